@@ -1,0 +1,5 @@
+"""`python -m bot` is the same program as `issuebot`."""
+
+from bot.cli import main
+
+main()

@@ -1,0 +1,190 @@
+"""The composition root: builds the parts, starts them, and lets work finish before it stops them."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from types import FrameType
+from urllib.parse import urlsplit
+
+import structlog
+from aiohttp import web
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot import telemetry
+from bot.config import Settings, leave_proxies_out
+from bot.service.client import Client
+from bot.slack import webclient
+from bot.slack.answering import Answering
+from bot.slack.inflight import InFlight
+from bot.slack.parts import Parts
+from bot.slack.register import build
+from bot.slack.socketmode import SocketMode
+from bot.slack.web import Readiness, Web
+from bot.store.engine import Database
+from bot.store.store import Store
+from bot.store.vault import Vault
+
+SECONDS_TO_CONNECT = 10
+SECONDS_TO_ACKNOWLEDGE = 3  # Slack's limit
+DELIVERIES_KEPT = timedelta(days=1)
+SECONDS_BETWEEN_PRUNINGS = 3600
+
+log = structlog.get_logger()
+
+
+class Bot:
+    """The bot with all its parts; `start` it, and `stop` it in the end.
+
+    `slack` and `port` (the HTTP port in use, which differs from the setting when that is 0) are there once it
+    is started; `ready` is true from then until it stops.
+    """
+
+    slack: AsyncWebClient
+    port: int
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.database = Database(settings.database_url)
+        self.store = Store(self.database, Vault(settings.encryption_keys))
+        self.client = Client(
+            settings.service_base_url,
+            key_header=settings.service_api_key_header,
+            on_answer=telemetry.service_answered,
+        )
+        self.in_flight = InFlight()
+        self.ready = False
+        self._answering = Answering()
+        self._socket: SocketMode | None = None
+        self._web: Web | None = None
+        self._closing = AsyncExitStack()
+
+    async def start(self) -> None:
+        """Opens the database and the listener, and connects to Slack.
+
+        Raises DatabaseUnavailableError, or OSError when the port can't be listened on; whatever was opened is
+        closed again. Slack or the service being away is no reason not to start: the bot tries again.
+        """
+        try:
+            await self._start()
+        except BaseException:
+            await self._closing.aclose()
+            raise
+        self.ready = True
+        mode = "socket" if self._socket else "http"
+        log.info("started", action="bot.started", mode=mode, port=self.port)
+
+    async def stop(self, grace: float = 10) -> None:
+        """Takes nothing new, lets what is at hand finish for up to `grace` seconds, and closes everything."""
+        self.ready = False
+        deadline = time.monotonic() + grace
+        if self._web:
+            self._web.stopping = True
+        # The socket stays open for answers that go back over it: acknowledgements, and refusals in a form.
+        await self._answering.idle(min(SECONDS_TO_ACKNOWLEDGE, grace))
+        if self._socket:
+            await self._socket.close()
+        cut_off = await self.in_flight.drain(max(0, deadline - time.monotonic()))
+        await self._closing.aclose()
+        log.info("stopped", action="bot.stopped", cut_off=cut_off)
+
+    async def _start(self) -> None:
+        settings, closing = self.settings, self._closing
+        closing.push_async_callback(self.client.aclose)
+        closing.push_async_callback(self.database.close)
+        await self.database.open()
+        if urlsplit(settings.slack_api_url).hostname in {"127.0.0.1", "::1", "localhost"}:
+            leave_proxies_out()
+        connections = await closing.enter_async_context(webclient.session())
+        self.slack = webclient.web_client(settings.slack_bot_token, settings.slack_api_url, connections)
+        parts = Parts(
+            client=self.client,
+            store=self.store,
+            service_name=settings.service_name,
+            text_format=settings.service_text_format,
+            prefix=settings.command_prefix,
+            file_hosts=settings.file_hosts,
+            in_flight=self.in_flight,
+        )
+        app = build(slack=self.slack, parts=parts)
+        telemetry.TASKS_IN_FLIGHT.set_function(lambda: len(self.in_flight))
+        readiness = Readiness(
+            {
+                "database": self._database_answers,
+                "slack": self._slack_answers,
+                "service": self.client.reachable,
+            }
+        )
+        secret = None if settings.socket_mode else settings.slack_signing_secret or None
+        self._web = Web(app, self._answering, readiness, telemetry.REGISTRY, secret)
+        await self._listen(self._web)
+        closing.push_async_callback(_end, asyncio.create_task(self._prune()))
+        if settings.socket_mode:
+            self._socket = SocketMode(app, settings.slack_app_token, self.slack, self._answering)
+            closing.push_async_callback(self._socket.close)
+            if not await self._socket.connect(SECONDS_TO_CONNECT):
+                log.warning("no connection to Slack yet; trying on", action="slack.unconnected")
+
+    async def _listen(self, listener: Web) -> None:
+        runner = web.AppRunner(listener.application(), access_log=None, shutdown_timeout=1)
+        await runner.setup()
+        self._closing.push_async_callback(runner.cleanup)
+        await web.TCPSite(runner, self.settings.host, self.settings.port).start()
+        self.port = runner.addresses[0][1]
+
+    async def _database_answers(self) -> bool:
+        await self.database.ping()
+        return True
+
+    async def _slack_answers(self) -> bool:
+        if self._socket and not await self._socket.is_connected():
+            return False
+        return bool((await self.slack.auth_test()).get("ok"))
+
+    async def _prune(self) -> None:
+        while True:
+            try:
+                await self.store.deliveries.prune(datetime.now(UTC) - DELIVERIES_KEPT)
+            except Exception:
+                log.exception("old deliveries were not forgotten", action="deliveries.prune_failed")
+            await asyncio.sleep(SECONDS_BETWEEN_PRUNINGS)
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+@contextmanager
+def stop_signal() -> Iterator[asyncio.Event]:
+    """An event that SIGTERM and Ctrl-C set; a second one ends the program as it would without this."""
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    signals = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in signals}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        restore()
+        loop.call_soon_threadsafe(stop.set)
+
+    for number in signals:
+        signal.signal(number, handle)
+    try:
+        yield stop
+    finally:
+        restore()
+
+
+async def run(settings: Settings) -> int:
+    """Runs the bot until SIGTERM or Ctrl-C; 0, the program's exit code. Raises what `Bot.start` raises."""
+    with stop_signal() as stop:
+        bot = Bot(settings)
+        await bot.start()
+        await stop.wait()
+        await bot.stop()
+    return 0

@@ -1,0 +1,133 @@
+"""`issuebot sandbox`: a local Slack, the reference service, and the bot between them as in production."""
+
+import asyncio
+import webbrowser
+from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pydantic import SecretStr
+
+from bot.app import Bot, stop_signal
+from bot.config import Settings, has_screen
+from bot.sandbox.demo import demo_data
+from bot.sandbox.people import PEOPLE, Person
+from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace.server import Workspace
+from bot.slack.manifest import manifest
+from bot.store.owner import Owner
+from bot.store.vault import Vault
+
+HOST = "127.0.0.1"
+SECONDS_TO_FINISH = 5
+
+
+class PortTakenError(Exception):
+    """A port that was asked for can't be listened on; the message says which and what to do."""
+
+
+class Sandbox:
+    """The three parts in one process, each talking to the others over HTTP and Socket Mode only.
+
+    After `start`, `url` is the page's address and `service_url` the service's. `socket_mode=False` lets the
+    local Slack send signed HTTP requests instead.
+    """
+
+    bot: Bot
+    workspace: Workspace
+    tracker: Tracker
+
+    def __init__(self, port: int = 8080, service_port: int = 8081) -> None:
+        self._port = port
+        self._service_port = service_port
+        self._closing = AsyncExitStack()
+
+    @property
+    def url(self) -> str:
+        """The page's address."""
+        return self.workspace.url
+
+    @property
+    def service_url(self) -> str:
+        """The reference service's address."""
+        return self.tracker.url
+
+    async def start(self) -> None:
+        """Starts all three and links who is linked; PortTakenError when a port can't be had."""
+        try:
+            await self._start()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Stops all three, the bot first, and forgets everything."""
+        await self._closing.aclose()
+
+    async def _start(self) -> None:
+        directory = self._closing.enter_context(TemporaryDirectory(prefix="issuebot-"))
+        self.tracker = Tracker(demo_data(datetime.now(UTC)))
+        await _listen(self.tracker, self._service_port, "--service-port")
+        self._closing.push_async_callback(self.tracker.stop)
+        self.workspace = Workspace(
+            manifest=manifest("socket"),
+            people=PEOPLE,
+            service_url=self.tracker.url,
+            service_name="Tracker",
+        )
+        await _listen(self.workspace, self._port, "--port")
+        self._closing.push_async_callback(self.workspace.stop)
+        self.bot = Bot(
+            Settings(
+                slack_bot_token=SecretStr(self.workspace.bot_token),
+                slack_app_token=SecretStr(self.workspace.app_token),
+                slack_api_url=self.workspace.api_url,
+                service_base_url=self.tracker.url,
+                database_url=f"sqlite:///{Path(directory) / 'issuebot.db'}",
+                encryption_keys=(Vault.generate_key(),),
+                host=HOST,
+                port=0,
+            )
+        )
+        await self.bot.start()
+        self._closing.push_async_callback(self.bot.stop, SECONDS_TO_FINISH)
+        await self._link(person for person in PEOPLE if person.linked)
+
+    async def _link(self, people: Iterable[Person]) -> None:
+        team_id = (await self.bot.slack.auth_test())["team_id"]
+        for person in people:
+            key = SecretStr(person.api_key)
+            user = await self.bot.client.get_user(key)
+            owner = Owner(None, team_id, person.slack_id)
+            await self.bot.store.links.put(owner, key, user.id, f"{person.firstname} {person.lastname}")
+
+
+async def _listen(server: Tracker | Workspace, port: int, option: str) -> None:
+    try:
+        await server.start(HOST, port)
+    except OSError:
+        raise PortTakenError(
+            f"Port {port} is not free: stop what uses it, or choose another with {option}."
+        ) from None
+
+
+async def run(port: int, service_port: int, *, browser: bool, say: Callable[[str], None]) -> int:
+    """Runs the sandbox until SIGTERM or Ctrl-C; 0, the program's exit code.
+
+    `say` gets the page's address first, once everything works. Raises PortTakenError.
+    """
+    with stop_signal() as stop:
+        sandbox = Sandbox(port, service_port)
+        await sandbox.start()
+        say(sandbox.url)
+        say(
+            f"The page above is a Slack workspace of your own. The tracker it talks to: {sandbox.service_url}"
+        )
+        say("Nothing leaves this machine, and nothing is kept. Ctrl-C stops it.")
+        if browser and has_screen():
+            await asyncio.to_thread(webbrowser.open, sandbox.url)
+        await stop.wait()
+        await sandbox.stop()
+    return 0

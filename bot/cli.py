@@ -1,0 +1,173 @@
+"""The commands of `issuebot`."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import typer
+
+from bot import app, app_check, app_sandbox, config, telemetry
+from bot.slack import manifest as slack_manifest
+from bot.store.engine import Database, DatabaseUnavailableError
+from bot.store.links import Rotation
+from bot.store.store import Store
+from bot.store.vault import Vault
+
+# Tracebacks stay plain: the pretty ones show local variables, and those may be secrets.
+program = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Live with your issue tracker without leaving Slack.",
+)
+keys = typer.Typer(no_args_is_help=True, help="The keys that encrypt what is stored.")
+database_commands = typer.Typer(no_args_is_help=True, help="The database.")
+program.add_typer(keys, name="keys")
+program.add_typer(database_commands, name="db")
+
+T = TypeVar("T")
+
+
+def main() -> None:
+    """The console script."""
+    program()
+
+
+@program.command()
+def sandbox(
+    *,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The page's port.")] = 8080,
+    service_port: Annotated[int, typer.Option(min=0, max=65535, help="The tracker's port.")] = 8081,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+) -> None:
+    """Everything on this machine: a Slack workspace in the browser, a tracker with demo data, and the bot."""
+    telemetry.configure("console", "warning")
+    try:
+        code = asyncio.run(app_sandbox.run(port, service_port, browser=not no_browser, say=_say))
+    except app_sandbox.PortTakenError as taken:
+        _fail(2, str(taken))
+    raise typer.Exit(code)
+
+
+@program.command()
+def run() -> None:
+    """The bot against the real Slack and the real service, configured by the environment."""
+    settings = _configured(config.load)
+    telemetry.configure(settings.log_format, settings.log_level, settings.secrets)
+    try:
+        code = asyncio.run(app.run(settings))
+    except DatabaseUnavailableError as error:
+        _fail(1, f"DATABASE_URL: can't be opened: {error}")
+    except OSError as error:
+        _fail(2, f"PORT: {settings.port} on {settings.host} can't be listened on: {error.strerror or error}")
+    raise typer.Exit(code)
+
+
+@program.command()
+def check() -> None:
+    """Verifies configuration, Slack, the service and the database, and says how to mend what is wrong."""
+    try:
+        settings = config.load()
+    except config.ConfigError as wrong:
+        for problem in wrong.problems:
+            _say(f"wrong {problem}")
+        _say("Mend these first: Slack, the service and the database are looked at next.")
+        raise typer.Exit(1) from None
+    telemetry.configure(settings.log_format, "error", settings.secrets)
+
+    async def every_finding() -> bool:
+        fine = True
+        async for finding in app_check.check(settings):
+            _say(str(finding))
+            fine = fine and finding.fine
+        return fine
+
+    raise typer.Exit(0 if asyncio.run(every_finding()) else 1)
+
+
+@program.command()
+def manifest(
+    mode: Annotated[slack_manifest.Mode, typer.Option(help="How Slack reaches the bot.")] = "socket",
+    url: Annotated[str | None, typer.Option(help="The bot's address, for HTTP mode.")] = None,
+    prefix: Annotated[str, typer.Option(help="Put before every command's name.")] = "",
+) -> None:
+    """Prints the Slack app's manifest."""
+    try:
+        checked = config.checked_prefix(prefix)
+    except ValueError as wrong:
+        _fail(2, f"--prefix {wrong}")
+    try:
+        content = slack_manifest.manifest(mode, url, checked)
+    except ValueError as wrong:
+        _fail(2, str(wrong))
+    sys.stdout.write(slack_manifest.to_yaml(content))
+
+
+@keys.command()
+def generate() -> None:
+    """Prints a new encryption key, alone."""
+    _say(Vault.generate_key().get_secret_value())
+
+
+@keys.command()
+def rotate() -> None:
+    """Encrypts every stored secret anew with the first key of ENCRYPTION_KEYS."""
+    settings = _configured(lambda: config.load_storage(with_keys=True))
+
+    async def all_of_them() -> Rotation:
+        database = Database(settings.database_url)
+        progress = Rotation()
+        try:
+            await database.open()
+            async for progress in Store(database, Vault(settings.encryption_keys)).rotate():
+                typer.echo(f"{progress.rewritten + progress.current} done …", err=True)
+        finally:
+            await database.close()
+        return progress
+
+    done = _with_database(all_of_them)
+    _say(f"{done.rewritten} encrypted anew, {done.current} had the first key already.")
+    if done.unreadable:
+        _fail(1, f"ENCRYPTION_KEYS: {done.unreadable} can't be opened with any of these keys, and stay.")
+
+
+@database_commands.command()
+def upgrade() -> None:
+    """Migrates the database to this version."""
+    settings = _configured(lambda: config.load_storage(with_keys=False))
+
+    async def migrate() -> None:
+        database = Database(settings.database_url)
+        try:
+            await database.open()
+        finally:
+            await database.close()
+
+    _with_database(migrate)
+    _say("The database is up to date.")
+
+
+def _configured(load: Callable[[], T]) -> T:
+    try:
+        return load()
+    except config.ConfigError as wrong:
+        _fail(2, *wrong.problems)
+
+
+def _with_database(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    try:
+        return asyncio.run(work())
+    except DatabaseUnavailableError as error:
+        _fail(1, f"DATABASE_URL: can't be opened: {error}")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _fail(code: int, *lines: str) -> NoReturn:
+    for line in lines:
+        typer.echo(line, err=True)
+    raise typer.Exit(code) from None

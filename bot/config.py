@@ -1,0 +1,241 @@
+"""The settings: the only reader of the environment (and of `.env` in the working directory)."""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+from cryptography.fernet import Fernet
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    NoDecode,
+    SettingsConfigDict,
+)
+
+LONGEST_COMMAND = "/timelog"
+COMMAND_LIMIT = 32  # Slack's, with the slash
+
+TO_STORE = {"encryption_keys": "is missing: `issuebot keys generate` prints one"}
+TO_RUN = {
+    "slack_bot_token": "is missing: the bot token (xoxb-…), from your Slack app's “OAuth & Permissions”",
+    "service_base_url": "is missing: your tracking service's address, with its path prefix if it has one",
+    **TO_STORE,
+}
+
+
+class ConfigError(Exception):
+    """The configuration can't be used; `problems` has a line for each variable, its name first."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+def _commas(value: object) -> object:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _hosts(value: object) -> object:
+    return _commas(_lower(value))
+
+
+def _lower(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _token(prefix: str) -> AfterValidator:
+    def check(token: SecretStr) -> SecretStr:
+        if re.fullmatch(rf"{prefix}[\w-]+", token.get_secret_value(), re.ASCII):
+            return token
+        raise ValueError(f"must begin with {prefix}")
+
+    return AfterValidator(check)
+
+
+def _address(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in {"http", "https"} and parts.hostname and (parts.port or 1)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ValueError("must be an address that begins with https:// or http://")
+    if parts.query or parts.fragment or "?" in value or "#" in value:
+        raise ValueError("must have no query (what comes after ?) and no fragment (after #)")
+    if parts.username is not None:
+        raise ValueError("must have no user name or password in it")
+    return value
+
+
+def _fernet(key: SecretStr) -> SecretStr:
+    try:
+        Fernet(key.get_secret_value())
+    except ValueError:
+        raise ValueError(
+            "has an entry that is no encryption key: `issuebot keys generate` prints one"
+        ) from None
+    return key
+
+
+def _database(value: str) -> str:
+    if re.match(r"sqlite:///.|postgres(ql)?://.", value):
+        return value
+    raise ValueError("must be sqlite:///<file> or postgresql://<user>:<password>@<host>/<database>")
+
+
+def _header(value: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", value):
+        return value
+    raise ValueError("must be the name of an HTTP header, such as X-Redmine-API-Key")
+
+
+def checked_prefix(value: str) -> str:
+    """The prefix, when every command's name with it is one that Slack takes; else ValueError."""
+    room = COMMAND_LIMIT - len(LONGEST_COMMAND)
+    if re.fullmatch(rf"[a-z0-9_-]{{0,{room}}}", value):
+        return value
+    raise ValueError(f"must be at most {room} lower-case letters, digits, - or _")
+
+
+def _name(value: str) -> str:
+    if value.strip() and value.isprintable() and len(value) <= COMMAND_LIMIT:
+        return value.strip()
+    raise ValueError(f"must be a name of at most {COMMAND_LIMIT} characters on one line")
+
+
+class Storage(BaseModel):
+    """What is configured of the database; each field is a variable of the same name in capitals."""
+
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True, str_strip_whitespace=True)
+
+    database_url: Annotated[str, AfterValidator(_database), Field(repr=False)] = "sqlite:///issuebot.db"
+    encryption_keys: Annotated[
+        tuple[Annotated[SecretStr, AfterValidator(_fernet)], ...], NoDecode, BeforeValidator(_commas)
+    ] = ()
+
+
+class Settings(Storage):
+    """All that can be configured; a secret that is not set is empty, and so false."""
+
+    slack_bot_token: Annotated[SecretStr, _token("xoxb-")] = SecretStr("")
+    slack_app_token: Annotated[SecretStr, _token("xapp-")] = SecretStr("")
+    slack_signing_secret: SecretStr = SecretStr("")
+    slack_api_url: Annotated[
+        str, AfterValidator(_address), AfterValidator(lambda url: url.rstrip("/") + "/")
+    ] = "https://slack.com/api/"
+    slack_file_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_hosts)] = (
+        "files.slack.com",
+        "slack-files.com",
+    )
+    service_base_url: Annotated[str, AfterValidator(_address), AfterValidator(lambda u: u.rstrip("/"))] = ""
+    service_api_key_header: Annotated[str, AfterValidator(_header)] = "X-Service-API-Key"
+    service_name: Annotated[str, AfterValidator(_name)] = "Tracker"
+    service_text_format: Annotated[Literal["markdown", "textile"], BeforeValidator(_lower)] = "markdown"
+    command_prefix: Annotated[str, AfterValidator(checked_prefix)] = ""
+    host: str = "0.0.0.0"  # noqa: S104 - in a container it is the only address that others reach
+    port: Annotated[int, Field(ge=0, le=65535)] = 3000
+    log_format: Annotated[Literal["console", "json"], BeforeValidator(_lower)] = "console"
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = "info"
+
+    @property
+    def socket_mode(self) -> bool:
+        """Whether Slack is reached over Socket Mode; else it reaches the bot over HTTP."""
+        return bool(self.slack_app_token)
+
+    @property
+    def file_hosts(self) -> frozenset[str]:
+        """The hosts, with a port where one was given, that the bot token may be sent to for a file."""
+        return frozenset({*self.slack_file_hosts, urlsplit(self.slack_api_url).netloc.lower()})
+
+    @property
+    def secrets(self) -> tuple[SecretStr, ...]:
+        """Every secret in here, to be struck out of logs."""
+        return (
+            self.slack_bot_token,
+            self.slack_app_token,
+            self.slack_signing_secret,
+            *self.encryption_keys,
+            SecretStr(urlsplit(self.database_url).password or ""),
+        )
+
+
+class _Variables(Settings, BaseSettings):
+    """Never made: pydantic-settings reads its fields' variables."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8", env_ignore_empty=True, extra="ignore"
+    )
+
+
+AnyStorage = TypeVar("AnyStorage", bound=Storage)
+
+
+def load() -> Settings:
+    """The settings from the environment and `.env`; ConfigError with every wrong or missing variable.
+
+    A value is never repeated in a problem, as it may be a secret.
+    """
+    given = _given()
+    missing = _missing(given, TO_RUN)
+    if not given.keys() & {"slack_app_token", "slack_signing_secret"}:
+        missing.append(
+            "SLACK_APP_TOKEN: is missing: an app-level token (xapp-…) for Socket Mode; "
+            "or set SLACK_SIGNING_SECRET for HTTP mode"
+        )
+    return _checked(Settings, given, missing)
+
+
+def load_storage(*, with_keys: bool) -> Storage:
+    """As `load`, for what works on the database alone."""
+    given = _given()
+    return _checked(Storage, given, _missing(given, TO_STORE if with_keys else {}))
+
+
+def _given() -> dict[str, Any]:
+    return {**DotEnvSettingsSource(_Variables)(), **EnvSettingsSource(_Variables)()}
+
+
+def _missing(given: Mapping[str, Any], needed: Mapping[str, str]) -> list[str]:
+    return [f"{field.upper()}: {sentence}" for field, sentence in needed.items() if field not in given]
+
+
+def _checked(model: type[AnyStorage], given: Mapping[str, Any], missing: list[str]) -> AnyStorage:
+    wrong = []
+    try:
+        settings = model.model_validate(given)
+    except ValidationError as invalid:
+        wrong = _problems(invalid)
+    if problems := missing + wrong:
+        raise ConfigError(problems)
+    return settings
+
+
+def _problems(invalid: ValidationError) -> list[str]:
+    sentences: dict[str, str] = {}
+    for error in invalid.errors(include_input=False, include_url=False):
+        name = str(error["loc"][0]).upper()
+        sentence = error["msg"].removeprefix("Value error, ")
+        if error["type"] == "literal_error":
+            sentence = f"must be {error['ctx']['expected']}"
+        elif name == "PORT":
+            sentence = "must be a port: a number from 0 to 65535"
+        sentences.setdefault(name, sentence)
+    return [f"{name}: {sentence}" for name, sentence in sentences.items()]
+
+
+def has_screen() -> bool:
+    """Whether a browser can show itself to whoever started the program."""
+    return sys.platform in {"darwin", "win32"} or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+
+
+def leave_proxies_out() -> None:
+    """Makes slack_sdk talk directly: it takes these variables for every host, this machine's too."""
+    for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
+        os.environ.pop(name, None)

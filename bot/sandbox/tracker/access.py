@@ -1,0 +1,109 @@
+"""Who sees and may do what: a requester and the rights of their roles."""
+
+from bot.sandbox.tracker.data import (
+    ACTIVE_PROJECT,
+    ACTIVE_USER,
+    ARCHIVED_PROJECT,
+    Data,
+    Issue,
+    Project,
+    Role,
+    TimeEntry,
+    User,
+)
+
+_READING = frozenset({"view_issues", "view_private_issues", "view_time_entries"})
+_MODULES = {
+    "time_tracking": frozenset(
+        {
+            "view_time_entries",
+            "log_time",
+            "log_time_for_others",
+            "edit_own_time_entries",
+            "edit_time_entries",
+        }
+    ),
+    "issue_tracking": frozenset(
+        {"view_issues", "view_private_issues", "add_issues", "edit_issues", "manage_subtasks", "add_watchers"}
+    ),
+}
+
+
+class Viewer:
+    """The requester of one call: a user, or None for an anonymous visitor."""
+
+    def __init__(self, data: Data, user: User | None) -> None:
+        self._data = data
+        self.user = user
+        self.admin = user is not None and user.admin
+        self._ids = set() if user is None else {user.id}
+        self._ids |= {g.id for g in data.groups.values() if user is not None and user.id in g.user_ids}
+        self._known: dict[tuple[str, int], bool] = {}
+        self._member_roles: dict[int, list[Role]] = {}
+        for row in data.memberships.values():
+            if user is not None and row.user_id == user.id:
+                self._member_roles[row.project_id] = [data.roles[r] for r in row.role_ids]
+
+    def me(self, *, groups: bool) -> set[int]:
+        """What `me` stands for: the user, and where `groups` the user's groups too."""
+        return self._ids if groups or self.user is None else {self.user.id}
+
+    def roles(self, project: Project) -> list[Role]:
+        """The requester's roles in the project: a member's, a non-member's, a visitor's, or none."""
+        if project.id in self._member_roles:
+            return self._member_roles[project.id]
+        if not project.is_public:
+            return []
+        return [self._data.anonymous if self.user is None else self._data.non_member]
+
+    def may(self, right: str, project: Project) -> bool:
+        """Whether the right holds there: closed projects can only be read, modules may be off."""
+        key = (right, project.id)
+        if key not in self._known:  # a list asks for every issue
+            self._known[key] = self._may(right, project)
+        return self._known[key]
+
+    def _may(self, right: str, project: Project) -> bool:
+        if project.status != ACTIVE_PROJECT and not (right in _READING and self.sees_project(project)):
+            return False
+        if any(right in rights and module not in project.modules for module, rights in _MODULES.items()):
+            return False
+        return self.admin or any(right in role.rights for role in self.roles(project))
+
+    def may_anywhere(self, right: str) -> bool:
+        """Whether the right holds in any project."""
+        return self.admin or any(self.may(right, p) for p in self._data.projects.values())
+
+    def sees_project(self, project: Project) -> bool:
+        """Public ones and those the requester is a member of; nobody sees archived ones."""
+        if project.status >= ARCHIVED_PROJECT:
+            return False
+        return self.admin or project.is_public or project.id in self._member_roles
+
+    def sees_issue(self, issue: Issue) -> bool:
+        """Its project must be seen; a private one only by author, assignee and those with the right."""
+        project = self._data.projects[issue.project_id]
+        if not self.may("view_issues", project):
+            return False
+        if not issue.is_private or self.admin:
+            return True
+        if issue.assigned_to_id in self._ids or (self.user is not None and issue.author_id == self.user.id):
+            return True
+        return self.may("view_private_issues", project)
+
+    def sees_user(self, user: User) -> bool:
+        """Themselves, and active users who share a visible project; administrators see all."""
+        if self.admin or user.id in self._ids:
+            return True
+        if user.status != ACTIVE_USER:
+            return False
+        rows = self._data.memberships.values()
+        return any(
+            r.user_id == user.id and self.sees_project(self._data.projects[r.project_id]) for r in rows
+        )
+
+    def edits_time(self, entry: TimeEntry) -> bool:
+        """Whose entry it is decides which right is needed."""
+        project = self._data.projects[entry.project_id]
+        own = self.user is not None and entry.user_id == self.user.id
+        return self.may("edit_time_entries", project) or (own and self.may("edit_own_time_entries", project))

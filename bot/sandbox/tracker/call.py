@@ -1,0 +1,163 @@
+"""One call on the JSON interface: who asks, what was sent, and how it is refused or answered."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from http import HTTPStatus
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from aiohttp import web
+
+from bot.sandbox.tracker.access import Viewer
+from bot.sandbox.tracker.data import ACTIVE_USER, Data, User
+
+JSON_LIMIT = 2 * 1024 * 1024
+MOST_ROWS = 100
+_DIGITS = re.compile(r"[0-9]{1,18}")
+Body = Mapping[str, Any]
+
+
+class Stop(Exception):  # noqa: N818 - the answer is decided, which need not be an error
+    """Answer with this status and an empty body, as the service does with 401, 403, 404, 406 and 500."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class Invalid(Exception):  # noqa: N818 - the service's word for what it answers 422 to
+    """Answer 422 with these sentences."""
+
+    def __init__(self, *errors: str) -> None:
+        super().__init__(*errors)
+        self.errors = list(errors)
+
+
+@dataclass(frozen=True)
+class Service:
+    """The installation's settings and what it holds."""
+
+    data: Data
+    key_header: str
+    login_required: bool
+    empty_updates: Literal[200, 204]
+    max_upload: int
+    page_cap: int
+    clock: Callable[[], datetime]
+
+    def user_with(self, key: str | None) -> User | None:
+        """The active user with this key; a locked one's key is as good as a wrong one."""
+        if not key:
+            return None
+        found = (u for u in self.data.users.values() if u.api_key == key and u.status == ACTIVE_USER)
+        return next(found, None)
+
+
+SERVICE = web.AppKey("service", Service)
+
+
+class Call:
+    """A request together with its requester. Raises Stop(401) where a login is required and missing."""
+
+    def __init__(self, request: web.Request) -> None:
+        self.request = request
+        self.service = request.app[SERVICE]
+        self.data = self.service.data
+        user = self.service.user_with(request.headers.get(self.service.key_header))
+        if user is None and self.service.login_required:
+            raise Stop(401)
+        self.viewer = Viewer(self.data, user)
+        self.params = dict(request.query.items())
+        self.origin = str(request.url.origin())
+        self.now = self.service.clock().astimezone(UTC).replace(microsecond=0)
+
+    @property
+    def user(self) -> User:
+        """The requester; Stop(401) for an anonymous visitor."""
+        if self.viewer.user is None:
+            raise Stop(401)
+        return self.viewer.user
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone that bare dates are read in."""
+        return ZoneInfo(self.viewer.user.tz if self.viewer.user else "UTC")
+
+    @property
+    def today(self) -> date:
+        """Today where the requester is."""
+        return self.now.astimezone(self.zone).date()
+
+    def includes(self) -> frozenset[str]:
+        """The values of `include`; what nobody knows is ignored by whoever looks for the others."""
+        return frozenset(v.strip() for v in self.params.get("include", "").split(","))
+
+    def require(self, allowed: bool) -> None:  # noqa: FBT001 - reads as a sentence
+        """Stop(403), or Stop(401) for an anonymous visitor, unless allowed."""
+        if not allowed:
+            raise Stop(401 if self.viewer.user is None else 403)
+
+    def page(self) -> tuple[int, int]:
+        """Offset and limit as used and echoed: bad ones become the default, large ones the cap."""
+        limit = _number(self.params.get("limit"))
+        limit = MOST_ROWS if limit is None or limit < 1 else min(limit, MOST_ROWS)
+        return max(_number(self.params.get("offset")) or 0, 0), min(limit, self.service.page_cap)
+
+    async def body(self, kind: str) -> Body:
+        """The object under `kind`; empty for another content type, as the service then parses nothing.
+
+        Raises Stop(400) for malformed JSON; the server itself answers 413 beyond JSON_LIMIT.
+        """
+        if self.request.content_type != "application/json":
+            return {}
+        try:
+            sent = json.loads(await self.request.read() or b"{}")
+        except ValueError:
+            raise Stop(400) from None
+        found = sent.get(kind) if isinstance(sent, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    def created(self, kind: str, shape: dict[str, Any], path: str | None = None) -> web.Response:
+        """201 with the resource under its kind, and its Location on the request's host."""
+        headers = {} if path is None else {"Location": self.origin + path}
+        return web.json_response({kind: shape}, status=201, headers=headers)
+
+    def updated(self) -> web.Response:
+        """204, or before version 4.1 a 200 whose body is one space."""
+        if self.service.empty_updates == HTTPStatus.NO_CONTENT.value:
+            return web.Response(status=204)
+        return web.Response(status=200, body=b" ", content_type="application/json")
+
+
+def _number(text: str | None) -> int | None:
+    try:
+        return int(text or "")
+    except ValueError:
+        return None
+
+
+def as_int(value: object) -> int | None:
+    """An id as clients send it: a number or its digits; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else None
+
+
+def as_bool(value: object) -> bool:
+    """A switch as clients send it: a boolean, 1, "1" or "true"."""
+    return value in (True, 1, "1", "true")
+
+
+def as_text(value: object) -> str:
+    """A text field as clients send it, without surrounding space; null is empty."""
+    return "" if value is None else str(value).strip()
+
+
+def crlf(text: str) -> str:
+    """Line ends as the service stores and answers them."""
+    return "\r\n".join(text.replace("\r\n", "\n").split("\n"))

@@ -1,0 +1,346 @@
+"""What the reference service holds: plain mutable rows in dictionaries by id, open to tests and demo data."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from typing import Protocol, TypeVar
+
+ACTIVE_USER, REGISTERED_USER, LOCKED_USER = 1, 2, 3
+ACTIVE_PROJECT, CLOSED_PROJECT, ARCHIVED_PROJECT = 1, 5, 9
+MOST_DIGITS = 19
+LONG_AGO = datetime(2025, 1, 6, 8, tzinfo=UTC)
+MODULES = ("issue_tracking", "time_tracking", "news", "documents", "files", "wiki", "calendar", "gantt")
+"""Modules a project may have; a module's id is its place in this list, from 1."""
+
+
+@dataclass(slots=True)
+class Named:
+    """A tracker, an activity: an id and a name."""
+
+    id: int
+    name: str
+
+
+@dataclass(slots=True)
+class Priority(Named):
+    """A priority; the order of ids is the order of urgency."""
+
+    is_default: bool = False
+
+
+@dataclass(slots=True)
+class Status(Named):
+    """An issue's status."""
+
+    is_closed: bool = False
+
+
+@dataclass(slots=True)
+class Role(Named):
+    """What its holder may do in a project.
+
+    Rights: view_issues, view_private_issues, add_issues, edit_issues, manage_subtasks, add_watchers,
+    set_issues_private, set_own_issues_private, view_time_entries, log_time, log_time_for_others,
+    edit_own_time_entries, edit_time_entries, add_project, add_subprojects.
+    `first_statuses` are the statuses that an issue may be created with.
+    """
+
+    rights: frozenset[str] = frozenset()
+    first_statuses: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True)
+class User:
+    """A person's account; `tz` is the zone that bare dates and "today" are read in."""
+
+    id: int
+    login: str
+    firstname: str
+    lastname: str
+    mail: str
+    api_key: str = field(repr=False)
+    admin: bool = False
+    status: int = ACTIVE_USER
+    tz: str = "UTC"
+    created_on: datetime = LONG_AGO
+    updated_on: datetime = LONG_AGO
+    last_login_on: datetime | None = None
+    passwd_changed_on: datetime | None = None
+    must_change_passwd: bool = False
+
+    @property
+    def name(self) -> str:
+        """First and last name."""
+        return f"{self.firstname} {self.lastname}"
+
+
+@dataclass(slots=True)
+class Group(Named):
+    """Several users under one name; ids are shared with users, as both can be an assignee."""
+
+    user_ids: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Membership:
+    """A user's roles in a project; `inherited` are those that come from a group or a parent project."""
+
+    id: int
+    project_id: int
+    user_id: int
+    role_ids: tuple[int, ...]
+    inherited: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True)
+class Category(Named):
+    """A project's own category."""
+
+    project_id: int = 0
+    assigned_to_id: int | None = None
+
+
+@dataclass(slots=True)
+class Version(Named):
+    """A project's version, a target of issues while it is open."""
+
+    project_id: int = 0
+    due: date | None = None
+    is_open: bool = True
+
+
+@dataclass(slots=True)
+class CustomField(Named):
+    """An issue's custom field; `project_ids` None is every project, `options` are a list's."""
+
+    format: str = "string"
+    options: tuple[str, ...] = ()
+    required: bool = False
+    is_filter: bool = False
+    multiple: bool = False
+    tracker_ids: frozenset[int] = frozenset()
+    project_ids: frozenset[int] | None = None
+
+
+@dataclass(slots=True)
+class Project(Named):
+    """A project; `status` as ACTIVE_PROJECT and its siblings."""
+
+    identifier: str = ""
+    description: str | None = None
+    homepage: str | None = None
+    parent_id: int | None = None
+    status: int = ACTIVE_PROJECT
+    is_public: bool = True
+    inherit_members: bool = False
+    tracker_ids: tuple[int, ...] = ()
+    modules: frozenset[str] = frozenset(("issue_tracking", "time_tracking"))
+    default_version_id: int | None = None
+    default_assignee_id: int | None = None
+    created_on: datetime = LONG_AGO
+    updated_on: datetime = LONG_AGO
+
+
+@dataclass(slots=True)
+class Note:
+    """A comment on an issue, shown by the pages only."""
+
+    user_id: int
+    text: str
+    created_on: datetime
+
+
+@dataclass(slots=True)
+class Issue:
+    """An issue; `custom` holds custom field values by field id."""
+
+    id: int
+    project_id: int
+    tracker_id: int
+    status_id: int
+    priority_id: int
+    author_id: int
+    subject: str
+    description: str | None = None
+    category_id: int | None = None
+    assigned_to_id: int | None = None
+    version_id: int | None = None
+    parent_id: int | None = None
+    start_date: date | None = None
+    due_date: date | None = None
+    done_ratio: int = 0
+    estimated_hours: float | None = None
+    is_private: bool = False
+    custom: dict[int, str | list[str] | None] = field(default_factory=dict)
+    watcher_ids: set[int] = field(default_factory=set)
+    notes: list[Note] = field(default_factory=list)
+    created_on: datetime = LONG_AGO
+    updated_on: datetime = LONG_AGO
+    closed_on: datetime | None = None
+
+
+@dataclass(slots=True)
+class Relation:
+    """One issue's relation to another: relates, blocks, precedes, duplicates."""
+
+    id: int
+    issue_id: int
+    issue_to_id: int
+    kind: str = "relates"
+    delay: int | None = None
+
+
+@dataclass(slots=True)
+class Attachment:
+    """A file; without `issue_id` it waits, under its token, for its uploader to attach it."""
+
+    id: int
+    filename: str
+    content: bytes = field(repr=False)
+    content_type: str
+    author_id: int
+    created_on: datetime
+    description: str = ""
+    issue_id: int | None = None
+
+    @property
+    def token(self) -> str:
+        """`{id}.{sha256 of the content}`."""
+        return f"{self.id}.{sha256(self.content).hexdigest()}"
+
+
+@dataclass(slots=True)
+class TimeEntry:
+    """Time spent; `minutes` because the service stores to the minute."""
+
+    id: int
+    project_id: int
+    issue_id: int | None
+    user_id: int
+    author_id: int
+    activity_id: int
+    minutes: int
+    spent_on: date
+    comments: str | None = None
+    created_on: datetime = LONG_AGO
+    updated_on: datetime = LONG_AGO
+
+    @property
+    def hours(self) -> float:
+        """Hours with two places, as the service answers them."""
+        return round(self.minutes / 60, 2)
+
+
+@dataclass(slots=True)
+class SavedQuery(Named):
+    """Filters in the forms of the issue list's parameters; `project_id` None is every project's."""
+
+    params: dict[str, str] = field(default_factory=dict)
+    project_id: int | None = None
+
+
+class Row(Protocol):
+    """Anything with an id."""
+
+    id: int
+
+
+RowT = TypeVar("RowT", bound=Row)
+
+
+def free_id(*tables: Mapping[int, object]) -> int:
+    """An id above every one in the tables."""
+    return max((max(t, default=0) for t in tables), default=0) + 1
+
+
+def put(table: dict[int, RowT], row: RowT) -> RowT:
+    """Store a row under its id; gives it back."""
+    table[row.id] = row
+    return row
+
+
+@dataclass
+class Data:
+    """Everything the service holds. `Data()` is bare; `defaults.fresh()` has roles, statuses and the like."""
+
+    trackers: dict[int, Named] = field(default_factory=dict)
+    statuses: dict[int, Status] = field(default_factory=dict)
+    priorities: dict[int, Priority] = field(default_factory=dict)
+    activities: dict[int, Named] = field(default_factory=dict)
+    roles: dict[int, Role] = field(default_factory=dict)
+    non_member: Role = field(default_factory=lambda: Role(0, "Non member"))
+    anonymous: Role = field(default_factory=lambda: Role(0, "Anonymous"))
+    creator_role_id: int = 1
+    users: dict[int, User] = field(default_factory=dict)
+    groups: dict[int, Group] = field(default_factory=dict)
+    projects: dict[int, Project] = field(default_factory=dict)
+    memberships: dict[int, Membership] = field(default_factory=dict)
+    categories: dict[int, Category] = field(default_factory=dict)
+    versions: dict[int, Version] = field(default_factory=dict)
+    custom_fields: dict[int, CustomField] = field(default_factory=dict)
+    issues: dict[int, Issue] = field(default_factory=dict)
+    relations: dict[int, Relation] = field(default_factory=dict)
+    attachments: dict[int, Attachment] = field(default_factory=dict)
+    time_entries: dict[int, TimeEntry] = field(default_factory=dict)
+    queries: dict[int, SavedQuery] = field(default_factory=dict)
+
+    def project(self, key: str | int) -> Project | None:
+        """The project with this id or identifier."""
+        text = str(key)
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < MOST_DIGITS else None
+        if number is not None:
+            return self.projects.get(number)
+        return next((p for p in self.projects.values() if p.identifier == text), None)
+
+    def subprojects(self, project: Project) -> Iterator[Project]:
+        """Every project below this one."""
+        for child in self.projects.values():
+            if child.parent_id == project.id:
+                yield child
+                yield from self.subprojects(child)
+
+    def principal(self, user_or_group_id: int) -> str:
+        """The name of a user or a group."""
+        user = self.users.get(user_or_group_id)
+        return user.name if user else self.groups[user_or_group_id].name
+
+    def member(self, project_id: int, user_id: int) -> Membership | None:
+        """The user's membership of the project."""
+        found = (m for m in self.memberships.values() if (m.project_id, m.user_id) == (project_id, user_id))
+        return next(found, None)
+
+    def join(self, project: Project, user: User, *role_ids: int) -> Membership:
+        """Make the user a member with these roles."""
+        row = Membership(free_id(self.memberships), project.id, user.id, role_ids)
+        return put(self.memberships, row)
+
+    def assignable(self, project: Project) -> set[int]:
+        """Ids of the active members, and of the groups that all of them belong to."""
+        members = {m.user_id for m in self.memberships.values() if m.project_id == project.id}
+        active = {uid for uid in members if self.users[uid].status == ACTIVE_USER}
+        return active | {g.id for g in self.groups.values() if g.user_ids and g.user_ids <= active}
+
+    def fields(self, project_id: int, tracker_id: int) -> list[CustomField]:
+        """The custom fields of an issue with this tracker in this project, by id."""
+        return [
+            f
+            for _, f in sorted(self.custom_fields.items())
+            if tracker_id in f.tracker_ids and (f.project_ids is None or project_id in f.project_ids)
+        ]
+
+    def children(self) -> dict[int, list[Issue]]:
+        """Issues by the id of their parent."""
+        found: dict[int, list[Issue]] = {}
+        for issue in self.issues.values():
+            if issue.parent_id is not None:
+                found.setdefault(issue.parent_id, []).append(issue)
+        return found
+
+    def minutes(self) -> dict[int, int]:
+        """Minutes spent on each issue itself, by issue id."""
+        found: dict[int, int] = {}
+        for entry in self.time_entries.values():
+            if entry.issue_id is not None:
+                found[entry.issue_id] = found.get(entry.issue_id, 0) + entry.minutes
+        return found

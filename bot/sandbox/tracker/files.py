@@ -1,0 +1,96 @@
+"""POST /uploads.json and PATCH /attachments/{id}.json."""
+
+import mimetypes
+import re
+import secrets
+
+from aiohttp import web
+
+from bot.sandbox.tracker.call import Call, Invalid, Stop, as_text
+from bot.sandbox.tracker.data import Attachment, free_id
+
+MOST_TEXT = 255
+FORBIDDEN = frozenset({"exe", "bat", "com"})
+_UNSAFE = re.compile(r'[/?%*:|"\'<>\n\r\x00]+')
+
+
+def clean_name(name: str) -> str:
+    """A file's name as the service keeps it: no path, no characters that file systems mind."""
+    return _UNSAFE.sub("_", re.sub(r"\A.*[\\/]", "", name, flags=re.DOTALL))
+
+
+async def upload(request: web.Request) -> web.Response:
+    """Keep the raw bytes and answer a token that its owner can use once.
+
+    Stops with 406 for another content type, 422 when the file is too large (reading no further).
+    """
+    call = Call(request)
+    author = call.user
+    call.require(call.viewer.may_anywhere("add_issues"))
+    if request.content_type != "application/octet-stream":
+        raise Stop(406)
+    name = clean_name(call.params.get("filename", "")) or secrets.token_hex(8)
+    if name.rpartition(".")[2].lower() in FORBIDDEN:
+        raise Invalid(f"Attachment extension .{name.rpartition('.')[2]} is not allowed")
+    if len(name) > MOST_TEXT:
+        raise Invalid(f"File is too long (maximum is {MOST_TEXT} characters)")
+    content = await _content(request, call.service.max_upload)
+    row = Attachment(
+        id=free_id(call.data.attachments),
+        filename=name,
+        content=content,
+        content_type=call.params.get("content_type") or mimetypes.guess_type(name)[0] or "",
+        author_id=author.id,
+        created_on=call.now,
+    )
+    call.data.attachments[row.id] = row
+    return call.created("upload", {"id": row.id, "token": row.token})
+
+
+async def _content(request: web.Request, most: int) -> bytes:
+    found = bytearray()
+    async for chunk in request.content.iter_chunked(64 * 1024):
+        found += chunk
+        if len(found) > most:
+            reason = "it exceeds the maximum allowed file size"
+            raise Invalid(f"This file cannot be uploaded because {reason} ({_size(most)})")
+    return bytes(found)
+
+
+def _size(most: int) -> str:
+    for unit, factor in (("MB", 1024 * 1024), ("KB", 1024)):
+        if most >= factor:
+            return f"{most / factor:.3g} {unit}"
+    return f"{most} Bytes"
+
+
+async def update_attachment(request: web.Request) -> web.Response:
+    """Another name or description; the uploader's until it is attached, then by the right to edit its issue.
+
+    Stops with 404 (unknown), 401, 403 (hidden or without the right), 422.
+    """
+    call = Call(request)
+    row = call.data.attachments.get(int(request.match_info["id"]))
+    if row is None:
+        raise Stop(404)
+    call.require(_editable(call, row))
+    sent = await call.body("attachment")
+    name = clean_name(as_text(sent["filename"])) if "filename" in sent else row.filename
+    description = as_text(sent["description"]) if "description" in sent else row.description
+    errors = [] if name else ["File cannot be blank"]
+    for label, text in (("File", name), ("Description", description)):
+        if len(text) > MOST_TEXT:
+            errors.append(f"{label} is too long (maximum is {MOST_TEXT} characters)")
+    if errors:
+        raise Invalid(*errors)
+    row.filename, row.description = name, description
+    return call.updated()
+
+
+def _editable(call: Call, row: Attachment) -> bool:
+    author = call.viewer.user is not None and call.viewer.user.id == row.author_id
+    if row.issue_id is None:
+        return author
+    issue = call.data.issues[row.issue_id]
+    may_edit = author or call.viewer.may("edit_issues", call.data.projects[issue.project_id])
+    return may_edit and call.viewer.sees_issue(issue)

@@ -1,0 +1,100 @@
+"""HTML for the pages: elements that escape every value, and the frame around a page."""
+
+from collections.abc import Iterable
+from html import escape
+from importlib.resources import files
+
+from aiohttp import web
+from markdown_it import MarkdownIt
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_STYLE = files("bot.sandbox.tracker").joinpath("style.css").read_text(encoding="utf-8")
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; form-action 'none'"
+_NOTE = (
+    "You see everything here, as an administrator would: private projects and issues too. "
+    "Nothing can be changed."
+)
+_EMPTY_ELEMENTS = frozenset({"img", "meta"})
+_PLACES = (("/", "Overview"), ("/issues", "Issues"), ("/time_entries", "Time"))
+
+
+class Html(str):
+    """Text that is HTML already; anything else is escaped where it is put in."""
+
+    __slots__ = ()
+
+
+Child = str | int | float | None | Iterable["Child"]
+
+
+def join(*children: Child) -> Html:
+    """The children after one another; None is nothing."""
+    parts: list[str] = []
+    for child in children:
+        if isinstance(child, Html):
+            parts.append(child)
+        elif isinstance(child, str | int | float):
+            parts.append(escape(str(child)))
+        elif child is not None:
+            parts.append(join(*child))
+    return Html("".join(parts))
+
+
+def el(name: str, /, *children: Child, **attributes: str | None) -> Html:
+    """An element; `cls` is its class, attributes that are None are left out."""
+    given = {"class" if k == "cls" else k.replace("_", "-"): v for k, v in attributes.items()}
+    held = "".join(f' {k}="{escape(v)}"' for k, v in given.items() if v is not None)
+    return Html(f"<{name}{held}>" if name in _EMPTY_ELEMENTS else f"<{name}{held}>{join(*children)}</{name}>")
+
+
+def markdown(text: str | None) -> Html:
+    """A description as a person sees it; HTML inside it stays text, no script links."""
+    return Html(_MARKDOWN.render((text or "").replace("\r\n", "\n")))
+
+
+def table(
+    head: Iterable[str], rows: Iterable[Iterable[Child]], numbers: frozenset[str] = frozenset()
+) -> Html:
+    """A table with a heading; the columns in `numbers` are set to the right."""
+    names = list(head)
+    classes = ["num" if n in numbers else None for n in names]
+    body = [el("tr", [el("td", cell, cls=c) for cell, c in zip(row, classes, strict=True)]) for row in rows]
+    if not body:
+        return el("p", "Nothing yet.", cls="soft")
+    top = el("tr", [el("th", n, cls=c) for n, c in zip(names, classes, strict=True)])
+    return el("div", el("table", el("thead", top), el("tbody", body)), cls="card wide")
+
+
+def page(title: str, *children: Child, here: str = "", status: int = 200) -> web.Response:
+    """A whole page, read-only and without anything from elsewhere."""
+    links = [
+        el("a", text, href=href, aria_current="page" if href == here else None) for href, text in _PLACES
+    ]
+    frame = el(
+        "html",
+        el(
+            "head",
+            el("meta", charset="utf-8"),
+            el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            el("title", f"{title} · Tracker"),
+            el("style", Html(_STYLE)),
+        ),
+        el(
+            "body",
+            el("header", el("a", "Tracker", href="/", cls="brand"), el("nav", _spaced(links))),
+            el("main", el("p", _NOTE, cls="note"), *children),
+        ),
+        lang="en",
+    )
+    headers = {
+        "Content-Security-Policy": _POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+    }
+    body = "<!doctype html>" + frame
+    return web.Response(text=body, content_type="text/html", status=status, headers=headers)
+
+
+def _spaced(links: list[Html]) -> list[Html]:
+    return [Html(f"{link} &nbsp; ") for link in links]

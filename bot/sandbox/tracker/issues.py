@@ -1,0 +1,82 @@
+"""GET and POST /issues.json."""
+
+from collections.abc import Mapping
+
+from aiohttp import web
+
+from bot.sandbox.tracker import shapes
+from bot.sandbox.tracker.call import Call, Stop, as_int
+from bot.sandbox.tracker.data import Issue, Project
+from bot.sandbox.tracker.draft import Draft
+from bot.sandbox.tracker.filters import Asker, tests
+from bot.sandbox.tracker.sorting import order
+
+
+async def list_issues(request: web.Request) -> web.Response:
+    """A page of the visible issues that pass the filters; open ones only unless a status is asked for.
+
+    Stops with 404 (unknown project or saved query), 403 or 401 (hidden project), 422 (unreadable filters).
+    """
+    call = Call(request)
+    project = _project(call)
+    params = _filters(call)
+    wanted = tests(params, Asker(call.data, call.viewer, call.zone, project))
+    found = [i for i in call.data.issues.values() if all(test(i) for test in wanted)]
+    found = [i for i in found if call.viewer.sees_issue(i)]
+    ordered = order(found, call.params.get("sort") or params.get("sort", ""), call.data)
+    offset, limit = call.page()
+    shape = shapes.Issues(call.data, call.viewer, call.origin, call.includes()).shape
+    return web.json_response(
+        {
+            "issues": [shape(i) for i in ordered[offset : offset + limit]],
+            "total_count": len(ordered),
+            "offset": offset,
+            "limit": limit,
+        }
+    )
+
+
+def _project(call: Call) -> Project | None:
+    sent = call.params.get("project_id")
+    if not sent:
+        return None
+    number = as_int(sent)  # an identifier is not accepted here (service-interface.md, section 4)
+    project = None if number is None else call.data.projects.get(number)
+    if project is None:
+        raise Stop(401 if call.viewer.user is None else 404)
+    call.require(call.viewer.may("view_issues", project))
+    return project
+
+
+def _filters(call: Call) -> Mapping[str, str]:
+    """The request's filters, or only those of a saved query when it names one."""
+    sent = call.params.get("query_id")
+    if not sent:
+        return call.params
+    query = call.data.queries.get(as_int(sent) or 0)
+    if query is None or query.project_id not in (None, as_int(call.params.get("project_id"))):
+        raise Stop(404)
+    return query.params
+
+
+async def create_issue(request: web.Request) -> web.Response:
+    """A new issue, with the files of its upload tokens; what may not be set is silently replaced or dropped.
+
+    Stops with 401 for a visitor, 403 without the right, 422 with the sentences of what is missing or wrong.
+    """
+    call = Call(request)
+    author = call.user
+    call.require(call.viewer.may_anywhere("add_issues"))
+    draft = Draft(call, await call.body("issue"))
+    issue = draft.issue(author)
+    call.data.issues[issue.id] = issue
+    for file in draft.files:
+        file.issue_id = issue.id
+    _touch_parent(call, issue)
+    shape = shapes.Issues(call.data, call.viewer, call.origin, call.includes()).shape(issue)
+    return call.created("issue", shape, f"/issues/{issue.id}")
+
+
+def _touch_parent(call: Call, issue: Issue) -> None:
+    if issue.parent_id is not None:
+        call.data.issues[issue.parent_id].updated_on = call.now

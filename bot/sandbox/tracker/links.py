@@ -1,0 +1,28 @@
+"""Links and marks that several pages show."""
+
+from datetime import datetime
+
+from bot.sandbox.tracker.data import Data, Issue, Project
+from bot.sandbox.tracker.html import Html, el, join
+
+
+def issue_link(issue: Issue, text: str | None = None) -> Html:
+    """A link to the issue's page, with its number and subject unless another text is given."""
+    return el("a", text or f"#{issue.id} {issue.subject}", href=f"/issues/{issue.id}")
+
+
+def project_link(project: Project) -> Html:
+    """A link to the project's page."""
+    return el("a", project.name, href=f"/projects/{project.identifier}")
+
+
+def marks(data: Data, issue: Issue) -> Html:
+    """The issue's status, and whether it is private."""
+    status = data.statuses[issue.status_id]
+    private = el("span", "private", cls="pill private") if issue.is_private else None
+    return join(el("span", status.name, cls="pill closed" if status.is_closed else "pill"), " ", private)
+
+
+def when(moment: datetime) -> str:
+    """A timestamp for people."""
+    return moment.strftime("%Y-%m-%d %H:%M UTC")

@@ -1,0 +1,221 @@
+"""Pages for people: what the service holds, read-only, an administrator's view of everything."""
+
+from collections.abc import Iterable
+from urllib.parse import quote, urlencode
+
+from aiohttp import web
+
+from bot.sandbox.tracker.call import SERVICE, as_int
+from bot.sandbox.tracker.data import ACTIVE_PROJECT, Data, Issue, Project
+from bot.sandbox.tracker.html import Child, Html, el, join, page, table
+from bot.sandbox.tracker.issue_page import issue_body
+from bot.sandbox.tracker.links import issue_link, marks, project_link, when
+
+ROWS = 50
+_COLUMNS = ("#", "Project", "Tracker", "Status", "Priority", "Subject", "Assignee", "Updated")
+_INLINE = frozenset({"image/png", "image/jpeg", "image/gif"})
+
+
+def routes() -> list[web.RouteDef]:
+    """The pages' routes."""
+    return [
+        web.get("/", _overview),
+        web.get("/issues", _issues),
+        web.get("/issues/{id:[0-9]{1,18}}", _issue),
+        web.get("/projects/{id:[a-zA-Z0-9_-]{1,100}}", _project),
+        web.get("/time_entries", _time_entries),
+        web.get("/attachments/download/{id:[0-9]{1,18}}/{filename}", _download),
+    ]
+
+
+def missing() -> web.Response:
+    """The page for what isn't there."""
+    return page("Not found", el("h1", "There is nothing here."), status=404)
+
+
+async def _overview(request: web.Request) -> web.Response:
+    data = request.app[SERVICE].data
+    cards = [_card(data, p) for p in sorted(data.projects.values(), key=lambda p: p.name)]
+    latest = sorted(data.issues.values(), key=lambda i: i.updated_on, reverse=True)[:12]
+    return page(
+        "Overview",
+        el("h1", "What the tracker holds"),
+        el("div", cards, cls="grid"),
+        el("h2", "Lately changed"),
+        _issue_table(data, latest),
+        here="/",
+    )
+
+
+def _card(data: Data, project: Project) -> Html:
+    issues = [i for i in data.issues.values() if i.project_id == project.id]
+    unfinished = sum(not data.statuses[i.status_id].is_closed for i in issues)
+    return el(
+        "div",
+        el("h3", project_link(project), " ", _kind(project)),
+        el("p", project.description, cls="small"),
+        el("p", f"{unfinished} open of {len(issues)} issues", cls="soft small"),
+        cls="card",
+    )
+
+
+def _kind(project: Project) -> Html:
+    return join(
+        None if project.is_public else el("span", "private", cls="pill private"),
+        None if project.status == ACTIVE_PROJECT else el("span", "closed", cls="pill closed"),
+    )
+
+
+async def _issues(request: web.Request) -> web.Response:
+    data = request.app[SERVICE].data
+    chosen = data.project(request.query.get("project", "")) if request.query.get("project") else None
+    every = request.query.get("status") == "any"
+    found = [
+        i
+        for i in data.issues.values()
+        if (chosen is None or i.project_id == chosen.id)
+        and (every or not data.statuses[i.status_id].is_closed)
+    ]
+    found.sort(key=lambda i: (i.updated_on, i.id), reverse=True)
+    start = max(as_int(request.query.get("from")) or 0, 0)
+    here = {"project": chosen.identifier if chosen else "", "status": "any" if every else "open"}
+    return page(
+        "Issues",
+        el("h1", f"{len(found)} issues" if every else f"{len(found)} open issues"),
+        _choices(data, here),
+        _issue_table(data, found[start : start + ROWS]),
+        _pager(here, start, len(found)),
+        here="/issues",
+    )
+
+
+def _choices(data: Data, here: dict[str, str]) -> Html:
+    projects = sorted(data.projects.values(), key=lambda p: p.name)
+    rows = [("project", [("", "All projects"), *((p.identifier, p.name) for p in projects)])]
+    rows.append(("status", [("open", "Open"), ("any", "Open and closed")]))
+    return join(
+        el(
+            "div",
+            [
+                el("a", text, href=_list(here | {name: value}), aria_current=_current(here[name] == value))
+                for value, text in options
+            ],
+            cls="filters",
+        )
+        for name, options in rows
+    )
+
+
+def _current(yes: bool) -> str | None:  # noqa: FBT001 - one obvious argument
+    return "true" if yes else None
+
+
+def _list(query: dict[str, str]) -> str:
+    return "/issues?" + urlencode({k: v for k, v in query.items() if v})
+
+
+def _pager(here: dict[str, str], start: int, total: int) -> Html:
+    steps: list[Child] = []
+    if start > 0:
+        steps.append(el("a", "← Later", href=_list(here | {"from": str(max(start - ROWS, 0))})))
+    if start + ROWS < total:
+        steps.append(el("a", "Earlier →", href=_list(here | {"from": str(start + ROWS)})))
+    return el("p", steps, cls="filters")
+
+
+def _issue_table(data: Data, issues: Iterable[Issue]) -> Html:
+    rows = [
+        (
+            issue_link(i, str(i.id)),
+            project_link(data.projects[i.project_id]),
+            data.trackers[i.tracker_id].name,
+            marks(data, i),
+            data.priorities[i.priority_id].name,
+            issue_link(i, i.subject),
+            data.principal(i.assigned_to_id) if i.assigned_to_id else None,
+            when(i.updated_on),
+        )
+        for i in issues
+    ]
+    return table(_COLUMNS, rows)
+
+
+async def _issue(request: web.Request) -> web.Response:
+    data = request.app[SERVICE].data
+    issue = data.issues.get(int(request.match_info["id"]))
+    if issue is None:
+        return missing()
+    return page(f"#{issue.id} {issue.subject}", issue_body(data, issue))
+
+
+async def _project(request: web.Request) -> web.Response:
+    data = request.app[SERVICE].data
+    project = data.project(request.match_info["id"])
+    if project is None:
+        return missing()
+    members = [
+        (data.users[m.user_id].name, ", ".join(data.roles[r].name for r in m.role_ids))
+        for m in data.memberships.values()
+        if m.project_id == project.id
+    ]
+    versions = [
+        (v.name, str(v.due or ""), "open" if v.is_open else "closed")
+        for v in data.versions.values()
+        if v.project_id == project.id
+    ]
+    categories = ", ".join(c.name for c in data.categories.values() if c.project_id == project.id)
+    issues = [i for i in data.issues.values() if i.project_id == project.id]
+    latest = sorted(issues, key=lambda i: i.updated_on, reverse=True)[:15]
+    return page(
+        project.name,
+        el("h1", project.name, " ", _kind(project)),
+        el("p", project.description),
+        el("p", "Identifier ", el("code", project.identifier), f" · categories: {categories or 'none'}"),
+        el("h2", "Lately changed · ", el("a", "all its issues", href=_list({"project": project.identifier}))),
+        _issue_table(data, latest),
+        el("h2", "Versions"),
+        table(("Name", "Due", "State"), versions),
+        el("h2", "Members"),
+        table(("Name", "Roles"), members),
+    )
+
+
+async def _time_entries(request: web.Request) -> web.Response:
+    data = request.app[SERVICE].data
+    latest = sorted(data.time_entries.values(), key=lambda t: (t.spent_on, t.id), reverse=True)[:200]
+    rows = [
+        (
+            str(t.spent_on),
+            data.principal(t.user_id),
+            data.activities[t.activity_id].name,
+            project_link(data.projects[t.project_id]),
+            issue_link(data.issues[t.issue_id]) if t.issue_id else None,
+            t.comments,
+            f"{t.hours:.2f}",
+        )
+        for t in latest
+    ]
+    columns = ("Date", "Person", "Activity", "Project", "Issue", "Comment", "Hours")
+    return page(
+        "Time",
+        el("h1", "Time spent"),
+        el("p", f"The latest {len(latest)} of {len(data.time_entries)} entries", cls="soft"),
+        table(columns, rows, frozenset({"Hours"})),
+        here="/time_entries",
+    )
+
+
+async def _download(request: web.Request) -> web.Response:
+    """A file's bytes; only pictures are shown in place, so that no file can act as a page."""
+    row = request.app[SERVICE].data.attachments.get(int(request.match_info["id"]))
+    if row is None or row.filename != request.match_info["filename"]:
+        return missing()
+    shown = row.content_type in _INLINE
+    how = "inline" if shown else "attachment"
+    headers = {
+        "Content-Type": row.content_type if shown else "application/octet-stream",
+        "Content-Disposition": f"{how}; filename*=UTF-8''{quote(row.filename, safe='')}",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return web.Response(body=row.content, headers=headers)

@@ -1,0 +1,127 @@
+"""GET and POST /projects.json, GET /projects/{id}.json."""
+
+import re
+
+from aiohttp import web
+
+from bot.sandbox.tracker import shapes
+from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_bool, as_text, crlf
+from bot.sandbox.tracker.data import ACTIVE_PROJECT, MODULES, Membership, Project, User, free_id, put
+
+MOST_NAME, MOST_IDENTIFIER = 255, 100
+_USUAL = frozenset(("issue_tracking", "time_tracking"))
+_IDENTIFIER = re.compile(r"(?!\d+\Z)[a-z0-9_-]+", re.ASCII)
+
+
+async def list_projects(request: web.Request) -> web.Response:
+    """A page of the active projects that the requester sees, in the order of their tree."""
+    call = Call(request)
+    seen = call.viewer.sees_project
+    found = [p for p in _tree(call, None) if p.status == ACTIVE_PROJECT and seen(p)]
+    offset, limit = call.page()
+    include = call.includes()
+    page = found[offset : offset + limit]
+    return web.json_response(
+        {
+            "projects": [shapes.project(call.data, p, call.viewer, include) for p in page],
+            "total_count": len(found),
+            "offset": offset,
+            "limit": limit,
+        }
+    )
+
+
+def _tree(call: Call, parent_id: int | None) -> list[Project]:
+    level = [p for p in call.data.projects.values() if p.parent_id == parent_id]
+    found = []
+    for project in sorted(level, key=lambda p: p.name.casefold()):
+        found += [project, *_tree(call, project.id)]
+    return found
+
+
+async def get_project(request: web.Request) -> web.Response:
+    """A project by id or identifier; closed ones too. Stops with 404 (unknown), 403 or 401 (hidden)."""
+    call = Call(request)
+    project = call.data.project(request.match_info["id"])
+    if project is None:
+        raise Stop(404)
+    call.require(call.viewer.sees_project(project))
+    return web.json_response({"project": shapes.project(call.data, project, call.viewer, call.includes())})
+
+
+async def create_project(request: web.Request) -> web.Response:
+    """A new project; its creator becomes a manager of it. Stops with 401, 403, 422."""
+    call = Call(request)
+    creator = call.user
+    call.require(call.viewer.may_anywhere("add_project"))
+    project = _project(call, await call.body("project"))
+    call.data.projects[project.id] = project
+    _members(call, project, creator)
+    shape = shapes.project(call.data, project, call.viewer, call.includes())
+    return call.created("project", shape, f"/projects/{project.id}")
+
+
+def _project(call: Call, sent: Body) -> Project:
+    data = call.data
+    name, identifier = as_text(sent.get("name")), as_text(sent.get("identifier"))
+    errors = []
+    if not name:
+        errors.append("Name cannot be blank")
+    if len(name) > MOST_NAME:
+        errors.append(f"Name is too long (maximum is {MOST_NAME} characters)")
+    if not identifier:
+        errors.append("Identifier cannot be blank")
+    elif any(p.identifier == identifier for p in data.projects.values()):
+        errors.append("Identifier has already been taken")
+    elif not _IDENTIFIER.fullmatch(identifier) or identifier == "new":
+        errors.append("Identifier is invalid")
+    if len(identifier) > MOST_IDENTIFIER:
+        errors.append(f"Identifier is too long (maximum is {MOST_IDENTIFIER} characters)")
+    parent = None
+    if sent.get("parent_id") not in (None, ""):
+        parent = data.project(as_text(sent["parent_id"]))
+        if parent is None or not call.viewer.may("add_subprojects", parent):
+            errors.append("Subproject of is invalid")
+    if errors:
+        raise Invalid(*errors)
+    trackers, modules = sent.get("tracker_ids"), sent.get("enabled_module_names")
+    return Project(
+        id=free_id(data.projects),
+        name=name,
+        identifier=identifier,
+        description=crlf(as_text(sent.get("description"))),
+        homepage=as_text(sent.get("homepage")),
+        parent_id=parent.id if parent else None,
+        is_public=as_bool(sent.get("is_public", True)),
+        inherit_members=as_bool(sent.get("inherit_members", False)),
+        tracker_ids=_known(trackers, tuple(data.trackers)),
+        modules=frozenset(m for m in MODULES if m in modules) if isinstance(modules, list) else _USUAL,
+        created_on=call.now,
+        updated_on=call.now,
+    )
+
+
+def _known(sent: object, known: tuple[int, ...]) -> tuple[int, ...]:
+    if not isinstance(sent, list):
+        return known
+    wanted = {as_text(v) for v in sent}
+    return tuple(n for n in known if str(n) in wanted)
+
+
+def _members(call: Call, project: Project, creator: User) -> None:
+    data = call.data
+    if project.inherit_members and project.parent_id is not None:
+        for row in [m for m in data.memberships.values() if m.project_id == project.parent_id]:
+            new_id = free_id(data.memberships)
+            inherited = frozenset(row.role_ids)
+            put(
+                data.memberships,
+                Membership(new_id, project.id, row.user_id, row.role_ids, inherited),
+            )
+    if creator.admin:
+        return
+    own = data.member(project.id, creator.id)
+    if own is None:
+        data.join(project, creator, data.creator_role_id)
+    elif data.creator_role_id not in own.role_ids:
+        own.role_ids = (data.creator_role_id, *own.role_ids)

@@ -1,0 +1,126 @@
+"""The reference service: service-interface.md from the server's side, in memory, on this machine."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Literal
+
+from aiohttp import web
+
+from bot.sandbox.tracker import files, issues, pages, projects, time_entries, users
+from bot.sandbox.tracker.call import JSON_LIMIT, SERVICE, Call, Invalid, Service, Stop
+from bot.sandbox.tracker.data import Data
+from bot.sandbox.tracker.defaults import fresh
+
+MAX_UPLOAD = 5 * 1024 * 1024
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Tracker:
+    """A service with the twelve operations of the interface, and pages for people to look at what it holds.
+
+    `data` is what it holds, open to tests; without any it is a new installation. `login_required` False, as
+    real ones start, makes a missing or wrong key an anonymous visitor. `empty_updates` 200 answers updates
+    as versions before 4.1 do. `max_upload` bounds a file in bytes, `page_cap` cuts every page.
+    """
+
+    def __init__(
+        self,
+        data: Data | None = None,
+        *,
+        key_header: str = "X-Service-API-Key",
+        login_required: bool = False,
+        empty_updates: Literal[200, 204] = 204,
+        max_upload: int = MAX_UPLOAD,
+        page_cap: int = 100,
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
+        self.data = fresh() if data is None else data
+        self._service = Service(
+            self.data, key_header, login_required, empty_updates, max_upload, page_cap, clock
+        )
+        self._runner: web.AppRunner | None = None
+        self._url = ""
+
+    def app(self) -> web.Application:
+        """The service as an application; each call makes a new one on the same data."""
+        app = web.Application(middlewares=[_answers], client_max_size=JSON_LIMIT)
+        app[SERVICE] = self._service
+        app.add_routes(
+            [
+                web.post("/users.json", users.create_user),
+                web.get(r"/users/{id:[0-9]{1,18}|current}.json", users.get_user),
+                web.put(r"/users/{id:[0-9]{1,18}}.json", users.update_user),
+                web.get("/issues.json", issues.list_issues),
+                web.post("/issues.json", issues.create_issue),
+                web.get("/projects.json", projects.list_projects),
+                web.post("/projects.json", projects.create_project),
+                web.get(r"/projects/{id:[a-zA-Z0-9_-]{1,100}}.json", projects.get_project),
+                web.post("/uploads.json", files.upload),
+                web.patch(r"/attachments/{id:[0-9]{1,18}}.json", files.update_attachment),
+                web.post("/time_entries.json", time_entries.create_time_entry),
+                web.put(r"/time_entries/{id:[0-9]{1,18}}.json", time_entries.update_time_entry),
+                *pages.routes(),
+            ]
+        )
+        return app
+
+    @property
+    def url(self) -> str:
+        """Where it listens, without a slash at the end; raises RuntimeError before `start`."""
+        if not self._url:
+            raise RuntimeError("the reference service has not been started")
+        return self._url
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        """Listen; port 0 takes any free one. Raises OSError where the port is in use."""
+        runner = web.AppRunner(self.app(), access_log=None, handle_signals=False, shutdown_timeout=2)
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, host, port)
+            await site.start()
+        except OSError:
+            await runner.cleanup()
+            raise
+        self._runner = runner
+        self._url = f"http://{host}:{runner.addresses[0][1]}"
+
+    async def stop(self) -> None:
+        """Let calls in progress finish for a moment, then close; does nothing when it isn't listening."""
+        runner, self._runner, self._url = self._runner, None, ""
+        if runner is not None:
+            await runner.cleanup()
+
+
+@web.middleware
+async def _answers(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Turn what stops a call into the service's answer; nothing but the twelve operations is JSON."""
+    is_json = request.path.endswith(".json")
+    try:
+        return await handler(request)
+    except Stop as stop:
+        headers = (
+            {"WWW-Authenticate": 'Basic realm="Tracker API"'}
+            if stop.status == HTTPStatus.UNAUTHORIZED
+            else None
+        )
+        return web.Response(status=stop.status, headers=headers)
+    except Invalid as invalid:
+        return web.json_response({"errors": invalid.errors}, status=422)
+    except (web.HTTPNotFound, web.HTTPMethodNotAllowed):
+        if not is_json:
+            return pages.missing()
+        return web.Response(status=_unknown(request))
+
+
+def _unknown(request: web.Request) -> int:
+    """404 for a path or method that isn't an operation, unless a login is missing."""
+    try:
+        Call(request)
+    except Stop as stop:
+        return stop.status
+    return 404

@@ -1,0 +1,227 @@
+"""The interface's JSON shapes (service-interface.md section 2, service-facts.md "Shapes")."""
+
+from collections.abc import Collection
+from typing import Any
+from urllib.parse import quote
+
+from bot.sandbox.tracker.access import Viewer
+from bot.sandbox.tracker.data import MODULES, Attachment, Data, Issue, Named, Project, TimeEntry, User
+from bot.sandbox.tracker.dates import iso, stamp
+
+Shape = dict[str, Any]
+
+
+def ref(row: Named) -> Shape:
+    """`{id, name}`."""
+    return {"id": row.id, "name": row.name}
+
+
+def _principal(data: Data, user_or_group_id: int) -> Shape:
+    return {"id": user_or_group_id, "name": data.principal(user_or_group_id)}
+
+
+def user(data: Data, row: User, viewer: Viewer, include: Collection[str] = ()) -> Shape:
+    """A user as the requester may see them: logins, mails and keys are the owner's and administrators'."""
+    own = viewer.admin or row is viewer.user
+    shape: Shape = {"id": row.id}
+    if own:
+        shape |= {"login": row.login, "admin": row.admin}
+    shape |= {"firstname": row.firstname, "lastname": row.lastname}
+    if own:
+        shape["mail"] = row.mail
+    shape |= {
+        "created_on": stamp(row.created_on),
+        "updated_on": stamp(row.updated_on),
+        "last_login_on": stamp(row.last_login_on),
+        "passwd_changed_on": stamp(row.passwd_changed_on),
+    }
+    if own:
+        shape |= {"twofa_scheme": None, "api_key": row.api_key}
+    if viewer.admin:
+        shape["status"] = row.status
+        if "groups" in include:
+            shape["groups"] = [ref(g) for g in data.groups.values() if row.id in g.user_ids]
+    if "memberships" in include:
+        shape["memberships"] = _memberships(data, row, viewer)
+    return shape
+
+
+def _memberships(data: Data, row: User, viewer: Viewer) -> list[Shape]:
+    found = []
+    for member in data.memberships.values():
+        project = data.projects[member.project_id]
+        if member.user_id != row.id or not viewer.sees_project(project):
+            continue
+        roles = []
+        for role_id in member.role_ids:
+            role = ref(data.roles[role_id])
+            if role_id in member.inherited:
+                role["inherited"] = True
+            roles.append(role)
+        found.append({"id": member.id, "project": ref(project), "roles": roles})
+    return found
+
+
+def project(data: Data, row: Project, viewer: Viewer, include: Collection[str] = ()) -> Shape:
+    """A project; its parent and defaults are absent where there are none or they are hidden."""
+    shape: Shape = {
+        "id": row.id,
+        "name": row.name,
+        "identifier": row.identifier,
+        "description": row.description,
+        "homepage": row.homepage,
+    }
+    parent = data.projects.get(row.parent_id or 0)
+    if parent is not None and viewer.sees_project(parent):
+        shape["parent"] = ref(parent)
+    shape |= {"status": row.status, "is_public": row.is_public, "inherit_members": row.inherit_members}
+    if row.default_version_id is not None:
+        shape["default_version"] = ref(data.versions[row.default_version_id])
+    if row.default_assignee_id is not None:
+        shape["default_assignee"] = _principal(data, row.default_assignee_id)
+    if "trackers" in include:
+        shape["trackers"] = [ref(data.trackers[t]) for t in row.tracker_ids]
+    if "issue_categories" in include:
+        shape["issue_categories"] = [ref(c) for c in data.categories.values() if c.project_id == row.id]
+    if "time_entry_activities" in include:
+        shape["time_entry_activities"] = [ref(a) for a in data.activities.values()]
+    if "enabled_modules" in include:
+        shape["enabled_modules"] = [
+            {"id": n, "name": name} for n, name in enumerate(MODULES, 1) if name in row.modules
+        ]
+    if "issue_custom_fields" in include:
+        fields = data.custom_fields.values()
+        shape["issue_custom_fields"] = [
+            ref(f) for f in fields if f.project_ids is None or row.id in f.project_ids
+        ]
+    return shape | {"created_on": stamp(row.created_on), "updated_on": stamp(row.updated_on)}
+
+
+def attachment(data: Data, row: Attachment, origin: str) -> Shape:
+    """An attachment; images have a thumbnail."""
+    shape = {
+        "id": row.id,
+        "filename": row.filename,
+        "filesize": len(row.content),
+        "content_type": row.content_type,
+        "description": row.description,
+        "content_url": f"{origin}/attachments/download/{row.id}/{quote(row.filename)}",
+    }
+    if row.content_type.startswith("image/"):
+        shape["thumbnail_url"] = shape["content_url"]
+    return shape | {"author": _principal(data, row.author_id), "created_on": stamp(row.created_on)}
+
+
+def time_entry(data: Data, row: TimeEntry) -> Shape:
+    """A time entry; its author is never sent."""
+    shape: Shape = {"id": row.id, "project": ref(data.projects[row.project_id])}
+    if row.issue_id is not None:
+        shape["issue"] = {"id": row.issue_id}
+    return shape | {
+        "user": _principal(data, row.user_id),
+        "activity": ref(data.activities[row.activity_id]),
+        "hours": row.hours,
+        "comments": row.comments,
+        "spent_on": iso(row.spent_on),
+        "created_on": stamp(row.created_on),
+        "updated_on": stamp(row.updated_on),
+    }
+
+
+class Issues:
+    """The shapes of one answer's issues; sums over children and time are prepared once for all of them."""
+
+    def __init__(self, data: Data, viewer: Viewer, origin: str, include: Collection[str] = ()) -> None:
+        self._data = data
+        self._viewer = viewer
+        self._origin = origin
+        self._include = include
+        self._children = data.children()
+        self._minutes = data.minutes()
+
+    def shape(self, row: Issue) -> Shape:
+        """One issue: what has no value is absent or null as the service has it."""
+        data = self._data
+        status = data.statuses[row.status_id]
+        shape: Shape = {
+            "id": row.id,
+            "project": ref(data.projects[row.project_id]),
+            "tracker": ref(data.trackers[row.tracker_id]),
+            "status": ref(status) | {"is_closed": status.is_closed},
+            "priority": ref(data.priorities[row.priority_id]),
+            "author": _principal(data, row.author_id),
+        }
+        if row.assigned_to_id is not None:
+            shape["assigned_to"] = _principal(data, row.assigned_to_id)
+        if row.category_id is not None:
+            shape["category"] = ref(data.categories[row.category_id])
+        if row.version_id is not None:
+            shape["fixed_version"] = ref(data.versions[row.version_id])
+        if row.parent_id is not None:
+            shape["parent"] = {"id": row.parent_id}
+        shape |= {
+            "subject": row.subject,
+            "description": row.description,
+            "start_date": iso(row.start_date),
+            "due_date": iso(row.due_date),
+            "done_ratio": row.done_ratio,
+            "is_private": row.is_private,
+            "estimated_hours": row.estimated_hours,
+            "total_estimated_hours": self._estimate(row),
+        }
+        if self._viewer.may("view_time_entries", data.projects[row.project_id]):
+            shape["spent_hours"] = self._hours([row])
+            shape["total_spent_hours"] = self._hours(self._family(row))
+        fields = [self._custom(f.id, row) for f in data.fields(row.project_id, row.tracker_id)]
+        if fields:
+            shape["custom_fields"] = fields
+        shape |= {
+            "created_on": stamp(row.created_on),
+            "updated_on": stamp(row.updated_on),
+            "closed_on": stamp(row.closed_on),
+        }
+        return shape | self._included(row)
+
+    def _included(self, row: Issue) -> Shape:
+        shape: Shape = {}
+        if "attachments" in self._include:
+            files = self._data.attachments.values()
+            shape["attachments"] = [
+                attachment(self._data, a, self._origin) for a in files if a.issue_id == row.id
+            ]
+        if "relations" in self._include:
+            shape["relations"] = [
+                {
+                    "id": r.id,
+                    "issue_id": r.issue_id,
+                    "issue_to_id": r.issue_to_id,
+                    "relation_type": r.kind,
+                    "delay": r.delay,
+                }
+                for r in self._data.relations.values()
+                if row.id in (r.issue_id, r.issue_to_id) and self._sees_both(r.issue_id, r.issue_to_id)
+            ]
+        return shape
+
+    def _sees_both(self, *issue_ids: int) -> bool:
+        return all(self._viewer.sees_issue(self._data.issues[n]) for n in issue_ids)
+
+    def _custom(self, field_id: int, row: Issue) -> Shape:
+        field = self._data.custom_fields[field_id]
+        value = row.custom.get(field_id)
+        if field.multiple:
+            return ref(field) | {"multiple": True, "value": value or []}
+        return ref(field) | {"value": value}
+
+    def _family(self, row: Issue) -> list[Issue]:
+        found = [row]
+        for child in self._children.get(row.id, ()):
+            found += self._family(child)
+        return found
+
+    def _estimate(self, row: Issue) -> float | None:
+        known = [i.estimated_hours for i in self._family(row) if i.estimated_hours is not None]
+        return round(sum(known), 2) if known else None
+
+    def _hours(self, rows: list[Issue]) -> float:
+        return round(sum(self._minutes.get(i.id, 0) for i in rows) / 60, 2)

@@ -1,0 +1,147 @@
+"""POST /time_entries.json and PUT /time_entries/{id}.json."""
+
+from dataclasses import replace
+
+from aiohttp import web
+
+from bot.sandbox.tracker import shapes
+from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_int, as_text
+from bot.sandbox.tracker.data import ACTIVE_USER, Issue, Project, TimeEntry, free_id
+from bot.sandbox.tracker.dates import day
+from bot.sandbox.tracker.durations import hours_of
+
+MOST_COMMENT = 1024
+MOST_HOURS = 1000
+
+
+async def create_time_entry(request: web.Request) -> web.Response:
+    """Time on an issue or a project, the requester's own unless they may log for others.
+
+    Stops with 401 for a visitor, 403 where the project forbids logging, 422 for what is missing or wrong.
+    """
+    call = Call(request)
+    author = call.user
+    call.require(call.viewer.may_anywhere("log_time"))
+    sent = await call.body("time_entry")
+    blank = TimeEntry(
+        id=free_id(call.data.time_entries),
+        project_id=0,
+        issue_id=None,
+        user_id=author.id,
+        author_id=author.id,
+        activity_id=0,
+        minutes=0,
+        spent_on=call.today,
+        created_on=call.now,
+    )
+    entry = _changed(call, blank, sent, new=True)
+    call.data.time_entries[entry.id] = entry
+    return call.created("time_entry", shapes.time_entry(call.data, entry), f"/time_entries/{entry.id}")
+
+
+async def update_time_entry(request: web.Request) -> web.Response:
+    """Changes to one's own entry, or to another's with the right to.
+
+    Stops with 404 (unknown), 401, 403, 422.
+    """
+    call = Call(request)
+    entry = call.data.time_entries.get(int(request.match_info["id"]))
+    if entry is None:
+        raise Stop(404)
+    call.require(call.viewer.edits_time(entry))
+    changed = _changed(call, entry, await call.body("time_entry"), new=False)
+    call.data.time_entries[entry.id] = changed
+    return call.updated()
+
+
+def _changed(call: Call, entry: TimeEntry, sent: Body, *, new: bool) -> TimeEntry:
+    entry = replace(entry, updated_on=call.now)
+    errors: list[str] = []
+    project = _target(call, entry, sent, errors)
+    if "hours" in sent or new:
+        _set_hours(entry, sent.get("hours"), errors)
+    if "activity_id" in sent or new:
+        _set_activity(call, entry, sent.get("activity_id"), errors)
+    if "spent_on" in sent:
+        _set_date(entry, sent["spent_on"], errors)
+    if "comments" in sent:
+        entry.comments = as_text(sent["comments"]) or None
+        if len(entry.comments or "") > MOST_COMMENT:
+            errors.append(f"Comment is too long (maximum is {MOST_COMMENT} characters)")
+    if project is not None:
+        _for_another(call, entry, sent, project)
+    if errors:
+        raise Invalid(*errors)
+    return entry
+
+
+def _set_hours(entry: TimeEntry, sent: object, errors: list[str]) -> None:
+    hours = hours_of(sent)
+    if sent in (None, ""):
+        errors.append("Hours cannot be blank")
+    elif hours is None or not 0 < round(hours * 60) < MOST_HOURS * 60:
+        errors.append("Hours is invalid")
+    else:
+        entry.minutes = round(hours * 60)
+
+
+def _set_activity(call: Call, entry: TimeEntry, sent: object, errors: list[str]) -> None:
+    activity_id = as_int(sent)
+    if sent in (None, ""):
+        errors.append("Activity cannot be blank")
+    elif activity_id is None or activity_id not in call.data.activities:
+        errors.append("Activity is not included in the list")
+    else:
+        entry.activity_id = activity_id
+
+
+def _set_date(entry: TimeEntry, sent: object, errors: list[str]) -> None:
+    spent_on = day(sent)
+    if spent_on is None:
+        errors.append("Date cannot be blank" if sent in (None, "") else "Date is not a valid date")
+    else:
+        entry.spent_on = spent_on
+
+
+def _target(call: Call, entry: TimeEntry, sent: Body, errors: list[str]) -> Project | None:
+    """Set the entry's project and issue: an issue's project is its own, a project that forbids it stops."""
+    data = call.data
+    project = data.projects.get(entry.project_id)
+    if sent.get("project_id") not in (None, ""):
+        wanted = sent["project_id"]
+        project = data.project(wanted) if isinstance(wanted, str | int) else None
+        if project is None or not call.viewer.sees_project(project):
+            errors.append("Project is invalid")
+            return None
+        entry.project_id, entry.issue_id = project.id, None
+    if "issue_id" in sent:
+        entry.issue_id = None
+        if sent["issue_id"] not in (None, ""):
+            issue = data.issues.get(as_int(sent["issue_id"]) or 0)
+            if issue is None or not _loggable(call, issue) or _elsewhere(sent, project, issue):
+                errors.append("Issue is invalid")
+                return None
+            project = data.projects[issue.project_id]
+            entry.project_id, entry.issue_id = project.id, issue.id
+    if project is None:
+        errors.append("Project cannot be blank")
+        return None
+    call.require(call.viewer.may("log_time", project))
+    return project
+
+
+def _loggable(call: Call, issue: Issue) -> bool:
+    return call.viewer.sees_issue(issue) and call.viewer.may("log_time", call.data.projects[issue.project_id])
+
+
+def _elsewhere(sent: Body, project: Project | None, issue: Issue) -> bool:
+    return bool(sent.get("project_id")) and project is not None and project.id != issue.project_id
+
+
+def _for_another(call: Call, entry: TimeEntry, sent: Body, project: Project) -> None:
+    """Another person's entry, dropped without a word unless the requester may."""
+    user = call.data.users.get(as_int(sent.get("user_id")) or 0)
+    if user is None or user.status != ACTIVE_USER or not call.viewer.may("log_time_for_others", project):
+        return
+    if call.data.member(project.id, user.id):
+        entry.user_id = user.id

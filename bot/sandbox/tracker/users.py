@@ -1,0 +1,95 @@
+"""POST /users.json, GET and PUT /users/{id}.json."""
+
+import re
+import secrets
+from dataclasses import replace
+
+from aiohttp import web
+
+from bot.sandbox.tracker import shapes
+from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_bool, as_int, as_text
+from bot.sandbox.tracker.data import ACTIVE_USER, LOCKED_USER, REGISTERED_USER, User, free_id
+
+LEAST_PASSWORD = 8
+_LABELS = {
+    "login": ("Login", 60),
+    "firstname": ("First name", 30),
+    "lastname": ("Last name", 255),
+    "mail": ("Email", 254),
+}
+_MAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
+
+
+async def get_user(request: web.Request) -> web.Response:
+    """A user as the requester may see them, or `current`. Stops with 401, and 404 for hidden ones too."""
+    call = Call(request)
+    if request.match_info["id"] == "current":
+        user = call.user
+    else:
+        found = call.data.users.get(int(request.match_info["id"]))
+        if found is None or not call.viewer.sees_user(found):
+            raise Stop(404)
+        user = found
+    return web.json_response({"user": shapes.user(call.data, user, call.viewer, call.includes())})
+
+
+async def create_user(request: web.Request) -> web.Response:
+    """A new account, by an administrator; the answer carries its API key.
+
+    Stops with 401, 403; with 500 where nothing was parsed, as the service does; with 422.
+    """
+    call = Call(request)
+    call.require(call.viewer.admin)
+    sent = await call.body("user")
+    if not sent:
+        raise Stop(500)
+    blank = User(free_id(call.data.users, call.data.groups), "", "", "", "", secrets.token_hex(20))
+    blank.created_on = call.now
+    user = _changed(call, blank, sent)
+    call.data.users[user.id] = user
+    return call.created("user", shapes.user(call.data, user, call.viewer), f"/users/{user.id}")
+
+
+async def update_user(request: web.Request) -> web.Response:
+    """Changes to an account, by an administrator. Stops with 401, 403, 404, 422."""
+    call = Call(request)
+    call.require(call.viewer.admin)
+    user = call.data.users.get(int(request.match_info["id"]))
+    if user is None:
+        raise Stop(404)
+    call.data.users[user.id] = _changed(call, user, await call.body("user"))
+    return call.updated()
+
+
+def _changed(call: Call, user: User, sent: Body) -> User:
+    user = replace(user, updated_on=call.now)
+    errors = []
+    for name, (label, most) in _LABELS.items():
+        text = as_text(sent[name]) if name in sent else getattr(user, name)
+        if not text:
+            errors.append(f"{label} cannot be blank")
+        elif len(text) > most:
+            errors.append(f"{label} is too long (maximum is {most} characters)")
+        elif name in ("login", "mail") and _taken(call, user, name, text):
+            errors.append(f"{label} has already been taken")
+        elif name == "mail" and not _MAIL.fullmatch(text):
+            errors.append(f"{label} is invalid")
+        setattr(user, name, text)
+    password = sent.get("password")
+    if password is not None and len(str(password)) < LEAST_PASSWORD:
+        errors.append(f"Password is too short (minimum is {LEAST_PASSWORD} characters)")
+    if errors:
+        raise Invalid(*errors)
+    if password is not None or as_bool(sent.get("generate_password")):
+        user.passwd_changed_on = call.now
+    user.admin = as_bool(sent.get("admin", user.admin))
+    user.must_change_passwd = as_bool(sent.get("must_change_passwd", user.must_change_passwd))
+    status = as_int(sent.get("status"))
+    if status in (ACTIVE_USER, REGISTERED_USER, LOCKED_USER):
+        user.status = status
+    return user
+
+
+def _taken(call: Call, user: User, name: str, text: str) -> bool:
+    others = (u for u in call.data.users.values() if u.id != user.id)
+    return any(str(getattr(u, name)).casefold() == text.casefold() for u in others)

@@ -1,0 +1,88 @@
+"""One call of the Web API: its arguments, read from query, form or JSON alike."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from bot.sandbox.workspace.model import Channel
+from bot.sandbox.workspace.shapes import JsonObject, Refused, as_object, parsed
+from bot.sandbox.workspace.state import State
+
+STRUCTURED = frozenset({"blocks", "attachments", "view", "unfurls", "metadata"})
+
+
+class Arguments:
+    """A method's arguments without the token."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.all: JsonObject = {
+            key: parsed(value) if key in STRUCTURED and isinstance(value, str) and value else value
+            for key, value in given.items()
+            if key != "token" and value is not None
+        }
+
+    def text(self, name: str) -> str:
+        """A text, empty when absent."""
+        value = self.all.get(name)
+        return "" if value is None else str(value)
+
+    def required(self, *names: str) -> list[str]:
+        """These texts; raises Refused naming the missing ones."""
+        missing = [
+            f"missing required field: {name} [json-pointer:/{name}]" for name in names if not self.text(name)
+        ]
+        if missing:
+            raise Refused("invalid_arguments", messages=missing)
+        return [self.text(name) for name in names]
+
+    def flag(self, name: str) -> bool:
+        """A boolean as JSON or forms spell it."""
+        return self.all.get(name) in (True, 1, "1", "true", "True")
+
+    def number(self, name: str, default: int) -> int:
+        """A whole number."""
+        text = self.text(name)
+        return int(text) if text.isdigit() else default
+
+
+async def arguments(request: web.Request) -> tuple[Arguments, str]:
+    """The arguments of a request and the token in its body or query, if it stands there."""
+    given: JsonObject = dict(request.query)
+    if request.content_type == "application/json":
+        body = await request.read()
+        try:
+            given |= as_object(json.loads(body)) if body else {}
+        except ValueError as error:
+            raise Refused("invalid_json", "The body is no JSON.") from error
+    elif request.method == "POST":
+        form = await request.post()
+        given |= {key: value for key, value in form.items() if isinstance(value, str)}
+    return Arguments(given), str(given.get("token") or "")
+
+
+def visible_channel(state: State, channel_id: str) -> Channel:
+    """A conversation that the app may know of; raises Refused for others, as if they weren't there."""
+    channel = state.channels.get(channel_id)
+    if channel is None or (channel.kind != "channel" and state.app.bot_user_id not in channel.members):
+        raise Refused("channel_not_found", f"The app can't see the conversation {channel_id}.", broken=False)
+    return channel
+
+
+READ_SCOPES = {"channel": "channels:{}", "private": "groups:{}", "im": "im:{}"}
+
+
+def need_scope(state: State, *alternatives: str) -> None:
+    """Raise Refused unless the manifest asks for one of these scopes."""
+    if alternatives and not set(alternatives) & set(state.app.scopes):
+        raise Refused(
+            "missing_scope",
+            f"The manifest asks for none of: {', '.join(alternatives)}.",
+            extra={"needed": ",".join(alternatives), "provided": ",".join(state.app.scopes)},
+        )
+
+
+def need_channel_scope(state: State, channel: Channel, right: str) -> None:
+    """Raise Refused unless the manifest may read or see the history of that kind of conversation."""
+    need_scope(state, READ_SCOPES[channel.kind].format(right))

@@ -1,0 +1,99 @@
+"""The chat.* methods (https://docs.slack.dev/reference/methods)."""
+
+from bot.sandbox.workspace import payloads
+from bot.sandbox.workspace.api.call import Arguments, need_scope, visible_channel
+from bot.sandbox.workspace.blocks.surfaces import check_blocks
+from bot.sandbox.workspace.model import Channel, Message
+from bot.sandbox.workspace.posting import KEEP_TO, content, post, replace, thread_of
+from bot.sandbox.workspace.shapes import JsonObject, Refused, as_object
+from bot.sandbox.workspace.state import State
+
+
+def _target(state: State, name: str) -> Channel:
+    """Where the app may write: a channel it is in, by id or #name, or a person."""
+    if name in state.users:
+        return state.im(name)
+    if name.startswith("#"):
+        name = next((channel.id for channel in state.channels.values() if channel.name == name[1:]), name)
+    channel = state.channels.get(name)
+    member = channel is not None and state.app.bot_user_id in channel.members
+    if channel is None or (channel.kind != "channel" and not member):
+        raise Refused("channel_not_found", f"The app can't see the conversation {name}.")
+    if not member:
+        raise Refused("not_in_channel", f"The app is not a member of #{channel.name}.")
+    return channel
+
+
+def _own(state: State, given: Arguments, error: str) -> Message:
+    name, ts = given.required("channel", "ts")
+    message = state.find(visible_channel(state, name).id, ts)
+    if message is None or message.to is not None:
+        raise Refused("message_not_found", "No such message; ephemeral ones can't be changed by timestamp.")
+    if not message.by_app:
+        raise Refused(error, "The message is not the app's own.")
+    return message
+
+
+def post_message(state: State, given: Arguments) -> JsonObject:
+    """chat.postMessage."""
+    channel = _target(state, given.required("channel")[0])
+    said = content(state, given.all, "chat.postMessage")
+    message = post(state, channel, said, thread=thread_of(state, channel, given.text("thread_ts")))
+    return {"channel": channel.id, "ts": message.ts, "message": payloads.message(state, message)}
+
+
+def post_ephemeral(state: State, given: Arguments) -> JsonObject:
+    """chat.postEphemeral."""
+    name, user = given.required("channel", "user")
+    channel = _target(state, name)
+    if user not in channel.members:
+        raise Refused("user_not_in_channel", "The person is not a member of the channel.")
+    said = content(state, given.all, "chat.postEphemeral")
+    thread = thread_of(state, channel, given.text("thread_ts"))
+    return {"message_ts": post(state, channel, said, to=user, thread=thread).ts}
+
+
+def update(state: State, given: Arguments) -> JsonObject:
+    """chat.update; its text has 4,000 characters at most."""
+    message = _own(state, given, "cant_update_message")
+    said = content(state, given.all, "chat.update", longest=KEEP_TO)
+    replace(state, message, said, mark=True)
+    shown = payloads.message(state, message)
+    return {"channel": message.channel, "ts": message.ts, "text": message.text, "message": shown}
+
+
+def delete(state: State, given: Arguments) -> JsonObject:
+    """chat.delete."""
+    message = _own(state, given, "cant_delete_message")
+    state.remove(message)
+    return {"channel": message.channel, "ts": message.ts}
+
+
+def unfurl(state: State, given: Arguments) -> JsonObject:
+    """chat.unfurl, by channel and ts or by the event's unfurl_id."""
+    need_scope(state, "links:write")
+    name, ts = given.text("channel"), given.text("ts")
+    if given.text("unfurl_id"):
+        name, _, ts = given.text("unfurl_id").rpartition("-")
+    message = state.find(name, ts)
+    if message is None:
+        raise Refused("cannot_find_message", "There is no such message to unfurl links in.")
+    for url, shown in as_object(given.all.get("unfurls")).items():
+        if problems := check_blocks(as_object(shown).get("blocks", []), "message", "/unfurls/blocks"):
+            raise Refused("cannot_unfurl_url", messages=problems)
+        message.unfurls[url] = as_object(shown)
+    state.changed(state.channels[message.channel].members)
+    return {}
+
+
+def permalink(state: State, given: Arguments) -> JsonObject:
+    """chat.getPermalink."""
+    name, ts = given.required("channel", "message_ts")
+    channel = visible_channel(state, name)
+    message = state.find(channel.id, ts)
+    if message is None or message.to is not None:
+        raise Refused("message_not_found", "There is no such message.", broken=False)
+    url = f"{state.base_url}archives/{channel.id}/p{ts.replace('.', '')}"
+    if message.thread_ts:
+        url += f"?thread_ts={message.thread_ts}&cid={channel.id}"
+    return {"channel": channel.id, "permalink": url}

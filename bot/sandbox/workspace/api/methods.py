@@ -1,0 +1,110 @@
+"""The Web API's door: token, scope, rate, then the method."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from aiohttp import web
+
+from bot.sandbox.workspace.api import chat, lookups, surfaces
+from bot.sandbox.workspace.api.call import Arguments, arguments, need_scope
+from bot.sandbox.workspace.api.rates import Rates
+from bot.sandbox.workspace.shapes import JsonObject, Refused
+from bot.sandbox.workspace.state import State
+from bot.sandbox.workspace.triggers import Triggers
+
+Handler = Callable[[State, Arguments], JsonObject]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What a method does, and a scope that it can't do without (others depend on the arguments)."""
+
+    run: Handler
+    scope: str = ""
+    app_level: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The only tokens that are known here."""
+
+    bot: str
+    app: str
+
+
+class WebApi:
+    """Every method that the local Slack has."""
+
+    def __init__(
+        self, state: State, triggers: Triggers, tokens: Tokens, socket_url: Callable[[], str]
+    ) -> None:
+        self._state = state
+        self._tokens = tokens
+        self._rates = Rates(state.clock)
+        self._methods = {
+            "auth.test": Method(lookups.auth_test),
+            "apps.connections.open": Method(lambda _state, _given: {"url": socket_url()}, app_level=True),
+            "users.info": Method(lookups.users_info, "users:read"),
+            "users.list": Method(lookups.users_list, "users:read"),
+            "conversations.info": Method(lookups.conversations_info),
+            "conversations.open": Method(lookups.conversations_open),
+            "conversations.members": Method(lookups.conversations_members),
+            "conversations.list": Method(lookups.conversations_list),
+            "conversations.history": Method(lookups.conversations_history),
+            "conversations.replies": Method(lookups.conversations_replies),
+            "chat.postMessage": Method(chat.post_message, "chat:write"),
+            "chat.postEphemeral": Method(chat.post_ephemeral, "chat:write"),
+            "chat.update": Method(chat.update, "chat:write"),
+            "chat.delete": Method(chat.delete, "chat:write"),
+            "chat.unfurl": Method(chat.unfurl, "links:write"),
+            "chat.getPermalink": Method(chat.permalink),
+            "views.open": Method(partial(surfaces.open_modal, triggers=triggers, on_top=False)),
+            "views.push": Method(partial(surfaces.open_modal, triggers=triggers, on_top=True)),
+            "views.update": Method(surfaces.update),
+            "views.publish": Method(surfaces.publish),
+            "files.info": Method(lookups.files_info, "files:read"),
+            "bots.info": Method(lookups.bots_info, "users:read"),
+            "team.info": Method(lookups.team_info, "team:read"),
+        }
+
+    async def handle(self, request: web.Request) -> web.Response:
+        """GET or POST /api/<method>; refusals are 200 with `ok: false`, save 429."""
+        name = request.match_info["method"]
+        headers = {"X-OAuth-Scopes": ",".join(self._state.app.scopes), "Cache-Control": "no-store"}
+        try:
+            given, written = await arguments(request)
+            answer = {"ok": True, **self._call(name, given, self._token(request, written))}
+        except Refused as refused:
+            if refused.broken:
+                self._state.violate(name, refused.error, refused.detail)
+            if refused.retry_after is None:
+                return web.json_response(refused.body(), headers=headers)
+            headers["Retry-After"] = str(refused.retry_after)
+            return web.json_response(refused.body(), status=429, headers=headers)
+        return web.json_response(answer, headers=headers)
+
+    @staticmethod
+    def _token(request: web.Request, written: str) -> str:
+        kind, _, token = request.headers.get("Authorization", "").partition(" ")
+        return token.strip() if kind.lower() == "bearer" else written
+
+    def _call(self, name: str, given: Arguments, token: str) -> JsonObject:
+        self._state.called(name, given.all)
+        method = self._methods.get(name)
+        if method is None:
+            raise Refused("unknown_method", f"The local Slack has no method {name}.")
+        self._admit_token(token, method)
+        need_scope(self._state, *([method.scope] if method.scope else []))
+        self._rates.admit(name, given.text("channel"))
+        return method.run(self._state, given)
+
+    def _admit_token(self, token: str, method: Method) -> None:
+        if not token:
+            raise Refused("not_authed", "The call carries no token.")
+        if token not in (self._tokens.bot, self._tokens.app):
+            raise Refused(
+                "invalid_auth", "An unknown token: only the sandbox's own belong here, never real ones."
+            )
+        if (token == self._tokens.app) != method.app_level:
+            raise Refused("not_allowed_token_type", "This method wants the other kind of token.")

@@ -1,0 +1,84 @@
+"""How much Slack lets through (https://docs.slack.dev/apis/web-api/rate-limits).
+
+A message a second and channel, with a small burst; other methods by tier, a minute's worth at once.
+A 429 closes its method for the workspace until `Retry-After` is over.
+"""
+
+import math
+from dataclasses import dataclass
+
+from bot.sandbox.workspace.shapes import Clock, Refused
+
+MESSAGE_BURST = 5
+PER_MINUTE = {
+    "conversations.list": 20,
+    "users.list": 20,
+    "conversations.history": 50,
+    "conversations.replies": 50,
+    "conversations.open": 50,
+    "conversations.info": 50,
+    "chat.update": 50,
+    "chat.delete": 50,
+    "chat.unfurl": 50,
+    "bots.info": 50,
+    "team.info": 50,
+    "chat.postEphemeral": 100,
+    "conversations.members": 100,
+    "users.info": 100,
+    "files.info": 100,
+    "views.open": 100,
+    "views.push": 100,
+    "views.update": 100,
+    "views.publish": 100,
+    "chat.postMessage": 300,
+}
+
+
+@dataclass(slots=True)
+class Bucket:
+    """Permits that come back with time."""
+
+    most: float
+    each_second: float
+    left: float
+    at: float
+
+    def take(self, now: float) -> float:
+        """Take one permit; the seconds to wait when there is none."""
+        self.left = min(self.most, self.left + (now - self.at) * self.each_second)
+        self.at = now
+        if self.left < 1:
+            return (1 - self.left) / self.each_second
+        self.left -= 1
+        return 0.0
+
+
+class Rates:
+    """Counts the calls of one workspace."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._buckets: dict[str, Bucket] = {}
+        self._closed: dict[str, float] = {}
+
+    def admit(self, method: str, channel: str = "") -> None:
+        """Let a call through, or raise Refused with the wait."""
+        now = self._clock.now()
+        if now < self._closed.get(method, 0.0):
+            self._refuse(method, self._closed[method] - now)
+        wait = 0.0
+        if method in PER_MINUTE:
+            wait = self._take(method, PER_MINUTE[method], PER_MINUTE[method] / 60, now)
+        if method == "chat.postMessage" and channel:
+            wait = max(wait, self._take(f"{method} {channel}", MESSAGE_BURST, 1.0, now))
+        if wait:
+            self._closed[method] = now + math.ceil(wait)
+            self._refuse(method, wait)
+
+    def _take(self, key: str, most: float, each_second: float, now: float) -> float:
+        return self._buckets.setdefault(key, Bucket(most, each_second, most, now)).take(now)
+
+    @staticmethod
+    def _refuse(method: str, wait: float) -> None:
+        seconds = max(1, math.ceil(wait))
+        raise Refused("ratelimited", f"{method} is called too often; wait {seconds} s.", retry_after=seconds)

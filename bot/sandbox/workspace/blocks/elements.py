@@ -1,0 +1,218 @@
+"""Composition objects and elements of Block Kit with their bounds.
+
+Sources: https://docs.slack.dev/reference/block-kit/composition-objects and …/block-elements.
+"""
+
+from bot.sandbox.workspace.blocks.schema import (
+    Rule,
+    anything,
+    boolean,
+    both,
+    by_type,
+    choice,
+    day,
+    fields,
+    holds,
+    integer,
+    items,
+    pattern,
+    string,
+)
+from bot.sandbox.workspace.shapes import JsonObject, as_list, as_object
+
+IDENTIFIER = string(255, 1)
+TIME = pattern(r"([01]\d|2[0-3]):[0-5]\d", "a time as HH:mm")
+
+
+def plain(most: int) -> Rule:
+    """A `plain_text` object."""
+    return by_type({"plain_text": fields({"text": string(most, 1)}, {"emoji": boolean})})
+
+
+def rich(most: int) -> Rule:
+    """A `plain_text` or `mrkdwn` object."""
+    return by_type(
+        {
+            "plain_text": fields({"text": string(most, 1)}, {"emoji": boolean}),
+            "mrkdwn": fields({"text": string(most, 1)}, {"verbatim": boolean}),
+        }
+    )
+
+
+CONFIRM = fields(
+    {"title": plain(100), "text": rich(300), "confirm": plain(30), "deny": plain(30)},
+    {"style": choice("primary", "danger")},
+)
+OPTION = fields({"text": plain(75), "value": string(150, 1)}, {"description": plain(75)})
+MENU_OPTION = fields(
+    {"text": plain(75), "value": string(150, 1)}, {"description": plain(75), "url": string(3000, 1)}
+)
+BOX_OPTION = fields({"text": rich(75), "value": string(150, 1)}, {"description": rich(75)})
+OPTION_GROUP = fields({"label": plain(75), "options": items(OPTION, 1, 100)}, {})
+FILTER = fields(
+    {}, {"include": anything, "exclude_external_shared_channels": boolean, "exclude_bot_users": boolean}
+)
+DISPATCH = fields({}, {"trigger_actions_on": items(choice("on_enter_pressed", "on_character_entered"), 1, 2)})
+
+PLACED = {"action_id": IDENTIFIER, "confirm": CONFIRM, "focus_on_load": boolean}
+HINTED = {**PLACED, "placeholder": plain(150)}
+TYPED = {
+    "action_id": IDENTIFIER,
+    "focus_on_load": boolean,
+    "placeholder": plain(150),
+    "dispatch_action_config": DISPATCH,
+}
+
+
+def offered(element: JsonObject) -> list[JsonObject]:
+    """Every option that an element lists, also those in groups."""
+    grouped = [
+        option
+        for group in as_list(element.get("option_groups"))
+        for option in as_list(as_object(group).get("options"))
+    ]
+    return [option for option in as_list(element.get("options")) + grouped if isinstance(option, dict)]
+
+
+def _presets_offered(element: JsonObject) -> bool:
+    presets = [element["initial_option"]] if element.get("initial_option") else []
+    presets += as_list(element.get("initial_options"))
+    values = [option.get("value") for option in offered(element)]
+    return all(as_object(preset).get("value") in values for preset in presets)
+
+
+PRESETS = holds(_presets_offered, "initial option must be one of the options")
+ONE_SOURCE = holds(
+    lambda element: ("options" in element) != ("option_groups" in element),
+    "must have either options or option_groups",
+)
+ONE_IMAGE = holds(
+    lambda found: ("image_url" in found) != ("slack_file" in found), "must have image_url or slack_file"
+)
+STATIC = {"options": items(OPTION, 1, 100), "option_groups": items(OPTION_GROUP, 1, 100)}
+MOST = {"max_selected_items": integer(1, 1000)}
+
+
+def _select(one: dict[str, Rule], many: dict[str, Rule], *checks: Rule) -> tuple[Rule, Rule]:
+    return both(fields({}, {**HINTED, **one}), *checks), both(fields({}, {**HINTED, **MOST, **many}), *checks)
+
+
+static_select, multi_static_select = _select(
+    {**STATIC, "initial_option": OPTION},
+    {**STATIC, "initial_options": items(OPTION, 1, 100)},
+    ONE_SOURCE,
+    PRESETS,
+)
+_SEARCHED: dict[str, Rule] = {"min_query_length": integer(0, 100)}
+external_select, multi_external_select = _select(
+    {**_SEARCHED, "initial_option": OPTION},
+    {**_SEARCHED, "initial_options": items(OPTION, 1, 100)},
+)
+users_select, multi_users_select = _select(
+    {"initial_user": IDENTIFIER}, {"initial_users": items(IDENTIFIER, 1, 100)}
+)
+_TALKS: dict[str, Rule] = {"default_to_current_conversation": boolean, "filter": FILTER}
+conversations_select, multi_conversations_select = _select(
+    {**_TALKS, "initial_conversation": IDENTIFIER, "response_url_enabled": boolean},
+    {**_TALKS, "initial_conversations": items(IDENTIFIER, 1, 100)},
+)
+channels_select, multi_channels_select = _select(
+    {"initial_channel": IDENTIFIER, "response_url_enabled": boolean},
+    {"initial_channels": items(IDENTIFIER, 1, 100)},
+)
+
+image = both(
+    fields({"alt_text": string(2000)}, {"image_url": string(3000, 1), "slack_file": anything}),
+    holds(
+        lambda found: ("image_url" in found) != ("slack_file" in found), "must have image_url or slack_file"
+    ),
+)
+button = fields(
+    {"text": plain(75)},
+    {
+        "action_id": IDENTIFIER,
+        "url": string(3000, 1),
+        "value": string(2000),
+        "style": choice("primary", "danger"),
+        "confirm": CONFIRM,
+        "accessibility_label": string(75, 1),
+    },
+)
+overflow = fields({"options": items(MENU_OPTION, 1, 5)}, {"action_id": IDENTIFIER, "confirm": CONFIRM})
+datepicker = fields({}, {**HINTED, "initial_date": day})
+timepicker = fields({}, {**HINTED, "initial_time": TIME, "timezone": IDENTIFIER})
+datetimepicker = fields({}, {**PLACED, "initial_date_time": integer(1_000_000_000, 9_999_999_999)})
+checkboxes = both(
+    fields({"options": items(BOX_OPTION, 1, 10)}, {**PLACED, "initial_options": items(BOX_OPTION, 1, 10)}),
+    PRESETS,
+)
+radio_buttons = both(
+    fields({"options": items(BOX_OPTION, 1, 10)}, {**PLACED, "initial_option": BOX_OPTION}), PRESETS
+)
+plain_text_input = fields(
+    {},
+    {
+        **TYPED,
+        "initial_value": string(3000),
+        "multiline": boolean,
+        "min_length": integer(0, 3000),
+        "max_length": integer(1, 3000),
+    },
+)
+number_input = fields(
+    {"is_decimal_allowed": boolean},
+    {**TYPED, "initial_value": string(100), "min_value": string(100), "max_value": string(100)},
+)
+email_text_input = url_text_input = fields({}, {**TYPED, "initial_value": string(3000)})
+file_input = fields(
+    {}, {"action_id": IDENTIFIER, "filetypes": items(string(20, 1), 1, 100), "max_files": integer(1, 10)}
+)
+rich_text_input = fields({}, {**TYPED, "initial_value": anything})
+
+SELECTS: dict[str, Rule] = {
+    "static_select": static_select,
+    "external_select": external_select,
+    "users_select": users_select,
+    "conversations_select": conversations_select,
+    "channels_select": channels_select,
+}
+MULTI_SELECTS: dict[str, Rule] = {
+    "multi_static_select": multi_static_select,
+    "multi_external_select": multi_external_select,
+    "multi_users_select": multi_users_select,
+    "multi_conversations_select": multi_conversations_select,
+    "multi_channels_select": multi_channels_select,
+}
+PICKERS: dict[str, Rule] = {
+    "datepicker": datepicker,
+    "timepicker": timepicker,
+    "checkboxes": checkboxes,
+    "radio_buttons": radio_buttons,
+}
+IN_ACTIONS: dict[str, Rule] = {
+    "button": button,
+    "overflow": overflow,
+    "datetimepicker": datetimepicker,
+    **SELECTS,
+    **PICKERS,
+}
+IN_SECTION: dict[str, Rule] = {
+    "button": button,
+    "overflow": overflow,
+    "image": image,
+    **SELECTS,
+    **MULTI_SELECTS,
+    **PICKERS,
+}
+IN_INPUT: dict[str, Rule] = {
+    "plain_text_input": plain_text_input,
+    "number_input": number_input,
+    "email_text_input": email_text_input,
+    "url_text_input": url_text_input,
+    "rich_text_input": rich_text_input,
+    "datetimepicker": datetimepicker,
+    **SELECTS,
+    **MULTI_SELECTS,
+    **PICKERS,
+}
+FILE_INPUT: dict[str, Rule] = {"file_input": file_input}

@@ -1,0 +1,154 @@
+"""A small language for what JSON must look like, with Slack's way of telling where it doesn't."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+
+from bot.sandbox.workspace.shapes import JsonObject
+
+Problems = list[str]
+Rule = Callable[[object, str, Problems], None]
+
+
+def problem(problems: Problems, sentence: str, path: str) -> None:
+    """Note what is wrong and where."""
+    problems.append(f"{sentence} [json-pointer:{path or '/'}]")
+
+
+def string(most: int, least: int = 0) -> Rule:
+    """Text of a bounded length."""
+
+    def check(value: object, path: str, problems: Problems) -> None:
+        if not isinstance(value, str):
+            problem(problems, "must be a string", path)
+        elif len(value) > most:
+            problem(problems, f"must be no more than {most} characters, has {len(value)}", path)
+        elif len(value) < least:
+            problem(problems, f"must be at least {least} characters", path)
+
+    return check
+
+
+def boolean(value: object, path: str, problems: Problems) -> None:
+    """True or false."""
+    if not isinstance(value, bool):
+        problem(problems, "must be a boolean", path)
+
+
+def anything(value: object, path: str, problems: Problems) -> None:
+    """Accepted as it is: Slack's own clients make these, the bot doesn't."""
+
+
+def integer(least: int, most: int) -> Rule:
+    """A whole number within bounds."""
+
+    def check(value: object, path: str, problems: Problems) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            problem(problems, f"must be an integer from {least} to {most}", path)
+
+    return check
+
+
+def choice(*allowed: str) -> Rule:
+    """One of a few words."""
+
+    def check(value: object, path: str, problems: Problems) -> None:
+        if value not in allowed:
+            problem(problems, f"must be one of: {', '.join(allowed)}", path)
+
+    return check
+
+
+def pattern(expression: str, what: str) -> Rule:
+    """Text of a certain form."""
+    compiled = re.compile(expression)
+
+    def check(value: object, path: str, problems: Problems) -> None:
+        if not isinstance(value, str) or not compiled.fullmatch(value):
+            problem(problems, f"must be {what}", path)
+
+    return check
+
+
+def day(value: object, path: str, problems: Problems) -> None:
+    """A date that exists, as YYYY-MM-DD."""
+    try:
+        valid = isinstance(value, str) and date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        valid = False
+    if not valid:
+        problem(problems, "must be a date as YYYY-MM-DD", path)
+
+
+def items(rule: Rule, least: int, most: int) -> Rule:
+    """A list of so many."""
+
+    def check(value: object, path: str, problems: Problems) -> None:
+        if not isinstance(value, list):
+            problem(problems, "must be an array", path)
+            return
+        if len(value) > most:
+            problem(problems, f"no more than {most} items allowed, has {len(value)}", path)
+        if len(value) < least:
+            problem(problems, f"must have at least {least} items", path)
+        for index, item in enumerate(value):
+            rule(item, f"{path}/{index}", problems)
+
+    return check
+
+
+def fields(required: Mapping[str, Rule], optional: Mapping[str, Rule]) -> Rule:
+    """An object with these keys and no others; `type` is looked at elsewhere."""
+    known = {**required, **optional}
+
+    def check(value: object, path: str, problems: Problems) -> None:
+        if not isinstance(value, dict):
+            problem(problems, "must provide an object", path)
+            return
+        for key in required:
+            if value.get(key) is None:
+                problem(problems, f"missing required field: {key}", path)
+        for key, inner in value.items():
+            if key == "type" or inner is None:
+                continue
+            if key not in known:
+                problem(problems, f"invalid additional property: {key}", path)
+            else:
+                known[key](inner, f"{path}/{key}", problems)
+
+    return check
+
+
+def by_type(rules: Mapping[str, Rule]) -> Rule:
+    """One of several kinds of object, told by `type`."""
+
+    def check(value: object, path: str, problems: Problems) -> None:
+        kind = value.get("type") if isinstance(value, dict) else None
+        if not isinstance(kind, str):
+            problem(problems, "must provide an object with a type", path)
+        elif kind not in rules:
+            problem(problems, f"unsupported type: {kind}", path + "/type")
+        else:
+            rules[kind](value, path, problems)
+
+    return check
+
+
+def both(*rules: Rule) -> Rule:
+    """All of these hold."""
+
+    def check(value: object, path: str, problems: Problems) -> None:
+        for rule in rules:
+            rule(value, path, problems)
+
+    return check
+
+
+def holds(condition: Callable[[JsonObject], bool], sentence: str) -> Rule:
+    """Something between an object's fields."""
+
+    def check(value: object, path: str, problems: Problems) -> None:
+        if isinstance(value, dict) and not condition(value):
+            problem(problems, sentence, path)
+
+    return check

@@ -1,0 +1,105 @@
+"""The Events API: what the app subscribed to, told again when nobody acknowledged.
+
+Sources: https://docs.slack.dev/apis/events-api and …/reference/events.
+"""
+
+import re
+from urllib.parse import urlsplit
+
+from bot.sandbox.workspace import payloads
+from bot.sandbox.workspace.delivery import Delivery, Retry
+from bot.sandbox.workspace.model import Channel, Message, User
+from bot.sandbox.workspace.shapes import Errands, JsonObject
+from bot.sandbox.workspace.state import State
+
+RETRY_AFTER = (0.0, 60.0, 300.0)
+MESSAGE_EVENTS = {"channel": "message.channels", "private": "message.groups", "im": "message.im"}
+CHANNEL_TYPES = {"channel": "channel", "private": "group", "im": "im"}
+LINK = re.compile(r"<(https?://[^|>\s]+)(?:\|[^>]*)?>")
+REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection_failed"}
+
+
+class Events:
+    """Says what happened to an app that asked for it."""
+
+    def __init__(self, state: State, delivery: Delivery, errands: Errands, service_url: str) -> None:
+        self._state = state
+        self._delivery = delivery
+        self._errands = errands
+        self._service_host = urlsplit(service_url).hostname
+
+    def tell(self, inner: JsonObject, *, shared: bool = False) -> None:
+        """Deliver one event, thrice more if it isn't acknowledged: at once, after 1 and after 5 minutes."""
+        name = inner["type"]
+        self._errands.start(self._tell(payloads.event(self._state, inner, shared=shared), name))
+
+    async def _tell(self, payload: JsonObject, name: str) -> None:
+        answer = await self._delivery.deliver("events_api", payload, takes_answer=False)
+        for number, wait in enumerate(RETRY_AFTER, start=1):
+            if answer.outcome == "acknowledged":
+                return
+            if answer.outcome != "offline":
+                self._state.violate(name, f"event_{answer.outcome}", "Not acknowledged: it comes again.")
+            await self._state.clock.sleep(wait)
+            retry = Retry(number, REASONS[answer.outcome])
+            answer = await self._delivery.deliver("events_api", payload, takes_answer=False, retry=retry)
+
+    def home_opened(self, user: User) -> None:
+        """A person looks at the app's Home tab."""
+        if "app_home_opened" not in self._state.app.events:
+            return
+        inner: JsonObject = {
+            "type": "app_home_opened",
+            "user": user.id,
+            "channel": self._state.im(user.id).id,
+            "tab": "home",
+            "event_ts": self._state.new_ts(),
+        }
+        home = self._state.homes.get(user.id)
+        if home is not None:
+            inner["view"] = payloads.view(self._state, home)
+        self.tell(inner)
+
+    def posted(self, message: Message) -> None:
+        """A person wrote something: messages, mentions and links that the app follows."""
+        channel = self._state.channels[message.channel]
+        member = self._state.app.bot_user_id in channel.members
+        wanted = self._state.app.events
+        inner = payloads.message(self._state, message)
+        inner |= {
+            "channel": channel.id,
+            "event_ts": message.ts,
+            "channel_type": CHANNEL_TYPES[channel.kind],
+        }
+        if message.files:
+            inner["subtype"] = "file_share"
+        if member and MESSAGE_EVENTS[channel.kind] in wanted:
+            self.tell(inner, shared=channel.is_ext_shared)
+        if member and "app_mention" in wanted and f"<@{self._state.app.bot_user_id}>" in message.text:
+            self.tell(inner | {"type": "app_mention"}, shared=channel.is_ext_shared)
+        if "link_shared" in wanted:
+            self._links(message, channel, member=member)
+
+    def _links(self, message: Message, channel: Channel, *, member: bool) -> None:
+        domains = self._state.app.unfurl_domains | {self._service_host}
+        links = []
+        for url in dict.fromkeys(LINK.findall(message.text)):
+            host = urlsplit(url).hostname or ""
+            if any(domain and (host == domain or host.endswith(f".{domain}")) for domain in domains):
+                links.append({"url": url.replace("&amp;", "&"), "domain": host})
+        if not links:
+            return
+        inner: JsonObject = {
+            "type": "link_shared",
+            "channel": channel.id,
+            "user": message.user,
+            "message_ts": message.ts,
+            "is_bot_user_member": member,
+            "unfurl_id": f"{channel.id}-{message.ts}",
+            "source": "conversations_history",
+            "links": links,
+            "event_ts": self._state.new_ts(),
+        }
+        if message.thread_ts:
+            inner["thread_ts"] = message.thread_ts
+        self.tell(inner, shared=channel.is_ext_shared)

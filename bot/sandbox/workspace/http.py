@@ -1,0 +1,97 @@
+"""HTTP delivery from Slack's side: every payload is a signed POST to the app's request URL.
+
+Signature: https://docs.slack.dev/authentication/verifying-requests-from-slack
+"""
+
+import asyncio
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+import aiohttp
+
+from bot.sandbox.workspace.delivery import ACK_SECONDS, Answer, Kind, Retry
+from bot.sandbox.workspace.shapes import MAX_BODY, Clock, JsonObject, parsed
+
+
+def signature(secret: str, timestamp: str, body: bytes) -> str:
+    """The `X-Slack-Signature` of a body sent at `timestamp`."""
+    base = b"v0:" + timestamp.encode() + b":" + body
+    return "v0=" + hmac.new(secret.encode(), base, hashlib.sha256).hexdigest()
+
+
+def encoded(kind: Kind, payload: Mapping[str, object]) -> tuple[str, bytes]:
+    """Content type and body: JSON for events, a form for commands, JSON within a form for the rest."""
+    if kind == "events_api":
+        return "application/json", json.dumps(payload).encode()
+    form = payload if kind == "slash_commands" else {"payload": json.dumps(payload)}
+    return "application/x-www-form-urlencoded", urlencode(form).encode()
+
+
+class HttpDelivery:
+    """Posts to one address; an answer other than 2xx is a refusal."""
+
+    def __init__(self, request_url: str, signing_secret: str, clock: Clock) -> None:
+        self._url = request_url
+        self._secret = signing_secret
+        self._clock = clock
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def connected(self) -> bool:
+        """An address is always there; whether somebody listens shows at the next payload."""
+        return True
+
+    async def deliver(
+        self,
+        kind: Kind,
+        payload: JsonObject,
+        *,
+        takes_answer: bool,  # noqa: ARG002 - HTTP has a body always
+        retry: Retry | None = None,
+    ) -> Answer:
+        """Post one payload; wait 3 seconds for a 2xx."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(trust_env=False)
+        content_type, body = encoded(kind, payload)
+        timestamp = str(int(self._clock.now()))
+        headers = {
+            "Content-Type": content_type,
+            "X-Slack-Request-Timestamp": timestamp,
+            "X-Slack-Signature": signature(self._secret, timestamp, body),
+        }
+        if retry is not None:
+            headers["X-Slack-Retry-Num"] = str(retry.number)
+            headers["X-Slack-Retry-Reason"] = retry.reason
+        posting = asyncio.create_task(self._post(self._session, body, headers))
+        timer = asyncio.create_task(self._clock.sleep(ACK_SECONDS))
+        try:
+            await asyncio.wait({posting, timer}, return_when=asyncio.FIRST_COMPLETED)
+            return posting.result() if posting.done() else Answer("timeout")
+        except aiohttp.ClientError:
+            return Answer("offline")
+        finally:
+            timer.cancel()
+            posting.cancel()
+
+    async def _post(self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> Answer:
+        async with session.post(self._url, data=body, headers=headers, allow_redirects=False) as response:
+            raw = b""
+            async for chunk in response.content.iter_chunked(64 * 1024):
+                raw += chunk
+                if len(raw) > MAX_BODY:
+                    return Answer("refused")
+            if not 200 <= response.status < 300:  # noqa: PLR2004 - the range of success
+                return Answer("refused")
+            text = raw.decode(errors="replace").strip()
+            if not text:
+                return Answer("acknowledged")
+            return Answer("acknowledged", parsed(text) if text[0] in "{[" else text)
+
+    async def close(self) -> None:
+        """Close the client."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None

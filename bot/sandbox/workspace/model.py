@@ -1,0 +1,203 @@
+"""What a workspace is made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bot.sandbox.workspace.shapes import JsonObject
+
+ChannelKind = Literal["channel", "private", "im"]
+Note = Literal["linked", "not linked yet", "administrator", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """A workspace as Slack names it."""
+
+    id: str
+    name: str
+    domain: str
+
+
+@dataclass(slots=True)
+class User:
+    """Somebody in the workspace, or a partner who reads along in a shared channel (another `team_id`)."""
+
+    id: str
+    name: str
+    real_name: str
+    team_id: str
+    mail: str = ""
+    title: str = ""
+    tz: str = "Europe/London"
+    locale: str = "en-GB"
+    color: str = "#5b6770"
+    is_admin: bool = False
+    is_bot: bool = False
+    is_choice: bool = False
+    note: Note = ""
+
+    @property
+    def first_name(self) -> str:
+        """The name's first word."""
+        return self.real_name.split(" ", 1)[0]
+
+    @property
+    def last_name(self) -> str:
+        """The name's other words."""
+        return self.real_name.partition(" ")[2]
+
+
+@dataclass(slots=True)
+class Channel:
+    """A conversation; an `im` has two members."""
+
+    id: str
+    name: str
+    kind: ChannelKind
+    members: set[str]
+    topic: str = ""
+    is_ext_shared: bool = False
+    created: int = 0
+    creator: str = ""
+
+
+@dataclass(slots=True)
+class Message:
+    """A message; `to` names the only person who sees an ephemeral one."""
+
+    ts: str
+    channel: str
+    user: str
+    text: str
+    blocks: list[JsonObject] = field(default_factory=list)
+    thread_ts: str | None = None
+    to: str | None = None
+    files: list[str] = field(default_factory=list)
+    edited: str | None = None
+    by_app: bool = False
+    unfurls: dict[str, JsonObject] = field(default_factory=dict)
+    metadata: JsonObject | None = None
+
+
+@dataclass(slots=True)
+class File:
+    """An uploaded file. `for_app` once a form handed it to the app."""
+
+    id: str
+    name: str
+    mimetype: str
+    content: bytes = field(repr=False)
+    user: str
+    created: int
+    for_app: bool = False
+
+
+@dataclass(slots=True)
+class View:
+    """A form or a Home tab as the app defined it, and what the person has done in it."""
+
+    id: str
+    user: str
+    type: Literal["modal", "home"]
+    body: JsonObject
+    hash: str
+    root_id: str
+    previous_id: str | None = None
+    channel: str | None = None
+    values: JsonObject = field(default_factory=dict)
+    errors: dict[str, str] | None = None
+    busy: bool = False
+
+    @property
+    def blocks(self) -> list[JsonObject]:
+        """Its blocks, each with its id."""
+        blocks: list[JsonObject] = self.body["blocks"]
+        return blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A rule of Slack's that the app broke."""
+
+    id: int
+    at: float
+    where: str
+    rule: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A Web API call that the app made; its arguments are without the token."""
+
+    method: str
+    arguments: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A slash command of the manifest."""
+
+    command: str
+    description: str
+    usage_hint: str
+    should_escape: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """A shortcut of the manifest."""
+
+    callback_id: str
+    name: str
+    description: str
+    on_message: bool
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The installed app as its manifest describes it."""
+
+    id: str
+    bot_id: str
+    bot_user_id: str
+    name: str
+    commands: tuple[Command, ...]
+    shortcuts: tuple[Shortcut, ...]
+    scopes: tuple[str, ...]
+    events: frozenset[str]
+    unfurl_domains: frozenset[str]
+
+    @classmethod
+    def installed(cls, manifest: Mapping[str, Any]) -> "App":
+        """The app of a manifest (https://docs.slack.dev/reference/app-manifest)."""
+        features = manifest.get("features", {})
+        settings = manifest.get("settings", {})
+        return cls(
+            id="A0ISSUEBOT",
+            bot_id="B0ISSUEBOT",
+            bot_user_id="U0ISSUEBOT",
+            name=features.get("bot_user", {}).get("display_name") or manifest["display_information"]["name"],
+            commands=tuple(
+                Command(
+                    command=command["command"],
+                    description=command["description"],
+                    usage_hint=command.get("usage_hint", ""),
+                    should_escape=command.get("should_escape", False),
+                )
+                for command in features.get("slash_commands", ())
+            ),
+            shortcuts=tuple(
+                Shortcut(
+                    callback_id=shortcut["callback_id"],
+                    name=shortcut["name"],
+                    description=shortcut.get("description", ""),
+                    on_message=shortcut["type"] == "message",
+                )
+                for shortcut in features.get("shortcuts", ())
+            ),
+            scopes=tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ())),
+            events=frozenset(settings.get("event_subscriptions", {}).get("bot_events", ())),
+            unfurl_domains=frozenset(features.get("unfurl_domains", ())),
+        )

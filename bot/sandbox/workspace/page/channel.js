@@ -1,0 +1,93 @@
+// The main column: a channel's messages and composer, or the app's Home.
+
+import { showBlocks } from "./blocks.js";
+import { Composer, dropOn } from "./composer.js";
+import { avatar, h, icon, keepFocus } from "./dom.js";
+import { MessageList } from "./list.js";
+import { channelById, channelTitle, isAppChannel, openChannel, person, store } from "./store.js";
+import { surface } from "./values.js";
+
+const list = new MessageList("Messages");
+const head = h("header", { class: "pane-head channel-head" });
+const home = h("div", { class: "home", role: "tabpanel", "aria-label": "Home" });
+const homeBlocks = h("div", { class: "home-blocks" });
+const homeEmpty = h("p", { class: "home-empty" });
+const notice = h("p", { class: "not-member", hidden: true });
+let headSig = "";
+
+export const mainComposer = new Composer();
+export const channelCard = h("main", { class: "card channel" }, head, home, list.wrap, notice, mainComposer.node);
+home.append(homeBlocks, homeEmpty);
+dropOn(channelCard, mainComposer);
+
+function tab(name, label) {
+  return h("button", {
+    type: "button", role: "tab", class: "tab", "aria-selected": String(store.tab === name), dataset: { focus: `tab/${name}` },
+    on: { click: () => openChannel(store.channel, name) },
+  }, label);
+}
+
+function showHead(channel) {
+  const sig = JSON.stringify([channel, store.tab, store.user]);
+  if (sig === headSig) return;
+  headSig = sig;
+  const app = isAppChannel(channel);
+  const other = channel.kind === "im" ? person(channel.with) : null;
+  const title = channelTitle(channel);
+  keepFocus(head, () => head.replaceChildren(...[
+    other ? avatar(app ? { is_bot: true } : other, 28) : null,
+    h("h2", {}, other ? null : h("span", { class: "hash", "aria-hidden": "true" }, channel.kind === "private" ? icon("lock", 17) : "#"), title),
+    app ? h("div", { class: "tabs", role: "tablist", "aria-label": title }, tab("home", "Home"), tab("messages", "Messages")) : null,
+    channel.is_ext_shared ? h("span", { class: "pill", title: "People outside the company read along" }, icon("globe", 14), "Shared with another company") : null,
+    channel.topic && !app ? h("span", { class: "topic" }, channel.topic) : null,
+    other && !app && other.title ? h("span", { class: "topic" }, other.title) : null,
+    h("span", { class: "spring" }),
+    channel.kind !== "im" && !channel.bot_is_member ? h("span", { class: "pill quiet" }, `${store.state.app.name} is not in this channel`) : null,
+  ].filter(Boolean)));
+}
+
+function intro(channel) {
+  const app = isAppChannel(channel);
+  const other = channel.kind === "im" ? person(channel.with) : null;
+  const title = channelTitle(channel);
+  const text = app ? "Answers meant for you alone arrive here or privately in the channel where you asked."
+    : other ? `This is between you and ${title}.` : channel.topic || `Everything about ${title}.`;
+  return {
+    sig: JSON.stringify([channel, store.user]),
+    build: () => h("div", { class: "intro" },
+      other ? avatar(app ? { is_bot: true } : other, 56) : h("span", { class: "intro-mark", "aria-hidden": "true" }, channel.kind === "private" ? icon("lock", 30) : "#"),
+      h("h3", {}, other ? title : `Welcome to #${title}`), h("p", {}, text)),
+  };
+}
+
+function showHome() {
+  const view = store.state.home;
+  homeEmpty.hidden = Boolean(view);
+  homeBlocks.hidden = !view;
+  homeEmpty.textContent = `${store.state.app.name} is preparing its Home…`;
+  if (!view) return;
+  showBlocks(homeBlocks, view.blocks || [], {
+    surface: surface(`home:${store.user}:${view.id}`, { view: { id: view.id } }),
+    errors: view.errors,
+  });
+}
+
+export function showChannel() {
+  const channel = channelById(store.channel);
+  channelCard.hidden = !channel;
+  if (!channel) return;
+  showHead(channel);
+  const onHome = isAppChannel(channel) && store.tab === "home";
+  home.hidden = !onHome;
+  list.wrap.hidden = onHome;
+  if (onHome) showHome();
+  const member = channel.kind === "im" || channel.is_member;
+  mainComposer.node.hidden = onHome || !member;
+  notice.hidden = onHome || member;
+  notice.textContent = `You are reading #${channel.name} without being a member.`;
+  if (onHome) return;
+  const all = store.state.messages[channel.id] || [];
+  const main = all.filter((m) => !m.thread_ts || m.thread_ts === m.ts);
+  list.show(`${store.user}/${channel.id}`, `Messages in ${channelTitle(channel)}`, main, { all, intro: intro(channel) });
+  mainComposer.show(channel);
+}

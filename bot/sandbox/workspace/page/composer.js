@@ -1,0 +1,223 @@
+// Where one writes: commands with their hints, people and channels completed, files, shortcuts.
+
+import { completionAt, hintFor } from "./complete.js";
+import { h, icon, uid } from "./dom.js";
+import { acceptDrops, fileChip, upload } from "./files.js";
+import { menu } from "./menu.js";
+import { channelTitle, post, store } from "./store.js";
+import { toast } from "./toast.js";
+
+const drafts = new Map();
+
+export class Composer {
+  /** One for the channel, one for the thread pane (`inThread`). */
+  constructor(inThread = false) {
+    this.inThread = inThread;
+    this.listId = uid("complete");
+    this.area = h("textarea", {
+      rows: 1, "aria-autocomplete": "list", "aria-controls": this.listId, spellcheck: "true",
+      on: { input: () => this.typed(), keydown: (event) => this.key(event), click: () => this.complete(), blur: () => this.offer(null) },
+    });
+    this.list = h("div", { class: "complete", role: "listbox", id: this.listId, "aria-label": "Suggestions", hidden: true });
+    this.list.addEventListener("mousedown", (event) => event.preventDefault());
+    this.hint = h("div", { class: "command-hint", hidden: true, role: "note" });
+    this.chips = h("div", { class: "file-chips" });
+    this.input = h("input", { type: "file", multiple: true, class: "visually-hidden", tabindex: -1, "aria-label": "From this computer" });
+    this.input.addEventListener("change", () => {
+      this.attach([...this.input.files]);
+      this.input.value = "";
+    });
+    this.sendButton = h("button", { type: "button", class: "send", "aria-label": inThread ? "Send reply" : "Send message", on: { click: () => this.send() } }, icon("send", 18));
+    this.box = h("div", { class: "composer-box" }, this.area, this.chips, h("div", { class: "composer-bar" },
+      inThread ? null : this.shortcuts(),
+      h("button", { type: "button", class: "icon-button", "aria-label": "Add files to the message", title: "Add files", on: { click: () => this.input.click() } }, icon("clip")),
+      h("button", { type: "button", class: "icon-button", "aria-label": "Mention someone", title: "Mention someone", on: { click: () => this.insert("@") } }, icon("at")),
+      inThread ? null : h("button", { type: "button", class: "icon-button slash", "aria-label": "Commands", title: "Commands", on: { click: () => this.fill("/") } }, "/"),
+      h("span", { class: "composer-tip" }, h("kbd", {}, "Enter"), " sends, ", h("kbd", {}, "Shift Enter"), " starts a new line"),
+      this.sendButton));
+    this.node = h("div", { class: "composer" }, this.list, this.hint, this.box, this.input);
+    this.offers = [];
+    this.active = 0;
+    this.moved = false;
+    this.place = null;
+  }
+
+  shortcuts() {
+    const button = h("button", { type: "button", class: "icon-button", "aria-label": "Shortcuts", title: "Shortcuts", "aria-haspopup": "menu", "aria-expanded": "false" }, icon("bolt"));
+    button.addEventListener("click", () => {
+      const { app } = store.state;
+      menu(button, "Shortcuts", [{ heading: app.name }, ...app.global_shortcuts.map((shortcut) => ({
+        label: shortcut.name, note: shortcut.description, lead: icon("bolt", 18),
+        run: () => post("shortcut", { callback_id: shortcut.callback_id }),
+      }))]);
+    });
+    return button;
+  }
+
+  /** Shows the draft of this place; the very same textarea serves all, so focus stays. */
+  show(channel, thread = null) {
+    const place = `${store.user}/${channel.id}/${thread || ""}`;
+    const title = channel.kind === "im" ? channelTitle(channel) : `#${channel.name}`;
+    const label = this.inThread ? `Reply in thread in ${title}` : `Message ${title}`;
+    this.area.setAttribute("aria-label", label);
+    this.area.placeholder = this.inThread ? "Reply…" : label;
+    this.channel = channel;
+    this.thread = thread;
+    if (place === this.place) return;
+    this.place = place;
+    this.area.value = this.draft().text;
+    this.offer(null);
+    this.settle();
+  }
+
+  draft() {
+    if (!drafts.has(this.place)) drafts.set(this.place, { text: "", files: [] });
+    return drafts.get(this.place);
+  }
+
+  fill(text) {
+    this.area.value = text;
+    this.area.focus();
+    this.area.setSelectionRange(text.length, text.length);
+    this.typed();
+  }
+
+  insert(text) {
+    const { selectionStart: at, value } = this.area;
+    const gap = at && !/\s$/.test(value.slice(0, at)) ? " " : "";
+    this.area.focus();
+    this.area.setRangeText(gap + text, at, this.area.selectionEnd, "end");
+    this.typed();
+  }
+
+  typed() {
+    this.draft().text = this.area.value;
+    this.moved = false;
+    this.settle();
+    this.complete();
+  }
+
+  settle() {
+    this.area.style.setProperty("height", "auto");
+    this.area.style.setProperty("height", `${Math.min(this.area.scrollHeight, 240)}px`);
+    const { files } = this.draft();
+    this.chips.replaceChildren(...files.map((file) => fileChip(file, () => {
+      this.draft().files = this.draft().files.filter((f) => f !== file);
+      this.settle();
+    })));
+    this.sendButton.disabled = !this.area.value.trim() && !files.length;
+    const hint = hintFor(this.area.value);
+    this.hint.hidden = !hint;
+    if (hint) this.hint.replaceChildren(h("code", {}, hint.command), h("span", { class: "hint-usage" }, hint.usage_hint), h("span", { class: "hint-note" }, hint.description));
+  }
+
+  complete() {
+    const found = completionAt(this.area.value, this.area.selectionStart, this.inThread);
+    this.offer(found && found.options.length ? found : null);
+  }
+
+  offer(found) {
+    this.found = found;
+    this.offers = found ? found.options : [];
+    this.active = 0;
+    this.list.hidden = !found;
+    this.area.removeAttribute("aria-activedescendant");
+    if (!found) {
+      this.list.replaceChildren();
+      return;
+    }
+    this.list.replaceChildren(h("div", { class: "complete-head" }, found.title), ...this.offers.map((offer, index) => h("div", {
+      class: "option", role: "option", id: `${this.listId}-${index}`, "aria-selected": "false", on: { click: () => this.take(index) },
+    }, offer.lead || null, h("span", { class: "option-main" }, h("b", {}, offer.name), offer.usage ? h("span", { class: "option-usage" }, offer.usage) : null),
+    offer.note ? h("span", { class: "option-note" }, offer.note) : null)));
+    this.highlight();
+  }
+
+  highlight() {
+    for (const [index, node] of [...this.list.querySelectorAll(".option")].entries()) {
+      node.classList.toggle("active", index === this.active);
+      node.setAttribute("aria-selected", String(index === this.active));
+      if (index === this.active) node.scrollIntoView({ block: "nearest" });
+    }
+    this.area.setAttribute("aria-activedescendant", `${this.listId}-${this.active}`);
+  }
+
+  take(index) {
+    const { from, to } = this.found;
+    this.area.setRangeText(`${this.offers[index].insert} `, from, to, "end");
+    this.offer(null);
+    this.typed();
+  }
+
+  key(event) {
+    if (event.isComposing) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (this.found && step) {
+      this.active = (this.active + step + this.offers.length) % this.offers.length;
+      this.moved = true;
+      this.highlight();
+    } else if (this.found && event.key === "Escape") this.offer(null);
+    else if (this.found && (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey && !this.wholeCommand()))) this.take(this.active);
+    else if (event.key === "Enter" && !event.shiftKey) this.send();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** What is typed is a whole command already, and nothing else was picked from the list: Enter sends it. */
+  wholeCommand() {
+    return !this.moved && this.offers.some((offer) => offer.insert === this.area.value.trim());
+  }
+
+  async attach(files) {
+    const draft = this.draft();
+    const waiting = files.map((file) => ({ name: file.name, size: file.size, id: null }));
+    draft.files.push(...waiting);
+    this.settle();
+    const sent = files.length ? await upload(files) : [];
+    draft.files = draft.files.flatMap((file) => {
+      const index = waiting.indexOf(file);
+      return index < 0 ? [file] : sent[index] ? [sent[index]] : [];
+    });
+    this.settle();
+  }
+
+  async send() {
+    const text = this.area.value.trim();
+    const draft = this.draft();
+    if (!text && !draft.files.length) return;
+    if (draft.files.some((file) => !file.id)) {
+      toast("Wait a moment: a file is still being sent.");
+      return;
+    }
+    const name = (/^\/\S+/.exec(text) || [""])[0].toLowerCase();
+    const command = name && store.state.app.commands.some((c) => c.command === name);
+    if (command && this.inThread) {
+      toast(`${name} is not supported in threads. Sorry!`, "error");
+      return;
+    }
+    if (name && !command) {
+      toast(`${name} is not a valid command.`, "error");
+      return;
+    }
+    const kept = { text: this.area.value, files: draft.files };
+    const place = this.place;
+    if (!command) draft.files = [];
+    draft.text = "";
+    this.area.value = "";
+    this.offer(null);
+    this.settle();
+    const answer = command
+      ? await post("command", { channel: this.channel.id, text })
+      : await post("message", { channel: this.channel.id, text, thread_ts: this.thread || undefined, file_ids: kept.files.map((f) => f.id) });
+    if (answer) return;
+    drafts.set(place, { text: draft.text || kept.text, files: kept.files });
+    if (place !== this.place) return;
+    this.area.value = this.draft().text;
+    this.settle();
+  }
+}
+
+export function dropOn(node, composer) {
+  acceptDrops(node, (files) => composer.attach(files));
+}

@@ -1,0 +1,87 @@
+// Dialogs: what lies beneath is inert, Tab stays inside, focus goes back to where it came from.
+
+import { h } from "./dom.js";
+import { closePopup, popupOpen } from "./menu.js";
+import { plain, textNodes } from "./mrkdwn.js";
+
+const stack = [];
+let before = null;
+
+/** Puts a dialog on top; `onEscape` is asked when Esc is pressed. */
+export function showDialog(overlay, onEscape) {
+  if (!stack.length) before = document.activeElement;
+  closePopup();
+  document.getElementById("modals").append(overlay);
+  stack.push({ overlay, onEscape });
+  overlay.addEventListener("keydown", (event) => {
+    if (event.key === "Tab") cycle(event, overlay);
+  });
+  settle();
+}
+
+export function hideDialog(overlay) {
+  const at = stack.findIndex((entry) => entry.overlay === overlay);
+  if (at < 0) return;
+  stack.splice(at, 1);
+  closePopup();
+  overlay.remove();
+  settle();
+  if (!stack.length && before && before.isConnected) before.focus({ preventScroll: true });
+}
+
+function settle() {
+  document.getElementById("app").inert = stack.length > 0;
+  for (const [index, { overlay }] of stack.entries()) {
+    overlay.inert = index < stack.length - 1;
+    overlay.classList.toggle("beneath", index < stack.length - 1);
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.defaultPrevented || !stack.length) return;
+  if (popupOpen()) closePopup();
+  else stack[stack.length - 1].onEscape();
+  event.preventDefault();
+});
+
+function focusable(root) {
+  return [...root.querySelectorAll("a[href], button, input, textarea, select, [tabindex]")]
+    .filter((node) => !node.disabled && node.tabIndex >= 0 && node.offsetParent !== null);
+}
+
+function cycle(event, overlay) {
+  const items = focusable(overlay);
+  if (!items.length) return;
+  const first = items[0];
+  const last = items[items.length - 1];
+  const out = event.shiftKey ? first : last;
+  if (document.activeElement === out || !overlay.contains(document.activeElement)) {
+    event.preventDefault();
+    (event.shiftKey ? last : first).focus();
+  }
+}
+
+/** Slack's confirm object as a dialog; true when the person agreed. */
+export function confirmed(confirm) {
+  if (!confirm) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const title = h("h2", { class: "modal-title", id: "confirm-title" }, plain(confirm.title) || "Are you sure?");
+    const done = (answer) => {
+      hideDialog(overlay);
+      resolve(answer);
+    };
+    const yes = h("button", {
+      type: "button", class: `button ${confirm.style === "danger" ? "danger" : "primary"}`, on: { click: () => done(true) },
+    }, plain(confirm.confirm) || "Yes");
+    const overlay = h("div", { class: "overlay" },
+      h("div", {
+        class: "modal modal-small", role: "alertdialog", "aria-modal": "true", "aria-labelledby": "confirm-title",
+        "aria-describedby": "confirm-text",
+      }, h("header", { class: "modal-head" }, title),
+      h("div", { class: "modal-body", id: "confirm-text" }, textNodes(confirm.text)),
+      h("footer", { class: "modal-foot" },
+        h("button", { type: "button", class: "button", on: { click: () => done(false) } }, plain(confirm.deny) || "Cancel"), yes)));
+    showDialog(overlay, () => done(false));
+    yes.focus();
+  });
+}

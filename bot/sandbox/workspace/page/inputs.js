@@ -1,0 +1,150 @@
+// The controls of forms, one function for each of Slack's input elements but the selects.
+
+import { act, changedValue, dispatches } from "./actions.js";
+import { h } from "./dom.js";
+import { dropArea } from "./files.js";
+import { plain } from "./mrkdwn.js";
+import { richTextPlain, richTextValue } from "./richtext.js";
+import { select } from "./selects.js";
+
+function shared({ id, focus, label, describe, invalid, required }) {
+  return {
+    id, "aria-label": label, "aria-describedby": describe, "aria-invalid": invalid ? "true" : null,
+    "aria-required": required ? "true" : null, dataset: { focus },
+  };
+}
+
+function counter(element) {
+  const limit = element.max_length;
+  const node = h("span", { class: "counter", hidden: true });
+  const update = (text) => {
+    node.hidden = !limit || text.length < limit * 0.8;
+    node.textContent = limit ? String(limit - text.length) : "";
+    node.classList.toggle("over", Boolean(limit) && text.length > limit);
+    node.setAttribute("aria-label", limit ? `${limit - text.length} characters left` : "");
+  };
+  return { node, update };
+}
+
+function grow(area) {
+  area.style.setProperty("height", "auto");
+  area.style.setProperty("height", `${Math.min(area.scrollHeight + 2, 320)}px`);
+}
+
+function textInput(block, element, field) {
+  const { surface, submit } = field;
+  const rich = element.type === "rich_text_input";
+  const long = rich || Boolean(element.multiline);
+  const kind = { email_text_input: "email", url_text_input: "url" }[element.type] || "text";
+  const number = element.type === "number_input";
+  const saved = surface.get(block, element);
+  const node = h(long ? "textarea" : "input", {
+    ...shared(field),
+    class: "field",
+    type: long ? null : kind,
+    inputmode: number ? (element.is_decimal_allowed ? "decimal" : "numeric") : null,
+    rows: long ? 4 : null,
+    autocomplete: "off",
+    placeholder: plain(element.placeholder) || null,
+    value: (rich ? richTextPlain(saved) : saved) || "",
+  });
+  const count = counter(element);
+  let timer = 0;
+  const tell = () => act(surface, block, element, { value: node.value || null });
+  node.addEventListener("input", () => {
+    surface.set(block, element, rich ? richTextValue(node.value) : node.value || null);
+    count.update(node.value);
+    if (long) grow(node);
+    node.closest(".block").classList.remove("has-error");
+    if (!dispatches(block, element, "on_character_entered")) return;
+    clearTimeout(timer);
+    timer = setTimeout(tell, 300);
+  });
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    if (long && !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (dispatches(block, element, "on_enter_pressed")) tell();
+    else if (submit) submit();
+  });
+  count.update(node.value);
+  if (long) requestAnimationFrame(() => node.isConnected && grow(node));
+  return h("div", { class: "field-wrap" }, node, count.node);
+}
+
+function nativeInput(type, read, write) {
+  return (block, element, field) => {
+    const { surface, submit } = field;
+    const saved = surface.get(block, element);
+    const node = h("input", {
+      ...shared(field), type, class: "field field-short", value: saved === null ? "" : write(saved),
+    });
+    node.addEventListener("change", async () => {
+      const stands = await changedValue(surface, block, element, node.value ? read(node.value) : null);
+      const now = surface.get(block, element);
+      if (!stands) node.value = now === null ? "" : write(now);
+    });
+    node.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && submit) {
+        event.preventDefault();
+        submit();
+      }
+    });
+    return node;
+  };
+}
+
+function localStamp(seconds) {
+  const date = new Date(seconds * 1000);
+  return new Date(date - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+}
+
+function choices(block, element, { surface, label, id, focus, describe }) {
+  const many = element.type === "checkboxes";
+  const chosen = () => [surface.get(block, element) || []].flat();
+  const name = `${id}-choice`;
+  const box = h("div", {
+    class: "choices", role: many ? "group" : "radiogroup", "aria-label": label, "aria-describedby": describe, id,
+  });
+  const draw = () => {
+    for (const [index, node] of [...box.querySelectorAll("input")].entries()) {
+      node.checked = chosen().some((o) => o.value === element.options[index].value);
+    }
+  };
+  for (const [index, option] of element.options.entries()) {
+    const input = h("input", { type: many ? "checkbox" : "radio", name, dataset: { focus: `${focus}/${index}` } });
+    input.addEventListener("change", async () => {
+      const rest = chosen().filter((o) => o.value !== option.value);
+      await changedValue(surface, block, element, many ? (input.checked ? [...rest, option] : rest) : option);
+      draw();
+    });
+    box.append(h("label", { class: "choice" }, input, h("span", {},
+      h("span", { class: "choice-text" }, plain(option.text)),
+      option.description ? h("span", { class: "choice-note" }, plain(option.description)) : null)));
+  }
+  draw();
+  return box;
+}
+
+const INPUTS = {
+  plain_text_input: textInput,
+  number_input: textInput,
+  email_text_input: textInput,
+  url_text_input: textInput,
+  rich_text_input: textInput,
+  datepicker: nativeInput("date", String, String),
+  timepicker: nativeInput("time", String, String),
+  datetimepicker: nativeInput("datetime-local", (text) => Math.floor(new Date(text) / 1000), localStamp),
+  checkboxes: choices,
+  radio_buttons: choices,
+  file_input: dropArea,
+};
+
+/**
+ * The control of `element`. `field`: {surface, label, id, focus, describe?, invalid?, required?, submit?}; null for
+ * a type that is no input.
+ */
+export function control(block, element, field) {
+  const make = INPUTS[element.type] || (element.type.endsWith("_select") ? select : null);
+  return make ? make(block, element, field) : null;
+}

@@ -1,0 +1,113 @@
+// Starts the page and redraws its parts whenever the snapshot or the visitor's place changes.
+
+import { showChannel, channelCard, mainComposer } from "./channel.js";
+import { h } from "./dom.js";
+import { closeOrphan } from "./menu.js";
+import { showModals } from "./modals.js";
+import { panel, showPanel } from "./panel.js";
+import { showSidebar, showTopbar, sidebar, topbar } from "./sidebar.js";
+import { changed, channelById, channelTitle, connect, isAppChannel, onChange, openChannel, openThread, refresh, store, switchUser, unreadCount } from "./store.js";
+import { showThread, threadCard } from "./thread.js";
+
+const WIDE = window.matchMedia("(min-width: 1180px)");
+const ROOMY = window.matchMedia("(min-width: 1480px)");
+
+function readHash() {
+  const [user, channel, tab] = decodeURIComponent(location.hash.slice(1)).split("/");
+  return { user: /^[UW][A-Z0-9]+$/.test(user || "") ? user : "", channel: channel || "", tab: tab || "" };
+}
+
+function writeHash() {
+  const wanted = `#${store.user}/${store.channel}${isAppChannel(channelById(store.channel)) ? `/${store.tab}` : ""}`;
+  if (location.hash !== wanted) history.replaceState(null, "", wanted);
+}
+
+function fill(text) {
+  if (isAppChannel(channelById(store.channel)) && store.tab === "home") openChannel(store.channel, "messages");
+  mainComposer.fill(text);
+}
+
+let threadBefore = null;
+let madeWay = false;
+
+/** A thread and the panel beside it need room: on narrower screens the panel makes way until the thread closes. */
+function makeRoom() {
+  if (store.thread && !threadBefore && store.panelOpen && !ROOMY.matches) {
+    store.panelOpen = false;
+    madeWay = true;
+  } else if (!store.thread && madeWay) {
+    store.panelOpen = WIDE.matches;
+    madeWay = false;
+  }
+  threadBefore = store.thread;
+}
+
+function draw() {
+  makeRoom();
+  document.body.classList.toggle("with-thread", Boolean(store.thread));
+  document.body.classList.toggle("with-panel", store.panelOpen);
+  showTopbar();
+  showSidebar();
+  showChannel();
+  showThread();
+  showPanel(fill);
+  showModals();
+  closeOrphan();
+  writeHash();
+  const channel = channelById(store.channel);
+  const unread = store.state.channels.some((c) => unreadCount(c.id));
+  document.title = `${unread ? "• " : ""}${channel ? channelTitle(channel) : "Workspace"} – ${store.state.team.name}`;
+}
+
+function mount() {
+  document.getElementById("app").replaceChildren(topbar, h("div", { class: "columns" }, sidebar, channelCard, threadCard, panel));
+}
+
+/** A message's permalink leads to that message on this page. */
+function permalink(event) {
+  const anchor = event.target.closest && event.target.closest("a[href]");
+  const found = anchor && /\/archives\/([A-Z0-9]+)\/p(\d{10})(\d{6})/.exec(anchor.href);
+  if (!found || !channelById(found[1])) return;
+  event.preventDefault();
+  const ts = `${found[2]}.${found[3]}`;
+  openChannel(found[1], "messages");
+  const message = (store.state.messages[found[1]] || []).find((m) => m.ts === ts);
+  if (message && message.thread_ts && message.thread_ts !== ts) openThread(message.thread_ts);
+  const node = document.querySelector(`[data-ts="${ts}"]`);
+  if (!node) return;
+  node.scrollIntoView({ block: "center" });
+  node.classList.add("pointed");
+  setTimeout(() => node.classList.remove("pointed"), 2500);
+}
+
+async function start() {
+  const place = readHash();
+  Object.assign(store, { user: place.user, channel: place.channel, tab: place.tab === "messages" ? "messages" : "home" });
+  store.panelOpen = WIDE.matches;
+  let mounted = false;
+  onChange(() => {
+    if (!mounted) mount();
+    mounted = true;
+    draw();
+  });
+  await refresh();
+  while (!store.state) {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await refresh();
+  }
+  connect();
+  if (isAppChannel(channelById(store.channel))) openChannel(store.channel, store.tab);
+  window.addEventListener("hashchange", () => {
+    const next = readHash();
+    if (next.user && next.user !== store.user) switchUser(next.user);
+    if (next.channel && next.channel !== store.channel && channelById(next.channel)) openChannel(next.channel, next.tab || null);
+  });
+  document.addEventListener("click", permalink);
+  WIDE.addEventListener("change", () => {
+    store.panelOpen = WIDE.matches;
+    changed();
+  });
+  for (const name of ["dragover", "drop"]) document.addEventListener(name, (event) => event.preventDefault());
+}
+
+start();

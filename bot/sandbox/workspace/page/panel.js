@@ -1,0 +1,89 @@
+// Beside the workspace: keys to link with, what to try, and which of Slack's rules were broken.
+
+import { clockSeconds } from "./dates.js";
+import { avatar, h, icon, keepFocus, link } from "./dom.js";
+import { changed, person, store } from "./store.js";
+import { toast } from "./toast.js";
+
+export const panel = h("aside", { class: "card panel", id: "panel", "aria-label": "Sandbox" });
+let shown = "";
+
+const EXAMPLES = [
+  ["/tracker link", "Connect your account with a key from below"],
+  ["/issue", "The form for a new issue"],
+  ["/issue new \"Checkout fails on Safari\" priority:high", "A new issue in one line"],
+  ["/issues status:open to:me", "What is on your plate"],
+  ["/issue 42", "Everything about one issue"],
+  ["/tracker help", "All that the app understands"],
+];
+
+async function copy(key, button) {
+  try {
+    await navigator.clipboard.writeText(key);
+  } catch {
+    const range = document.createRange();
+    range.selectNodeContents(button.parentElement.querySelector("code"));
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    toast("Your browser keeps the clipboard closed: the key is selected, copy it with Ctrl C.");
+    return;
+  }
+  toast("Key copied.");
+}
+
+function keyRow(key, service) {
+  const who = key.slack_user ? person(key.slack_user) : null;
+  const notes = [key.login, key.admin ? "administrator" : null, who && who.note === "linked" ? "linked" : null].filter(Boolean);
+  const button = h("button", {
+    type: "button", class: "icon-button", "aria-label": `Copy ${key.name}'s ${service} key`, title: "Copy key", on: { click: () => copy(key.api_key, button) },
+  }, icon("copy", 17));
+  return h("li", { class: "key" },
+    who ? avatar(who, 30) : h("span", { class: "avatar avatar-none", "aria-hidden": "true", style: { "--size": "30px" } }, icon("key", 16)),
+    h("div", { class: "key-text" }, h("b", {}, key.name), h("span", { class: "key-note" }, notes.join(" · ")), h("code", {}, key.api_key)), button);
+}
+
+function violation(entry) {
+  return h("li", { class: "violation" },
+    h("div", { class: "violation-head" }, h("code", {}, entry.rule), h("time", { datetime: entry.at }, clockSeconds(new Date(entry.at)))),
+    h("p", {}, entry.detail), entry.where ? h("p", { class: "violation-where" }, entry.where) : null);
+}
+
+function tryThis(app, fill) {
+  return h("section", {}, h("h3", {}, icon("spark", 17), "Try this"),
+    h("ul", { class: "examples" }, EXAMPLES.map(([text, note]) => h("li", {}, h("button", { type: "button", class: "example", on: { click: () => fill(text) } },
+      h("code", {}, text), h("span", {}, note))))),
+    h("p", { class: "quiet" }, "Or point at a message, choose ", h("b", {}, "⋯ More actions"), ` and let ${app.name} turn it into an issue.`));
+}
+
+function keys({ keys: list, service_name: service, service_url: url }) {
+  return h("section", {}, h("h3", {}, icon("key", 17), "Keys to link with"),
+    h("ul", { class: "keys" }, list.map((key) => keyRow(key, service))),
+    h("p", {}, link(url, [`See what ${service} holds`, icon("open", 15)], { class: "service-link" })));
+}
+
+function rules(broken) {
+  return h("section", { "aria-label": "Rules broken" }, h("h3", {}, icon("shield", 17), "Slack's rules",
+    broken.length ? h("span", { class: "badge" }, String(broken.length)) : null),
+  broken.length ? h("ul", { class: "violations" }, [...broken].reverse().map(violation))
+    : h("p", { class: "all-well" }, icon("check", 17), "No Slack rule was broken."));
+}
+
+/** `fill` puts an example into the composer. */
+export function showPanel(fill) {
+  panel.hidden = !store.panelOpen;
+  const { panel: data, app, people } = store.state;
+  const sig = JSON.stringify([data, app.name, people.map((p) => p.note)]);
+  if (sig === shown) return;
+  shown = sig;
+  const broken = data.violations;
+  const body = panel.querySelector(".panel-body");
+  const top = body ? body.scrollTop : 0;
+  keepFocus(panel, () => panel.replaceChildren(
+    h("header", { class: "pane-head" }, h("h2", {}, "Sandbox"), h("span", { class: "spring" }),
+      h("button", { type: "button", class: "icon-button", "aria-label": "Hide the sandbox panel", on: { click: () => {
+        store.panelOpen = false;
+        changed();
+      } } }, icon("close"))),
+    h("div", { class: "panel-body" }, ...(broken.length ? [rules(broken), tryThis(app, fill), keys(data)] : [tryThis(app, fill), keys(data), rules(broken)]))));
+  panel.querySelector(".panel-body").scrollTop = top;
+}

@@ -1,0 +1,91 @@
+// The left column: channels, direct messages, the app; and the bar above everything.
+
+import { avatar, h, icon, keepFocus } from "./dom.js";
+import { menu } from "./menu.js";
+import { changed, channelTitle, isAppChannel, openChannel, person, showsMessages, store, switchUser, unreadCount } from "./store.js";
+
+export const sidebar = h("nav", { class: "sidebar", "aria-label": "Channels and people" });
+export const topbar = h("header", { class: "topbar" });
+let sidebarSig = "";
+let topbarSig = "";
+
+function row(channel) {
+  const title = channelTitle(channel);
+  const current = channel.id === store.channel;
+  const unread = current && showsMessages() ? 0 : unreadCount(channel.id);
+  const app = isAppChannel(channel);
+  const label = channel.kind === "im" ? title : `# ${title}`;
+  const lead = channel.kind === "im"
+    ? avatar(app ? { is_bot: true } : person(channel.with), 22)
+    : h("span", { class: "hash", "aria-hidden": "true" }, channel.kind === "private" ? icon("lock", 15) : "#");
+  return h("li", {}, h("button", {
+    type: "button", class: `row${unread ? " unread" : ""}`, "aria-current": current ? "page" : null,
+    "aria-label": label, title: channel.is_ext_shared ? "Shared with another company" : null,
+    dataset: { focus: `row/${channel.id}` }, on: { click: () => openChannel(channel.id) },
+  }, lead, h("span", { class: "row-name" }, title),
+  channel.is_ext_shared ? icon("globe", 14) : null,
+  channel.kind === "im" && channel.with === store.user ? h("span", { class: "row-note" }, "you") : null,
+  unread ? h("span", { class: "badge", "aria-hidden": "true" }, String(unread)) : null));
+}
+
+function section(title, channels) {
+  return channels.length ? [h("h2", {}, title), h("ul", {}, channels.map(row))] : null;
+}
+
+export function showSidebar() {
+  const { channels } = store.state;
+  const sig = JSON.stringify([channels, store.channel, store.user, store.tab, channels.map((c) => unreadCount(c.id))]);
+  if (sig === sidebarSig) return;
+  sidebarSig = sig;
+  const ims = channels.filter((c) => c.kind === "im");
+  keepFocus(sidebar, () => sidebar.replaceChildren(...[
+    section("Channels", channels.filter((c) => c.kind !== "im")),
+    section("Direct messages", ims.filter((c) => !isAppChannel(c))),
+    section("Apps", ims.filter(isAppChannel)),
+  ].flat().filter(Boolean)));
+}
+
+function about({ title, note }) {
+  const same = title && note && title.toLowerCase() === note.toLowerCase();
+  return [title, same ? null : note].filter(Boolean).join(" · ");
+}
+
+function choosePerson(anchor) {
+  const people = store.state.people.filter((p) => p.is_app_user_choice);
+  menu(anchor, "Act as", [{ heading: "Act as" }, ...people.map((p) => ({
+    label: p.real_name, note: about(p), lead: avatar(p, 32), checked: p.id === store.user,
+    run: () => switchUser(p.id),
+  }))], { align: "right" });
+}
+
+function connection() {
+  const { app } = store.state;
+  if (!store.online) return h("span", { class: "status off", role: "status" }, "Reconnecting…");
+  return h("span", { class: `status ${app.connected ? "on" : "off"}`, role: "status" },
+    `${app.name} ${app.connected ? "is connected" : "is not connected"}`);
+}
+
+export function showTopbar() {
+  const { team, me, app, panel } = store.state;
+  const broken = panel.violations.length;
+  const sig = JSON.stringify([team, me, app.connected, app.name, broken, store.panelOpen, store.online]);
+  if (sig === topbarSig) return;
+  topbarSig = sig;
+  const switcher = h("button", {
+    type: "button", class: "switcher", "aria-label": `Acting as ${me.real_name}`, "aria-haspopup": "menu", "aria-expanded": "false",
+    dataset: { focus: "switcher" }, on: { click: () => choosePerson(switcher) },
+  }, avatar(me, 26), h("span", { class: "switcher-text" }, h("b", {}, me.real_name), h("span", {}, me.note || "")), icon("down", 16));
+  const toggle = h("button", {
+    type: "button", class: "panel-toggle", "aria-expanded": String(store.panelOpen), "aria-controls": "panel", dataset: { focus: "panel" },
+    on: { click: () => {
+      store.panelOpen = !store.panelOpen;
+      changed();
+    } },
+  }, icon("panel", 17), "Sandbox", broken ? h("span", { class: "badge", "aria-label": `${broken} rules broken` }, String(broken)) : null);
+  keepFocus(topbar, () => topbar.replaceChildren(
+    h("span", { class: "team-mark", "aria-hidden": "true" }, (team.name || "W").slice(0, 1)),
+    h("h1", { class: "team" }, team.name),
+    h("span", { class: "local" }, "on this machine"),
+    h("span", { class: "spring" }), connection(), toggle, switcher,
+  ));
+}

@@ -1,0 +1,190 @@
+// What the page knows: the server's snapshot and the visitor's own place in it (person, channel, thread, tab).
+
+import { toast } from "./toast.js";
+
+export const store = {
+  state: null,
+  user: "",
+  channel: "",
+  tab: "home",
+  thread: null,
+  panelOpen: true,
+  online: true,
+  lastRead: new Map(),
+};
+
+const listeners = new Set();
+
+export function onChange(listener) {
+  listeners.add(listener);
+}
+
+export function changed() {
+  for (const listener of listeners) listener();
+}
+
+/** A POST below /page/ in the acting person's name; the answer's JSON, or a toast and null when it was refused. */
+export async function post(path, body, { quiet = false } = {}) {
+  const form = body instanceof FormData;
+  if (form) body.append("user", store.user);
+  try {
+    const answer = await fetch(`/page/${path}`, {
+      method: "POST",
+      headers: { "X-Sandbox": "1", ...(form ? {} : { "Content-Type": "application/json" }) },
+      body: form ? body : JSON.stringify({ user: store.user, ...body }),
+    });
+    const data = await answer.json();
+    if (data.ok || data.errors) return data;
+    if (!quiet) toast(data.error || "That was refused.", "error");
+  } catch {
+    if (!quiet) toast("The sandbox doesn't answer. Is it still running?", "error");
+  }
+  return null;
+}
+
+let running = false;
+let again = false;
+
+/** Fetches the snapshot; calls during a fetch are folded into one more after it. */
+export async function refresh() {
+  if (running) {
+    again = true;
+    return;
+  }
+  running = true;
+  try {
+    do {
+      again = false;
+      const user = store.user;
+      const answer = await fetch(`/page/state?user=${encodeURIComponent(user)}`, { headers: { "X-Sandbox": "1" } });
+      const state = await answer.json();
+      if (user !== store.user) again = true;
+      else if (answer.status === 400 && user) {
+        store.user = "";
+        again = true;
+      }
+      else if (answer.ok && state.me) adopt(state);
+    } while (again);
+  } catch {
+    setOnline(false);
+  } finally {
+    running = false;
+  }
+}
+
+function adopt(state) {
+  store.state = state;
+  store.user = state.me.id;
+  if (!channelById(store.channel)) {
+    const first = state.channels.find((c) => c.kind === "channel" && c.is_member) || state.channels[0];
+    store.channel = first ? first.id : "";
+  }
+  if (!store.lastRead.has(store.user)) {
+    store.lastRead.set(store.user, new Map(state.channels.map((c) => [c.id, newest(c.id)])));
+  }
+  markRead();
+  changed();
+}
+
+function newest(channel) {
+  const list = store.state.messages[channel] || [];
+  return list.length ? list[list.length - 1].ts : "0";
+}
+
+function markRead() {
+  if (document.hidden || !showsMessages()) return;
+  store.lastRead.get(store.user).set(store.channel, newest(store.channel));
+}
+
+export function unreadCount(channel) {
+  const seen = (store.lastRead.get(store.user) || new Map()).get(channel) || "0";
+  return (store.state.messages[channel] || [])
+    .filter((m) => m.ts > seen && m.user !== store.user && (!m.thread_ts || m.thread_ts === m.ts)).length;
+}
+
+export function person(id) {
+  return store.state.people.find((p) => p.id === id) || null;
+}
+
+export function channelById(id) {
+  return store.state ? store.state.channels.find((c) => c.id === id) || null : null;
+}
+
+export function channelTitle(channel) {
+  if (channel.kind !== "im") return channel.name;
+  const other = person(channel.with);
+  return other ? other.real_name || other.display_name : channel.name;
+}
+
+export function isAppChannel(channel) {
+  return Boolean(channel && channel.kind === "im" && channel.with === store.state.app.bot_user_id);
+}
+
+/** Whether the main column shows messages rather than the app's Home. */
+export function showsMessages() {
+  return !(isAppChannel(channelById(store.channel)) && store.tab === "home");
+}
+
+export function switchUser(user) {
+  if (user === store.user) return;
+  const current = channelById(store.channel);
+  store.user = user;
+  store.thread = null;
+  if (current && current.kind === "im") store.channel = "";
+  connect();
+  refresh();
+}
+
+export function openChannel(id, tab = null) {
+  if (store.channel !== id) store.thread = null;
+  store.channel = id;
+  if (tab) store.tab = tab;
+  else if (isAppChannel(channelById(id))) store.tab = unreadCount(id) ? "messages" : "home";
+  markRead();
+  if (isAppChannel(channelById(id)) && store.tab === "home") post("home", {}, { quiet: true });
+  changed();
+}
+
+export function openThread(ts) {
+  store.thread = ts;
+  changed();
+}
+
+let socket = null;
+let wait = 500;
+
+/** Listens for changes; after a break it comes back by itself and catches up. */
+export function connect() {
+  if (socket) socket.onclose = null;
+  if (socket) socket.close();
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  const mine = new WebSocket(`${scheme}://${location.host}/page/events?user=${encodeURIComponent(store.user)}`);
+  socket = mine;
+  mine.onopen = () => {
+    wait = 500;
+    setOnline(true);
+    refresh();
+  };
+  mine.onmessage = (event) => {
+    const data = JSON.parse(event.data);
+    if (data.type === "changed") refresh();
+    else if (data.type === "toast") toast(data.text, data.kind);
+  };
+  mine.onclose = () => {
+    setOnline(false);
+    setTimeout(() => socket === mine && connect(), wait);
+    wait = Math.min(wait * 1.7, 8000);
+  };
+}
+
+function setOnline(online) {
+  if (store.online === online) return;
+  store.online = online;
+  if (store.state) changed();
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!store.state || document.hidden) return;
+  markRead();
+  changed();
+});

@@ -1,0 +1,17 @@
+// Short notices at the bottom of the page, as Slack shows what went wrong with a command.
+
+import { h, icon } from "./dom.js";
+
+export function toast(text, kind = "info") {
+  const box = document.getElementById("toasts");
+  const same = [...box.children].find((node) => node.dataset.text === text);
+  if (same) same.remove();
+  const node = h("div", { class: `toast toast-${kind}`, dataset: { text }, role: kind === "error" ? "alert" : null },
+    icon(kind === "error" ? "warn" : "check"),
+    h("span", { class: "toast-text" }, text),
+    h("button", { type: "button", class: "icon-button", "aria-label": "Dismiss notice", on: { click: () => node.remove() } },
+      icon("close", 16)));
+  box.append(node);
+  while (box.children.length > 4) box.firstChild.remove();
+  setTimeout(() => node.remove(), kind === "error" ? 9000 : 5000);
+}

@@ -1,0 +1,145 @@
+// What is typed and chosen on a surface (a form, a message, the Home tab), kept across redraws.
+
+/** For each element type: the name of its value in Slack's state, and the property that presets it. */
+const KINDS = {
+  plain_text_input: ["value", "initial_value"],
+  number_input: ["value", "initial_value"],
+  email_text_input: ["value", "initial_value"],
+  url_text_input: ["value", "initial_value"],
+  rich_text_input: ["rich_text_value", "initial_value"],
+  static_select: ["selected_option", "initial_option"],
+  external_select: ["selected_option", "initial_option"],
+  radio_buttons: ["selected_option", "initial_option"],
+  multi_static_select: ["selected_options", "initial_options"],
+  multi_external_select: ["selected_options", "initial_options"],
+  checkboxes: ["selected_options", "initial_options"],
+  users_select: ["selected_user", "initial_user"],
+  multi_users_select: ["selected_users", "initial_users"],
+  conversations_select: ["selected_conversation", "initial_conversation"],
+  multi_conversations_select: ["selected_conversations", "initial_conversations"],
+  channels_select: ["selected_channel", "initial_channel"],
+  multi_channels_select: ["selected_channels", "initial_channels"],
+  datepicker: ["selected_date", "initial_date"],
+  timepicker: ["selected_time", "initial_time"],
+  datetimepicker: ["selected_date_time", "initial_date_time"],
+  file_input: ["files", null],
+};
+
+export function valueName(element) {
+  return KINDS[element.type] ? KINDS[element.type][0] : null;
+}
+
+function isMany(name) {
+  return name === "files" || (name !== "value" && name.endsWith("s"));
+}
+
+function initial(element) {
+  const [name, preset] = KINDS[element.type];
+  const given = preset ? element[preset] : null;
+  if (given !== undefined && given !== null) return given;
+  return isMany(name) ? [] : null;
+}
+
+export function elementsOf(block) {
+  if (block.type === "input") return [block.element];
+  if (block.type === "section") return block.accessory ? [block.accessory] : [];
+  return block.type === "actions" ? block.elements : [];
+}
+
+function optionsOf(element) {
+  const groups = element.option_groups ? element.option_groups.flatMap((g) => g.options) : element.options || [];
+  return new Set(groups.map((o) => o.value));
+}
+
+const surfaces = new Map();
+
+/** The surface for `key`; `source` is what a POST /page/action says about where it happened. */
+export function surface(key, source) {
+  if (!surfaces.has(key)) surfaces.set(key, new Surface(key, source));
+  return surfaces.get(key);
+}
+
+/** Forgets the forms that are closed. */
+export function keepForms(keys) {
+  for (const key of surfaces.keys()) if (key.startsWith("view:") && !keys.has(key)) surfaces.delete(key);
+}
+
+class Surface {
+  constructor(key, source) {
+    this.key = key;
+    this.source = source;
+    this.fields = new Map();
+    this.localErrors = {};
+    this.seenErrors = null;
+    this.settled = new Set();
+  }
+
+  /**
+   * Follows the blocks as they are now: a field that stays (same block_id, action_id and type) keeps its value, a
+   * new one starts with its preset, a choice that is no longer offered goes back to the preset.
+   */
+  sync(blocks) {
+    const next = new Map();
+    for (const block of blocks) {
+      for (const element of elementsOf(block)) {
+        if (!valueName(element)) continue;
+        const name = fieldName(block, element);
+        const kept = this.fields.get(name);
+        next.set(name, {
+          block: block.block_id, action: element.action_id, type: element.type,
+          value: kept && kept.type === element.type && stillOffered(element, kept.value) ? kept.value : initial(element),
+        });
+      }
+    }
+    this.fields = next;
+  }
+
+  get(block, element) {
+    const field = this.fields.get(fieldName(block, element));
+    return field ? field.value : initial(element);
+  }
+
+  set(block, element, value) {
+    this.fields.set(fieldName(block, element), { block: block.block_id, action: element.action_id, type: element.type, value });
+    this.settled.add(block.block_id);
+    delete this.localErrors[block.block_id];
+  }
+
+  /** Slack's state.values. */
+  values() {
+    const out = {};
+    for (const { block, action, type, value } of this.fields.values()) {
+      const name = KINDS[type][0];
+      const shown = name === "value" && value === "" ? null : value;
+      out[block] = { ...out[block], [action]: { type, [name]: shown } };
+    }
+    return out;
+  }
+
+  /** The sentence to show at a block: the app's, until the person changes that field. */
+  error(block, errors) {
+    const seen = JSON.stringify(errors || null);
+    if (seen !== this.seenErrors) {
+      this.seenErrors = seen;
+      this.settled = new Set();
+    }
+    if (this.localErrors[block.block_id]) return this.localErrors[block.block_id];
+    return this.settled.has(block.block_id) ? null : (errors || {})[block.block_id] || null;
+  }
+
+  /** Before a submission: what was settled may be wrong again. */
+  submitted() {
+    this.localErrors = {};
+    this.seenErrors = null;
+  }
+}
+
+function fieldName(block, element) {
+  return `${block.block_id}\n${element.action_id}`;
+}
+
+function stillOffered(element, value) {
+  if (!/^(multi_)?static_select$|^radio_buttons$|^checkboxes$/.test(element.type) || value === null) return true;
+  const offered = optionsOf(element);
+  return [value].flat().every((option) => offered.has(option.value));
+}

@@ -1,0 +1,241 @@
+"""The endpoints of the page: what it reads, what people do on it, and the wire that tells it of news."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from aiohttp import WSMsgType, web
+
+from bot.sandbox.workspace import uploads
+from bot.sandbox.workspace.delivery import Delivery
+from bot.sandbox.workspace.events import Events
+from bot.sandbox.workspace.exchange import Mistake
+from bot.sandbox.workspace.interactions import Interactions
+from bot.sandbox.workspace.model import Channel, Message, User, View
+from bot.sandbox.workspace.shapes import JsonObject, as_list, as_object, parsed
+from bot.sandbox.workspace.snapshot import Beside, snapshot
+from bot.sandbox.workspace.state import State, Watcher
+from bot.sandbox.workspace.submissions import Submissions
+from bot.sandbox.workspace.typed import as_message
+
+PAGE = Path(__file__).parent / "page"
+COALESCE_SECONDS = 0.03
+LONGEST = 12_000
+Act = Callable[[User, JsonObject], Awaitable[JsonObject]]
+
+
+class PageApi:
+    """Everything below /page/, and the page's own files."""
+
+    def __init__(
+        self,
+        state: State,
+        delivery: Delivery,
+        beside: Beside,
+        *,
+        interactions: Interactions,
+        submissions: Submissions,
+        events: Events,
+    ) -> None:
+        self._state = state
+        self._delivery = delivery
+        self._beside = beside
+        self._interactions = interactions
+        self._submissions = submissions
+        self._events = events
+        self._sockets: set[web.WebSocketResponse] = set()
+
+    def routes(self) -> list[web.RouteDef]:
+        """Where each of them is."""
+        acts: dict[str, Act] = {
+            "message": self._message,
+            "command": self._command,
+            "shortcut": self._shortcut,
+            "action": self._action,
+            "suggest": self._suggest,
+            "submit": self._submit,
+            "close": self._close,
+            "home": self._home,
+            "delete": self._delete,
+        }
+        return [
+            web.get("/", self._index),
+            web.get("/static/{name}", self._static),
+            web.get("/page/state", self._snapshot),
+            web.get("/page/events", self._news),
+            web.get("/page/files/{file}", self._file),
+            web.post("/page/upload", self._upload),
+            *(web.post(f"/page/{name}", self._answering(act)) for name, act in acts.items()),
+        ]
+
+    def _answering(self, act: Act) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        async def answer(request: web.Request) -> web.StreamResponse:
+            body = as_object(parsed(await request.read()))
+            try:
+                return web.json_response({"ok": True} | await act(self._user(body.get("user")), body))
+            except Mistake as mistake:
+                return web.json_response({"ok": False, "error": str(mistake)}, status=400)
+
+        return answer
+
+    def _user(self, user_id: object) -> User:
+        user = self._state.users.get(str(user_id))
+        if user is None or not user.is_choice:
+            raise Mistake("Nobody here has this id.")
+        return user
+
+    def _channel(self, user: User, channel_id: object) -> Channel:
+        channel = self._state.channels.get(str(channel_id))
+        if channel is None or user.id not in channel.members:
+            raise Mistake("You are not a member of this channel.")
+        return channel
+
+    def _found(self, user: User, channel_id: object, ts: object) -> Message:
+        message = self._state.find(self._channel(user, channel_id).id, str(ts))
+        if message is None or message.to not in (None, user.id):
+            raise Mistake("This message is no longer there.")
+        return message
+
+    def _view(self, user: User, view_id: object) -> View:
+        home = self._state.homes.get(user.id)
+        shown = home if home and home.id == view_id else self._state.views.get(str(view_id))
+        if shown is None or shown.user != user.id:
+            raise Mistake("This form is no longer open.")
+        return shown
+
+    def _source(self, user: User, body: JsonObject) -> Message | View:
+        source = as_object(body.get("source"))
+        if "view" in source:
+            return self._view(user, as_object(source["view"]).get("id"))
+        where = as_object(source.get("message"))
+        return self._found(user, where.get("channel"), where.get("ts"))
+
+    async def _index(self, _: web.Request) -> web.StreamResponse:
+        return web.FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-store"})
+
+    async def _static(self, request: web.Request) -> web.StreamResponse:
+        path = PAGE / request.match_info["name"]
+        if path.parent != PAGE or not path.is_file():
+            raise web.HTTPNotFound
+        return web.FileResponse(path, headers={"Cache-Control": "no-store"})
+
+    async def _snapshot(self, request: web.Request) -> web.StreamResponse:
+        wanted = request.query.get("user") or next(
+            user.id for user in self._state.users.values() if user.is_choice
+        )
+        try:
+            user = self._user(wanted)
+        except Mistake as mistake:
+            return web.json_response({"ok": False, "error": str(mistake)}, status=400)
+        shown = snapshot(self._state, user, self._beside, connected=self._delivery.connected)
+        return web.json_response(shown, headers={"Cache-Control": "no-store"})
+
+    async def _news(self, request: web.Request) -> web.StreamResponse:
+        socket = web.WebSocketResponse(heartbeat=30.0, max_msg_size=4096)
+        await socket.prepare(request)
+        watcher = Watcher(request.query.get("user", ""))
+        self._state.watchers.add(watcher)
+        self._sockets.add(socket)
+        telling = asyncio.create_task(self._tell(socket, watcher))
+        try:
+            async for message in socket:
+                if message.type is not WSMsgType.TEXT:
+                    break
+        finally:
+            telling.cancel()
+            self._state.watchers.discard(watcher)
+            self._sockets.discard(socket)
+        return socket
+
+    async def _tell(self, socket: web.WebSocketResponse, watcher: Watcher) -> None:
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await watcher.stirred.wait()
+                await asyncio.sleep(COALESCE_SECONDS)
+                changed, toasts = watcher.take()
+                if changed:
+                    await socket.send_json({"type": "changed", "version": self._state.version})
+                for toast in toasts:
+                    await socket.send_json(toast)
+
+    async def close(self) -> None:
+        """End the wires to open pages."""
+        for socket in tuple(self._sockets):
+            await socket.close()
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        return uploads.show(self._state, request.match_info["file"])
+
+    async def _upload(self, request: web.Request) -> web.StreamResponse:
+        try:
+            return web.json_response({"ok": True} | await uploads.receive(self._state, request))
+        except Mistake as mistake:
+            return web.json_response({"ok": False, "error": str(mistake)}, status=400)
+
+    async def _message(self, user: User, body: JsonObject) -> JsonObject:
+        channel = self._channel(user, body.get("channel"))
+        text = str(body.get("text") or "").strip()
+        files = [key for key in map(str, as_list(body.get("file_ids"))) if key in self._state.files]
+        if not text and not files:
+            raise Mistake("Type a message first.")
+        if len(text) > LONGEST:
+            raise Mistake("This message is too long.")
+        thread = self._found(user, channel.id, body["thread_ts"]) if body.get("thread_ts") else None
+        message = Message(
+            ts=self._state.new_ts(),
+            channel=channel.id,
+            user=user.id,
+            text=as_message(self._state, text),
+            thread_ts=(thread.thread_ts or thread.ts) if thread else None,
+            files=files,
+        )
+        self._state.post(message)
+        self._events.posted(message)
+        return {"ts": message.ts}
+
+    async def _command(self, user: User, body: JsonObject) -> JsonObject:
+        channel = self._channel(user, body.get("channel"))
+        self._interactions.command(user, channel, str(body.get("text") or ""))
+        return {}
+
+    async def _shortcut(self, user: User, body: JsonObject) -> JsonObject:
+        channel = self._channel(user, body["channel"]) if body.get("channel") else None
+        message = self._found(user, body.get("channel"), body["ts"]) if body.get("ts") else None
+        self._interactions.shortcut(user, str(body.get("callback_id")), channel, message)
+        return {}
+
+    async def _action(self, user: User, body: JsonObject) -> JsonObject:
+        action = as_object(body.get("action"))
+        source = self._source(user, body)
+        self._interactions.act(user, source, str(body.get("block_id")), action, values=body.get("values"))
+        return {}
+
+    async def _suggest(self, user: User, body: JsonObject) -> JsonObject:
+        block_id, action_id = str(body.get("block_id")), str(body.get("action_id"))
+        typed = str(body.get("value") or "")
+        return await self._interactions.suggest(
+            user, self._source(user, body), block_id, action_id, typed=typed
+        )
+
+    async def _submit(self, user: User, body: JsonObject) -> JsonObject:
+        view = self._view(user, body.get("view_id"))
+        faults = self._submissions.submit(user, view, body.get("values"))
+        return {"ok": False, "errors": faults} if faults else {}
+
+    async def _close(self, user: User, body: JsonObject) -> JsonObject:
+        self._submissions.close(
+            user, self._view(user, body.get("view_id")), everything=body.get("all") is True
+        )
+        return {}
+
+    async def _home(self, user: User, _: JsonObject) -> JsonObject:
+        self._events.home_opened(user)
+        return {}
+
+    async def _delete(self, user: User, body: JsonObject) -> JsonObject:
+        message = self._found(user, body.get("channel"), body.get("ts"))
+        if user.id not in (message.to, message.user):
+            raise Mistake("Only your own messages can be deleted.")
+        self._state.remove(message)
+        return {}

@@ -1,0 +1,283 @@
+"""The app's side of the wire: people, messages, files, views and envelopes as Slack spells them.
+
+Sources: https://docs.slack.dev/reference/interaction-payloads, …/reference/events, …/reference/objects.
+"""
+
+import secrets
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from bot.sandbox.workspace.model import Channel, File, Message, User, View
+from bot.sandbox.workspace.shapes import JsonObject
+from bot.sandbox.workspace.state import State
+
+VERIFICATION_TOKEN = "sandbox-verification"
+OUTSIDE_NAMES = {"private": "privategroup", "im": "directmessage"}
+
+
+def team(state: State) -> JsonObject:
+    """The workspace in an interaction payload."""
+    return {"id": state.team.id, "domain": state.team.domain}
+
+
+def person(user: User) -> JsonObject:
+    """The person in an interaction payload."""
+    return {"id": user.id, "username": user.name, "name": user.name, "team_id": user.team_id}
+
+
+def channel_name(channel: Channel) -> str:
+    """A channel's name in a payload: only public ones have their own."""
+    return OUTSIDE_NAMES.get(channel.kind, channel.name)
+
+
+def place(channel: Channel) -> JsonObject:
+    """The channel in an interaction payload."""
+    return {"id": channel.id, "name": channel_name(channel)}
+
+
+def interaction(state: State, kind: str, user: User) -> JsonObject:
+    """What all interaction payloads have in common."""
+    return {
+        "type": kind,
+        "team": team(state),
+        "user": person(user),
+        "api_app_id": state.app.id,
+        "token": VERIFICATION_TOKEN,
+        "enterprise": None,
+        "is_enterprise_install": False,
+    }
+
+
+def tz_offset(user: User, at: float) -> int:
+    """Seconds east of Greenwich where a person lives, at a moment."""
+    offset = datetime.fromtimestamp(at, ZoneInfo(user.tz)).utcoffset()
+    return int(offset.total_seconds()) if offset else 0
+
+
+def tz_label(user: User, at: float) -> str:
+    """A time zone's name for people."""
+    return datetime.fromtimestamp(at, ZoneInfo(user.tz)).strftime("%Z") or user.tz
+
+
+def user_object(state: State, user: User, *, mail: bool, locale: bool) -> JsonObject:
+    """A person as `users.info` answers."""
+    now = state.clock.now()
+    profile: JsonObject = {
+        "real_name": user.real_name,
+        "real_name_normalized": user.real_name,
+        "display_name": user.name,
+        "display_name_normalized": user.name,
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "title": user.title,
+        "team": user.team_id,
+        "status_text": "",
+        "status_emoji": "",
+    }
+    if mail and not user.is_bot:
+        profile["email"] = user.mail
+    if user.is_bot:
+        profile |= {"api_app_id": state.app.id, "bot_id": state.app.bot_id, "always_active": True}
+    answer: JsonObject = {
+        "id": user.id,
+        "team_id": user.team_id,
+        "name": user.name,
+        "deleted": False,
+        "color": user.color.removeprefix("#"),
+        "real_name": user.real_name,
+        "tz": user.tz,
+        "tz_label": tz_label(user, now),
+        "tz_offset": tz_offset(user, now),
+        "profile": profile,
+        "is_admin": user.is_admin,
+        "is_owner": user.is_admin,
+        "is_primary_owner": False,
+        "is_restricted": False,
+        "is_ultra_restricted": False,
+        "is_bot": user.is_bot,
+        "is_app_user": False,
+        "is_stranger": user.team_id != state.team.id,
+        "updated": int(now),
+    }
+    if locale:
+        answer["locale"] = user.locale
+    return answer
+
+
+def conversation(state: State, channel: Channel) -> JsonObject:
+    """A channel as `conversations.info` answers."""
+    answer: JsonObject = {
+        "id": channel.id,
+        "created": channel.created,
+        "is_archived": False,
+        "is_im": channel.kind == "im",
+        "is_org_shared": False,
+        "context_team_id": state.team.id,
+        "updated": channel.created * 1000,
+    }
+    if channel.kind == "im":
+        other = next(iter(channel.members - {state.app.bot_user_id}))
+        return answer | {"user": other, "is_user_deleted": False, "is_open": True, "priority": 0}
+    return answer | {
+        "name": channel.name,
+        "name_normalized": channel.name,
+        "is_channel": channel.kind == "channel",
+        "is_group": channel.kind == "private",
+        "is_mpim": False,
+        "is_private": channel.kind == "private",
+        "is_general": channel.name == "general",
+        "is_shared": channel.is_ext_shared,
+        "is_ext_shared": channel.is_ext_shared,
+        "is_pending_ext_shared": False,
+        "is_member": state.app.bot_user_id in channel.members,
+        "creator": channel.creator,
+        "topic": {"value": channel.topic, "creator": channel.creator, "last_set": channel.created},
+        "purpose": {"value": "", "creator": "", "last_set": 0},
+        "previous_names": [],
+        "shared_team_ids": [state.team.id],
+    }
+
+
+def file_object(state: State, file: File) -> JsonObject:
+    """A file with the addresses under which the bot's token opens it."""
+    stem = f"{state.base_url}files-pri/{state.team.id}-{file.id}"
+    extension = file.name.rpartition(".")[2].lower()
+    return {
+        "id": file.id,
+        "created": file.created,
+        "timestamp": file.created,
+        "name": file.name,
+        "title": file.name,
+        "mimetype": file.mimetype,
+        "filetype": extension,
+        "pretty_type": extension.upper(),
+        "user": file.user,
+        "user_team": state.team.id,
+        "editable": False,
+        "size": len(file.content),
+        "mode": "hosted",
+        "is_external": False,
+        "external_type": "",
+        "is_public": False,
+        "public_url_shared": False,
+        "display_as_bot": False,
+        "username": "",
+        "url_private": f"{stem}/{file.name}",
+        "url_private_download": f"{stem}/download/{file.name}",
+        "permalink": f"{state.base_url}files/{file.user}/{file.id}/{file.name}",
+        "is_starred": False,
+        "has_rich_preview": False,
+        "file_access": "visible",
+    }
+
+
+def shared_file(state: State, file: File, channel: Channel) -> JsonObject:
+    """A file within a message; in a shared channel only its id, to be looked up with `files.info`."""
+    if not channel.is_ext_shared:
+        return file_object(state, file)
+    return {
+        "id": file.id,
+        "mode": "file_access",
+        "file_access": "check_file_info",
+        "created": file.created,
+        "timestamp": file.created,
+        "user": file.user,
+    }
+
+
+def message(state: State, found: Message) -> JsonObject:
+    """A message as the API and payloads show it."""
+    answer: JsonObject = {
+        "type": "message",
+        "user": found.user,
+        "ts": found.ts,
+        "text": found.text,
+        "team": state.users[found.user].team_id,
+    }
+    if found.by_app:
+        answer |= {
+            "bot_id": state.app.bot_id,
+            "app_id": state.app.id,
+            "bot_profile": {
+                "id": state.app.bot_id,
+                "app_id": state.app.id,
+                "user_id": state.app.bot_user_id,
+                "name": state.app.name,
+                "deleted": False,
+                "team_id": state.team.id,
+            },
+        }
+    if found.blocks:
+        answer["blocks"] = found.blocks
+    if found.files:
+        channel = state.channels[found.channel]
+        answer["files"] = [shared_file(state, state.files[key], channel) for key in found.files]
+        answer["upload"] = False
+    if found.edited is not None:
+        answer["edited"] = {"user": found.user, "ts": found.edited}
+    if found.metadata is not None:
+        answer["metadata"] = found.metadata
+    replies = state.replies(found)
+    if found.thread_ts is not None:
+        answer["thread_ts"] = found.thread_ts
+        parent = state.find(found.channel, found.thread_ts)
+        if parent is not None:
+            answer["parent_user_id"] = parent.user
+    elif replies:
+        answer |= {
+            "thread_ts": found.ts,
+            "reply_count": len(replies),
+            "reply_users": sorted({reply.user for reply in replies}),
+            "latest_reply": replies[-1].ts,
+        }
+    return answer
+
+
+def view(state: State, found: View) -> JsonObject:
+    """A view as methods answer with it and payloads carry it."""
+    answer = {
+        "id": found.id,
+        "team_id": state.team.id,
+        "type": found.type,
+        **found.body,
+        "state": {"values": found.values},
+        "hash": found.hash,
+        "root_view_id": found.root_id,
+        "previous_view_id": found.previous_id,
+        "app_id": state.app.id,
+        "app_installed_team_id": state.team.id,
+        "bot_id": state.app.bot_id,
+    }
+    if found.type == "home":
+        answer |= {
+            "title": {"type": "plain_text", "text": "View Title", "emoji": True},
+            "submit": None,
+            "close": None,
+        }
+    return answer
+
+
+def event(state: State, inner: JsonObject, *, shared: bool) -> JsonObject:
+    """The envelope of the Events API round one event."""
+    return {
+        "token": VERIFICATION_TOKEN,
+        "team_id": state.team.id,
+        "context_team_id": state.team.id,
+        "context_enterprise_id": None,
+        "api_app_id": state.app.id,
+        "event": inner,
+        "type": "event_callback",
+        "event_id": state.new_id("Ev"),
+        "event_time": int(state.clock.now()),
+        "authorizations": [
+            {
+                "enterprise_id": None,
+                "team_id": state.team.id,
+                "user_id": state.app.bot_user_id,
+                "is_bot": True,
+                "is_enterprise_install": False,
+            }
+        ],
+        "is_ext_shared_channel": shared,
+        "event_context": "4-" + secrets.token_hex(16),
+    }

@@ -1,0 +1,100 @@
+"""Response URLs (https://docs.slack.dev/interactivity/handling-user-interaction#message_responses).
+
+Five posts in 30 minutes. A command's URL has no original: `replace_original` on it posts anew, as people
+found out (slackapi/bolt-python#1268, slackapi/bolt-js#2287).
+"""
+
+import secrets
+from dataclasses import dataclass
+from typing import Literal
+
+from aiohttp import web
+
+from bot.sandbox.workspace.model import Message
+from bot.sandbox.workspace.posting import content, post, replace, thread_of
+from bot.sandbox.workspace.shapes import JsonObject, Refused, as_object, parsed
+from bot.sandbox.workspace.state import State
+
+LIFE_SECONDS = 1_800.0
+MOST_POSTS = 5
+WHERE = "response_url"
+
+
+@dataclass(slots=True)
+class ResponseUrl:
+    """Who it answers, where, and which message it may replace."""
+
+    user: str
+    channel: str
+    original: str | None
+    at: float
+    posts: int = 0
+
+
+Kind = Literal["commands", "actions", "app"]
+
+
+class ResponseUrls:
+    """The addresses of the last half hour."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._known: dict[str, ResponseUrl] = {}
+
+    def issue(
+        self,
+        kind: Literal["commands", "actions", "app"],
+        user: str,
+        channel: str,
+        original: str | None = None,
+    ) -> str:
+        """A new address for answers to what `user` has just done in `channel`."""
+        now = self._state.clock.now()
+        self._known = {key: known for key, known in self._known.items() if known.at > now - 2 * LIFE_SECONDS}
+        key = secrets.token_urlsafe(24)
+        self._known[key] = ResponseUrl(user, channel, original, now)
+        return f"{self._state.base_url}{kind}/{self._state.team.id}/{key}"
+
+    async def respond(self, request: web.Request) -> web.Response:
+        """POST to such an address; its secret is in the path, so there is no token."""
+        body = as_object(parsed(await request.read()))
+        try:
+            self._respond(request.match_info["key"], body)
+        except Refused as refused:
+            self._state.violate(WHERE, refused.error, refused.detail)
+            status = 404 if refused.error in ("used_url", "expired_url") else 400
+            return web.json_response(refused.body(), status=status)
+        return web.json_response({"ok": True})
+
+    def _respond(self, key: str, body: JsonObject) -> None:
+        url = self._known.get(key)
+        if url is None or self._state.clock.now() > url.at + LIFE_SECONDS:
+            raise Refused("expired_url", "A response_url lives 30 minutes.")
+        if url.posts >= MOST_POSTS:
+            raise Refused("used_url", "A response_url takes 5 posts; this is one more.")
+        url.posts += 1
+        original = self._state.find(url.channel, url.original) if url.original else None
+        if body.get("delete_original") in (True, "true"):
+            self._delete(original)
+            return
+        if body.get("replace_original") in (True, "true") and self._replaced(original, body):
+            return
+        channel = self._state.channels[url.channel]
+        everybody = body.get("response_type") == "in_channel"
+        said = content(self._state, body, WHERE)
+        thread = thread_of(self._state, channel, body.get("thread_ts"))
+        post(self._state, channel, said, to=None if everybody else url.user, thread=thread)
+
+    def _delete(self, original: Message | None) -> None:
+        if original is None:
+            raise Refused("message_not_found", "There is no original message to delete.")
+        self._state.remove(original)
+
+    def _replaced(self, original: Message | None, body: JsonObject) -> bool:
+        if original is None:
+            self._state.violate(WHERE, "no_original", "There is nothing to replace: posted anew.")
+            return False
+        if original.to is not None and body.get("response_type") == "in_channel":
+            self._state.violate(WHERE, "stays_ephemeral", "An ephemeral answer can't become public.")
+        replace(self._state, original, content(self._state, body, WHERE), mark=False)
+        return True

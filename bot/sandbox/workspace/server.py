@@ -1,0 +1,177 @@
+"""A local Slack: Web API, Socket Mode or signed HTTP, and a page for the browser, on this machine only."""
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from bot.sandbox.people import Person
+from bot.sandbox.workspace import uploads
+from bot.sandbox.workspace.api.methods import Tokens, WebApi
+from bot.sandbox.workspace.delivery import Delivery
+from bot.sandbox.workspace.events import Events
+from bot.sandbox.workspace.exchange import Exchange
+from bot.sandbox.workspace.http import HttpDelivery
+from bot.sandbox.workspace.interactions import Interactions
+from bot.sandbox.workspace.model import App, Team
+from bot.sandbox.workspace.page_api import PageApi
+from bot.sandbox.workspace.response_urls import ResponseUrls
+from bot.sandbox.workspace.seed import Seed
+from bot.sandbox.workspace.shapes import MAX_BODY, Clock, Errands
+from bot.sandbox.workspace.snapshot import Beside
+from bot.sandbox.workspace.socket import SocketDelivery
+from bot.sandbox.workspace.state import State
+from bot.sandbox.workspace.submissions import Submissions
+from bot.sandbox.workspace.triggers import Triggers
+
+TEAM = Team("T0HARBOR01", "Harbor", "harbor")
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def _is_loopback(host: str | None) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host or "").is_loopback
+    except ValueError:
+        return False
+
+
+@web.middleware
+async def _only_here(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuse what a page from elsewhere could send: other hosts, other origins, posts without the header."""
+    if not _is_loopback(urlsplit(f"//{request.host}").hostname):
+        raise web.HTTPForbidden(text="The sandbox answers on this machine only.")
+    if request.path.startswith("/page/"):
+        origin = request.headers.get("Origin")
+        if origin is not None and urlsplit(origin).netloc != request.host:
+            raise web.HTTPForbidden(text="Another site can't use the sandbox.")
+        if request.method == "POST" and request.headers.get("X-Sandbox") != "1":
+            raise web.HTTPForbidden(text="The header X-Sandbox is missing.")
+    response = await handler(request)
+    if not response.prepared:
+        response.headers.setdefault("X-Content-Type-Options", "nosniff")
+        response.headers.setdefault("Referrer-Policy", "no-referrer")
+        response.headers.setdefault("X-Frame-Options", "DENY")
+    return response
+
+
+class Workspace:
+    """One workspace with one app installed, as its manifest describes it.
+
+    `request_url` None: Socket Mode; else payloads are posted there, signed with `signing_secret`.
+    `state`, and the collections of it named below, are open to tests: what was posted, shown, broken, called.
+    """
+
+    def __init__(
+        self,
+        *,
+        manifest: Mapping[str, Any],
+        people: Sequence[Person],
+        service_url: str = "",
+        service_name: str = "Tracker",
+        request_url: str | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.bot_token = f"xoxb-sandbox-{secrets.token_hex(12)}"
+        self.app_token = f"xapp-sandbox-{secrets.token_hex(12)}"
+        self.signing_secret = secrets.token_hex(16)
+        self.state = State(TEAM, App.installed(manifest), clock or Clock())
+        self.messages = self.state.messages
+        self.views = self.state.views
+        self.violations = self.state.violations
+        self.calls = self.state.calls
+        self._runner: web.AppRunner | None = None
+        self._errands = Errands()
+        self._triggers = Triggers(self.state.clock)
+        self._response_urls = ResponseUrls(self.state)
+        self._socket = SocketDelivery(self.state)
+        self._delivery: Delivery = self._socket
+        if request_url is not None:
+            self._delivery = HttpDelivery(request_url, self.signing_secret, self.state.clock)
+        self._api = WebApi(
+            self.state, self._triggers, Tokens(self.bot_token, self.app_token), socket_url=self._socket_url
+        )
+        exchange = Exchange(self.state, self._delivery, self._triggers, self._response_urls, self._errands)
+        self._page = PageApi(
+            self.state,
+            self._delivery,
+            Beside(tuple(people), service_url, service_name),
+            interactions=Interactions(exchange),
+            submissions=Submissions(exchange),
+            events=Events(self.state, self._delivery, self._errands, service_url),
+        )
+        Seed(self.state, people, service_url).sow()
+
+    @property
+    def url(self) -> str:
+        """The page's address; the root of everything."""
+        return self.state.base_url
+
+    @property
+    def api_url(self) -> str:
+        """What `SLACK_API_URL` is set to."""
+        return f"{self.url}api/"
+
+    @property
+    def connected(self) -> bool:
+        """Whether the app has opened a Socket Mode connection (or is reached by HTTP)."""
+        return self._delivery.connected
+
+    def _socket_url(self) -> str:
+        root = f"ws{self.url.removeprefix('http')}"
+        return f"{root}link/?ticket={self._socket.ticket()}&app_id={self.state.app.id}"
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        return uploads.hand_over(self.state, request, self.bot_token)
+
+    async def _permalink(self, request: web.Request) -> web.StreamResponse:
+        channel = self.state.channels.get(request.match_info["channel"])
+        members = channel.members if channel else set()
+        user = next((one.id for one in self.state.users.values() if one.is_choice and one.id in members), "")
+        raise web.HTTPFound(f"/#{user}/{channel.id}" if channel and user else "/")
+
+    def _application(self) -> web.Application:
+        app = web.Application(middlewares=[_only_here], client_max_size=MAX_BODY)
+        app.add_routes(
+            [
+                web.route("*", "/api/{method}", self._api.handle),
+                web.get("/link/", self._socket.accept),
+                web.post("/{kind:commands|actions|app}/{team}/{key}", self._response_urls.respond),
+                web.get("/files-pri/{file}/{name}", self._file),
+                web.get("/files-pri/{file}/download/{name}", self._file),
+                web.get("/archives/{channel}/{message}", self._permalink),
+                *self._page.routes(),
+            ]
+        )
+        return app
+
+    async def start(self, host: str = "127.0.0.1", port: int = 8080) -> None:
+        """Listen; port 0 takes a free one.
+
+        Raises ValueError for a host that is not this machine's own, OSError when the port is taken.
+        """
+        if not _is_loopback(host):
+            raise ValueError("The sandbox listens on loopback addresses only.")
+        self._runner = web.AppRunner(self._application(), access_log=None, shutdown_timeout=1.0)
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, host, port).start()
+        except OSError:
+            await self._runner.cleanup()
+            self._runner = None
+            raise
+        taken = self._runner.addresses[0][1]
+        self.state.base_url = f"http://{f'[{host}]' if ':' in host else host}:{taken}/"
+
+    async def stop(self) -> None:
+        """End connections and errands, then stop listening."""
+        await self._errands.stop()
+        await self._page.close()
+        await self._delivery.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None

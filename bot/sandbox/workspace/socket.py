@@ -1,0 +1,113 @@
+"""Socket Mode from Slack's side (https://docs.slack.dev/apis/events-api/using-socket-mode)."""
+
+import asyncio
+import secrets
+import uuid
+
+from aiohttp import WSMsgType, web
+
+from bot.sandbox.workspace.delivery import ACK_SECONDS, Answer, Kind, Retry
+from bot.sandbox.workspace.shapes import MAX_BODY, JsonObject, as_object, parsed
+from bot.sandbox.workspace.state import State
+
+MAX_CONNECTIONS = 10
+TICKET_SECONDS = 30.0
+
+
+class SocketDelivery:
+    """The connections that the app opened; each payload goes down one of them."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._tickets: dict[str, float] = {}
+        self._connections: list[web.WebSocketResponse] = []
+        self._waiting: dict[str, asyncio.Future[Answer]] = {}
+
+    @property
+    def connected(self) -> bool:
+        """Whether at least one connection is open."""
+        return bool(self._connections)
+
+    def ticket(self) -> str:
+        """The right to open one connection within half a minute."""
+        ticket = secrets.token_urlsafe(24)
+        now = self._state.clock.now()
+        self._tickets = {key: until for key, until in self._tickets.items() if until > now}
+        self._tickets[ticket] = now + TICKET_SECONDS
+        return ticket
+
+    async def accept(self, request: web.Request) -> web.StreamResponse:
+        """GET /link: greet the app and listen for its acknowledgements until it goes."""
+        until = self._tickets.pop(request.query.get("ticket", ""), 0.0)
+        if until < self._state.clock.now():
+            raise web.HTTPForbidden(text="This Socket Mode address was used or is too old.")
+        connection = web.WebSocketResponse(heartbeat=30.0, max_msg_size=MAX_BODY)
+        await connection.prepare(request)
+        if len(self._connections) >= MAX_CONNECTIONS:
+            self._state.violate("Socket Mode", "too_many_websockets", "An app has at most 10 connections.")
+            await connection.send_json({"type": "disconnect", "reason": "too_many_websockets"})
+            await connection.close()
+            return connection
+        self._connections.append(connection)
+        self._state.changed()
+        try:
+            await connection.send_json(
+                {
+                    "type": "hello",
+                    "num_connections": len(self._connections),
+                    "debug_info": {
+                        "host": "sandbox",
+                        "build_number": 1,
+                        "approximate_connection_time": 18060,
+                    },
+                    "connection_info": {"app_id": self._state.app.id},
+                }
+            )
+            async for message in connection:
+                if message.type is WSMsgType.TEXT:
+                    self._acknowledged(message.data)
+        finally:
+            self._connections.remove(connection)
+            self._state.changed()
+        return connection
+
+    def _acknowledged(self, text: str) -> None:
+        answer = as_object(parsed(text))
+        waiting = self._waiting.get(str(answer.get("envelope_id")))
+        if waiting is not None and not waiting.done():
+            waiting.set_result(Answer("acknowledged", answer.get("payload")))
+
+    async def deliver(
+        self, kind: Kind, payload: JsonObject, *, takes_answer: bool, retry: Retry | None = None
+    ) -> Answer:
+        """Hand one payload to one connection, in turn; wait 3 seconds for its envelope's id."""
+        if not self._connections:
+            return Answer("offline")
+        connection = self._connections.pop(0)
+        self._connections.append(connection)
+        envelope: JsonObject = {
+            "envelope_id": str(uuid.uuid4()),
+            "type": kind,
+            "payload": payload,
+            "accepts_response_payload": takes_answer,
+        }
+        if kind == "events_api":
+            envelope["retry_attempt"] = retry.number if retry else 0
+            envelope["retry_reason"] = retry.reason if retry else ""
+        waiting: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting[envelope["envelope_id"]] = waiting
+        timer = asyncio.create_task(self._state.clock.sleep(ACK_SECONDS))
+        try:
+            await connection.send_json(envelope)
+            await asyncio.wait((asyncio.ensure_future(waiting), timer), return_when=asyncio.FIRST_COMPLETED)
+            return waiting.result() if waiting.done() else Answer("timeout")
+        except ConnectionError:
+            return Answer("offline")
+        finally:
+            timer.cancel()
+            del self._waiting[envelope["envelope_id"]]
+
+    async def close(self) -> None:
+        """End every connection; the app may try to come back and find nobody."""
+        for connection in tuple(self._connections):
+            await connection.close()

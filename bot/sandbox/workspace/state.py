@@ -1,0 +1,169 @@
+"""The workspace's memory: everything that happened in it, and who looks at it."""
+
+import asyncio
+import itertools
+import secrets
+from collections.abc import Iterable
+
+from bot.sandbox.workspace.model import App, Call, Channel, File, Message, Team, User, View, Violation
+from bot.sandbox.workspace.shapes import Clock, JsonObject
+
+KEPT_VIOLATIONS = 200
+KEPT_CALLS = 10_000
+ALPHABET = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+
+
+class Watcher:
+    """One open page: told that its person's picture changed, and handed the toasts."""
+
+    def __init__(self, user: str) -> None:
+        self.user = user
+        self.stirred = asyncio.Event()
+        self.changed = False
+        self.toasts: list[JsonObject] = []
+
+    def take(self) -> tuple[bool, list[JsonObject]]:
+        """What has come since the last time."""
+        news = self.changed, self.toasts
+        self.changed, self.toasts = False, []
+        self.stirred.clear()
+        return news
+
+
+class State:
+    """Plain collections, open to whoever asks, and the few ways in which they change."""
+
+    def __init__(self, team: Team, app: App, clock: Clock) -> None:
+        self.team = team
+        self.app = app
+        self.clock = clock
+        self.base_url = ""
+        self.users: dict[str, User] = {}
+        self.channels: dict[str, Channel] = {}
+        self.messages: dict[str, list[Message]] = {}
+        self.files: dict[str, File] = {}
+        self.views: dict[str, View] = {}
+        self.stacks: dict[str, list[str]] = {}
+        self.homes: dict[str, View] = {}
+        self.violations: list[Violation] = []
+        self.calls: list[Call] = []
+        self.version = 1
+        self.watchers: set[Watcher] = set()
+        self._last_ts = 0
+        self._counter = itertools.count(1)
+
+    def new_id(self, prefix: str) -> str:
+        """An id as Slack's: a letter or two, then capitals and digits."""
+        return prefix + "0" + "".join(secrets.choice(ALPHABET) for _ in range(9))
+
+    def new_ts(self, at: float | None = None) -> str:
+        """A message's timestamp, which is its id too: never twice, never going back unless `at` is given."""
+        micros = int((self.clock.now() if at is None else at) * 1_000_000)
+        if at is None:
+            micros = max(micros, self._last_ts + 1)
+            self._last_ts = micros
+        return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
+
+    def new_hash(self) -> str:
+        """A view's hash: another one after every change."""
+        return f"{int(self.clock.now())}.{secrets.token_hex(4)}"
+
+    def changed(self, users: Iterable[str] | None = None) -> None:
+        """Tell the pages of these people, or everybody's, that there is something new."""
+        self.version += 1
+        chosen = None if users is None else set(users)
+        for watcher in self.watchers:
+            if chosen is None or watcher.user in chosen:
+                watcher.changed = True
+                watcher.stirred.set()
+
+    def toast(self, user: str, text: str, kind: str = "error") -> None:
+        """Show a passing sentence to a person."""
+        for watcher in self.watchers:
+            if watcher.user == user:
+                watcher.toasts.append({"type": "toast", "text": text, "kind": kind})
+                watcher.stirred.set()
+
+    def violate(self, where: str, rule: str, detail: str) -> None:
+        """Put a broken rule on the panel."""
+        self.violations.append(Violation(next(self._counter), self.clock.now(), where, rule, detail))
+        del self.violations[:-KEPT_VIOLATIONS]
+        self.changed()
+
+    def called(self, method: str, arguments: JsonObject) -> None:
+        """Remember a call of the app's."""
+        self.calls.append(Call(method, arguments))
+        del self.calls[:-KEPT_CALLS]
+
+    def add_channel(self, channel: Channel) -> Channel:
+        """A new conversation, without messages."""
+        self.channels[channel.id] = channel
+        self.messages[channel.id] = []
+        return channel
+
+    def im(self, user: str) -> Channel:
+        """The conversation of a person and the app; made when it is first asked for."""
+        members = {user, self.app.bot_user_id}
+        for channel in self.channels.values():
+            if channel.kind == "im" and channel.members == members:
+                return channel
+        return self.add_channel(Channel(self.new_id("D"), "", "im", members, created=int(self.clock.now())))
+
+    def post(self, message: Message) -> Message:
+        """A new message in its channel, in its place by time."""
+        messages = self.messages[message.channel]
+        messages.append(message)
+        messages.sort(key=lambda other: other.ts)
+        self.changed(self.channels[message.channel].members if message.to is None else (message.to,))
+        return message
+
+    def find(self, channel: str, ts: str) -> Message | None:
+        """The message with that timestamp, ephemeral or not."""
+        return next((message for message in self.messages.get(channel, ()) if message.ts == ts), None)
+
+    def remove(self, message: Message) -> None:
+        """Take a message out."""
+        self.messages[message.channel].remove(message)
+        self.changed(self.channels[message.channel].members)
+
+    def replies(self, message: Message) -> list[Message]:
+        """What everybody can read below a message."""
+        return [
+            other
+            for other in self.messages[message.channel]
+            if other.thread_ts == message.ts and other.ts != message.ts and other.to is None
+        ]
+
+    def stack(self, user: str) -> list[View]:
+        """A person's open forms, the visible one last."""
+        return [self.views[view_id] for view_id in self.stacks.get(user, ())]
+
+    def push(self, view: View) -> None:
+        """Lay a form on top of a person's stack."""
+        self.views[view.id] = view
+        self.stacks.setdefault(view.user, []).append(view.id)
+        self.changed((view.user,))
+
+    def close(self, view: View) -> None:
+        """Take one form away, wherever it lies in its stack."""
+        self.views.pop(view.id, None)
+        stack = self.stacks.get(view.user, [])
+        if view.id in stack:
+            stack.remove(view.id)
+        self.changed((view.user,))
+
+    def close_all(self, user: str) -> list[View]:
+        """Take a person's forms away; what they were, the top one first."""
+        closed = self.stack(user)[::-1]
+        for view in closed:
+            self.close(view)
+        return closed
+
+    def sees_file(self, file: File) -> bool:
+        """Whether the app may read a file: one handed to it, or shared where it is a member."""
+        return file.for_app or any(
+            file.id in message.files
+            for channel in self.channels.values()
+            if self.app.bot_user_id in channel.members
+            for message in self.messages[channel.id]
+        )

@@ -1,0 +1,87 @@
+"""What the interface leaves open, and Redmine's answer to it (service-facts.md), in one place.
+
+Another service's conventions can be put here in their stead. The optional fields of what is sent are in
+`writes`, the endpoints beyond the interface in `beyond`, both marked as such.
+"""
+
+from enum import IntEnum
+from typing import Literal
+from urllib.parse import quote
+
+KEY_HEADER = "X-Service-API-Key"  # service-interface.md, section 5; Redmine's is X-Redmine-API-Key
+
+# Values of `include` (service-facts.md, "Lists"; those of one issue: Redmine's own reference)
+UserInclude = Literal["memberships", "groups"]
+ProjectInclude = Literal[
+    "trackers", "issue_categories", "time_entry_activities", "enabled_modules", "issue_custom_fields"
+]
+IssueInclude = Literal["attachments", "relations"]
+IssueDetailInclude = Literal[
+    "attachments", "relations", "children", "changesets", "journals", "watchers", "allowed_statuses"
+]
+
+# Columns that a list of issues can be sorted by (service-facts.md: names without `_id`, three count)
+SortField = Literal[
+    "id",
+    "project",
+    "tracker",
+    "parent",
+    "status",
+    "priority",
+    "subject",
+    "author",
+    "assigned_to",
+    "category",
+    "fixed_version",
+    "start_date",
+    "due_date",
+    "estimated_hours",
+    "done_ratio",
+    "created_on",
+    "updated_on",
+    "closed_on",
+]
+SORT_KEYS = 3
+
+# Forms of the issue list's filters (service-facts.md, "Lists")
+ANY, NONE = "*", "!*"
+CONTAINS, EQUALS, SINCE, UNTIL, BETWEEN = "~", "=", ">=", "<=", "><"
+OR = "|"
+OPERATORS = tuple("~!*^$=><")  # what a text must not begin with where an operator may stand
+
+# Limits (service-interface.md, section 8; service-facts.md)
+PAGE = 100
+SUBJECT_LENGTH = 255
+COMMENT_LENGTH = 1024
+
+
+class UserStatus(IntEnum):
+    """The numbers of a user's status (service-facts.md, "Users")."""
+
+    ACTIVE = 1
+    REGISTERED = 2
+    LOCKED = 3
+
+
+class ProjectStatus(IntEnum):
+    """The numbers of a project's status (service-facts.md, "Users")."""
+
+    ACTIVE = 1
+    CLOSED = 5
+    ARCHIVED = 9
+    BEING_DELETED = 10
+
+
+def issue_url(base_url: str, issue_id: int) -> str:
+    """Where a person reads an issue: the interface's path without its suffix."""
+    return f"{base_url}/issues/{issue_id}"
+
+
+def project_url(base_url: str, identifier: str | int) -> str:
+    """Where a person reads a project."""
+    return f"{base_url}/projects/{quote(str(identifier), safe='')}"
+
+
+def account_url(base_url: str) -> str:
+    """Where a person finds their own key."""
+    return f"{base_url}/my/account"

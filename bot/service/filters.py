@@ -1,0 +1,272 @@
+"""The filters of the issue list as a typed value.
+
+A service ignores a filter that it doesn't know or can't apply and answers with the unfiltered list, and it
+reads some values otherwise than they look (service-facts.md, "Lists"). So a filter that would be ignored or
+misread can't be built, and `contradicted` finds an answer in which one was ignored all the same.
+"""
+
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from bot.service import conventions as say
+from bot.service.conventions import IssueInclude, SortField
+from bot.service.models import Issue, Ref
+
+
+@dataclass(frozen=True)
+class Sort:
+    """One key of the order. Raises ValueError for a column that isn't known: it would be ignored."""
+
+    field: SortField
+    descending: bool = False
+
+    def __post_init__(self) -> None:
+        if self.field not in typing.get_args(SortField):
+            raise ValueError(f"unknown sort field {self.field!r}")
+
+    def to_param(self) -> str:
+        """The key as the service takes it."""
+        return f"{self.field}:desc" if self.descending else self.field
+
+
+@dataclass(frozen=True)
+class TimeRange:
+    """From one moment to another, both included, either may be open. Raises ValueError for naive ones."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if any(moment is not None and moment.tzinfo is None for moment in (self.since, self.until)):
+            raise ValueError("a moment needs a time zone")
+        _check_order(self.since, self.until)
+
+    def to_param(self) -> str:
+        """In UTC with `Z` and whole seconds: offsets and fractions are refused. Never a second too wide."""
+        since = self.since
+        if since is not None and since.microsecond:
+            since = since.replace(microsecond=0) + timedelta(seconds=1)
+        return _between(_moment(since), _moment(self.until))
+
+
+@dataclass(frozen=True)
+class DateRange:
+    """From one day to another, both included, either may be open. Raises ValueError for datetimes."""
+
+    since: date | None = None
+    until: date | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.since, datetime) or isinstance(self.until, datetime):
+            raise ValueError("a day has no time")  # noqa: TRY004 - every unusable filter is a ValueError
+        _check_order(self.since, self.until)
+
+    def to_param(self) -> str:
+        """As the service takes it."""
+        return _between(_day(self.since), _day(self.until))
+
+
+@dataclass(frozen=True, kw_only=True)
+class IssueFilters:
+    """Which issues, in which order, with what included. What is left out doesn't filter.
+
+    `status`: None is the service's own default, open issues, but any when `issue_ids` are given, as the
+    default would hide closed ones. `subject`: contained, all its words. `query_id`: a saved query, which
+    takes a project and an order beside it and nothing else. `custom_fields`: pairs of id and value.
+
+    Raises ValueError for whatever the service would ignore or misread.
+    """
+
+    include: frozenset[IssueInclude] = frozenset()
+    issue_ids: tuple[int, ...] = ()
+    project_id: int | None = None
+    subprojects: Literal["none"] | tuple[int, ...] | None = None
+    tracker_ids: tuple[int, ...] = ()
+    status: Literal["open", "closed", "any"] | tuple[int, ...] | None = None
+    assigned_to: tuple[int | Literal["me"], ...] | Literal["nobody", "anybody"] = ()
+    author: tuple[int | Literal["me"], ...] = ()
+    priority_ids: tuple[int, ...] = ()
+    category_ids: tuple[int, ...] | Literal["none", "any"] = ()
+    fixed_version_ids: tuple[int, ...] | Literal["none", "any"] = ()
+    parent_ids: tuple[int, ...] = ()
+    subject: str = ""
+    created_on: TimeRange | None = None
+    updated_on: TimeRange | None = None
+    closed_on: TimeRange | None = None
+    start_date: DateRange | None = None
+    due_date: DateRange | None = None
+    custom_fields: tuple[tuple[int, str], ...] = ()
+    query_id: int | None = None
+    sort: tuple[Sort, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.category_ids and self.project_id is None:
+            raise ValueError("a category filters only within a project")
+        if self.subprojects is not None and self.project_id is None:
+            raise ValueError("subprojects filter only within a project")
+        if self.status == () or self.subprojects == ():
+            raise ValueError("an empty choice would not filter")
+        if len(self.sort) > say.SORT_KEYS:
+            raise ValueError(f"at most {say.SORT_KEYS} sort keys count")
+        if self.subject and not _words(self.subject):
+            raise ValueError("the text holds nothing to search for")
+        for _, value in self.custom_fields:
+            if not value.strip() or say.OR in value or "\n" in value:
+                raise ValueError("a custom field's value can't be empty or hold | or line ends")
+        self._check_numbers()
+        self._check_query()
+
+    def _check_numbers(self) -> None:
+        singles = (self.project_id, self.query_id, *(field_id for field_id, _ in self.custom_fields))
+        for choice in (
+            tuple(number for number in singles if number is not None),
+            *(self.issue_ids, self.tracker_ids, self.priority_ids, self.parent_ids, self.author),
+            *(self.category_ids, self.fixed_version_ids, self.assigned_to, self.subprojects, self.status),
+        ):
+            if isinstance(choice, tuple) and any(number != "me" and int(number) <= 0 for number in choice):
+                raise ValueError("ids are positive numbers")
+
+    def _check_query(self) -> None:
+        if self.query_id is None:
+            return
+        beside = {"query_id", "project_id", "include", "sort"}
+        if any(
+            getattr(self, field.name) != field.default for field in fields(self) if field.name not in beside
+        ):
+            raise ValueError("a saved query takes no other filter beside it")
+
+    def to_params(self) -> dict[str, str]:
+        """The query parameters, without paging."""
+        status = "any" if self.status is None and self.issue_ids else self.status
+        params: dict[str, str | None] = {
+            "include": ",".join(sorted(self.include)),
+            "issue_id": ",".join(map(str, self.issue_ids)),
+            "project_id": None if self.project_id is None else str(self.project_id),
+            "subproject_id": _choice(self.subprojects),
+            "tracker_id": _choice(self.tracker_ids),
+            "status_id": _choice(status),
+            "assigned_to_id": _choice(self.assigned_to),
+            "author_id": _choice(self.author),
+            "priority_id": _choice(self.priority_ids),
+            "category_id": _choice(self.category_ids),
+            "fixed_version_id": _choice(self.fixed_version_ids),
+            "parent_id": ",".join(map(str, self.parent_ids)),
+            "subject": subject_param(self.subject),
+            "created_on": _range(self.created_on),
+            "updated_on": _range(self.updated_on),
+            "closed_on": _range(self.closed_on),
+            "start_date": _range(self.start_date),
+            "due_date": _range(self.due_date),
+            **{f"cf_{field_id}": _exact(value) for field_id, value in self.custom_fields},
+            "query_id": None if self.query_id is None else str(self.query_id),
+            "sort": ",".join(key.to_param() for key in self.sort),
+        }
+        return {name: value for name, value in params.items() if value}
+
+    def contradicted(self, issue: Issue) -> str | None:
+        """The name of a filter that this issue of the answer doesn't fit, so the service ignored it; or None.
+
+        Checked are the filters that a service may not have everywhere: a category needs categories in the
+        project, a custom field must be marked as a filter. `me` stands for groups too and isn't checked.
+        """
+        choices: tuple[tuple[str, object, Callable[[Issue], Ref | None]], ...] = (
+            ("tracker", self.tracker_ids, lambda row: row.tracker),
+            ("priority", self.priority_ids, lambda row: row.priority),
+            ("category", self.category_ids, lambda row: row.category),
+            ("version", self.fixed_version_ids, lambda row: row.fixed_version),
+            ("assignee", self.assigned_to, lambda row: row.assigned_to),
+            ("author", self.author, lambda row: row.author),
+        )
+        for name, choice, ref in choices:
+            if choice and not _fits(choice, ref(issue)):
+                return name
+        if self.issue_ids and issue.id not in self.issue_ids:
+            return "number"
+        if self.parent_ids and (issue.parent is None or issue.parent.id not in self.parent_ids):
+            return "parent"
+        for field_id, value in self.custom_fields:
+            if not _holds(issue, field_id, value):
+                return f"custom field {field_id}"
+        return None
+
+
+def subject_param(text: str) -> str:
+    """`~` and the words: contains all of them.
+
+    The `~` takes the place of any operator that the text begins with. A `|` would cut the text, and with it
+    drop what follows, so it becomes a space: its parts are words that all have to be there.
+    """
+    words = _words(text)
+    return say.CONTAINS + " ".join(words) if words else ""
+
+
+def _words(text: str) -> list[str]:
+    return text.replace(say.OR, " ").split()
+
+
+def _check_order(since: date | None, until: date | None) -> None:
+    if since is None and until is None:
+        raise ValueError("a range needs a beginning or an end")
+    if since is not None and until is not None and since > until:
+        raise ValueError("a range ends after it begins")
+
+
+def _range(limits: TimeRange | DateRange | None) -> str | None:
+    return None if limits is None else limits.to_param()
+
+
+def _day(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()
+
+
+def _moment(moment: datetime | None) -> str | None:
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
+
+
+def _between(since: str | None, until: str | None) -> str:
+    if since and until:
+        return f"{say.BETWEEN}{since}{say.OR}{until}"
+    return f"{say.SINCE}{since}" if since else f"{say.UNTIL}{until}"
+
+
+def _choice(choice: str | Iterable[int | str] | None) -> str | None:
+    if choice is None:
+        return None
+    if isinstance(choice, str):
+        return {"any": say.ANY, "anybody": say.ANY, "none": say.NONE, "nobody": say.NONE}.get(choice, choice)
+    return say.OR.join(map(str, choice))
+
+
+def _exact(value: str) -> str:
+    """A value that begins like an operator is said to be meant as it stands."""
+    return say.EQUALS + value if value.startswith(say.OPERATORS) else value
+
+
+def _fits(choice: object, ref: Ref | None) -> bool:
+    if isinstance(choice, tuple):
+        return "me" in choice or (ref is not None and ref.id in choice)
+    return (ref is None) == (choice in ("none", "nobody"))
+
+
+def _holds(issue: Issue, field_id: int, wanted: str) -> bool:
+    if wanted == "me":
+        return True
+    for field in issue.custom_fields:
+        if field.id == field_id:
+            values = field.value if isinstance(field.value, tuple) else (field.value or "",)
+            return any(_alike(value, wanted) for value in values)
+    return False
+
+
+def _alike(value: str, wanted: str) -> bool:
+    """Text fields are searched, numbers compared as numbers, so neither is taken for a contradiction."""
+    try:
+        return Decimal(value) == Decimal(wanted)
+    except InvalidOperation:
+        return wanted.casefold() in value.casefold()

@@ -1,0 +1,98 @@
+"""Days and ranges of days as people write them (contract.md, Slash commands)."""
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from bot.errors import UserError
+from bot.service.filters import DateRange, TimeRange
+
+Towards = Literal["past", "future"]
+"""Where `7d` and `mon` look for a day: creation lies in the past, a due date in the future."""
+
+_NAMED = {"today": 0, "yesterday": -1, "tomorrow": 1}
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DISTANCE = re.compile(r"([+-]?)([0-9]{1,5})([dw])")
+_COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
+_FIRST, _LAST = date(1900, 1, 1), date(2999, 12, 31)
+
+
+def day(text: str, today: date, towards: Towards = "future") -> date:
+    """`today`, `yesterday`, `tomorrow`, `2026-07-01`, `mon`…`sun` (today or the nearest such day), `+3d`,
+    `-3d`, `7d` (seven days from today; `2w` two weeks). Raises UserError.
+    """
+    typed = text.strip().lower()
+    found = _day(typed, today, 1 if towards == "future" else -1)
+    if found is None or not _FIRST <= found <= _LAST:
+        raise UserError(f"“{text.strip()[:40]}” isn't a date: write `2026-07-01`, `today`, `mon` or `+3d`.")
+    return found
+
+
+def days(text: str, today: date, towards: Towards) -> DateRange:
+    """`>=D`, `<=D`, `>D`, `<D`, `D..D`, `D..`, `..D`, `D`, or `7d`: seven days with today the last or first.
+
+    Raises UserError.
+    """
+    typed = text.strip().lower()
+    if match := _COMPARISON.fullmatch(typed):
+        found = day(match[2], today, towards)
+        one = timedelta(days=1)
+        return {
+            ">=": DateRange(since=found),
+            "<=": DateRange(until=found),
+            ">": DateRange(since=found + one),
+            "<": DateRange(until=found - one),
+        }[match[1]]
+    if ".." in typed:
+        since, until = (day(end, today, towards) if end.strip() else None for end in typed.split("..", 1))
+        if (since is None and until is None) or (since and until and since > until):
+            raise UserError(
+                f"“{typed[:40]}” holds no days: write `2026-07-01..2026-07-31`, the earlier first."
+            )
+        return DateRange(since, until)
+    if (match := _DISTANCE.fullmatch(typed)) and not match[1] and int(match[2]):
+        far = _day(typed, today, 1 if towards == "future" else -1)
+        return _span(text, today, far, towards)
+    found = day(text, today, towards)
+    return DateRange(found, found)
+
+
+def times(text: str, today: date, zone: ZoneInfo, towards: Towards) -> TimeRange:
+    """As `days`, from the first second of the first day to the last second of the last one in `zone`.
+
+    Raises UserError.
+    """
+    span = days(text, today, towards)
+    since = datetime.combine(span.since, time.min, zone) if span.since else None
+    if span.until is None:
+        return TimeRange(since, None)
+    # counted in UTC: the last hour of a day may come twice where summer time ends at midnight
+    after = datetime.combine(span.until + timedelta(days=1), time.min, zone).astimezone(UTC)
+    return TimeRange(since, (after - timedelta(seconds=1)).astimezone(zone))
+
+
+def _day(typed: str, today: date, direction: int) -> date | None:
+    if typed in _NAMED:
+        return today + timedelta(days=_NAMED[typed])
+    if _ISO.fullmatch(typed):
+        try:
+            return date.fromisoformat(typed)
+        except ValueError:
+            return None
+    if match := _DISTANCE.fullmatch(typed):
+        sign = {"+": 1, "-": -1}.get(match[1], direction)
+        return today + timedelta(days=sign * int(match[2]) * (7 if match[3] == "w" else 1))
+    named = [n for n, name in enumerate(_WEEKDAYS) if typed in (name, name[:3])]
+    if not named:
+        return None
+    away = (named[0] - today.weekday()) * direction % 7
+    return today + timedelta(days=away * direction)
+
+
+def _span(text: str, today: date, far: date | None, towards: Towards) -> DateRange:
+    if far is None or not _FIRST <= far <= _LAST:
+        raise UserError(f"“{text.strip()[:40]}” is too far away: write fewer days, such as `30d`.")
+    one = timedelta(days=1)
+    return DateRange(today, far - one) if towards == "future" else DateRange(far + one, today)

@@ -1,0 +1,154 @@
+"""`/issues` (contract.md, Slash commands)."""
+
+from datetime import date
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from bot.errors import UserError
+from bot.service.conventions import SortField
+from bot.service.filters import DateRange, Sort, TimeRange
+from bot.slack.grammar import reading
+from bot.slack.grammar.dates import Towards, days, times
+from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, nearest, parse
+from bot.slack.grammar.requests import (
+    Help,
+    IssuesRequest,
+    Person,
+    Search,
+)
+
+OPTIONS = (
+    *("project", "subproject", "tracker", "status", "to", "author", "priority", "category", "version"),
+    *("parent", "created", "updated", "closed", "start", "due", "query", "sort", "id", CUSTOM_FIELD),
+)
+SORTS: dict[str, SortField] = {
+    "id": "id",
+    "project": "project",
+    "tracker": "tracker",
+    "status": "status",
+    "priority": "priority",
+    "author": "author",
+    "to": "assigned_to",
+    "subject": "subject",
+    "category": "category",
+    "version": "fixed_version",
+    "parent": "parent",
+    "start": "start_date",
+    "due": "due_date",
+    "estimate": "estimated_hours",
+    "done": "done_ratio",
+    "created": "created_on",
+    "updated": "updated_on",
+    "closed": "closed_on",
+}
+MOST_SORTS = 3
+"""Only the first three count for the service (service-facts.md, Lists)."""
+
+
+def issues_command(text: str, today: date, zone: ZoneInfo) -> IssuesRequest:
+    """What `/issues <text>` asks for; `today` and `zone` are the caller's. Raises UserError."""
+    parsed = parse(text, OPTIONS)
+    if parsed.plain.lower() == "help" and not parsed.options:
+        return Help()
+
+    def moments(key: str) -> TimeRange | None:
+        said = reading.name(parsed, key)
+        return times(said, today, zone, "past") if said else None
+
+    def span(key: str, towards: Towards) -> DateRange | None:
+        said = reading.name(parsed, key)
+        return days(said, today, towards) if said else None
+
+    return Search(
+        text=" ".join(parsed.plain.split()),
+        project=reading.name(parsed, "project"),
+        subproject=_subproject(reading.names(parsed, "subproject")),
+        tracker=reading.names(parsed, "tracker"),
+        status=_status(reading.names(parsed, "status")),
+        to=_assignee(parsed),
+        author=reading.people(parsed, "author"),
+        priority=reading.names(parsed, "priority"),
+        category=_set_or_not(reading.names(parsed, "category")),
+        version=_set_or_not(reading.names(parsed, "version")),
+        parent=reading.numbers(parsed, "parent"),
+        ids=reading.numbers(parsed, "id"),
+        created=moments("created"),
+        updated=moments("updated"),
+        closed=moments("closed"),
+        start=span("start", "past"),
+        due=span("due", "future"),
+        query=_query(parsed),
+        sort=_sort(parsed),
+        custom_fields=reading.custom_fields(parsed),
+    )
+
+
+def _subproject(found: tuple[str, ...]) -> tuple[str, ...] | Literal["none"]:
+    return "none" if reading.keyword(found, ("none",)) else found
+
+
+def _status(found: tuple[str, ...]) -> tuple[str, ...] | Literal["open", "closed", "any"] | None:
+    match reading.keyword(found, ("open", "closed", "any", "all", "*")):
+        case "open":
+            return "open"
+        case "closed":
+            return "closed"
+        case None:
+            return found or None
+        case _:
+            return "any"
+
+
+def _assignee(parsed: Parsed) -> tuple[Person, ...] | Literal["nobody", "anybody"]:
+    match reading.keyword(reading.names(parsed, "to"), ("nobody", "none", "anybody", "any")):
+        case "nobody" | "none":
+            return "nobody"
+        case "anybody" | "any":
+            return "anybody"
+        case _:
+            return reading.people(parsed, "to")
+
+
+def _set_or_not(found: tuple[str, ...]) -> tuple[str, ...] | Literal["none", "any"]:
+    match reading.keyword(found, ("none", "any")):
+        case "none":
+            return "none"
+        case "any":
+            return "any"
+        case _:
+            return found
+
+
+def _query(parsed: Parsed) -> int | None:
+    said = reading.name(parsed, "query")
+    if said is None:
+        return None
+    number = reading.issue_number(said)
+    if number is None:
+        raise UserError("`query:` takes a saved query's number, the one in its address: write `query:7`.")
+    return number
+
+
+def _sort(parsed: Parsed) -> tuple[Sort, ...]:
+    found = tuple(_sort_key(text) for text in reading.names(parsed, "sort"))
+    if len(found) > MOST_SORTS:
+        raise UserError(f"`sort:` takes {MOST_SORTS} fields at most: write `sort:priority:desc,updated`.")
+    if len({key.field for key in found}) < len(found):
+        raise UserError("`sort:` names a field twice: leave one of them.")
+    return found
+
+
+def _sort_key(typed: str) -> Sort:
+    field, _, order = typed.lower().removeprefix("-").partition(":")
+    if order not in ("", "asc", "desc"):
+        raise UserError("A field is sorted up or down: write `sort:updated:desc`.")
+    known = next((column for key, column in SORTS.items() if field in (key, column)), None)
+    if known is None:
+        meant = nearest(field, SORTS)
+        hint = (
+            f"did you mean `sort:{meant}`?"
+            if meant
+            else f"it is one of {', '.join(f'`{s}`' for s in SORTS)}."
+        )
+        raise UserError(f"Issues can't be sorted by “{field[:40]}”: {hint}")
+    return Sort(known, typed.startswith("-") or order == "desc")

@@ -1,0 +1,102 @@
+"""Option values → names, numbers and people. Every function raises UserError with what to type instead."""
+
+import re
+from collections.abc import Collection
+
+from bot.errors import UserError
+from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, nearest
+from bot.slack.grammar.requests import Me, Named, Person
+from bot.slack.grammar.tokens import Value
+
+_NUMBER = re.compile(r"(?:#|https?://\S*/issues/)?([0-9]{1,12})(?:[?#/]\S*)?")
+_YES_NO = {
+    **dict.fromkeys(("yes", "y", "true", "on", "1"), True),
+    **dict.fromkeys(("no", "n", "false", "off", "0"), False),
+}
+_SELF = ("me", "@me", "myself")
+
+
+def one(parsed: Parsed, key: str) -> Value | None:
+    """The only value of an option that can be given once."""
+    values = parsed.options.get(key, ())
+    if len(values) > 1:
+        raise UserError(f"`{key}:` is given {len(values)} times: leave one.")
+    return values[0] if values else None
+
+
+def name(parsed: Parsed, key: str) -> str | None:
+    """The text of an option that can be given once."""
+    value = one(parsed, key)
+    return None if value is None else value.text
+
+
+def listed(parsed: Parsed, key: str) -> tuple[Value, ...]:
+    """The values of an option that takes several, with commas between them or by being repeated."""
+    values = tuple(part for value in parsed.options.get(key, ()) for part in value.parts())
+    if key in parsed.options and not values:
+        raise UserError(f"`{key}:` needs a value right after its colon.")
+    return values
+
+
+def names(parsed: Parsed, key: str) -> tuple[str, ...]:
+    """The texts of an option that takes several."""
+    return tuple(value.text for value in listed(parsed, key))
+
+
+def keyword(found: tuple[str, ...], words: Collection[str]) -> str | None:
+    """The word, when `found` is nothing but one of `words`. Raises when it stands beside other values."""
+    said = [value.lower() for value in found]
+    meant = next((word for word in said if word in words), None)
+    if meant and len(said) > 1:
+        raise UserError(f"`{meant}` goes with nothing else: leave it out or type it alone.")
+    return meant
+
+
+def person(value: Value) -> Person:
+    """`me`, a mention, or a name."""
+    if value.user:
+        return value.user
+    return Me() if value.text.lower() in _SELF else Named(value.text)
+
+
+def people(parsed: Parsed, key: str) -> tuple[Person, ...]:
+    """The people of an option that takes several."""
+    return tuple(person(value) for value in listed(parsed, key))
+
+
+def issue_number(text: str) -> int | None:
+    """The issue meant by `42`, `#42` or a link to it, or None."""
+    match = _NUMBER.fullmatch(text.strip())
+    return int(match[1]) or None if match else None
+
+
+def numbers(parsed: Parsed, key: str) -> tuple[int, ...]:
+    """Issue numbers, several with commas or by being repeated."""
+    found = tuple(issue_number(text) for text in names(parsed, key))
+    if None in found:
+        raise UserError(f"`{key}:` takes issue numbers: write `{key}:42`.")
+    return tuple(number for number in found if number is not None)
+
+
+def yes_or_no(parsed: Parsed, key: str) -> bool:
+    """`yes` or `no`; no when the option isn't there."""
+    said = name(parsed, key)
+    if said is None:
+        return False
+    if said.lower() not in _YES_NO:
+        raise UserError(f"`{key}:` is `yes` or `no`: write `{key}:yes`, or leave it out.")
+    return _YES_NO[said.lower()]
+
+
+def custom_fields(parsed: Parsed) -> dict[int, str]:
+    """The values of `cf_<number>:` options by number."""
+    keys = [key for key in parsed.options if key.startswith(CUSTOM_FIELD)]
+    return {int(key.removeprefix(CUSTOM_FIELD)): name(parsed, key) or "" for key in keys}
+
+
+def unknown_word(word: str, known: Collection[str], command: str) -> UserError:
+    """The error for a subcommand that isn't there. It doesn't repeat the word, which may be a secret."""
+    meant = nearest(word, known)
+    if meant:
+        return UserError(f"`{command}` doesn't know that word: did you mean `{command} {meant}`?")
+    return UserError(f"`{command}` doesn't know that word: try `{command} help`.")

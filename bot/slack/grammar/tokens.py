@@ -1,0 +1,164 @@
+"""Command text → words: Slack's entities, its escaping, and quotes.
+
+Slack escapes only `&`, `<` and `>` in what a person types, so every raw `<…>` is an entity of its own
+making; it is read before anything is decoded, and `&lt;!channel&gt;` stays the text it is.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bot.errors import UserError
+from bot.slack.grammar.requests import SlackUser
+
+_ENTITY = re.compile(r"<([@#!][^<>\n]+|[A-Za-z][A-Za-z0-9+.-]*:[^<>\n]+)>")
+_CURLY = "“”„‟"
+_CLOSERS = {'"': '"', "«": "»"} | dict.fromkeys(_CURLY, _CURLY)
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A stretch of a word: plain characters, something in quotes, or an entity as the text it stands for."""
+
+    text: str
+    quoted: bool = False
+    user: SlackUser | None = None
+
+
+@dataclass(frozen=True)
+class Value:
+    """A word, or what follows an option's colon."""
+
+    atoms: tuple[Atom, ...]
+
+    @property
+    def text(self) -> str:
+        """As text, without the quotes."""
+        return "".join(atom.text for atom in self.atoms).strip()
+
+    @property
+    def user(self) -> SlackUser | None:
+        """The person, when it is a mention and nothing else."""
+        return self.atoms[0].user if len(self.atoms) == 1 else None
+
+    def parts(self) -> tuple["Value", ...]:
+        """The items of a comma-separated list; a comma inside quotes belongs to its item."""
+        items: list[list[Atom]] = [[]]
+        for atom in self.atoms:
+            if atom.quoted or atom.user:
+                items[-1].append(atom)
+                continue
+            first, *others = atom.text.split(",")
+            items[-1].append(Atom(first))
+            items.extend([Atom(other)] for other in others)
+        values = (Value(tuple(atom for atom in item if atom.text)) for item in items)
+        return tuple(value for value in values if value.text)
+
+
+@dataclass(frozen=True)
+class Word(Value):
+    """A word of the command; `source` is how it reads with its quotes."""
+
+    source: str
+
+    @property
+    def quoted(self) -> bool:
+        """Whether quotes go round all of it."""
+        return all(atom.quoted for atom in self.atoms)
+
+
+def decode(text: str) -> str:
+    """Undo Slack's escaping, once (its docs: Formatting message text, Escaping text)."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def words(text: str) -> tuple[Word, ...]:
+    """The words of a command's text; double quotes round a word, or after a colon or comma, hold it together.
+
+    Raises UserError when a quote is never closed.
+    """
+    units = tuple(_units(text))
+    found = []
+    at = 0
+    while at < len(units):
+        if _is_space(units[at]):
+            at += 1
+        else:
+            word, at = _word(units, at)
+            found.append(word)
+    return tuple(found)
+
+
+def _units(text: str) -> Iterator[str | Atom]:
+    """Single characters as they are meant, and whole entities."""
+    at = 0
+    for match in _ENTITY.finditer(text):
+        yield from decode(text[at : match.start()])
+        yield _entity(match[1])
+        at = match.end()
+    yield from decode(text[at:])
+
+
+def _entity(inside: str) -> Atom:
+    target, label = (decode(part) for part in inside.partition("|")[::2])
+    name = target[1:]
+    match target[0]:
+        case "@":
+            user = SlackUser(name, label.removeprefix("@"))
+            return Atom(f"@{user.name or user.id}", user=user)
+        case "#":
+            return Atom(f"#{label.removeprefix('#') or name}")
+        case "!":
+            kind, *rest = name.split("^")
+            said = label or (rest[0] if rest else kind)
+            return Atom(said if kind == "date" else f"@{said.removeprefix('@')}")
+        case _:
+            return Atom(target.removeprefix("mailto:").removeprefix("tel:"))
+
+
+def _is_space(unit: str | Atom) -> bool:
+    return isinstance(unit, str) and unit.isspace()
+
+
+def _word(units: Sequence[str | Atom], at: int) -> tuple[Word, int]:
+    """The word that begins at `at`, and where it ends."""
+    atoms: list[Atom] = []
+    source = ""
+    while at < len(units) and not _is_space(units[at]):
+        unit = units[at]
+        if isinstance(unit, str) and unit in _CLOSERS and (not source or source[-1] in ":,"):
+            end = _closing(units, at, unit)
+            inner = units[at + 1 : end]
+            sole = inner[0] if len(inner) == 1 else ""
+            atom = Atom(_text(inner), quoted=True, user=sole.user if isinstance(sole, Atom) else None)
+            source += _text(units[at : end + 1])
+            at = end
+        elif isinstance(unit, str):
+            joined = atoms.pop().text if atoms and not atoms[-1].quoted and not atoms[-1].user else ""
+            atom = Atom(joined + unit)
+            source += unit
+        else:
+            atom = unit
+            source += unit.text
+        atoms.append(atom)
+        at += 1
+    return Word(tuple(atoms), source), at
+
+
+def _closing(units: Sequence[str | Atom], at: int, opener: str) -> int:
+    """Where the quote opened at `at` closes: with its own kind or, as keyboards curl quotes by halves,
+    with another kind of double quote.
+    """
+    own = _CLOSERS[opener]
+    for closers in (own, own if opener == "«" else f'"{_CURLY}'):
+        for end in range(at + 1, len(units)):
+            unit = units[end]
+            if isinstance(unit, str) and unit in closers:
+                return end
+    raise UserError(
+        'A quote is opened and never closed: close it, as in `desc:"two words"`, or leave it out.'
+    )
+
+
+def _text(units: Sequence[str | Atom]) -> str:
+    return "".join(unit if isinstance(unit, str) else unit.text for unit in units)

@@ -1,0 +1,240 @@
+"""From Bolt to a listener and back: acknowledge first, run, and turn whatever happens into one sentence."""
+
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import Awaitable, Callable
+
+import structlog
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot import telemetry
+from bot.errors import BotError, NotLinked, UserError
+from bot.service.conventions import account_url
+from bot.slack.parts import Parts
+from bot.slack.turn import Turn, owner_of
+from bot.slack.views import accounts as account_views
+from bot.slack.views import forms
+from bot.slack.views.blocks import JSON, Message, sentence
+
+log = structlog.get_logger(__name__)
+
+Listener = Callable[[Turn], Awaitable[None]]
+Submission = Callable[[Turn, AsyncAck], Awaitable[None]]
+Options = Callable[[Turn, str], Awaitable[list[JSON]]]
+OPTIONS_TIME = 2.5
+
+
+class Handling:
+    """Runs listeners; knows them by name, so that what was asked before being linked can be resumed."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.listeners: dict[str, Listener] = {}
+
+    def acting(self, name: str, listener: Listener) -> Callable[..., Awaitable[None]]:
+        """For commands, shortcuts, actions and events: acknowledged at once, answered after."""
+        self.listeners[name] = listener
+
+        async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
+            await ack()
+            turn = Turn.from_body(self._parts, client, body)
+            await self._run(name, turn, listener(turn))
+
+        return bolt_listener
+
+    def submitting(self, name: str, submission: Submission) -> Callable[..., Awaitable[None]]:
+        """For forms: the submission acknowledges itself, since the acknowledgement carries its errors."""
+
+        async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
+            turn = Turn.from_body(self._parts, client, body)
+            await self._run(name, turn, submission(turn, ack), ack)
+            if ack.response is None:
+                await ack()
+
+        return bolt_listener
+
+    def suggesting(self, name: str, options: Options) -> Callable[..., Awaitable[None]]:
+        """For selects that are searched as one types; no answer in time or an error is an empty list."""
+
+        async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
+            turn = Turn.from_body(self._parts, client, body)
+            found: list[JSON] = []
+            try:
+                async with asyncio.timeout(OPTIONS_TIME):
+                    found = await options(turn, str(body.get("value") or ""))
+            except (BotError, TimeoutError) as error:
+                log.info("no_options", action=name, error=type(error).__name__)
+            await ack(options=found[:100])
+
+        return bolt_listener
+
+    async def resume(self, turn: Turn, payload: JSON) -> None:
+        """Carry out what was asked before the person was linked; a form comes back as it was."""
+        if view := payload.get("view"):
+            await turn.show(forms.refilled(view, "You are linked now: look it over and send it again."))
+            return
+        name = name_of(payload)
+        resumed = Turn.from_body(self._parts, turn.slack, payload)
+        resumed.owner, resumed.view_id, resumed.trigger_id = turn.owner, turn.view_id, turn.trigger_id
+        if listener := self.listeners.get(name):
+            await self._run(name, resumed, listener(resumed))
+
+    async def offer_link(self, turn: Turn, why: NotLinked, ack: AsyncAck | None = None) -> None:
+        """Open the link form, keeping what was asked so that it is carried out once the person is linked."""
+        kept = await self._parts.store.continuations.put(turn.owner, kept_of(turn.body))
+        form = account_views.link_form(
+            turn.service,
+            account_url(self._parts.client.base_url),
+            said=why.sentence(turn.service),
+            waiting=turn.typed,
+            metadata=json.dumps({"continue": kept, "place": turn.place.as_json()}),
+        )
+        if ack is not None and ack.response is None:
+            await ack(response_action="update", view=form)
+            return
+        try:
+            await turn.show(form)
+        except SlackApiError:
+            await turn.answer(
+                account_views.link_offer(turn.service, why.sentence(turn.service), turn.typed, kept)
+            )
+
+    async def _run(self, name: str, turn: Turn, work: Awaitable[None], ack: AsyncAck | None = None) -> None:
+        reference = telemetry.reference()
+        started = time.perf_counter()
+        outcome = "ok"
+        with (
+            self._parts.in_flight.track(),
+            structlog.contextvars.bound_contextvars(
+                reference=reference, team=turn.owner.team_id, user=turn.owner.user_id
+            ),
+        ):
+            try:
+                await work
+            except NotLinked as error:
+                outcome = "not_linked"
+                await self._last_resort(self.offer_link(turn, error, ack))
+            except UserError as error:
+                outcome = "user_error"
+                await self._last_resort(failed(turn, error.sentence(turn.service), ack))
+            except BotError as error:
+                outcome = type(error).__name__
+                log.info("refused", action=name, error=str(error))
+                await self._last_resort(failed(turn, error.sentence(turn.service), ack))
+            except Exception:
+                outcome = "failed"
+                log.exception("failed", action=name)
+                text = f"Something went wrong on my side; tell your administrator the reference {reference}."
+                await self._last_resort(failed(turn, text, ack))
+            finally:
+                seconds = time.perf_counter() - started
+                telemetry.COMMANDS.labels(name, outcome).inc()
+                telemetry.COMPLETION_SECONDS.labels(name).observe(seconds)
+                log.info("done", action=name, outcome=outcome, ms=round(seconds * 1000))
+
+    @staticmethod
+    async def _last_resort(answer: Awaitable[None]) -> None:
+        """An answer that can't be given is only worth a log line: there is nobody left to tell."""
+        try:
+            await answer
+        except Exception:
+            log.exception("unanswered", action="answer")
+
+
+async def failed(turn: Turn, text: str, ack: AsyncAck | None = None) -> None:
+    """Say what went wrong, and give back what the person typed: the form as it was, or the command."""
+    if view := turn.body.get("view"):
+        again = forms.refilled(view, text)
+        if ack is not None and ack.response is None:
+            await ack(response_action="update", view=again)
+        else:
+            await turn.show(again)
+    elif turn.view_id or not turn.typed or " " not in turn.typed:
+        await turn.say(text)
+    else:
+        said = sentence(text)
+        await turn.answer(Message(said.text, (*said.blocks, account_views.typed(turn.typed))))
+
+
+def name_of(body: JSON) -> str:
+    """A payload's name in the register: `command:/issue`, `shortcut:create_issue`, `action:issue.show`."""
+    if "command" in body:
+        return f"command:{body['command']}"
+    if body.get("type") == "block_actions":
+        return f"action:{body['actions'][0].get('action_id')}"
+    return f"shortcut:{body.get('callback_id')}"
+
+
+KEPT = (
+    "type",
+    "command",
+    "text",
+    "channel_id",
+    "response_url",
+    "callback_id",
+    "channel",
+    "message",
+    "actions",
+    "view",
+)
+KEPT_OF_MESSAGE = ("text", "user", "username", "ts", "thread_ts", "bot_id")
+
+
+def kept_of(body: JSON) -> JSON:
+    """What is needed to carry a payload out later: no tokens, no triggers, nothing about other people."""
+    kept = {key: body[key] for key in KEPT if key in body}
+    if "message" in kept:
+        kept["message"] = {
+            k: v
+            for k, v in kept["message"].items()
+            if k in ("text", "user", "username", "ts", "thread_ts", "bot_id")
+        }
+    return kept
+
+
+def delivery_key(body: JSON) -> str | None:
+    """What tells a delivery from its repetitions; None for what may be asked any number of times.
+
+    Slack repeats an event under several `event_id`s, so its own content is the key (slack-rules, Delivery).
+    """
+    if body.get("type") == "block_suggestion" or body.get("type") == "url_verification":
+        return None
+    if event := body.get("event"):
+        told = {
+            k: event.get(k)
+            for k in ("type", "user", "channel", "ts", "event_ts", "tab", "view_id", "unfurl_id")
+        }
+        return _hashed({"team": body.get("team_id"), **told})
+    told = {k: body.get(k) for k in ("trigger_id", "command", "callback_id", "type", "action_ts")}
+    actions = [(a.get("action_id"), a.get("action_ts")) for a in body.get("actions") or ()]
+    view = (body.get("view") or {}).get("id")
+    if told["trigger_id"] is None and view is None and not actions:
+        return _hashed(body)
+    return _hashed({**told, "actions": actions, "view": view})
+
+
+def _hashed(told: JSON) -> str:
+    return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
+    """Middleware: each delivery is claimed in the database before it is acted on, so that it acts once."""
+
+    async def claim(
+        req: AsyncBoltRequest,
+        body: JSON,
+        next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
+    ) -> BoltResponse | None:
+        key = delivery_key(body)
+        if key is not None and not await parts.store.deliveries.claim(key):
+            log.info("repeated_delivery", action=req.mode, user=owner_of(body).user_id)
+            return BoltResponse(status=200, body="")
+        return await next()
+
+    return claim

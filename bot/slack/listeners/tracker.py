@@ -1,0 +1,32 @@
+"""`/tracker …`: to the account's and the projects' listeners."""
+
+from bot.slack.grammar import requests as asked
+from bot.slack.grammar import tracker_command
+from bot.slack.listeners import accounts, projects
+from bot.slack.turn import Turn
+from bot.slack.views import help as help_views
+
+
+async def command(turn: Turn) -> None:
+    """`/tracker …`."""
+    text = str(turn.body.get("text") or "")
+    turn.typed = turn.typed if text.split(" ", 1)[0].casefold() != "link" else None  # a key may follow
+    match tracker_command(text):
+        case asked.Account():
+            await accounts.account(turn)
+        case asked.Link():
+            await accounts.open_link(turn)
+        case asked.Unlink():
+            await accounts.unlink(turn)
+        case asked.Whoami():
+            await accounts.whoami(turn)
+        case asked.Projects(text=sought):
+            await projects.list_projects(turn, sought)
+        case asked.ShowProject(project=wanted):
+            await projects.show(turn, wanted)
+        case asked.SetDefault(project=wanted):
+            await projects.set_default(turn, wanted)
+        case asked.ClearDefault():
+            await projects.clear_default(turn)
+        case asked.TrackerHelp():
+            await turn.answer(help_views.overview(turn.parts.command, turn.service))

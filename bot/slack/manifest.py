@@ -1,0 +1,160 @@
+"""The app's manifest: what Slack must know of the bot. A new command or shortcut is a line here."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Mode = Literal["socket", "http"]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A slash command, without its slash and prefix."""
+
+    name: str
+    description: str
+    usage_hint: str
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """A shortcut: `global` ones are everywhere, `message` ones in a message's menu."""
+
+    callback_id: str
+    kind: Literal["global", "message"]
+    name: str
+    description: str
+
+
+COMMANDS = (
+    Command(
+        "issue",
+        "Create an issue, or show one",
+        "<number> | new <subject> [project: tracker: priority: to: due: desc:“…”] | help",
+    ),
+    Command(
+        "issues",
+        "Search issues",
+        "[text] [project: status:open|closed|any to:me tracker: updated:7d sort:] | help",
+    ),
+    Command(
+        "tracker",
+        "Your account, projects and this channel's project",
+        "link | unlink | whoami | projects [text] | project <id> | default <project> | help",
+    ),
+)
+
+SHORTCUTS = (
+    Shortcut("create_issue", "global", "Create an issue", "Opens the form for a new issue"),
+    Shortcut("search_issues", "global", "Search issues", "Finds issues by text, project, person and more"),
+    Shortcut("issue_from_message", "message", "Create an issue", "Makes an issue of this message"),
+)
+
+# Each with what it is for; Slack's administrators are asked to grant them.
+SCOPES = {
+    "commands": "slash commands and shortcuts",
+    "chat:write": "announcing a created issue, sharing one",
+    "channels:read": "whether a channel is shared with other companies",
+    "groups:read": "the same for private channels",
+    "im:read": "the same for direct messages",
+    "mpim:read": "the same for group messages",
+    "users:read": "a person's name, language and time zone",
+}
+
+DESCRIPTION = "Create, find and read issues of your tracker, in your own name."
+LONG_DESCRIPTION = (
+    "Issue Bot brings your issue tracker into Slack. Make an issue of a message, a form or one line; search "
+    "with the filters you know; look at an issue and share it in the channel. Everyone works with an account "
+    "of their own, so the tracker shows who did what, and nobody sees more than the tracker lets them see."
+)
+EVENTS_PATH = "/slack/events"
+
+
+def manifest(mode: Mode = "socket", url: str | None = None, prefix: str = "") -> dict[str, Any]:
+    """The manifest as Slack's schema has it.
+
+    `url` is where Slack reaches the bot, needed in HTTP mode: ValueError without it. `prefix` goes before
+    every command's name.
+    """
+    address: dict[str, str] = {}
+    if mode == "http":
+        if not url or not re.match(r"https?://[^/\s]", url):
+            raise ValueError("HTTP mode needs --url, the https:// address at which Slack reaches the bot.")
+        address = {"url": url.rstrip("/").removesuffix(EVENTS_PATH) + EVENTS_PATH}
+    interactivity: dict[str, Any] = {"is_enabled": True}
+    if address:
+        interactivity |= {
+            "request_url": address["url"],
+            "message_menu_options_url": address["url"],
+        }
+    return {
+        "display_information": {
+            "name": "Issue Bot",
+            "description": DESCRIPTION,
+            "long_description": LONG_DESCRIPTION,
+            "background_color": "#1f3a5f",
+        },
+        "features": {
+            "app_home": {
+                "home_tab_enabled": True,
+                "messages_tab_enabled": True,
+                "messages_tab_read_only_enabled": False,
+            },
+            "bot_user": {"display_name": "Issue Bot", "always_online": True},
+            "shortcuts": [
+                {"name": s.name, "type": s.kind, "callback_id": s.callback_id, "description": s.description}
+                for s in SHORTCUTS
+            ],
+            "slash_commands": [
+                {
+                    "command": f"/{prefix}{c.name}",
+                    **address,
+                    "description": c.description,
+                    "usage_hint": c.usage_hint,
+                    "should_escape": True,
+                }
+                for c in COMMANDS
+            ],
+        },
+        "oauth_config": {"scopes": {"bot": list(SCOPES)}},
+        "settings": {
+            "interactivity": interactivity,
+            "org_deploy_enabled": False,
+            "socket_mode_enabled": mode == "socket",
+            "token_rotation_enabled": False,
+        },
+    }
+
+
+def to_yaml(value: Mapping[str, Any]) -> str:
+    """The manifest in YAML, as Slack's page shows it; for the few shapes that a manifest has."""
+    return "\n".join(_lines(value, "")) + "\n"
+
+
+def _lines(value: Mapping[str, Any] | Sequence[Any], indent: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if isinstance(item, Mapping | list):
+                yield f"{indent}{key}:"
+                yield from _lines(item, indent + "  ")
+            else:
+                yield f"{indent}{key}: {_scalar(item)}"
+        return
+    for item in value:
+        if isinstance(item, Mapping):
+            first, *rest = _lines(item, indent + "  ")
+            yield f"{indent}- {first.lstrip()}"
+            yield from rest
+        else:
+            yield f"{indent}- {_scalar(item)}"
+
+
+def _scalar(value: str | bool) -> str:  # noqa: FBT001 - a manifest's values are texts and booleans
+    """A plain word where it can't be mistaken for anything else, else quoted as in JSON."""
+    if isinstance(value, str) and re.fullmatch(
+        r"[a-z]+_[a-z_]+|[a-z]+:[a-z:.]+|(?!true|false|null)[a-z]{3,}", value
+    ):
+        return value
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,87 @@
+"""What both translators to mrkdwn need: marks that hold, fences that close, tables that line up."""
+
+import re
+from collections.abc import Sequence
+
+from bot.slack.mrkdwn.escaping import escape, link
+
+LONGEST = 20_000
+"""How much of a text is read: several times what a message can show (slack-rules.md, Sizes)."""
+
+FENCE = "```"
+RULE = "─" * 10
+_BARE_URL = re.compile(r"https?://[^\s<>|\"`]{0,2000}[^\s<>|\"`.,:;!?')\]}*_~]", re.IGNORECASE)
+_EDGE = "\u200b"  # no width; Slack reads a mark only beside a space or punctuation
+_COLUMN = 40
+
+
+def plain(text: str) -> str:
+    """Text escaped, with its bare addresses as links."""
+    shown = []
+    at = 0
+    for match in _BARE_URL.finditer(text):
+        shown += [escape(text[at : match.start()]), link(match[0])]
+        at = match.end()
+    return "".join(shown) + escape(text[at:])
+
+
+def marked(mark: str, inner: str) -> str:
+    """`inner` between marks, which Slack reads on one line only and never twice."""
+    inner = " ".join(inner.split())
+    return inner if not inner or mark in _outside_links(inner) else f"{mark}{inner}{mark}"
+
+
+def joined(pieces: Sequence[tuple[str, bool]]) -> str:
+    """Pieces one after the other; a zero-width edge parts those with marks from a letter beside them."""
+    text = ""
+    after_mark = False
+    for piece, is_marked in pieces:
+        if not piece:
+            continue
+        touching = text[-1:].isalnum() if is_marked else after_mark and piece[0].isalnum()
+        text += _EDGE + piece if touching else piece
+        after_mark = is_marked
+    return text
+
+
+def code(text: str) -> str:
+    """Code within a line."""
+    shown = " ".join(escape(text).split()).replace("`", "\u02cb")  # looks alike, and ends nothing
+    return f"`{shown}`" if shown else ""
+
+
+def fence(text: str) -> str:
+    """Code on lines of its own."""
+    shown = escape(text).strip("\n").replace(FENCE, f"``{_EDGE}`")
+    return f"{FENCE}\n{shown}\n{FENCE}" if shown.strip() else ""
+
+
+def prefixed(text: str, first: str, others: str) -> str:
+    """`first` before the first line and `others` before the rest, but nothing before lines of code."""
+    lines = []
+    inside = False
+    for number, said in enumerate(text.split("\n")):
+        if said == FENCE:
+            inside = not inside
+            lines.append(f"{first.rstrip()}\n{said}" if number == 0 and first.strip() else said)
+        elif inside:
+            lines.append(said)
+        else:
+            lines.append(((others if number else first) + said).rstrip())
+    return "\n".join(lines)
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of plain cells as code, in columns."""
+    cells = [[" ".join(cell.split()) for cell in row] for row in rows if row]
+    count = max((len(row) for row in cells), default=0)
+    widths = [min(max(len(row[n]) for row in cells if n < len(row)), _COLUMN) for n in range(count)]
+    lines = (
+        " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip()
+        for row in cells
+    )
+    return fence("\n".join(lines))
+
+
+def _outside_links(text: str) -> str:
+    return re.sub(r"<[^>]*>|`[^`]*`", "", text)

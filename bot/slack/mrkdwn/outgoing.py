@@ -1,0 +1,187 @@
+"""Slack's message text → the service's text formats."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+_FENCE = re.compile(r"```(.*?)```", re.DOTALL)
+_CODE = re.compile(r"`([^`\n]+)`")
+_ENTITY = re.compile(r"<([^<>\n]+)>")
+_ITEM = re.compile(r"([ \t]*)(?:[•◦▪▫‣]|(-)|([0-9]{1,4})\.)[ \t]+(.*)")
+_QUOTE = re.compile(r"(?:>|&gt;)[ ]?(.*)")
+_REST_QUOTED = ("&gt;&gt;&gt;", ">>>")
+_MARKED = re.compile(
+    r"(?<!\w)(?:\*(?P<bold>(?=\S)[^*\n]+(?<=\S))\*|_(?P<italic>(?=\S)[^_\n]+(?<=\S))_"
+    r"|~(?P<strike>(?=\S)[^~\n]+(?<=\S))~)(?!\w)"
+)
+_KEPT = "\x00"  # stands round the number of a stretch that is already translated
+_KEPT_AT = re.compile(f"{_KEPT}([0-9]+){_KEPT}")
+_INDENT = 4
+
+
+class Format(Protocol):
+    """How a text format writes what Slack's messages hold."""
+
+    def text(self, plain: str) -> str:
+        """Characters that mean only themselves."""
+
+    def start(self, line: str) -> str:
+        """A translated line that must not be read as a heading or rule."""
+
+    def code(self, code: str) -> str:
+        """Code within a line."""
+
+    def fence(self, code: str) -> str:
+        """Code on lines of its own."""
+
+    def link(self, url: str, label: str) -> str:
+        """A link; `label` is plain, or empty."""
+
+    def marked(self, kind: str, inner: str) -> str:
+        """`inner`, translated, as `bold`, `italic` or `strike`."""
+
+    def paragraph(self, lines: list[str]) -> str:
+        """Lines that stay lines."""
+
+    def quote(self, lines: list[str]) -> str:
+        """Quoted lines."""
+
+    def item(self, level: int, number: str, line: str) -> str:
+        """An item of a list; `number` is empty for a bullet."""
+
+
+@dataclass(frozen=True)
+class _Block:
+    kind: str
+    lines: list[str]
+
+
+def translate(text: str, name_of: Callable[[str], str], to: Format) -> str:
+    """A message's text in the format `to`; `name_of` gives the name for a Slack user's id."""
+    text = text.replace(_KEPT, "").replace("\r\n", "\n")
+    blocks: list[str] = []
+    at = 0
+    for match in _FENCE.finditer(text):
+        blocks += _blocks(text[at : match.start()], name_of, to)
+        code = _ENTITY.sub(lambda m: _address(m[1]), match[1])
+        if code.strip():
+            blocks.append(to.fence(decode(code).strip("\n")))
+        at = match.end()
+    return "\n\n".join([*blocks, *_blocks(text[at:], name_of, to)])
+
+
+def to_plain(text: str, name_of: Callable[[str], str]) -> str:
+    """A message's text without any markup, as for a subject."""
+    plain = _ENTITY.sub(lambda m: _label(m[1], name_of), text.replace("```", ""))
+    while (bare := _MARKED.sub(lambda m: m[m.lastgroup or 0], plain)) != plain:
+        plain = bare
+    return decode(plain.replace("`", ""))
+
+
+def decode(text: str) -> str:
+    """Undo Slack's escaping, once."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def _blocks(text: str, name_of: Callable[[str], str], to: Format) -> list[str]:
+    written = []
+    for block in _split(text):
+        if block.kind == "list":
+            written.append("\n".join(_item(line, name_of, to) for line in block.lines))
+        else:
+            lines = [to.start(_inline(line.strip(), name_of, to)) for line in block.lines]
+            written.append(to.quote(lines) if block.kind == "quote" else to.paragraph(lines))
+    return written
+
+
+def _split(text: str) -> list[_Block]:
+    """Paragraphs, quotes and lists, as runs of lines of one kind; empty lines part them."""
+    blocks: list[_Block] = []
+    last = ""
+    rest_quoted = False
+    for line in text.split("\n"):
+        said = line
+        for mark in _REST_QUOTED:
+            if not rest_quoted and said.startswith(mark):
+                rest_quoted, said = True, said.removeprefix(mark).strip()
+        quote = None if rest_quoted else _QUOTE.match(said)
+        if rest_quoted or quote:
+            kind, said = "quote", quote[1] if quote else said
+        elif not said.strip():
+            kind = ""
+        else:
+            kind = "list" if _ITEM.fullmatch(said) else "text"
+        if kind and kind == last:
+            blocks[-1].lines.append(said)
+        elif kind and (kind != "quote" or said.strip()):
+            blocks.append(_Block(kind, [said]))
+        else:
+            kind = ""
+        last = kind
+    return blocks
+
+
+def _item(line: str, name_of: Callable[[str], str], to: Format) -> str:
+    match = _ITEM.fullmatch(line)
+    if match is None:
+        return to.start(_inline(line, name_of, to))
+    level = len(match[1].expandtabs(_INDENT)) // _INDENT
+    return to.item(level, match[3] or "", _inline(match[4].strip(), name_of, to))
+
+
+def _inline(line: str, name_of: Callable[[str], str], to: Format) -> str:
+    kept: list[str] = []
+
+    def keep(translated: str) -> str:
+        kept.append(translated)
+        return f"{_KEPT}{len(kept) - 1}{_KEPT}"
+
+    def marked(text: str) -> str:
+        written = ""
+        at = 0
+        for match in _MARKED.finditer(text):
+            kind = match.lastgroup or ""
+            written += plain(text[at : match.start()]) + to.marked(kind, marked(match[kind]))
+            at = match.end()
+        return written + plain(text[at:])
+
+    def plain(text: str) -> str:
+        parts = _KEPT_AT.split(text)
+        return "".join(kept[int(part)] if n % 2 else to.text(decode(part)) for n, part in enumerate(parts))
+
+    line = _CODE.sub(lambda m: keep(to.code(decode(_ENTITY.sub(lambda e: _address(e[1]), m[1])))), line)
+    line = _ENTITY.sub(lambda m: keep(_entity(m[1], name_of, to)), line)
+    return marked(line)
+
+
+def _entity(inside: str, name_of: Callable[[str], str], to: Format) -> str:
+    target, label = (decode(part) for part in inside.partition("|")[::2])
+    match target[:1]:
+        case "@":
+            return to.text("@" + name_of(target[1:]).removeprefix("@"))
+        case "#":
+            return to.text("#" + (label.removeprefix("#") or target[1:]))
+        case "!":
+            kind, *rest = target[1:].split("^")
+            said = label or (rest[0] if rest else kind)
+            return to.text(said if kind == "date" else "@" + said.removeprefix("@"))
+    if target.startswith(("mailto:", "tel:")):
+        return to.text(label or target.partition(":")[2])
+    if not target.startswith(("http://", "https://")):
+        return to.text(label or target)
+    return to.link(target, "" if label in (target, target.partition("://")[2]) else label)
+
+
+def _label(inside: str, name_of: Callable[[str], str]) -> str:
+    """How an entity reads in plain text, still escaped."""
+    target, _, label = inside.partition("|")
+    return f"@{name_of(target[1:])}" if target.startswith("@") else label or _address(inside)
+
+
+def _address(inside: str) -> str:
+    """How an entity reads in code."""
+    target, _, label = inside.partition("|")
+    if target.startswith(("@", "#", "!")):
+        return target[0].replace("!", "@") + (label.lstrip("@#") or target[1:])
+    return target.removeprefix("mailto:").removeprefix("tel:")

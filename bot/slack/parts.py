@@ -1,0 +1,80 @@
+"""What the listeners work with, built once by the composition root."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from bot.service.client import Client
+from bot.slack.inflight import InFlight
+from bot.slack.profiles import Profiles
+from bot.store.store import Store
+from bot.usecases.accounts import Accounts
+from bot.usecases.catalog import Catalogs
+from bot.usecases.files import Files
+from bot.usecases.issues import Issues
+from bot.usecases.people import People
+from bot.usecases.projects import Projects
+from bot.usecases.search import Search
+from bot.usecases.timelog import Timelog
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The bot's parts, and the settings that its words depend on."""
+
+    client: Client
+    store: Store
+    service_name: str
+    text_format: Literal["markdown", "textile"]
+    prefix: str
+    file_hosts: frozenset[str]
+    in_flight: InFlight
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        """What Slack knows of people."""
+        return Profiles()
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """Links between Slack users and keys."""
+        return Accounts(self.client, self.store)
+
+    @cached_property
+    def projects(self) -> Projects:
+        """Projects, and channels' own."""
+        return Projects(self.client, self.store, self.accounts)
+
+    @cached_property
+    def catalogs(self) -> Catalogs:
+        """What can be chosen in a project."""
+        return Catalogs(self.client)
+
+    @cached_property
+    def people(self) -> People:
+        """People as others name them."""
+        return People(self.store)
+
+    @cached_property
+    def issues(self) -> Issues:
+        """Creating and showing issues."""
+        return Issues(self.client, self.accounts, self.projects, self.catalogs, self.people)
+
+    @cached_property
+    def search(self) -> Search:
+        """Searching issues."""
+        return Search(self.client, self.accounts, self.projects, self.catalogs, self.people)
+
+    @cached_property
+    def timelog(self) -> Timelog:
+        """Logging time."""
+        return Timelog(self.client, self.accounts, self.projects, self.issues)
+
+    @cached_property
+    def files(self) -> Files:
+        """Attaching files."""
+        return Files(self.client, self.accounts, self.issues)
+
+    def command(self, name: str) -> str:
+        """A slash command as people type it here: `/` + prefix + name."""
+        return f"/{self.prefix}{name}"

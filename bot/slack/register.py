@@ -1,0 +1,83 @@
+"""The index: every command, shortcut, action, form and select beside the listener that serves it."""
+
+import re
+
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack.handling import Handling, Listener, Options, Submission, claiming
+from bot.slack.listeners import accounts, issues, search, timelog, tracker
+from bot.slack.listeners import files as file_listeners
+from bot.slack.parts import Parts
+from bot.slack.turn import Turn
+
+COMMANDS: dict[str, Listener] = {
+    "issue": issues.command,
+    "issues": search.command,
+    "tracker": tracker.command,
+}
+SHORTCUTS: dict[str, Listener] = {
+    "create_issue": issues.open_create,
+    "search_issues": search.open_form,
+    "issue_from_message": issues.open_from_message,
+}
+
+
+async def nothing(turn: Turn) -> None:
+    """A button that only opens a link: Slack wants its press acknowledged all the same."""
+
+
+ACTIONS: dict[str, Listener] = {
+    "link.open": accounts.open_link_from_message,
+    "issue.project": issues.project_chosen,
+    "issue.show": issues.show_pressed,
+    "issue.share": issues.share_pressed,
+    "issue.menu": issues.menu_chosen,
+    "search.page.previous": search.page_pressed,
+    "search.page.next": search.page_pressed,
+    "time.open": timelog.open_pressed,
+    "files.open": file_listeners.open_pressed,
+    "open": nothing,
+}
+FORMS: dict[str, Submission] = {
+    "issue.create": issues.submit,
+    "search": search.submit,
+    "time.log": timelog.submit,
+    "files.attach": file_listeners.submit,
+}
+CLOSED: dict[str, Listener] = {"link": accounts.close_link}
+OPTIONS: dict[str, Options] = {
+    "issue.project": issues.project_options,
+    "issue.parent": issues.parent_options,
+    **{
+        f"issue.{name}": issues.choice_options
+        for name in ("tracker", "status", "priority", "assignee", "category", "version", "watchers")
+    },
+}
+
+
+def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
+    """The Bolt app with everything registered. Signatures are verified before it, in `web`."""
+    app = AsyncApp(
+        client=slack,
+        signing_secret="-",  # noqa: S106 - none: what comes here was verified
+        request_verification_enabled=False,
+        ssl_check_enabled=False,
+    )
+    handling = Handling(parts)
+    app.use(claiming(parts))
+    for name, listener in COMMANDS.items():
+        command = parts.command(name)
+        app.command(re.compile(f"^{re.escape(command)}$"))(handling.acting(f"command:{command}", listener))
+    for callback_id, listener in SHORTCUTS.items():
+        app.shortcut(callback_id)(handling.acting(f"shortcut:{callback_id}", listener))
+    for action_id, listener in ACTIONS.items():
+        app.action(action_id)(handling.acting(f"action:{action_id}", listener))
+    forms = {**FORMS, "link": accounts.submit_link(handling)}
+    for callback_id, submission in forms.items():
+        app.view_submission(callback_id)(handling.submitting(f"form:{callback_id}", submission))
+    for callback_id, listener in CLOSED.items():
+        app.view_closed(callback_id)(handling.acting(f"closed:{callback_id}", listener))
+    for action_id, options in OPTIONS.items():
+        app.options(action_id)(handling.suggesting(f"options:{action_id}", options))
+    return app

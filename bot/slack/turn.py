@@ -1,0 +1,127 @@
+"""One payload's turn with the bot: who asked, where, and the ways to answer them."""
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack import posting
+from bot.slack.parts import Parts
+from bot.slack.posting import Announced, Place
+from bot.slack.profiles import Profile
+from bot.slack.views.blocks import JSON, Message, sentence
+from bot.slack.views.forms import notice
+from bot.slack.views.issues import Style
+from bot.store.owner import Owner
+from bot.usecases.projects import Channel
+
+
+@dataclass
+class Turn:
+    """What a listener gets. `view_id` is the form that this turn opened or came from, if any."""
+
+    parts: Parts
+    slack: AsyncWebClient
+    body: JSON
+    owner: Owner
+    place: Place
+    trigger_id: str | None = None
+    view_id: str | None = None
+    typed: str | None = None
+    """The command as it was typed, to be said back on an error."""
+
+    @classmethod
+    def from_body(cls, parts: Parts, slack: AsyncWebClient, body: JSON) -> "Turn":
+        """Read a command's or an interaction's payload."""
+        container = body.get("container") or {}
+        message = body.get("message") or {}
+        view = body.get("view") or {}
+        place = Place(
+            channel_id=body.get("channel_id")
+            or (body.get("channel") or {}).get("id")
+            or container.get("channel_id"),
+            thread_ts=message.get("thread_ts") or container.get("thread_ts"),
+            response_url=body.get("response_url"),
+        )
+        typed = f"{body['command']} {body.get('text') or ''}".strip() if "command" in body else None
+        return cls(parts, slack, body, owner_of(body), place, body.get("trigger_id"), view.get("id"), typed)
+
+    @property
+    def service(self) -> str:
+        """What people call the service."""
+        return self.parts.service_name
+
+    @property
+    def style(self) -> Style:
+        """What the views' words depend on."""
+        return Style(self.parts.client.base_url, self.service, self.parts.text_format)
+
+    @property
+    def channel(self) -> Channel | None:
+        """The channel as use cases know it."""
+        return Channel(self.owner.team_id, self.place.channel_id) if self.place.channel_id else None
+
+    @property
+    def action(self) -> JSON:
+        """The one action of a `block_actions` payload."""
+        pressed: JSON = self.body["actions"][0]
+        return pressed
+
+    def at(self, place: Place) -> "Turn":
+        """The same turn, answering elsewhere."""
+        return replace(self, place=place)
+
+    async def profile(self) -> Profile:
+        """Who asked, as Slack knows them."""
+        return await self.parts.profiles.of(self.slack, self.owner.user_id)
+
+    async def today(self) -> date:
+        """Today where the person is."""
+        return datetime.now((await self.profile()).zone).date()
+
+    async def answer(self, message: Message, *, replace: bool = False) -> None:
+        """Answer privately."""
+        await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
+
+    async def announce(self, message: Message) -> Announced:
+        """Post where the work was asked for."""
+        return await posting.publicly(self.slack, self.place, message)
+
+    async def show(self, view: JSON) -> None:
+        """Open a form, or put it in the place of the one that this turn has open."""
+        if self.view_id:
+            await self.slack.views_update(view_id=self.view_id, view=view)
+            return
+        answer: Any = await self.slack.views_open(trigger_id=self.trigger_id or "", view=view)
+        self.view_id = (answer.get("view") or {}).get("id")
+
+    async def open(self, view: JSON) -> None:
+        """Open a form; above the one whose button was pressed, if it was one in a form."""
+        if self.in_form:
+            answer: Any = await self.slack.views_push(trigger_id=self.trigger_id or "", view=view)
+            self.view_id = (answer.get("view") or {}).get("id")
+        else:
+            await self.show(view)
+
+    @property
+    def in_form(self) -> bool:
+        """Whether this turn came from a form's own button, so that its answer belongs in a form too."""
+        return self.body.get("type") == "block_actions" and bool(self.body.get("view"))
+
+    async def say(self, text: str, *, title: str = "That didn't work") -> None:
+        """Say one sentence: in the form that is open, else privately."""
+        if self.view_id:
+            await self.show(notice(title, sentence(text).text))
+        else:
+            await self.answer(sentence(text))
+
+
+def owner_of(body: JSON) -> Owner:
+    """Who sent the payload. External people of shared channels come with their own team (slack-rules)."""
+    user = body.get("user") or {}
+    enterprise = (body.get("enterprise") or {}).get("id") or body.get("enterprise_id") or None
+    team = user.get("team_id") or (body.get("team") or {}).get("id") or body.get("team_id") or ""
+    if enterprise:
+        team = (body.get("team") or {}).get("id") or body.get("team_id") or team
+    return Owner(enterprise, team, user.get("id") or body.get("user_id") or "")

@@ -1,0 +1,88 @@
+"""What people see of their account: the link form, the offer to link, who they are."""
+
+from slack_sdk.models.blocks import Block
+
+from bot.service.models import User
+from bot.slack.mrkdwn import escape, link
+from bot.slack.views import forms
+from bot.slack.views.blocks import JSON, Message, actions, button, context, section
+
+KEY = "key"
+
+
+def link_form(
+    service: str, account_url: str, *, said: str | None = None, waiting: str | None = None, metadata: str = ""
+) -> JSON:
+    """The form that takes a key. `said` is why it opened, `waiting` the command that will be carried out."""
+    where = link(account_url, f"your account page in {service}")
+    steps = f"Open {where}, show your *API access key* there and paste it here. It is stored encrypted."
+    blocks: list[Block] = [section(escape(said))] if said else []
+    blocks += [
+        section(f"Everything you do here is then done in your own name, with your own rights.\n{steps}"),
+        forms.field(
+            KEY,
+            "API key",
+            forms.text("key", placeholder="40 letters and digits", most=200),
+            optional=False,
+            hint="Only type it into this form: never into a command or a message.",
+        ),
+    ]
+    if waiting:
+        blocks.append(context(f"Then this is carried out: {code(waiting)}"))
+    view = forms.form("link", f"Link {service}"[:24], blocks, submit="Link", metadata=metadata)
+    view["notify_on_close"] = True
+    return view
+
+
+def link_offer(service: str, said: str, waiting: str | None, continuation: str) -> Message:
+    """The same offer as a message, for when the form can't be opened or was closed."""
+    blocks: list[Block] = [section(escape(said))]
+    if waiting:
+        blocks.append(context(f"Once you are linked, this is carried out: {code(waiting)}"))
+    blocks.append(actions([button(f"Link {service}", "link.open", continuation, style="primary")]))
+    return Message(escape(said), tuple(blocks))
+
+
+def linked(service: str, user: User, name: str, *, going_on: bool) -> JSON:
+    """What the form becomes once the key was good."""
+    text = f"You are linked as *{escape(name)}*{_login(user)}."
+    text += (
+        "\nWhat you asked for is being carried out; the answer is in the conversation."
+        if going_on
+        else "\nTry `/issue new The first one`, or `/issues to:me`."
+    )
+    return forms.notice(f"Linked to {service}"[:24], text)
+
+
+def state(service: str, command: str, name: str | None) -> list[Block]:
+    """The caller's account state, with the button that changes it."""
+    if name is None:
+        said = f"You haven't linked your {escape(service)} account yet."
+        return [
+            section(said),
+            actions([button(f"Link {service}", "link.open", style="primary")]),
+        ]
+    return [
+        section(f"You are linked to {escape(service)} as *{escape(name)}*; `{command} unlink` undoes that.")
+    ]
+
+
+def whoami(service: str, user: User, name: str) -> Message:
+    """The person as the service knows them."""
+    text = f"In {escape(service)} you are *{escape(name)}*{_login(user)}{', an administrator' if user.admin else ''}."
+    details = f"User {user.id}" + (f" · {escape(user.mail)}" if user.mail else "")
+    return Message(text, (section(text), context(details)))
+
+
+def typed(command: str) -> Block:
+    """What the person typed, to copy and mend."""
+    return context(f"You typed: {code(command)}")
+
+
+def code(text: str) -> str:
+    """As typed, in one line of code."""
+    return f"`{escape(text[:1500]).replace('`', 'ˋ')}`"
+
+
+def _login(user: User) -> str:
+    return f" ({escape(user.login)})" if user.login else ""

@@ -1,0 +1,251 @@
+"""Inputs of forms, and reading back what was put into them.
+
+A field's `block_id` is its name, or `name:tag` where a form's refresh must forget what was chosen (a
+project's trackers aren't another's); Slack keeps what was typed as long as block and action ids stay.
+"""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Literal
+
+from slack_sdk.models.blocks import (
+    Block,
+    CheckboxesElement,
+    DatePickerElement,
+    ExternalDataSelectElement,
+    InputBlock,
+    Option,
+    PlainTextInputElement,
+    StaticMultiSelectElement,
+    StaticSelectElement,
+)
+from slack_sdk.models.blocks.block_elements import ExternalDataMultiSelectElement, InputInteractiveElement
+
+from bot.slack.mrkdwn import escape
+from bot.slack.views.blocks import JSON, option, plain, section, shortened
+
+LIST = 100
+TEXT = 3000
+Choice = tuple[str, str]
+"""A choice: its value and its text."""
+
+
+def form(
+    callback_id: str,
+    title: str,
+    blocks: Sequence[Block],
+    *,
+    submit: str | None = None,
+    close: str = "Cancel",
+    metadata: str = "",
+) -> JSON:
+    """A modal view."""
+    view: JSON = {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": plain(title, 24).to_dict(),
+        "close": plain(close, 24).to_dict(),
+        "blocks": [block.to_dict() for block in blocks[:LIST]],
+        "private_metadata": metadata,
+    }
+    if submit:
+        view["submit"] = plain(submit, 24).to_dict()
+    return view
+
+
+def notice(title: str, mrkdwn: str) -> JSON:
+    """A view that only says something."""
+    return form("notice", title, [section(mrkdwn)], close="Close")
+
+
+def said(title: str, blocks: Sequence[Block]) -> JSON:
+    """A view that shows a message's blocks."""
+    return form("notice", title, blocks, close="Close")
+
+
+def field(
+    name: str,
+    label: str,
+    element: InputInteractiveElement,
+    *,
+    optional: bool = True,
+    hint: str | None = None,
+    dispatch: bool = False,
+) -> InputBlock:
+    """A labelled input."""
+    return InputBlock(
+        block_id=name,
+        label=plain(label, 2000),
+        element=element,
+        optional=optional,
+        hint=plain(hint, 2000) if hint else None,
+        dispatch_action=dispatch,
+    )
+
+
+def text(
+    action_id: str,
+    initial: str | None = None,
+    *,
+    placeholder: str | None = None,
+    multiline: bool = False,
+    most: int | None = None,
+) -> PlainTextInputElement:
+    """A line, or several."""
+    return PlainTextInputElement(
+        action_id=action_id,
+        initial_value=shortened(initial, most or TEXT) if initial else None,
+        placeholder=plain(placeholder, 150) if placeholder else None,
+        multiline=multiline,
+        max_length=most,
+    )
+
+
+def day(action_id: str, initial: date | None) -> DatePickerElement:
+    """A date."""
+    return DatePickerElement(action_id=action_id, initial_date=initial.isoformat() if initial else None)
+
+
+def checkbox(action_id: str, label: str, *, checked: bool) -> CheckboxesElement:
+    """One box to tick."""
+    box = option(label, "yes")
+    return CheckboxesElement(action_id=action_id, options=[box], initial_options=[box] if checked else None)
+
+
+def choice(
+    action_id: str, known: Sequence[Choice], chosen: str | None, placeholder: str
+) -> InputInteractiveElement:
+    """A select: all choices at once where they fit, else searched as one types (slack-rules, Sizes)."""
+    options = [option(name, value) for value, name in known]
+    initial = next((o for o in options if o.value == chosen), None)
+    if 0 < len(options) <= LIST:
+        return StaticSelectElement(
+            action_id=action_id, options=options, initial_option=initial, placeholder=plain(placeholder, 150)
+        )
+    return searched(action_id, initial, placeholder)
+
+
+def choices(
+    action_id: str, known: Sequence[Choice], chosen: Sequence[str], placeholder: str
+) -> InputInteractiveElement:
+    """A select of several."""
+    options = [option(name, value) for value, name in known]
+    initial = [o for o in options if o.value in chosen] or None
+    if 0 < len(options) <= LIST:
+        return StaticMultiSelectElement(
+            action_id=action_id, options=options, initial_options=initial, placeholder=plain(placeholder, 150)
+        )
+    return ExternalDataMultiSelectElement(
+        action_id=action_id, initial_options=initial, placeholder=plain(placeholder, 150), min_query_length=0
+    )
+
+
+def searched(
+    action_id: str, initial: Option | None, placeholder: str, least: int = 0
+) -> ExternalDataSelectElement:
+    """A select whose choices are asked for as one types."""
+    return ExternalDataSelectElement(
+        action_id=action_id,
+        initial_option=initial,
+        placeholder=plain(placeholder, 150),
+        min_query_length=least,
+    )
+
+
+class Values:
+    """What a form holds: Slack's `view.state.values`, by field name whatever its tag."""
+
+    def __init__(self, view: JSON) -> None:
+        self._blocks: dict[str, JSON] = {}
+        self.block_ids: dict[str, str] = {}
+        for block_id, elements in (view.get("state", {}).get("values") or {}).items():
+            name = block_id.split(":")[0]
+            self._blocks[name] = next(iter(elements.values()), {})
+            self.block_ids[name] = block_id
+
+    def text(self, name: str) -> str | None:
+        """What was typed, None when nothing."""
+        value = self._blocks.get(name, {}).get("value")
+        return value if isinstance(value, str) and value.strip() else None
+
+    def chosen(self, name: str, what: Literal["value", "text"] = "value") -> str | None:
+        """The value, or the text, of what was chosen."""
+        selected = self._blocks.get(name, {}).get("selected_option")
+        return _of(selected, what) if isinstance(selected, dict) else None
+
+    def all_chosen(self, name: str, what: Literal["value", "text"] = "value") -> tuple[str, ...]:
+        """The values, or the texts, of all that were chosen or ticked."""
+        return tuple(_of(option, what) for option in self._blocks.get(name, {}).get("selected_options") or ())
+
+    def day(self, name: str) -> date | None:
+        """The date that was picked."""
+        picked = self._blocks.get(name, {}).get("selected_date")
+        return date.fromisoformat(picked) if picked else None
+
+    def files(self, name: str) -> list[JSON]:
+        """The files that were put in, as Slack's file objects."""
+        return [file for file in self._blocks.get(name, {}).get("files") or () if isinstance(file, dict)]
+
+    def filled(self, prefix: str) -> list[str]:
+        """The names of text fields that begin so and hold something."""
+        return [name for name in self._blocks if name.startswith(prefix) and self.text(name)]
+
+
+def _of(selected: JSON, what: Literal["value", "text"]) -> str:
+    return str(selected["value"] if what == "value" else selected["text"]["text"])
+
+
+BANNER = "banner"
+INITIAL = {
+    "value": "initial_value",
+    "selected_option": "initial_option",
+    "selected_options": "initial_options",
+    "selected_date": "initial_date",
+    "selected_user": "initial_user",
+    "selected_conversation": "initial_conversation",
+}
+
+
+def refilled(view: JSON, said: str, metadata: str | None = None) -> JSON:
+    """A submitted view once more, with what was put into it and a sentence (plain text) above."""
+    values = view.get("state", {}).get("values") or {}
+    banner = section(f":warning: {escape(said)}", block_id=BANNER).to_dict()
+    blocks = [banner, *(_refilled(b, values) for b in view["blocks"] if b.get("block_id") != BANNER)]
+    kept = {
+        k: view[k]
+        for k in ("type", "callback_id", "title", "submit", "close", "notify_on_close")
+        if view.get(k)
+    }
+    return kept | {
+        "blocks": blocks[:LIST],
+        "private_metadata": view.get("private_metadata", "") if metadata is None else metadata,
+    }
+
+
+def _refilled(block: JSON, values: JSON) -> JSON:
+    if block.get("type") != "input":
+        return block
+    element = {k: v for k, v in block["element"].items() if not k.startswith("initial_")}
+    state = (values.get(str(block.get("block_id"))) or {}).get(element.get("action_id")) or {}
+    for held, initial in INITIAL.items():
+        if state.get(held):
+            element[initial] = state[held]
+    return block | {"element": element}
+
+
+def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
+    """The service's sentences by block id, when each begins with a field's label; else None.
+
+    A service speaks the person's language, so this is a courtesy: what can't be placed is shown above.
+    """
+    labels = sorted(
+        ((b["label"]["text"].casefold(), b["block_id"]) for b in view["blocks"] if b.get("type") == "input"),
+        key=lambda pair: -len(pair[0]),
+    )
+    placed: dict[str, str] = {}
+    for said in sentences:
+        block_id = next((block for label, block in labels if said.casefold().startswith(label)), None)
+        if block_id is None:
+            return None
+        placed[block_id] = f"{placed[block_id]} {said}" if block_id in placed else said
+    return placed or None

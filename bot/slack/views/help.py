@@ -1,0 +1,62 @@
+"""Help: every command with examples that work as typed."""
+
+from collections.abc import Callable
+
+from bot.slack.mrkdwn import escape
+from bot.slack.views.blocks import Message, context, section
+
+HELP: dict[str, tuple[tuple[str, str], ...]] = {
+    "issue": (
+        ("", "opens the form for a new issue"),
+        ("new The login page is blank", "creates it in this channel's project"),
+        (
+            'new Checkout fails priority:high to:me due:fri desc:"Since this morning"',
+            "creates it with options: `project: tracker: status: priority: to: category: version: parent: "
+            "start: due: estimate: private:yes watch: cf_<id>: desc:`",
+        ),
+        ("42", "shows issue 42 to you"),
+    ),
+    "issues": (
+        ("", "lists the open issues of this channel's project, or all that you see"),
+        ("login", "finds open issues with that in their subject"),
+        ("to:me sort:due", "yours, the most urgent first"),
+        ("status:any created:7d", "all that were created in the last seven days"),
+        (
+            "project:any priority:high,urgent updated:>=yesterday",
+            "everywhere; filters: `project: subproject: tracker: status: to: author: priority: category: "
+            "version: parent: created: updated: closed: start: due: query: sort: id: cf_<id>:`",
+        ),
+    ),
+    "tracker": (
+        ("", "your account, and this help"),
+        ("link", "links your account; the key is typed into a form"),
+        ("whoami", "who you are there"),
+        ("unlink", "forgets your key"),
+        ("projects", "lists the projects that you see"),
+        ("project <name>", "shows one"),
+        ("default <project>", "makes it this channel's project; `default none` takes it back"),
+    ),
+}
+
+
+def overview(command: Callable[[str], str], service: str) -> Message:
+    """All commands."""
+    blocks = tuple(section(_text(name, command)) for name in HELP)
+    tip = context(
+        f"A message becomes an issue with *More actions › Create issue*. Everything is done in your own name "
+        f"in {escape(service)}, and answers are for your eyes only until you share them."
+    )
+    return Message("What you can do", (*blocks, tip))
+
+
+def of(name: str, command: Callable[[str], str]) -> Message:
+    """One command."""
+    text = _text(name, command)
+    return Message(text, (section(text),))
+
+
+def _text(name: str, command: Callable[[str], str]) -> str:
+    lines = [
+        f"• `{escape(f'{command(name)} {example}'.strip())}` {escape(does)}" for example, does in HELP[name]
+    ]
+    return f"*{command(name)}*\n" + "\n".join(lines)

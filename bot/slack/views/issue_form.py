@@ -1,0 +1,197 @@
+"""The form for a new issue, and reading it back as a draft."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from slack_sdk.models.blocks import Block
+
+from bot.errors import UserError
+from bot.service.conventions import SUBJECT_LENGTH
+from bot.service.models import Project, Ref
+from bot.slack.grammar.durations import hours
+from bot.slack.mrkdwn import escape
+from bot.slack.views import forms
+from bot.slack.views.blocks import JSON, context, option, section, shortened
+from bot.usecases.catalog import Catalog
+from bot.usecases.issues import Draft
+from bot.usecases.naming import pick
+
+CUSTOM_FIELDS = 20
+CHOICES = {
+    "tracker": ("Tracker", "tracker"),
+    "status": ("Status", "status"),
+    "priority": ("Priority", "priority"),
+    "assignee": ("Assignee", "person"),
+    "category": ("Category", "category"),
+    "version": ("Target version", "version"),
+}
+
+
+def loading(title: str = "New issue") -> JSON:
+    """What is shown while the form's choices are read: the form has to be open within 3 s."""
+    return forms.notice(title, ":hourglass_flowing_sand: One moment…")
+
+
+def create_form(
+    draft: Draft, project: Project | None, catalog: Catalog | None, metadata: str, said: str | None = None
+) -> JSON:
+    """The create form for a project; without one, the project is asked for first."""
+    blocks: list[Block] = [section(f":warning: {escape(said)}", block_id=forms.BANNER)] if said else []
+    chosen = option(shortened(project.name, 75), str(project.id)) if project else None
+    blocks += [
+        forms.field(
+            "project",
+            "Project",
+            forms.searched("issue.project", chosen, "Type a part of its name"),
+            optional=False,
+            dispatch=True,
+        ),
+        forms.field(
+            "subject", "Subject", forms.text("subject", draft.subject, most=SUBJECT_LENGTH), optional=False
+        ),
+        forms.field(
+            "description", "Description", forms.text("description", draft.description, multiline=True)
+        ),
+    ]
+    if project is None or catalog is None:
+        blocks.append(context("Choose a project to see its trackers, people, versions and more."))
+    else:
+        blocks += _details(draft, project.id, catalog)
+    return forms.form("issue.create", "New issue", blocks, submit="Create", metadata=metadata)
+
+
+def _details(draft: Draft, project_id: int, catalog: Catalog) -> list[Block]:
+    known = choices_of(catalog)
+    wanted = {
+        "tracker": draft.tracker,
+        "status": draft.status,
+        "priority": draft.priority,
+        "assignee": draft.to if isinstance(draft.to, str) else None,
+        "category": draft.category,
+        "version": draft.version,
+    }
+    tag = f":{project_id}"  # a project's choices aren't another's: its fields are others to Slack
+    blocks: list[Block] = []
+    for name, (label, kind) in CHOICES.items():
+        refs = known[name]
+        if refs:
+            element = forms.choice(
+                f"issue.{name}",
+                _options(refs),
+                _matching(kind, wanted[name], refs),
+                f"{label}: as the project has it",
+            )
+            blocks.append(forms.field(name + tag, label, element))
+    parent = option(f"#{draft.parent}", str(draft.parent)) if draft.parent else None
+    blocks += [
+        forms.field(
+            "parent" + tag,
+            "Parent issue",
+            forms.searched("issue.parent", parent, "A number or part of a subject", 1),
+        ),
+        forms.field("start", "Start date", forms.day("start", draft.start)),
+        forms.field("due", "Due date", forms.day("due", draft.due)),
+        forms.field(
+            "estimate",
+            "Estimated hours",
+            forms.text("estimate", _plain(draft.estimate), placeholder="1.5, 90m or 1h30", most=20),
+        ),
+        forms.field(
+            "private",
+            "Private",
+            forms.checkbox("private", "Only for those who may see it", checked=draft.private),
+        ),
+    ]
+    if catalog.people:
+        chosen = [
+            v
+            for who in draft.watch
+            if isinstance(who, str) and (v := _matching("person", who, catalog.people))
+        ]
+        watchers = forms.choices(
+            "issue.watchers", _options(catalog.people), chosen, "People to keep informed"
+        )
+        blocks.append(forms.field("watchers" + tag, "Watchers", watchers))
+    for ref in catalog.custom_fields[:CUSTOM_FIELDS]:
+        value = draft.custom_fields.get(ref.id)
+        blocks.append(
+            forms.field(f"cf_{ref.id}", ref.name or f"Field {ref.id}", forms.text(f"cf_{ref.id}", value))
+        )
+    return blocks
+
+
+def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:
+    """What each select of the form offers."""
+    return {
+        "tracker": catalog.trackers,
+        "status": catalog.statuses,
+        "priority": catalog.priorities,
+        "assignee": catalog.people,
+        "category": catalog.categories,
+        "version": catalog.versions,
+        "watchers": catalog.people,
+    }
+
+
+def submitted(view: JSON) -> Draft:
+    """The draft that the form holds; choices are ids (`#5`).
+
+    Raises UserError for a duration that can't be read.
+    """
+    values = forms.Values(view)
+    ids = {name: f"#{value}" for name in CHOICES if (value := values.chosen(name))}
+    watchers = tuple(f"#{value}" for value in values.all_chosen("watchers"))
+    estimate = values.text("estimate")
+    return _draft(values, ids, watchers, hours(estimate) if estimate else None)
+
+
+def carried_over(view: JSON) -> Draft:
+    """The draft for another project: choices by name, as another project has other ids for them.
+
+    What was typed needs no carrying: Slack keeps it, as those fields stay the same.
+    """
+    values = forms.Values(view)
+    names = {name: text for name in CHOICES if (text := values.chosen(name, "text"))}
+    return _draft(values, names, values.all_chosen("watchers", "text"), None)
+
+
+def _draft(
+    values: forms.Values, choices: dict[str, str], watchers: tuple[str, ...], estimate: Decimal | None
+) -> Draft:
+    parent = values.chosen("parent")
+    return Draft(
+        subject=values.text("subject") or "",
+        description=values.text("description"),
+        project=f"#{project}" if (project := values.chosen("project")) else None,
+        tracker=choices.get("tracker"),
+        status=choices.get("status"),
+        priority=choices.get("priority"),
+        to=choices.get("assignee"),
+        category=choices.get("category"),
+        version=choices.get("version"),
+        watch=watchers,
+        parent=int(parent) if parent and parent.isdigit() else None,
+        start=values.day("start"),
+        due=values.day("due"),
+        estimate=estimate,
+        private=bool(values.all_chosen("private")),
+        custom_fields={int(name[3:]): values.text(name) or "" for name in values.filled("cf_")},
+    )
+
+
+def _options(refs: Sequence[Ref]) -> list[forms.Choice]:
+    return [(str(ref.id), ref.name) for ref in refs]
+
+
+def _matching(kind: str, wanted: str | None, refs: Sequence[Ref]) -> str | None:
+    """The choice that a typed name means; what can't be told is left to the person."""
+    if wanted is None:
+        return None
+    try:
+        return str(pick(kind, wanted, refs).id)
+    except UserError:
+        return None
+
+
+def _plain(estimate: Decimal | None) -> str | None:
+    return None if estimate is None else f"{estimate.normalize():f}"

@@ -1,0 +1,267 @@
+"""What people see of issues: the card, the line in a list, what is announced."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from slack_sdk.models.blocks import Block, Option
+from slack_sdk.models.blocks.block_elements import InteractiveElement
+
+from bot.service.conventions import issue_url
+from bot.service.models import Issue, Relation
+from bot.slack.mrkdwn import cut, escape, from_markdown, from_textile, line, link
+from bot.slack.views.blocks import (
+    Message,
+    actions,
+    button,
+    confirm,
+    context,
+    fields,
+    overflow,
+    plain,
+    section,
+    shortened,
+)
+from bot.usecases.issues import Created, Shown
+
+DESCRIPTION = 2500
+CHILDREN = ATTACHMENTS = 8
+
+
+@dataclass(frozen=True)
+class Style:
+    """What the words depend on: where issues are read, what the service is called, how it writes text."""
+
+    base_url: str
+    service: str
+    text_format: Literal["markdown", "textile"]
+
+    def url(self, number: int) -> str:
+        """Where issue `number` is read."""
+        return issue_url(self.base_url, number)
+
+    def mrkdwn(self, text: str) -> str:
+        """The service's text as Slack's."""
+        return from_textile(text) if self.text_format == "textile" else from_markdown(text)
+
+
+def title(issue: Issue, style: Style) -> str:
+    """`#42 Subject`, linked."""
+    return link(style.url(issue.id), f"#{issue.id} {issue.subject}")
+
+
+def card(shown: Shown, style: Style, *, shareable: bool = True) -> Message:
+    """An issue for one person, with what can be done with it; in a form there is nowhere to share it to."""
+    issue = shown.issue
+    blocks: list[Block] = [section(f"*{title(issue, style)}*"), context(_kind(shown.issue))]
+    blocks += fields(_facts(shown))
+    description = style.mrkdwn(issue.description or "").strip()
+    if description:
+        short = cut(description, DESCRIPTION)
+        more = f"\n{link(style.url(issue.id), 'Read it all')}" if short != description else ""
+        blocks.append(section(short + more))
+    blocks += _connected(shown, style)
+    blocks.append(actions(_buttons(shown, style, shareable=shareable), block_id=f"issue-{issue.id}"))
+    return Message(f"#{issue.id} {line(issue.subject)} – {_kind(issue)}", tuple(blocks))
+
+
+def shared(shown: Shown, style: Style, user_id: str) -> Message:
+    """An issue as one person shares it with a conversation: what anyone needs to follow the talk."""
+    issue = shown.issue
+    text = f"<@{user_id}> shares {title(issue, style)}"
+    return Message(text, (section(text), context(_kind(issue), _people(issue)), _open_it(issue, style)))
+
+
+def announced(created: Created, style: Style, user_id: str) -> Message:
+    """What a conversation sees of an issue that was created from it."""
+    issue = created.issue
+    tracker = line(issue.tracker.name) if issue.tracker else "an issue"
+    text = f"<@{user_id}> created {tracker} {title(issue, style)}"
+    return Message(text, (section(text), context(_kind(issue), _people(issue)), _open_it(issue, style)))
+
+
+def created(made: Created, style: Style, why_private: str | None) -> Message:
+    """What the person alone sees after creating: what was not taken, and why nobody else was told."""
+    issue = made.issue
+    text = f"Created {title(issue, style)} in {line(made.project.name)}."
+    blocks: list[Block] = [section(text)]
+    if made.not_taken:
+        notes = "\n".join(f"• {escape(note)}" for note in made.not_taken)
+        blocks.append(section(f"{escape(style.service)} changed what you asked for:\n{notes}"))
+    if why_private:
+        blocks.append(context(f"Only you see this: {escape(why_private)}."))
+    blocks.append(_open_it(issue, style))
+    return Message(text, tuple(blocks))
+
+
+def listed(issue: Issue, style: Style, *, shareable: bool) -> Block:
+    """A line of a list, with its menu."""
+    facts = [
+        line(ref.name)
+        for ref in (issue.tracker, issue.status, issue.priority, issue.assigned_to)
+        if ref and ref.name
+    ]
+    if issue.due_date:
+        facts.append(f"due {issue.due_date.isoformat()}")
+    if issue.is_private:
+        facts.append(":lock: private")
+    project = f"{line(issue.project.name)} · " if issue.project and issue.project.name else ""
+    choices = [Option(text=plain("Show", 75), value=f"show:{issue.id}")]
+    if shareable and not issue.is_private:
+        choices.append(Option(text=plain("Share here", 75), value=f"share:{issue.id}"))
+    choices.append(
+        Option(text=plain(f"Open in {style.service}", 75), value=f"open:{issue.id}", url=style.url(issue.id))
+    )
+    return section(
+        f"{title(issue, style)}\n{project}{' · '.join(facts)}", accessory=overflow("issue.menu", choices)
+    )
+
+
+def _open_it(issue: Issue, style: Style) -> Block:
+    return actions(
+        [
+            button("Show", "issue.show", str(issue.id)),
+            button(f"Open in {style.service}", "open", url=style.url(issue.id)),
+        ],
+        block_id=f"open-{issue.id}",
+    )
+
+
+def _kind(issue: Issue) -> str:
+    parts = [ref.name for ref in (issue.project, issue.tracker, issue.status) if ref and ref.name]
+    return " · ".join(line(part) for part in parts) + (" · :lock: private" if issue.is_private else "")
+
+
+def _people(issue: Issue) -> str:
+    priority = line(issue.priority.name) if issue.priority else ""
+    assignee = f"assigned to {line(issue.assigned_to.name)}" if issue.assigned_to else "nobody assigned"
+    return " · ".join(part for part in (priority, assignee) if part)
+
+
+def _facts(shown: Shown) -> list[tuple[str, str]]:
+    issue = shown.issue
+    status = issue.status.name if issue.status else ""
+    facts = [
+        ("Status", line(status) + (" (closed)" if issue.status and issue.status.is_closed else "")),
+        ("Priority", line(issue.priority.name) if issue.priority else ""),
+        ("Assignee", line(issue.assigned_to.name) if issue.assigned_to else "nobody"),
+        ("Author", line(issue.author.name) if issue.author else ""),
+        ("Category", line(issue.category.name) if issue.category else ""),
+        ("Target version", line(issue.fixed_version.name) if issue.fixed_version else ""),
+        ("Dates", _dates(issue)),
+        ("Progress", _progress(issue.done_ratio)),
+        ("Time", _time(issue)),
+    ]
+    for custom in issue.custom_fields:
+        value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
+        if value:
+            facts.append((line(custom.name), line(shortened(value, 200))))
+    return [(label, value) for label, value in facts if value][:20]
+
+
+def _dates(issue: Issue) -> str:
+    start = issue.start_date.isoformat() if issue.start_date else ""
+    due = f"due {issue.due_date.isoformat()}" if issue.due_date else ""
+    return ", ".join(part for part in (start and f"from {start}", due) if part)
+
+
+def _progress(done: int | None) -> str:
+    if done is None:
+        return ""
+    full = max(0, min(10, done // 10))
+    return f"{'▰' * full}{'▱' * (10 - full)} {done} %"
+
+
+def _time(issue: Issue) -> str:
+    spent = issue.total_spent_hours if issue.total_spent_hours is not None else issue.spent_hours
+    parts = [
+        f"{hours(spent)} spent" if spent is not None else "",
+        f"{hours(issue.estimated_hours)} estimated" if issue.estimated_hours is not None else "",
+    ]
+    return " of ".join(part for part in parts if part)
+
+
+def hours(value: Decimal) -> str:
+    """`1 h 30 min`."""
+    minutes = round(value * 60)
+    whole, rest = divmod(minutes, 60)
+    return " ".join(
+        part for part in (f"{whole} h" if whole or not rest else "", f"{rest} min" if rest else "") if part
+    )
+
+
+def _connected(shown: Shown, style: Style) -> list[Block]:
+    issue = shown.issue
+    lines = []
+    if issue.parent:
+        lines.append(f"*Parent* {_named(issue.parent.id, shown, style)}")
+    if shown.children:
+        names = [
+            link(style.url(c.id), f"#{c.id} {shortened(c.subject, 80)}") for c in shown.children[:CHILDREN]
+        ]
+        more = len(shown.children) - CHILDREN
+        lines.append(f"*Children* {' · '.join(names)}" + (f" and {more} more" if more > 0 else ""))
+    lines += [_related(relation, shown, style) for relation in issue.relations[:CHILDREN]]
+    if issue.attachments:
+        names = [
+            link(a.content_url or style.url(issue.id), shortened(a.filename, 80)) + _size(a.filesize)
+            for a in issue.attachments[:ATTACHMENTS]
+        ]
+        more = len(issue.attachments) - ATTACHMENTS
+        lines.append(f"*Files* {' · '.join(names)}" + (f" and {more} more" if more > 0 else ""))
+    return [section("\n".join(lines))] if lines else []
+
+
+def _related(relation: Relation, shown: Shown, style: Style) -> str:
+    here = shown.issue.id
+    outward = relation.issue_id == here
+    other = (relation.issue_to_id if outward else relation.issue_id) or 0
+    kind = line((RELATIONS if outward else INVERSE).get(relation.relation_type, relation.relation_type))
+    return f"*{kind.capitalize()}* {_named(other, shown, style)}"
+
+
+RELATIONS = {
+    "relates": "related to",
+    "duplicates": "duplicates",
+    "blocks": "blocks",
+    "precedes": "precedes",
+    "copied_to": "copied to",
+}
+INVERSE = {
+    "relates": "related to",
+    "duplicates": "duplicated by",
+    "blocks": "blocked by",
+    "precedes": "follows",
+    "copied_to": "copied from",
+}
+
+
+def _named(number: int, shown: Shown, style: Style) -> str:
+    subject = shown.subjects.get(number)
+    return link(style.url(number), f"#{number} {shortened(subject, 80)}" if subject else f"#{number}")
+
+
+def _size(size: int | None) -> str:
+    if size is None:
+        return ""
+    return f" ({size / 1_000_000:.1f} MB)" if size >= 100_000 else f" ({max(1, round(size / 1000))} kB)"  # noqa: PLR2004 - a tenth of a MB
+
+
+def _buttons(shown: Shown, style: Style, *, shareable: bool) -> list[InteractiveElement]:
+    number = str(shown.issue.id)
+    buttons: list[InteractiveElement] = []
+    if shareable and not shown.issue.is_private:
+        question = None
+        if not shown.public:
+            question = confirm(
+                "Share it here?",
+                "This project is not public: others here may not be allowed to see it.",
+                "Share",
+            )
+        buttons.append(button("Share here", "issue.share", number, confirm=question))
+    buttons += [
+        button("Log time", "time.open", number),
+        button("Attach files", "files.open", number),
+        button(f"Open in {style.service}", "open", url=style.url(shown.issue.id)),
+    ]
+    return buttons

@@ -1,0 +1,86 @@
+"""What people see of a search."""
+
+import json
+
+from slack_sdk.models.blocks import Block
+
+from bot.slack.mrkdwn import escape
+from bot.slack.views import forms
+from bot.slack.views.blocks import JSON, Message, actions, button, context, divider, section
+from bot.slack.views.issues import Style, listed
+from bot.usecases.search import PAGE, Results
+
+QUERY = 1800
+
+
+def results(found: Results, style: Style, query: str, *, shareable: bool) -> Message:
+    """One page of results; `query` is the command's text, which the page buttons carry along."""
+    how = context(escape(" · ".join(found.understood)))
+    if not found.page.items and not found.offset:
+        text = "No issue fits that search."
+        return Message(text, (section(text), how))
+    first, last = found.offset + 1, found.offset + len(found.page.items)
+    text = f"*{found.total} issue{'' if found.total == 1 else 's'}*"
+    if found.total > len(found.page.items):
+        text += f", {first}–{last}"
+    blocks: list[Block] = [section(text), how, divider()]
+    blocks += [listed(issue, style, shareable=shareable) for issue in found.page.items]
+    turns = []
+    if found.offset > 0:
+        turns.append(
+            button("‹ Previous", "search.page.previous", page_value(query, max(0, found.offset - PAGE)))
+        )
+    if last < found.total and found.page.items:
+        turns.append(button("Next ›", "search.page.next", page_value(query, found.offset + PAGE)))
+    if turns:
+        blocks.append(actions(turns))
+    return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in found.page.items), tuple(blocks))
+
+
+def page_value(query: str, offset: int) -> str:
+    """What a page button carries."""
+    return json.dumps({"q": query, "o": offset}, ensure_ascii=False)
+
+
+def read_page_value(value: str) -> tuple[str, int]:
+    """What `page_value` wrote: the query and the offset. Raises ValueError for anything else."""
+    data = json.loads(value)
+    if not (isinstance(data, dict) and isinstance(data.get("q"), str) and isinstance(data.get("o"), int)):
+        raise ValueError("not a page")  # noqa: TRY004 - whatever it is, it was not written by page_value
+    return data["q"], max(0, data["o"])
+
+
+def search_form() -> JSON:
+    """The search as a form."""
+    return forms.form(
+        "search",
+        "Search issues",
+        [
+            forms.field(
+                "text", "Subject", forms.text("text", placeholder="Words that the subject contains", most=200)
+            ),
+            forms.field("project", "Project", forms.searched("issue.project", None, "All that you see")),
+            forms.field("status", "Status", forms.choice("status", STATUSES, "open", "Open")),
+            forms.field(
+                "people", "Assignee", forms.checkbox("people", "Only those assigned to me", checked=False)
+            ),
+        ],
+        submit="Search",
+    )
+
+
+STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
+
+
+def query_text(view: JSON) -> str:
+    """The form as the command that searches the same, so that its pages can carry it along."""
+    values = forms.Values(view)
+    text = (values.text("text") or "").replace('"', " ").strip()
+    project = values.chosen("project")
+    parts = [
+        f'"{text}"' if text else "",
+        f"project:{project}" if project else "project:any",
+        f"status:{values.chosen('status') or 'open'}",
+        "to:me" if values.all_chosen("people") else "",
+    ]
+    return " ".join(part for part in parts if part)

@@ -1,0 +1,141 @@
+"""The HTTP listener: Slack's requests in HTTP mode; health, readiness and metrics in both modes."""
+
+import asyncio
+import hashlib
+import hmac
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+
+import structlog
+from aiohttp import web
+from multidict import CIMultiDictProxy
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import SecretStr
+from slack_bolt.adapter.aiohttp import to_aiohttp_response
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+
+from bot.slack.answering import Answering
+
+BODY_LIMIT = 1024 * 1024
+SECONDS_TO_READ = 10
+SIGNATURE_SECONDS = 300  # Slack's own rule: older requests may be replays
+PROBE_SECONDS = 5
+PROBE_KEPT_SECONDS = 5
+
+Probe = Callable[[], Awaitable[bool]]
+
+log = structlog.get_logger()
+
+
+def verify(secret: SecretStr, headers: Mapping[str, str], body: bytes, now: float) -> bool:
+    """Whether Slack signed this request within the last five minutes (its signature's version 0).
+
+    See https://docs.slack.dev/authentication/verifying-requests-from-slack/
+    """
+    timestamp = headers.get("X-Slack-Request-Timestamp", "")
+    if not re.fullmatch(r"[0-9]{1,12}", timestamp) or abs(now - int(timestamp)) > SIGNATURE_SECONDS:
+        return False
+    content = b"v0:" + timestamp.encode() + b":" + body
+    digest = hmac.new(secret.get_secret_value().encode(), content, hashlib.sha256).hexdigest()
+    given = headers.get("X-Slack-Signature", "").encode("utf-8", "surrogateescape")
+    return hmac.compare_digest(f"v0={digest}".encode(), given)
+
+
+class Readiness:
+    """Whether what the bot depends on can be reached; answers are kept some seconds, so asking is cheap."""
+
+    def __init__(self, probes: Mapping[str, Probe]) -> None:
+        self._probes = probes
+        self._asking = asyncio.Lock()
+        self._answers: dict[str, bool] = {}
+        self._asked_at = float("-inf")
+
+    async def answers(self) -> dict[str, bool]:
+        """The answer of each probe by its name; one that fails or takes too long is False."""
+        async with self._asking:
+            if time.monotonic() - self._asked_at > PROBE_KEPT_SECONDS:
+                found = await asyncio.gather(*(self._ask(name) for name in self._probes))
+                self._answers = dict(zip(self._probes, found, strict=True))
+                self._asked_at = time.monotonic()
+            return self._answers
+
+    async def _ask(self, name: str) -> bool:
+        try:
+            return await asyncio.wait_for(self._probes[name](), PROBE_SECONDS)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the thing can't be reached
+            log.warning("not reachable", action="readiness.failed", what=name, error=type(error).__name__)
+            return False
+
+
+class Web:
+    """The paths that the bot serves; with a signing secret also Slack's requests.
+
+    Set `stopping` before the end: readiness and Slack's requests are then answered with 503.
+    """
+
+    def __init__(
+        self,
+        app: AsyncApp,
+        answering: Answering,
+        readiness: Readiness,
+        registry: CollectorRegistry,
+        signing_secret: SecretStr | None,
+    ) -> None:
+        self._app = app
+        self._answering = answering
+        self._readiness = readiness
+        self._registry = registry
+        self._secret = signing_secret
+        self.stopping = False
+
+    def application(self) -> web.Application:
+        """The aiohttp application."""
+        application = web.Application(client_max_size=BODY_LIMIT)
+        application.router.add_get("/healthz", self._health)
+        application.router.add_get("/readyz", self._ready)
+        application.router.add_get("/metrics", self._metrics)
+        if self._secret is not None:
+            application.router.add_post("/slack/events", self._slack)
+        return application
+
+    async def _slack(self, request: web.Request) -> web.Response:
+        if self.stopping:
+            return web.Response(status=503)
+        try:
+            body = await asyncio.wait_for(request.read(), SECONDS_TO_READ)
+        except TimeoutError:
+            return web.Response(status=408)
+        if not self._signed(request.headers, body):
+            # Without the body: somebody may have typed a key into what can't be verified.
+            log.warning("a request was not signed by Slack", action="slack.unverified", size=len(body))
+            return web.Response(status=401)
+        try:
+            text = body.decode()
+            bolt_request = AsyncBoltRequest(
+                body=text,
+                query=request.query_string,
+                headers={name: list(request.headers.getall(name)) for name in request.headers},
+            )
+        except ValueError:
+            return web.Response(status=400)
+        with self._answering.one():
+            return await to_aiohttp_response(await self._app.async_dispatch(bolt_request))
+
+    def _signed(self, headers: CIMultiDictProxy[str], body: bytes) -> bool:
+        return self._secret is not None and verify(self._secret, headers, body, time.time())
+
+    async def _health(self, _request: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def _ready(self, _request: web.Request) -> web.Response:
+        answers = {} if self.stopping else await self._readiness.answers()
+        ready = not self.stopping and all(answers.values())
+        return web.json_response({"ready": ready, **answers}, status=200 if ready else 503)
+
+    async def _metrics(self, _request: web.Request) -> web.Response:
+        return web.Response(
+            body=generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST}
+        )

@@ -1,0 +1,55 @@
+"""Which project a channel is about."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import delete
+
+from bot.store.engine import Database
+from bot.store.owner import Owner
+from bot.store.tables import ChannelDefaultRow
+from bot.store.upsert import insert
+
+
+@dataclass(frozen=True)
+class ChannelDefault:
+    """A channel's project: the service's number, and its name when it was chosen."""
+
+    project_id: int
+    name: str
+
+
+class Channels:
+    """What the bot remembers of channels."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def default_project(self, team_id: str, channel_id: str) -> ChannelDefault | None:
+        """The channel's project, or None."""
+        async with self._database.reading() as session:
+            row = await session.get(ChannelDefaultRow, (team_id, channel_id))
+        return ChannelDefault(row.project_id, row.name) if row else None
+
+    async def set_default(self, team_id: str, channel_id: str, project_id: int, name: str, by: Owner) -> None:
+        """Makes this the channel's project, in place of any earlier one."""
+        values = {
+            "project_id": project_id,
+            "name": name,
+            "set_by_enterprise_id": by.enterprise_id or "",
+            "set_by_team_id": by.team_id,
+            "set_by_user_id": by.user_id,
+            "set_at": datetime.now(UTC),
+        }
+        identity = {"team_id": team_id, "channel_id": channel_id}
+        statement = insert(self._database.dialect, ChannelDefaultRow).values(**identity, **values)
+        async with self._database.session() as session:
+            await session.execute(statement.on_conflict_do_update(index_elements=list(identity), set_=values))
+
+    async def clear_default(self, team_id: str, channel_id: str) -> None:
+        """Leaves the channel without a project."""
+        statement = delete(ChannelDefaultRow).where(
+            ChannelDefaultRow.team_id == team_id, ChannelDefaultRow.channel_id == channel_id
+        )
+        async with self._database.session() as session:
+            await session.execute(statement)

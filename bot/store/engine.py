@@ -1,0 +1,167 @@
+"""The connection to the database: SQLite in a file, or PostgreSQL for several replicas."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+
+import asyncpg  # type: ignore[import-untyped] # it ships no types
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import URL, Connection, event, make_url, text
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
+
+SECONDS_TO_CONNECT = 10
+SECONDS_PER_STATEMENT = 30
+MIGRATION_LOCK = 4_120_061_153  # any number that no other program takes on the same database
+
+
+class DatabaseUnavailableError(Exception):
+    """The database can't be opened; the message says why, without its address's password."""
+
+
+class Database:
+    """The database at a plain URL: `sqlite:///path` or `postgresql://…`; the driver is chosen here.
+
+    The options of a PostgreSQL URL are libpq's (`sslmode`, `host`, …), as asyncpg reads them.
+    Raises ValueError for any other address.
+    """
+
+    def __init__(self, url: str) -> None:
+        parsed = _parse(url)
+        self.dialect = parsed.get_backend_name()
+        self._engine = _sqlite(parsed) if self.dialect == "sqlite" else _postgresql(parsed)
+        self._reading = async_sessionmaker(self._engine, expire_on_commit=False)
+        self._writing = async_sessionmaker(
+            self._engine.execution_options(writes=True), expire_on_commit=False
+        )
+
+    async def open(self) -> None:
+        """Connects and migrates to this version's tables; DatabaseUnavailableError when that fails.
+
+        One process migrates at a time; a database that is newer than this version is left as it is,
+        so that old and new replicas live side by side during a release.
+        """
+        with _explained():
+            async with self._engine.execution_options(writes=True).begin() as connection:
+                if self.dialect == "postgresql":
+                    lock = text("select pg_advisory_xact_lock(:lock)")
+                    await connection.execute(lock, {"lock": MIGRATION_LOCK})
+                await connection.run_sync(_migrate)
+
+    async def close(self) -> None:
+        """Closes every connection."""
+        await self._engine.dispose()
+
+    async def ping(self) -> None:
+        """Asks the database for an answer; DatabaseUnavailableError when there is none."""
+        with _explained():
+            async with self._reading() as session:
+                await session.execute(text("select 1"))
+
+    async def is_current(self) -> bool:
+        """Whether the tables are this version's; DatabaseUnavailableError as for `ping`."""
+        with _explained():
+            async with self._engine.connect() as connection:
+                return await connection.run_sync(_is_current)
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[AsyncSession]:
+        """One short transaction that writes: committed at the end, rolled back on an error.
+
+        No network I/O to anybody else may happen inside.
+        """
+        async with self._writing.begin() as session:
+            yield session
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncSession]:
+        """One short transaction that only reads: it never waits for SQLite's single writer."""
+        async with self._reading.begin() as session:
+            yield session
+
+
+def _parse(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+        backend = parsed.drivername
+    except ArgumentError:
+        backend = ""
+    if backend == "sqlite" and parsed.database not in {None, "", ":memory:"}:
+        return parsed.set(drivername="sqlite+aiosqlite")
+    if backend in {"postgresql", "postgres"}:
+        return parsed.set(drivername="postgresql+asyncpg")
+    raise ValueError("must be sqlite:///<file> or postgresql://<user>:<password>@<host>/<database>")
+
+
+def _sqlite(url: URL) -> AsyncEngine:
+    engine = create_async_engine(url)
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def prepare(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        connection.isolation_level = None  # transactions are begun below, not by the driver
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA busy_timeout = 10000")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        # The mode is the file's. Of two that switch it at once, one is told at once that it's locked.
+        with suppress(sqlite3.OperationalError):
+            cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.close()
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A writer takes the lock at once: upgrading a reader later fails without waiting.
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _postgresql(url: URL) -> AsyncEngine:
+    dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+    async def connect() -> asyncpg.Connection:
+        return await asyncpg.connect(dsn, timeout=SECONDS_TO_CONNECT, command_timeout=SECONDS_PER_STATEMENT)
+
+    return create_async_engine(
+        "postgresql+asyncpg://",
+        async_creator=connect,
+        pool_pre_ping=True,
+        pool_timeout=SECONDS_TO_CONNECT,
+        hide_parameters=True,
+    )
+
+
+def _migrate(connection: Connection) -> None:
+    config = _alembic()
+    config.attributes["connection"] = connection
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if set(MigrationContext.configure(connection).get_current_heads()) <= known:
+        command.upgrade(config, "head")
+
+
+def _is_current(connection: Connection) -> bool:
+    heads = ScriptDirectory.from_config(_alembic()).get_heads()
+    return set(MigrationContext.configure(connection).get_current_heads()) == set(heads)
+
+
+def _alembic() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """The driver's own sentence; SQLAlchemy's has the statement and a link to a manual besides."""
+    try:
+        yield
+    except (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        reason = str(getattr(error, "orig", None) or error) or type(error).__name__
+        raise DatabaseUnavailableError(reason.splitlines()[0]) from None

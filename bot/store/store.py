@@ -1,0 +1,24 @@
+"""Everything that the bot remembers, in one place."""
+
+from collections.abc import AsyncIterator
+
+from bot.store.channels import Channels
+from bot.store.continuations import Continuations
+from bot.store.deliveries import Deliveries
+from bot.store.engine import Database
+from bot.store.links import Links, Rotation
+from bot.store.vault import Vault
+
+
+class Store:
+    """What the bot remembers, in a database that is open."""
+
+    def __init__(self, database: Database, vault: Vault) -> None:
+        self.links = Links(database, vault)
+        self.channels = Channels(database)
+        self.deliveries = Deliveries(database)
+        self.continuations = Continuations(database)
+
+    def rotate(self) -> AsyncIterator[Rotation]:
+        """Encrypts every stored secret anew with the first encryption key; see `Links.rotate`."""
+        return self.links.rotate()

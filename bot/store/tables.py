@@ -1,0 +1,87 @@
+"""The tables. A Slack user without an enterprise has an empty text there, as keys take no null."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware datetime, stored and given back as UTC on every database (SQLite keeps no zone)."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """To UTC; SQLite gets it without a zone."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a datetime without a zone can't be stored")
+        utc = value.astimezone(UTC)
+        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Aware, in UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
+
+
+class Table(DeclarativeBase):
+    """Base of the tables."""
+
+    type_annotation_map = {str: Text, int: BigInteger, datetime: UtcDateTime, dict[str, Any]: JSON}  # noqa: RUF012 - SQLAlchemy's way to say it
+
+
+class LinkRow(Table):
+    """A Slack user's account in the service."""
+
+    __tablename__ = "links"
+
+    enterprise_id: Mapped[str] = mapped_column(primary_key=True)
+    team_id: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[str] = mapped_column(primary_key=True)
+    sealed_key: Mapped[str]
+    service_user_id: Mapped[int]
+    name: Mapped[str]
+    linked_at: Mapped[datetime]
+
+
+class ChannelDefaultRow(Table):
+    """A channel's project."""
+
+    __tablename__ = "channel_defaults"
+
+    team_id: Mapped[str] = mapped_column(primary_key=True)
+    channel_id: Mapped[str] = mapped_column(primary_key=True)
+    project_id: Mapped[int]
+    name: Mapped[str]
+    set_by_enterprise_id: Mapped[str]
+    set_by_team_id: Mapped[str]
+    set_by_user_id: Mapped[str]
+    set_at: Mapped[datetime]
+
+
+class DeliveryRow(Table):
+    """A delivery from Slack that some process of the bot has taken."""
+
+    __tablename__ = "deliveries"
+
+    key: Mapped[str] = mapped_column(primary_key=True)
+    claimed_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class ContinuationRow(Table):
+    """What a person typed before they were linked."""
+
+    __tablename__ = "continuations"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    enterprise_id: Mapped[str]
+    team_id: Mapped[str]
+    user_id: Mapped[str]
+    payload: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime] = mapped_column(index=True)

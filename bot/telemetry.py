@@ -1,0 +1,145 @@
+"""Logs with secrets struck out, and metrics.
+
+A log line is `structlog.get_logger().info("what happened", action="stable.name", …)`: `action` never changes,
+the words may. `structlog.contextvars.bind_contextvars` adds the reference, team and user to all that follows.
+"""
+
+import logging
+import re
+import secrets
+import sys
+from collections.abc import Iterable
+from importlib.metadata import version
+from typing import Literal, TextIO
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from pydantic import SecretStr
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+STRUCK_OUT = "[struck out]"
+
+REGISTRY = CollectorRegistry()
+COMMANDS = Counter(
+    "issuebot_commands", "What people asked for, by what came of it", ["name", "outcome"], registry=REGISTRY
+)
+ACK_SECONDS = Histogram(
+    "issuebot_ack_seconds",
+    "Time to the acknowledgement, of which Slack allows 3 s",
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5),
+    registry=REGISTRY,
+)
+COMPLETION_SECONDS = Histogram(
+    "issuebot_completion_seconds",
+    "Time until the person has the answer",
+    ["name"],
+    buckets=(0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60),
+    registry=REGISTRY,
+)
+SERVICE_REQUESTS = Counter(
+    "issuebot_service_requests", "Requests to the service", ["operation", "status"], registry=REGISTRY
+)
+SERVICE_SECONDS = Histogram(
+    "issuebot_service_seconds", "Time for a request to the service", ["operation"], registry=REGISTRY
+)
+TASKS_IN_FLIGHT = Gauge(
+    "issuebot_tasks_in_flight", "Work that is acknowledged and going on", registry=REGISTRY
+)
+BUILD = Info("issuebot_build", "What is running", registry=REGISTRY)
+BUILD.info({"version": version("issuebot")})
+
+# What libraries log below warnings holds bodies, addresses with tickets, statements with values, or nothing.
+QUIET = ("httpx", "httpcore", "slack_sdk", "slack_bolt", "aiohttp.access", "aiosqlite", "asyncio", "alembic")
+SHORTEST_SECRET = 8  # striking out anything shorter would leave holes in ordinary words
+
+_SECRETS = re.compile(
+    r"""
+      xox[a-z](?:\.xox[a-z])?-[\w-]+                       # Slack's tokens
+    | xapp-[\w-]+
+    | (?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])          # a key of the service
+    | gAAAA[\w-]{20,}={0,2}                                # something encrypted
+    | (?<![\w-])[\w-]{43}=                                 # an encryption key
+    | (?<=ticket=)[^&\s'"]+                                # Socket Mode's address
+    | (?<=hooks\.slack\.com/)[^\s'"]+                      # a response_url: whoever has it can post
+    | (?<=://)[^/\s:@]*:[^/\s@]+(?=@)                      # user and password in an address
+    """,
+    re.VERBOSE,
+)
+_KEY_HEADER = re.compile(r"""(X-[\w-]*API-Key\b['"]?\s*[:=,]\s*b?['"]?)[^\s'",}\])]+""", re.IGNORECASE)
+
+
+def service_answered(operation: str, status: int | None, seconds: float) -> None:
+    """Counts a request to the service; no status: there was no answer."""
+    SERVICE_REQUESTS.labels(operation, str(status or "none")).inc()
+    SERVICE_SECONDS.labels(operation).observe(seconds)
+
+
+def reference() -> str:
+    """A new short id that is told to a person and is in the log."""
+    return secrets.token_hex(4)
+
+
+def strike_out(text: str, known: Iterable[str] = ()) -> str:
+    """The text without what looks like a secret, and without those that are known exactly."""
+    for secret in known:
+        text = text.replace(secret, STRUCK_OUT)
+    return _SECRETS.sub(STRUCK_OUT, _KEY_HEADER.sub(rf"\1{STRUCK_OUT}", text))
+
+
+def configure(
+    form: Literal["console", "json"],
+    level: str,
+    known: Iterable[SecretStr] = (),
+    stream: TextIO = sys.stderr,
+) -> None:
+    """Sends all logs, the standard library's too, to the stream, one line an event.
+
+    `known` are secrets that no pattern can tell, to be struck out wherever they turn up.
+    """
+    exact = sorted((s.get_secret_value() for s in known if len(s) >= SHORTEST_SECRET), key=len, reverse=True)
+
+    def without_secrets(_logger: WrappedLogger, _method: str, rendered: EventDict | str) -> str:
+        return strike_out(str(rendered), exact)
+
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    # Tracebacks are plain: the pretty ones show local variables, and those may be secrets.
+    render: list[Processor] = (
+        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        if form == "json"
+        else [
+            structlog.dev.ConsoleRenderer(
+                colors=stream.isatty(), exception_formatter=structlog.dev.plain_traceback
+            )
+        ]
+    )
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *shared],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *render,
+                without_secrets,
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    for name in QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )

@@ -1,0 +1,294 @@
+"""Creating an issue in a person's own name, and showing one to them."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.errors import OutcomeUnknown, ServiceError, UserError
+from bot.service.client import Client
+from bot.service.filters import IssueFilters, Sort
+from bot.service.models import Child, Issue, Project, Ref
+from bot.service.writes import CustomFieldInput, NewIssue
+from bot.store.owner import Owner
+from bot.usecases.accounts import Accounts, Session
+from bot.usecases.catalog import Catalog, Catalogs
+from bot.usecases.naming import pick
+from bot.usecases.people import People
+from bot.usecases.projects import Channel, Projects
+
+CLOCK_SKEW = timedelta(minutes=5)
+LOOKS = (0.2, 1.5)
+SHOWN_CHILDREN = 10
+
+
+class Draft(BaseModel):
+    """An issue as a person asks for it: names or ids as typed or chosen, None where they said nothing."""
+
+    model_config = ConfigDict(frozen=True)
+
+    subject: str = ""
+    description: str | None = None
+    project: str | None = None
+    tracker: str | None = None
+    status: str | None = None
+    priority: str | None = None
+    category: str | None = None
+    version: str | None = None
+    to: Owner | str | None = None
+    watch: tuple[Owner | str, ...] = ()
+    parent: int | None = None
+    start: date | None = None
+    due: date | None = None
+    estimate: Decimal | None = None
+    private: bool = False
+    custom_fields: dict[int, str] = {}
+
+
+@dataclass(frozen=True)
+class Created:
+    """An issue that now exists; `not_taken` says what the service silently changed, a sentence each."""
+
+    issue: Issue
+    project: Project
+    not_taken: tuple[str, ...] = ()
+
+    @property
+    def public(self) -> bool:
+        """Whether anyone in a channel might as well see it in the service."""
+        return self.project.is_public is True and not self.issue.is_private
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An issue with what a card tells beside it: children, the subjects of issues it names, its project."""
+
+    issue: Issue
+    children: tuple[Child, ...]
+    subjects: dict[int, str]
+    project: Project | None
+
+    @property
+    def public(self) -> bool:
+        """Whether anyone in a channel might as well see it in the service."""
+        return self.project is not None and self.project.is_public is True and not self.issue.is_private
+
+
+@dataclass(frozen=True)
+class _Resolved:
+    """A draft with ids in place of names, and the choices by label for comparing with the answer."""
+
+    new: NewIssue
+    project: Project
+    chosen: dict[str, Ref] = field(default_factory=dict)
+
+
+class Issues:
+    """Creates and reads issues with the key of whoever asks."""
+
+    def __init__(
+        self, client: Client, accounts: Accounts, projects: Projects, catalogs: Catalogs, people: People
+    ) -> None:
+        self._client = client
+        self._accounts = accounts
+        self._projects = projects
+        self._catalogs = catalogs
+        self._people = people
+
+    async def create(
+        self, owner: Owner, draft: Draft, channel: Channel | None, attempted_at: datetime | None = None
+    ) -> Created:
+        """Create the issue once. `attempted_at` is when the same draft was tried with an unknown outcome:
+        the service is then searched for it first.
+
+        Raises UserError, NotLinked, Refused and the other ServiceErrors; OutcomeUnknown only after the
+        service was searched for the issue in vain.
+        """
+        if not draft.subject.strip():
+            raise UserError("An issue needs a subject: `/issue new The login page is blank`.")
+        session = await self._accounts.writing(owner)
+        resolved = await self._resolve(session, draft, channel)
+        if attempted_at and (found := await self._own(session, resolved.new, attempted_at)):
+            return self._created(resolved, found)
+        started = datetime.now(UTC)
+        try:
+            issue = await self._client.create_issue(session.key, resolved.new)
+        except OutcomeUnknown:
+            found = await self._look(session, resolved.new, started)
+            if found is None:
+                raise
+            issue = found
+        return self._created(resolved, issue)
+
+    async def show(self, owner: Owner, number: int) -> Shown:
+        """One issue as this person sees it. Raises UserError when they see none, NotLinked, ServiceError."""
+        async with self._accounts.reading(owner) as session:
+            issue = await self._client.beyond.get_issue(
+                session.key, number, ("children", "attachments", "relations")
+            )
+            if issue is None:
+                issue = await self.one(session, number)
+                self._client.beyond.note_missing("get_issue")
+                children = await self._children(session, number)
+            else:
+                children = issue.children
+            others = (r.issue_to_id if r.issue_id == number else r.issue_id for r in issue.relations)
+            named = {other for other in (*others, issue.parent and issue.parent.id) if other}
+            subjects, project = await asyncio.gather(
+                self._subjects(session, named), self._project(session, issue)
+            )
+            return Shown(issue, children, subjects, project)
+
+    async def suggest(self, session: Session, text: str, project_id: int | None) -> tuple[Issue, ...]:
+        """Issues whose number or subject is what is being typed, the latest first. Raises ServiceError."""
+        sought = text.strip().lstrip("#")
+        latest = (Sort("updated_on", descending=True),)
+        if sought.isdigit():
+            filters = IssueFilters(issue_ids=(int(sought),))
+        else:
+            filters = IssueFilters(project_id=project_id, subject=sought, status="open", sort=latest)
+        return (await self._client.list_issues(session.key, filters, limit=30)).items
+
+    async def one(self, session: Session, number: int) -> Issue:
+        """One issue as the interface's own list has it. Raises UserError when the person sees none."""
+        filters = IssueFilters(
+            issue_ids=(number,), status="any", include=frozenset({"attachments", "relations"})
+        )
+        items = (await self._client.list_issues(session.key, filters, limit=1)).items
+        if not items:
+            raise UserError(f"There is no issue #{number} in {{service}}, or you can't see it.")
+        return items[0]
+
+    async def _children(self, session: Session, number: int) -> tuple[Child, ...]:
+        filters = IssueFilters(parent_ids=(number,), status="any", sort=(Sort("id"),))
+        page = await self._client.list_issues(session.key, filters, limit=100)
+        return tuple(
+            Child(id=i.id, tracker=i.tracker, subject=i.subject)
+            for i in page.items
+            if i.parent and i.parent.id == number
+        )
+
+    async def _subjects(self, session: Session, numbers: set[int]) -> dict[int, str]:
+        if not numbers:
+            return {}
+        filters = IssueFilters(issue_ids=tuple(sorted(numbers)[:50]), status="any")
+        page = await self._client.list_issues(session.key, filters, limit=50)
+        return {issue.id: issue.subject for issue in page.items if issue.id in numbers}
+
+    async def _project(self, session: Session, issue: Issue) -> Project | None:
+        return await self._projects.by_id(session, issue.project.id) if issue.project else None
+
+    async def _resolve(self, session: Session, draft: Draft, channel: Channel | None) -> _Resolved:
+        project = await self._projects.chosen(session, draft.project, channel)
+        catalog = await self._catalogs.of(session, project.id)
+        chosen = _choices(draft, catalog)
+        if draft.to:
+            chosen["Assignee"] = await self._people.find(session, draft.to, catalog)
+        watchers = [await self._people.find(session, who, catalog) for who in draft.watch]
+        fields: dict[str, object] = {
+            "project_id": project.id,
+            "subject": draft.subject.strip(),
+            **{ID_FIELDS[label]: ref.id for label, ref in chosen.items()},
+        }
+        plain = {
+            "description": draft.description,
+            "parent_issue_id": draft.parent,
+            "start_date": draft.start,
+            "due_date": draft.due,
+            "estimated_hours": draft.estimate,
+            "is_private": draft.private or None,
+            "watcher_user_ids": tuple(w.id for w in watchers) or None,
+            "custom_fields": tuple(CustomFieldInput(id=i, value=v) for i, v in draft.custom_fields.items())
+            or None,
+        }
+        fields.update({name: value for name, value in plain.items() if value is not None})
+        return _Resolved(NewIssue.model_validate(fields), project, chosen)
+
+    async def _look(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
+        """Whether a write whose answer never came did happen; None when it didn't or can't be told."""
+        for wait in LOOKS:
+            await asyncio.sleep(wait)
+            try:
+                if found := await self._own(session, new, since):
+                    return found
+            except ServiceError:
+                continue
+        return None
+
+    async def _own(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
+        """The person's own issue with this very subject, created since then."""
+        filters = IssueFilters(
+            project_id=int(new.project_id), author=("me",), status="any", sort=(Sort("id", descending=True),)
+        )
+        for issue in (await self._client.list_issues(session.key, filters, limit=50)).items:
+            recent = issue.created_on is not None and issue.created_on >= since - CLOCK_SKEW
+            mine = issue.author is not None and issue.author.id == session.user_id
+            if recent and mine and issue.subject == new.subject:
+                return issue
+        return None
+
+    @staticmethod
+    def _created(resolved: _Resolved, issue: Issue) -> Created:
+        return Created(issue, resolved.project, not_taken(resolved.new, resolved.chosen, issue))
+
+
+ID_FIELDS = {
+    "Tracker": "tracker_id",
+    "Status": "status_id",
+    "Priority": "priority_id",
+    "Category": "category_id",
+    "Target version": "fixed_version_id",
+    "Assignee": "assigned_to_id",
+}
+
+
+def _choices(draft: Draft, catalog: Catalog) -> dict[str, Ref]:
+    wanted = {
+        "Tracker": (draft.tracker, "tracker", catalog.trackers),
+        "Status": (draft.status, "status", catalog.statuses),
+        "Priority": (draft.priority, "priority", catalog.priorities),
+        "Category": (draft.category, "category", catalog.categories),
+        "Target version": (draft.version, "version", catalog.versions),
+    }
+    return {
+        label: pick(kind, name, known) for label, (name, kind, known) in wanted.items() if name is not None
+    }
+
+
+def not_taken(asked: NewIssue, chosen: dict[str, Ref], got: Issue) -> tuple[str, ...]:
+    """What the service silently replaced or dropped, a sentence each (service-facts, Issues)."""
+    answers = {
+        "Tracker": got.tracker,
+        "Status": got.status,
+        "Priority": got.priority,
+        "Category": got.category,
+        "Target version": got.fixed_version,
+        "Assignee": got.assigned_to,
+    }
+    said = []
+    for label, ref in chosen.items():
+        answer = answers[label]
+        if answer is None:
+            said.append(f"{label} {ref.name} was not taken.")
+        elif answer.id != ref.id:
+            said.append(f"{label} is {answer.name}, not {ref.name}.")
+    if asked.is_private and not got.is_private:
+        said.append("It is not private: you may not set that.")
+    if asked.parent_issue_id and (got.parent is None or got.parent.id != asked.parent_issue_id):
+        said.append(f"Parent issue #{asked.parent_issue_id} was not taken.")
+    for label, wanted, answer_value in (
+        ("Start date", asked.start_date, got.start_date),
+        ("Due date", asked.due_date, got.due_date),
+        ("Estimated hours", asked.estimated_hours, got.estimated_hours),
+    ):
+        if wanted is not None and answer_value is None:
+            said.append(f"{label} was not taken.")
+    values = {field.id: field for field in got.custom_fields}
+    for custom in asked.custom_fields or ():
+        answered = values.get(custom.id)
+        if answered is None or not answered.value:
+            name = answered.name if answered else f"cf_{custom.id}"
+            said.append(f"{name} was not taken.")
+    return tuple(said)

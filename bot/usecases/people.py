@@ -1,0 +1,33 @@
+"""People as others name them: oneself, a Slack user, a name in the service."""
+
+from bot.errors import UserError
+from bot.service.models import Ref
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.usecases.accounts import Session
+from bot.usecases.catalog import Catalog
+from bot.usecases.naming import pick
+
+Who = Owner | str
+"""A Slack user, `me`, or a name (or id) as typed."""
+
+
+class People:
+    """Finds the service's user behind each way of naming one."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def find(self, session: Session, who: Who, catalog: Catalog) -> Ref:
+        """The user meant. Raises UserError for a Slack user who isn't linked, a name unknown or ambiguous."""
+        if who == "me":
+            return Ref(id=session.user_id, name=session.name)
+        if isinstance(who, Owner):
+            link = await self._store.links.get(who)
+            if link is None:
+                raise UserError(
+                    "The person you mentioned hasn't linked an account yet: ask them to use `/tracker link`, "
+                    "or write their name as {service} has it."
+                )
+            return Ref(id=link.user_id, name=link.name)
+        return pick("person", who.removeprefix("@"), catalog.people)

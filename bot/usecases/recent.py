@@ -1,0 +1,30 @@
+"""A small memory of what was read a moment ago, so that a form's fields don't each ask the service again."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Recent(Generic[K, V]):
+    """At most `size` values, each at most `seconds` old. Keys hold the owner: nobody gets another's view."""
+
+    def __init__(self, seconds: float, size: int = 500) -> None:
+        self._seconds = seconds
+        self._size = size
+        self._kept: OrderedDict[K, tuple[float, V]] = OrderedDict()
+
+    async def get(self, key: K, read: Callable[[], Awaitable[V]]) -> V:
+        """The value for `key`, read anew when it's not there or too old. What `read` raises, this raises."""
+        now = time.monotonic()
+        if (kept := self._kept.get(key)) and now - kept[0] < self._seconds:
+            return kept[1]
+        value = await read()
+        self._kept[key] = (now, value)
+        self._kept.move_to_end(key)
+        while len(self._kept) > self._size:
+            self._kept.popitem(last=False)
+        return value

@@ -1,0 +1,40 @@
+"""The client, unchanged, against the reference service and against a real Redmine."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from bot.sandbox.tracker.server import Tracker
+from bot.service.client import Client
+from tests.contract import reference
+from tests.contract.redmine_fixture import redmine
+from tests.contract.world import World
+
+__all__ = ["redmine"]
+
+
+@pytest_asyncio.fixture(params=["reference", pytest.param("redmine", marks=pytest.mark.redmine)])
+async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
+    """A running service: the reference service fresh for each test, Redmine one for all."""
+    if request.param == "redmine":
+        yield request.getfixturevalue("redmine")
+        return
+    data = reference.data()
+    header = "X-Other-Key"
+    # Where Redmine 5.0 shows one side of what may be (pages of 100, updates answered 204), this is the other.
+    tracker = Tracker(
+        data, key_header=header, max_upload=reference.MAX_UPLOAD, page_cap=40, empty_updates=200
+    )
+    await tracker.start()
+    try:
+        yield reference.world(tracker.url, header, data)
+    finally:
+        await tracker.stop()
+
+
+@pytest_asyncio.fixture
+async def client(world: World) -> AsyncIterator[Client]:
+    """The client under test."""
+    async with Client(world.url, key_header=world.key_header) as made:
+        yield made

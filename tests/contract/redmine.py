@@ -1,0 +1,186 @@
+"""Starts a real Redmine for the tests, from Debian's packages, with a database of its own.
+
+    python tests/contract/redmine.py [--port N] [--data DIR]
+
+prints one line of JSON once it answers (its address, the header of its keys, and the ids and keys of
+`redmine_seed.rb`), and stops on SIGTERM or Ctrl-C. A DIR that holds an earlier run's data is used again.
+
+Needs the packages `redmine redmine-sqlite puma`. Their bundle holds no web server, so a Gemfile of our
+own adds puma to it. Nothing of the packaged instance is touched: Debian's Redmine takes its instance's
+directory from REDMINE_INSTANCE, relative to /var/lib/redmine, and that name may climb out of there.
+"""
+
+import argparse
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path("/usr/share/redmine")
+SEED = Path(__file__).with_name("redmine_seed.rb")
+KEY_HEADER = "X-Redmine-API-Key"
+START_SECONDS = 90.0
+STOP_SECONDS = 10.0
+
+GEMFILE = f"""\
+eval_gemfile '{ROOT}/Gemfile'
+gem 'puma'
+gem 'sqlite3', '~> 1.4.0' unless dependencies.any? {{ |gem| gem.name == 'sqlite3' }}
+"""
+DATABASE = """\
+production:
+  adapter: sqlite3
+  database: {path}
+  timeout: 10000
+"""
+
+
+def missing() -> str | None:
+    """What is not installed for starting a Redmine here, or None when everything is."""
+    absent = [name for name in ("bundle", "puma", "ruby") if shutil.which(name) is None]
+    if not (ROOT / "config.ru").is_file():
+        absent.insert(0, str(ROOT))
+    return f"a real Redmine needs {', '.join(absent)}" if absent else None
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(data: Path, port: int = 0) -> Iterator[dict[str, Any]]:
+    """A Redmine whose files are all in `data`, made and seeded there unless they already are.
+
+    Gives what `redmine_seed.rb` wrote, with `url` and `key_header`. Raises RuntimeError, with the end
+    of the log, when it does not start.
+    """
+    data = data.resolve()
+    environment = _environment(data)
+    world = data / "world.json"
+    if not world.is_file():
+        _make_instance(data)
+        for command in (("rake", "db:migrate"), ("rails", "runner", str(SEED))):
+            with _bundle_exec(data, environment, *command) as making:
+                if making.wait(START_SECONDS):
+                    raise RuntimeError(f"{' '.join(command)} failed:\n{_end_of_log(data)}")
+    port = port or free_port()
+    url, bind = f"http://127.0.0.1:{port}", f"tcp://127.0.0.1:{port}"
+    serve = ("puma", "--bind", bind, "--threads", "1:4", "config.ru")
+    with _bundle_exec(data, environment, *serve) as server:
+        _await_answer(server, url, data)
+        yield {"url": url, "key_header": KEY_HEADER, **json.loads(world.read_text())}
+
+
+def _environment(data: Path) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+    return kept | {
+        "HOME": str(data),
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "RAILS_ENV": "production",
+        "REDMINE_INSTANCE": "../" * 8 + str(data).lstrip("/"),
+        "BUNDLE_GEMFILE": str(data / "bundle/Gemfile"),
+        "BUNDLE_APP_CONFIG": str(data / "bundle"),
+        "BUNDLE_SILENCE_ROOT_WARNING": "1",
+        "SCHEMA": "/dev/null",
+        "ISSUEBOT_WORLD": str(data / "world.json"),
+    }
+
+
+def _make_instance(data: Path) -> None:
+    for name in ("bundle", "config", "files", "log", "tmp"):
+        (data / name).mkdir(parents=True, exist_ok=True)
+    (data / "redmine.db").unlink(missing_ok=True)
+    (data / "bundle/Gemfile").write_text(GEMFILE)
+    shutil.copyfile(ROOT / "Gemfile.lock", data / "bundle/Gemfile.lock")
+    (data / "config/database.yml").write_text(DATABASE.format(path=data / "redmine.db"))
+    (data / "config/secret_key.txt").write_text(secrets.token_hex(32))
+
+
+@contextmanager
+def _bundle_exec(
+    data: Path, environment: Mapping[str, str], *command: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The command under way; it is ended on leaving, if it hasn't ended by itself."""
+    with (data / "output.log").open("ab") as log:
+        process = subprocess.Popen(  # noqa: S603 - the arguments are ours
+            ["bundle", "exec", *command],  # noqa: S607 - found by PATH, as missing() looked for it
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _await_answer(server: subprocess.Popen[bytes], url: str, data: Path) -> None:
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            raise RuntimeError(f"Redmine stopped at once:\n{_end_of_log(data)}")
+        try:
+            with direct.open(f"{url}/projects.json?limit=1", timeout=START_SECONDS) as answer:
+                answer.read()
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"Redmine answers {error.code}:\n{_end_of_log(data)}") from None
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError(f"Redmine did not answer in {START_SECONDS:.0f} s:\n{_end_of_log(data)}")
+
+
+def _end_of_log(data: Path) -> str:
+    return (data / "output.log").read_text(errors="replace")[-2000:]
+
+
+def main() -> None:
+    """The command line; see the module's docstring."""
+    parser = argparse.ArgumentParser(description="Starts a real Redmine for the tests.")
+    parser.add_argument("--port", type=int, default=0, help="default: any free one")
+    parser.add_argument("--data", type=Path, help="where its files are kept; default: for this run only")
+    options = parser.parse_args()
+    absent = missing()
+    if absent:
+        sys.exit(absent)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with tempfile.TemporaryDirectory(prefix="redmine-") as own:
+        data = options.data or Path(own)
+        try:
+            with running(data, options.port) as world:
+                sys.stdout.write(json.dumps(world) + "\n")
+                sys.stdout.flush()
+                signal.pause()
+        except KeyboardInterrupt:
+            pass
+
+
+if __name__ == "__main__":
+    main()

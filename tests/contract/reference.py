@@ -1,0 +1,141 @@
+"""The reference service with the same small world that `redmine_seed.rb` makes in a real one."""
+
+from datetime import UTC, date, datetime, timedelta
+
+from bot.sandbox.tracker import defaults
+from bot.sandbox.tracker.data import (
+    CLOSED_PROJECT,
+    Category,
+    CustomField,
+    Data,
+    Issue,
+    Project,
+    Relation,
+    User,
+    Version,
+    put,
+)
+from tests.contract.world import World
+
+BULK = 205
+MAX_UPLOAD = 64 * 1024
+ANA, BEN, CHRIS = 5, 6, 7
+SHOP, SEARCH, VAULT, MUSEUM = 1, 2, 3, 4
+SEVERITY, ENVIRONMENT = 1, 2
+
+
+def data() -> Data:
+    """A fresh one, for a test to change as it likes."""
+    made = defaults.fresh()
+    made.roles[defaults.REPORTER].rights = frozenset(
+        {"view_issues", "view_time_entries", "add_issues", "log_time", "edit_own_time_entries"}
+    )
+    for user_id, login, name, zone in (
+        (ANA, "ana", ("Ana", "Ruiz"), "Europe/Madrid"),
+        (BEN, "ben", ("Ben", "Okafor"), "Europe/London"),
+        (CHRIS, "chris", ("Chris", "Lindqvist"), "Europe/Stockholm"),
+    ):
+        mail = f"{login}@example.test"
+        put(
+            made.users,
+            User(user_id, login, *name, mail, f"{user_id:x}" * 40, admin=login == "chris", tz=zone),
+        )
+    _projects(made)
+    _issues(made)
+    return made
+
+
+def world(url: str, key_header: str, made: Data) -> World:
+    """What the tests need to know of it."""
+    return World(
+        url=url,
+        key_header=key_header,
+        keys={user.login: user.api_key for user in made.users.values()},
+        users={user.login: user.id for user in made.users.values()},
+        projects={
+            kind: {"id": number, "identifier": made.projects[number].identifier}
+            for kind, number in {"public": SHOP, "child": SEARCH, "private": VAULT, "closed": MUSEUM}.items()
+        },
+        issues={
+            kind: number
+            for number, kind in enumerate(
+                ("parent", "child", "closed", "private", "vault", "in_child", "museum"), start=1
+            )
+        },
+        bulk=BULK,
+        trackers={row.name: row.id for row in made.trackers.values()},
+        statuses={row.name: row.id for row in made.statuses.values()},
+        priorities={row.name: row.id for row in made.priorities.values()},
+        activities={row.name: row.id for row in made.activities.values()},
+        categories={row.name: row.id for row in made.categories.values()},
+        versions={row.name: row.id for row in made.versions.values()},
+        custom_fields={row.name: row.id for row in made.custom_fields.values()},
+        max_upload=MAX_UPLOAD,
+    )
+
+
+def _projects(made: Data) -> None:
+    trackers = (defaults.BUG, defaults.FEATURE, defaults.SUPPORT)
+    for project in (
+        Project(SHOP, "Web Shop", "webshop", "Web Shop, for the tests."),
+        Project(SEARCH, "Shop Search", "webshop-search", "Shop Search, for the tests.", parent_id=SHOP),
+        Project(VAULT, "Vault", "vault", "Vault, for the tests.", is_public=False),
+        Project(MUSEUM, "Museum", "museum", "Museum, for the tests.", status=CLOSED_PROJECT),
+    ):
+        project.tracker_ids = trackers
+        put(made.projects, project)
+        made.join(project, made.users[ANA], defaults.MANAGER)
+        made.join(project, made.users[CHRIS], defaults.DEVELOPER)
+        if project.is_public:
+            made.join(project, made.users[BEN], defaults.REPORTER)
+    for number, name in enumerate(("Checkout", "Catalogue"), start=1):
+        put(made.categories, Category(number, name, SHOP))
+    for number, name in enumerate(("1.0", "2.0"), start=1):
+        put(made.versions, Version(number, name, SHOP))
+    severity = CustomField(SEVERITY, "Severity", "list", ("minor", "major", "critical"), required=True)
+    severity.is_filter = True
+    severity.tracker_ids, severity.project_ids = frozenset({defaults.BUG}), frozenset({SHOP})
+    put(made.custom_fields, severity)
+    environment = CustomField(ENVIRONMENT, "Environment", is_filter=True, tracker_ids=frozenset(trackers))
+    put(made.custom_fields, environment)
+
+
+def _issues(made: Data) -> None:
+    now = datetime.now(UTC).replace(microsecond=0)
+
+    def issue(project_id: int, author_id: int, subject: str) -> Issue:
+        tracker, status, priority = defaults.FEATURE, defaults.NEW, defaults.NORMAL
+        number = len(made.issues) + 1
+        return put(
+            made.issues,
+            Issue(
+                number,
+                project_id,
+                tracker,
+                status,
+                priority,
+                author_id,
+                subject,
+                created_on=now,
+                updated_on=now,
+            ),
+        )
+
+    parent = issue(SHOP, ANA, "Checkout fails with 100% discount")
+    parent.tracker_id, parent.description, parent.assigned_to_id = defaults.BUG, "Steps:\n\n1. Pay", ANA
+    parent.category_id, parent.version_id, parent.estimated_hours = 1, 1, 2.5
+    parent.custom = {SEVERITY: "major", ENVIRONMENT: "staging"}
+    child = issue(SHOP, BEN, "Write down the rounding rule")
+    child.parent_id = parent.id
+    closed = issue(SHOP, BEN, "Basket forgets its items")
+    closed.status_id, closed.tracker_id, closed.closed_on = defaults.CLOSED, defaults.SUPPORT, now
+    issue(SHOP, ANA, "Private: refund of a customer").is_private = True
+    issue(VAULT, ANA, "Rotate the signing certificate")
+    search = issue(SEARCH, BEN, "Search ignores umlauts")
+    search.start_date, search.due_date = date(2024, 5, 1), date(2024, 5, 31)
+    issue(MUSEUM, ANA, "An issue of long ago")
+    put(made.relations, Relation(1, parent.id, child.id))
+    for number in range(1, BULK + 1):
+        row = issue(SHOP, BEN, f"Question {number:03} from a customer")
+        row.tracker_id, row.created_on = defaults.SUPPORT, now - timedelta(hours=number)
+        row.updated_on = row.created_on

@@ -1,0 +1,92 @@
+"""What the interface does not list: a real service has it, the reference service on purpose has not."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bot.errors import NotFound
+from bot.service.client import Client
+from bot.service.writes import IssueChanges, NewIssue, UploadInput
+from tests.contract.world import World
+
+
+@pytest.fixture
+def has_more(world: World) -> bool:
+    """Whether the service has more than the interface."""
+    return world.key_header == "X-Redmine-API-Key"
+
+
+async def test_names_are_known_where_the_service_lists_them(
+    client: Client, world: World, *, has_more: bool
+) -> None:
+    key = world.key("ana")
+    statuses = await client.beyond.issue_statuses(key)
+    priorities = await client.beyond.issue_priorities(key)
+    activities = await client.beyond.time_entry_activities(key)
+    trackers = await client.beyond.trackers(key)
+    memberships = await client.beyond.memberships(key, world.project("public"))
+    versions = await client.beyond.versions(key, world.project("public"))
+
+    if not has_more:
+        assert [statuses, priorities, activities, trackers, memberships, versions] == [None] * 6
+        return
+    assert statuses is not None
+    assert {status.name for status in statuses if status.is_closed} == {"Closed", "Rejected"}
+    for answer, expected in (
+        (priorities, world.priorities),
+        (activities, world.activities),
+        (trackers, world.trackers),
+        (versions, world.versions),
+    ):
+        assert answer is not None
+        assert {row.name: row.id for row in answer} == expected
+    assert memberships is not None
+    assert {row.user.name for row in memberships if row.user} == {"Ana Ruiz", "Ben Okafor", "Chris Lindqvist"}
+
+
+async def test_one_issue_is_shown_with_its_children_and_journals(
+    client: Client, world: World, *, has_more: bool
+) -> None:
+    issue = await client.beyond.get_issue(
+        world.key("ana"), world.issues["parent"], include=["children", "journals", "allowed_statuses"]
+    )
+
+    if not has_more:
+        assert issue is None
+        return
+    assert issue is not None
+    assert world.issues["child"] in {child.id for child in issue.children}
+    assert issue.allowed_statuses
+
+
+async def test_a_file_and_a_note_are_added_to_an_issue(
+    client: Client, world: World, *, has_more: bool
+) -> None:
+    async def content() -> AsyncIterator[bytes]:
+        yield b"later"
+
+    key = world.key("ana")
+    made = await client.create_issue(key, NewIssue(project_id=world.project("child"), subject="Later"))
+    upload = await client.upload_file(key, content(), filename="later.txt")
+    changes = IssueChanges(
+        notes="See the file", uploads=(UploadInput(token=upload.token, filename="later.txt"),)
+    )
+
+    if not has_more:
+        with pytest.raises(NotFound):
+            await client.beyond.update_issue(key, made.id, changes)
+        return
+    await client.beyond.update_issue(key, made.id, changes)
+    read = await client.beyond.get_issue(key, made.id, include=["attachments", "journals"])
+    assert read is not None
+    assert [file.filename for file in read.attachments] == ["later.txt"]
+    assert "See the file" in [journal.notes for journal in read.journals]
+
+
+async def test_a_hidden_issue_is_not_shown_and_hides_no_other(
+    client: Client, world: World, *, has_more: bool
+) -> None:
+    assert await client.beyond.get_issue(world.key("ben"), world.issues["vault"]) is None
+
+    shown = await client.beyond.get_issue(world.key("ben"), world.issues["child"])
+    assert (shown is not None) == has_more

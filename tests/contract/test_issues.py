@@ -1,0 +1,150 @@
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from bot.errors import Forbidden, Refused
+from bot.service.client import Client
+from bot.service.filters import IssueFilters
+from bot.service.models import Issue, Ref
+from bot.service.writes import CustomFieldInput, NewIssue
+from tests.contract.world import World
+
+
+def name(ref: Ref | None) -> str | None:
+    return ref.name if ref else None
+
+
+async def read_back(client: Client, world: World, number: int) -> Issue:
+    found = await client.list_issues(world.key("chris"), IssueFilters(issue_ids=(number,)))
+    return found.items[0]
+
+
+async def test_what_is_asked_for_is_what_is_made(client: Client, world: World) -> None:
+    before = datetime.now(UTC) - timedelta(seconds=2)
+    parent = await client.create_issue(
+        world.key("ana"),
+        NewIssue(project_id=world.project("public"), subject="Coupons", tracker_id=world.trackers["Feature"]),
+    )
+
+    made = await client.create_issue(
+        world.key("ana"),
+        NewIssue(
+            project_id=world.project("public"),
+            subject="Coupons are counted twice",
+            description="Steps:\n\n1. Pay with “two” coupons 🙂",
+            tracker_id=world.trackers["Bug"],
+            priority_id=world.priorities["Urgent"],
+            category_id=world.categories["Checkout"],
+            fixed_version_id=world.versions["2.0"],
+            assigned_to_id=world.users["ben"],
+            parent_issue_id=parent.id,
+            start_date=date(2024, 6, 3),
+            due_date=date(2024, 6, 7),
+            done_ratio=30,
+            estimated_hours=Decimal("1.25"),
+            custom_fields=(
+                CustomFieldInput(id=world.custom_fields["Severity"], value="critical"),
+                CustomFieldInput(id=world.custom_fields["Environment"], value="live"),
+            ),
+        ),
+    )
+
+    for issue in (made, await read_back(client, world, made.id)):
+        assert issue.subject == "Coupons are counted twice"
+        assert issue.description == "Steps:\r\n\r\n1. Pay with “two” coupons 🙂"
+        assert {
+            "project": name(issue.project),
+            "tracker": name(issue.tracker),
+            "priority": name(issue.priority),
+            "status": name(issue.status),
+            "category": name(issue.category),
+            "version": name(issue.fixed_version),
+            "author": name(issue.author),
+            "assignee": name(issue.assigned_to),
+        } == {
+            "project": "Web Shop",
+            "tracker": "Bug",
+            "priority": "Urgent",
+            "status": "New",
+            "category": "Checkout",
+            "version": "2.0",
+            "author": "Ana Ruiz",
+            "assignee": "Ben Okafor",
+        }
+        assert issue.parent is not None
+        assert issue.parent.id == parent.id
+        assert (issue.start_date, issue.due_date) == (date(2024, 6, 3), date(2024, 6, 7))
+        assert (issue.done_ratio, issue.estimated_hours) == (30, Decimal("1.25"))
+        assert {field.name: field.value for field in issue.custom_fields} == {
+            "Severity": "critical",
+            "Environment": "live",
+        }
+        assert issue.created_on is not None
+        assert issue.created_on > before
+        assert issue.closed_on is None
+
+
+async def test_a_project_and_a_subject_are_enough(client: Client, world: World) -> None:
+    made = await client.create_issue(
+        world.key("ben"), NewIssue(project_id=world.project("child"), subject="Umlauts")
+    )
+
+    assert (made.category, made.assigned_to, made.fixed_version, made.parent) == (None, None, None, None)
+    assert (made.due_date, made.estimated_hours, made.done_ratio) == (None, None, 0)
+    assert made.is_private is False
+
+
+async def test_an_issue_without_a_subject_is_refused(client: Client, world: World) -> None:
+    with pytest.raises(Refused) as caught:
+        await client.create_issue(world.key("ana"), NewIssue(project_id=world.project("public"), subject=" "))
+
+    assert caught.value.status == 422
+    assert "Subject cannot be blank" in caught.value.errors
+
+
+async def test_a_required_custom_field_is_asked_for(client: Client, world: World) -> None:
+    with pytest.raises(Refused) as caught:
+        await client.create_issue(
+            world.key("ana"),
+            NewIssue(
+                project_id=world.project("public"), subject="Without it", tracker_id=world.trackers["Bug"]
+            ),
+        )
+
+    assert "Severity cannot be blank" in caught.value.errors
+
+
+@pytest.mark.parametrize("kind", ["private", "closed"])
+async def test_a_project_that_one_cannot_use_is_refused(client: Client, world: World, kind: str) -> None:
+    with pytest.raises((Refused, Forbidden)):
+        await client.create_issue(world.key("ben"), NewIssue(project_id=world.project(kind), subject="No"))
+
+
+async def test_what_one_may_not_set_is_silently_left_out(client: Client, world: World) -> None:
+    made = await client.create_issue(
+        world.key("ben"),
+        NewIssue(
+            project_id=world.project("public"),
+            subject="Not so private",
+            tracker_id=world.trackers["Feature"],
+            status_id=world.statuses["Closed"],
+            is_private=True,
+        ),
+    )
+
+    assert (made.is_private, name(made.status)) == (False, "New")
+
+
+async def test_a_private_issue_is_hidden_from_those_without_the_right(client: Client, world: World) -> None:
+    wanted = IssueFilters(issue_ids=(world.issues["private"], world.issues["vault"]))
+
+    assert {issue.id for issue in (await client.list_issues(world.key("ana"), wanted)).items} == {
+        world.issues["private"],
+        world.issues["vault"],
+    }
+    assert (await client.list_issues(world.key("ben"), wanted)).items == ()
+
+
+async def test_issues_of_a_closed_project_can_be_read(client: Client, world: World) -> None:
+    assert (await read_back(client, world, world.issues["museum"])).subject == "An issue of long ago"

@@ -1,0 +1,91 @@
+from uuid import uuid4
+
+import pytest
+
+from bot.errors import Forbidden, NotFound, Refused
+from bot.service.client import Client
+from bot.service.writes import NewProject
+from tests.contract.world import World
+
+
+@pytest.mark.parametrize(
+    ("login", "expected"), [("ana", {"public", "child", "private"}), ("ben", {"public", "child"})]
+)
+async def test_the_list_holds_what_the_reader_may_see_and_is_open(
+    client: Client, world: World, login: str, expected: set[str]
+) -> None:
+    found = {project.id async for project in client.iter_projects(world.key(login), include=["trackers"])}
+
+    assert {kind for kind in world.projects if world.project(kind) in found} == expected
+
+
+async def test_a_project_is_found_by_number_and_by_identifier(client: Client, world: World) -> None:
+    by_number, by_name = [
+        await client.get_project(
+            world.key("ana"),
+            project,
+            include=(
+                "trackers",
+                "issue_categories",
+                "time_entry_activities",
+                "enabled_modules",
+                "issue_custom_fields",
+            ),
+        )
+        for project in (world.project("public"), "webshop")
+    ]
+
+    assert by_number == by_name
+    assert (by_name.name, by_name.identifier, by_name.status, by_name.is_public) == (
+        "Web Shop",
+        "webshop",
+        1,
+        True,
+    )
+    assert by_name.description == "Web Shop, for the tests."
+    assert {"Bug", "Feature", "Support"} <= {tracker.name for tracker in by_name.trackers}
+    assert {category.name for category in by_name.issue_categories} == {"Catalogue", "Checkout"}
+    assert {activity.id for activity in by_name.time_entry_activities} == set(world.activities.values())
+    assert {"issue_tracking", "time_tracking"} <= {module.name for module in by_name.enabled_modules}
+    # Redmine leaves out the fields that are for all projects.
+    assert {"Severity"} <= {field.name for field in by_name.issue_custom_fields} <= set(world.custom_fields)
+
+
+async def test_a_subproject_names_its_parent(client: Client, world: World) -> None:
+    child = await client.get_project(world.key("ben"), world.project("child"))
+
+    assert child.parent is not None
+    assert (child.parent.id, child.parent.name) == (world.project("public"), "Web Shop")
+
+
+async def test_a_closed_project_can_be_read_by_name(client: Client, world: World) -> None:
+    assert (await client.get_project(world.key("ben"), "museum")).status == 5
+
+
+async def test_what_one_may_not_see_is_no_answer(client: Client, world: World) -> None:
+    with pytest.raises(Forbidden):
+        await client.get_project(world.key("ben"), "vault")
+    with pytest.raises(NotFound):
+        await client.get_project(world.key("ben"), "no-such-project")
+
+
+async def test_a_project_is_created_once(client: Client, world: World) -> None:
+    identifier = f"made-{uuid4().hex[:8]}"
+    wanted = NewProject(name="Made", identifier=identifier, description="By a test", is_public=False)
+
+    made = await client.create_project(world.key("chris"), wanted)
+
+    assert (made.name, made.identifier, made.description, made.is_public) == (
+        "Made",
+        identifier,
+        "By a test",
+        False,
+    )
+    with pytest.raises(Refused) as caught:
+        await client.create_project(world.key("chris"), wanted)
+    assert "Identifier has already been taken" in caught.value.errors
+
+
+async def test_not_everybody_creates_projects(client: Client, world: World) -> None:
+    with pytest.raises(Forbidden):
+        await client.create_project(world.key("ben"), NewProject(name="No", identifier="no"))

@@ -1,0 +1,39 @@
+"""What a service for the tests holds, told alike for the reference service and for a real Redmine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import SecretStr
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """A running service and the ids in it; who is in it and what may differ is in `redmine_seed.rb`.
+
+    Ana manages the projects `public` (with its subproject `child`), `private` and `closed`; Ben reports
+    in the public ones; Chris is the administrator. `bulk` is how many issues there are beside `issues`.
+    """
+
+    url: str
+    key_header: str
+    keys: Mapping[str, str] = field(repr=False)
+    users: Mapping[str, int]
+    projects: Mapping[str, Mapping[str, int | str]]
+    issues: Mapping[str, int]
+    bulk: int
+    trackers: Mapping[str, int]
+    statuses: Mapping[str, int]
+    priorities: Mapping[str, int]
+    activities: Mapping[str, int]
+    categories: Mapping[str, int]
+    versions: Mapping[str, int]
+    custom_fields: Mapping[str, int]
+    max_upload: int
+
+    def key(self, login: str) -> SecretStr:
+        """The person's key."""
+        return SecretStr(self.keys[login])
+
+    def project(self, kind: str) -> int:
+        """The id of a project."""
+        return int(self.projects[kind]["id"])

@@ -1,0 +1,38 @@
+from collections.abc import AsyncIterator
+
+import pytest
+from pydantic import SecretStr
+
+from bot.service.client import Client, Timeouts
+from tests.service.scripted import Service, run
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Service]:
+    service = Service()
+    runner = await run(service)
+    yield service
+    service.stopped.set()
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def elsewhere() -> AsyncIterator[Service]:
+    service = Service()
+    service.reply({})
+    runner = await run(service)
+    yield service
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def client(service: Service) -> AsyncIterator[Client]:
+    async with Client(
+        service.url + "/prefix/", timeout=Timeouts(connect=1, read=0.4, total=3, upload=5)
+    ) as client:
+        yield client
+
+
+@pytest.fixture
+def key() -> SecretStr:
+    return SecretStr("0123456789abcdef-very-secret")

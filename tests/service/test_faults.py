@@ -1,0 +1,341 @@
+"""What goes wrong between the bot and the service: which error it is, what is tried again, what leaks."""
+
+import asyncio
+import socket
+import time
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from pydantic import SecretStr
+
+import bot.service.transport
+from bot import errors
+from bot.service.client import Client, Timeouts
+from bot.service.filters import IssueFilters
+from bot.service.writes import NewIssue, TimeEntryChanges
+from tests.service.scripted import Service
+
+USER = {"user": {"id": 1}}
+STATUSES: dict[int, type[errors.ServiceError]] = {
+    302: errors.Redirected,
+    304: errors.Redirected,
+    400: errors.Refused,
+    401: errors.Unauthorized,
+    403: errors.Forbidden,
+    404: errors.NotFound,
+    405: errors.NotFound,
+    406: errors.Refused,
+    409: errors.Refused,
+    412: errors.Refused,
+    413: errors.TooLarge,
+    422: errors.Refused,
+    500: errors.ServiceBroken,
+}
+Act = Callable[[Client, SecretStr], Awaitable[object]]
+
+
+async def read(client: Client, key: SecretStr) -> object:
+    return await client.get_user(key)
+
+
+async def create(client: Client, key: SecretStr) -> object:
+    return await client.create_issue(key, NewIssue(project_id=1, subject="x"))
+
+
+async def update(client: Client, key: SecretStr) -> None:
+    await client.update_time_entry(key, 1, TimeEntryChanges(comments="x"))
+
+
+@pytest.mark.parametrize("act", [read, create, update])
+@pytest.mark.parametrize("status", STATUSES)
+async def test_a_status_becomes_its_error_at_once(
+    client: Client, service: Service, key: SecretStr, act: Act, status: int
+) -> None:
+    service.reply(b"<html>", status)
+
+    with pytest.raises(errors.ServiceError) as caught:
+        await act(client, key)
+
+    assert type(caught.value) is STATUSES[status]
+    assert (caught.value.method, caught.value.status) == (service.last.method, status)
+    assert "/prefix" + caught.value.path == service.last.path
+    assert len(service.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"errors": ["Subject cannot be blank", " ", 3]}, ("Subject cannot be blank",)),
+        ({"errors": []}, ()),
+        ({"errors": "no"}, ("no",)),
+        ({"error": "no"}, ("no",)),
+        ({"errors": {"subject": ["is blank", "is short"]}}, ("subject is blank", "subject is short")),
+        (["no"], ("no",)),
+        ("no", ("no",)),
+        (b"<html>", ()),
+        (b"", ()),
+        ({"errors": ["x" * 9000] * 90}, ("x" * 500,) * 20),
+    ],
+)
+async def test_a_refusal_carries_the_services_own_sentences(
+    client: Client, service: Service, key: SecretStr, body: object, expected: tuple[str, ...]
+) -> None:
+    service.reply(body, 422)
+
+    with pytest.raises(errors.Refused) as caught:
+        await create(client, key)
+
+    assert caught.value.errors == expected
+
+
+@pytest.mark.parametrize("act", [read, create, update])
+async def test_a_redirect_never_takes_the_key_along(
+    client: Client, service: Service, elsewhere: Service, key: SecretStr, act: Act
+) -> None:
+    service.reply(status=307, Location=elsewhere.url + "/users/current.json")
+
+    with pytest.raises(errors.Redirected):
+        await act(client, key)
+
+    assert elsewhere.asked == []
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+async def test_a_gateways_error_is_read_past(
+    client: Client, service: Service, key: SecretStr, status: int
+) -> None:
+    service.reply(b"<html>", status)
+    service.reply(USER)
+
+    assert (await client.get_user(key)).id == 1
+    assert len(service.asked) == 2
+
+
+async def test_reads_are_tried_three_times(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply(status=503)
+
+    with pytest.raises(errors.ServiceBroken):
+        await read(client, key)
+
+    assert len(service.asked) == 3
+
+
+@pytest.mark.parametrize("fault", ["drop", "cut"])
+async def test_a_broken_connection_is_read_past(
+    client: Client, service: Service, key: SecretStr, fault: str
+) -> None:
+    service.fault(fault)
+    service.reply(USER)
+
+    assert (await client.get_user(key)).id == 1
+
+
+@pytest.mark.parametrize("act", [create, update])
+@pytest.mark.parametrize("fault", ["drop", "cut", "hang", "gateway", "html", "array"])
+async def test_a_write_without_a_usable_answer_may_have_happened_and_is_not_repeated(
+    client: Client, service: Service, key: SecretStr, act: Act, fault: str
+) -> None:
+    if fault in ("drop", "cut", "hang"):
+        service.fault(fault)
+    else:
+        bodies = {"gateway": (b"", 502), "html": (b"<html>Sign in</html>", 200), "array": (b"[1]", 200)}
+        service.reply(*bodies[fault])
+
+    with pytest.raises(errors.OutcomeUnknown):
+        await act(client, key)
+
+    assert len(service.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b"null",
+        {"issue": {}},
+        {"issue": {"id": "x"}},
+        {"issue": None},
+        {"user": {"id": 1}},
+    ],
+)
+async def test_a_created_thing_that_cannot_be_read_may_have_been_created(
+    client: Client, service: Service, key: SecretStr, body: object
+) -> None:
+    service.reply(body, 201)
+
+    with pytest.raises(errors.OutcomeUnknown):
+        await create(client, key)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b'{"issues": [',
+        {},
+        {"issues": [], "total_count": None},
+        {"issues": 1, "total_count": 1},
+        {"issues": [{}], "total_count": 1},
+    ],
+)
+async def test_a_list_that_is_not_the_interfaces_is_broken(
+    client: Client, service: Service, key: SecretStr, body: object
+) -> None:
+    service.reply(body)
+
+    with pytest.raises(errors.ServiceBroken) as caught:
+        await client.list_issues(key, IssueFilters())
+
+    assert caught.value.status == 200
+
+
+async def test_an_answer_beyond_all_measure_is_broken(
+    client: Client, service: Service, key: SecretStr, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bot.service.transport, "LARGEST_ANSWER", 1000)
+    service.reply(b" " * 1001 + b'{"user": {"id": 1}}')
+
+    with pytest.raises(errors.ServiceBroken, match="too large"):
+        await read(client, key)
+    with pytest.raises(errors.OutcomeUnknown, match="too large"):
+        await create(client, key)
+
+
+async def test_a_read_that_gets_no_answer_times_out(client: Client, service: Service, key: SecretStr) -> None:
+    service.fault("hang")
+
+    with pytest.raises(errors.TimedOut):
+        await read(client, key)
+
+    assert len(service.asked) == 1
+
+
+async def test_a_call_has_a_deadline_of_its_own(service: Service, key: SecretStr) -> None:
+    service.fault("hang")
+    async with Client(service.url, timeout=Timeouts(total=0.2)) as client:
+        with pytest.raises(errors.TimedOut):
+            await read(client, key)
+        with pytest.raises(errors.OutcomeUnknown):
+            await create(client, key)
+
+
+async def test_an_uploads_source_that_stalls_is_broken_off(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    service.reply(b"")
+
+    async def stalling() -> AsyncIterator[bytes]:
+        yield b"one"
+        await asyncio.sleep(60)
+
+    with pytest.raises(TimeoutError):
+        await client.upload_file(key, stalling())
+
+
+async def test_too_many_requests_waits_as_asked_when_it_is_short(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    service.reply(status=429, Retry_After="1")
+    service.reply(USER)
+    began = time.monotonic()
+
+    await read(client, key)
+
+    assert time.monotonic() - began >= 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [("120", 120), ("soon", None), ("inf", None), ("", None), (format_datetime(datetime.now(UTC)), 0)],
+)
+async def test_too_many_requests_carries_the_wait(
+    client: Client, service: Service, key: SecretStr, asked: str, expected: float | None
+) -> None:
+    service.reply(status=429, Retry_After=asked)
+
+    with pytest.raises(errors.TooManyRequests) as caught:
+        await create(client, key)
+
+    assert caught.value.retry_after == expected
+    assert len(service.asked) == 1
+
+
+async def test_a_long_wait_is_the_persons_to_wait_for(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    service.reply(status=429, Retry_After=format_datetime(datetime.now(UTC) + timedelta(minutes=2)))
+
+    with pytest.raises(errors.TooManyRequests) as caught:
+        await read(client, key)
+
+    assert caught.value.retry_after == pytest.approx(120, abs=3)
+    assert len(service.asked) == 1
+
+
+@pytest.mark.parametrize("act", [read, create, update])
+async def test_no_connection_is_tried_again_also_for_writes(key: SecretStr, act: Act) -> None:
+    tries: list[int | None] = []
+    async with Client(nowhere(), on_answer=lambda _, status, __: tries.append(status)) as client:
+        with pytest.raises(errors.Unreachable):
+            await act(client, key)
+
+    assert tries == [None, None, None]
+
+
+@pytest.mark.parametrize("bad", ["", "two\nlines", "two words", "schlüssel"])
+async def test_a_key_that_cannot_be_one_is_never_sent(client: Client, service: Service, bad: str) -> None:
+    with pytest.raises(errors.Unauthorized) as caught:
+        await read(client, SecretStr(bad))
+
+    assert service.asked == []
+    assert "lines" not in everything(caught.value)
+
+
+@pytest.mark.parametrize("fault", ["drop", "cut", "hang", "nowhere", "html", "refused", "unreadable"])
+@pytest.mark.parametrize("act", [read, create])
+async def test_no_error_shows_the_key_or_the_body(
+    client: Client, service: Service, key: SecretStr, act: Act, fault: str
+) -> None:
+    if fault in ("drop", "cut", "hang"):
+        service.fault(fault)
+    bodies: dict[str, tuple[object, int]] = {
+        "html": (b"<html>hush</html>", 200),
+        "refused": (b"hush", 422),
+        "unreadable": ({"user": {"id": "hush"}, "issue": {"id": "hush"}}, 200),
+    }
+    if fault in bodies:
+        service.reply(*bodies[fault])
+    where = Client(nowhere()) if fault == "nowhere" else client
+
+    with pytest.raises(errors.ServiceError) as caught:
+        await act(where, key)
+
+    told = everything(caught.value)
+    assert key.get_secret_value() not in told
+    assert "hush" not in told
+    await where.aclose()
+
+
+def everything(error: BaseException) -> str:
+    """All that a log could print of an error, with its causes and contexts and their requests' headers."""
+    told: list[str] = []
+    seen: BaseException | None = error
+    while seen is not None:
+        told += [repr(seen), str(seen), repr(vars(seen)), "".join(traceback.format_exception(seen))]
+        request = getattr(seen, "_request", None)
+        told.append(repr(getattr(request, "headers", "")))
+        seen = seen.__cause__ or seen.__context__
+    return "\n".join(told)
+
+
+def nowhere() -> str:
+    """An address where nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}"

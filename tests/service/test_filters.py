@@ -1,0 +1,218 @@
+"""The issue list's filters: what each becomes, and the traps that none falls into."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from bot.errors import Refused
+from bot.service.client import Client
+from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
+from tests.service.scripted import Service
+
+PARIS = timezone(timedelta(hours=2))
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (IssueFilters(), {}),
+        (IssueFilters(status="open"), {"status_id": "open"}),
+        (IssueFilters(status="any"), {"status_id": "*"}),
+        (IssueFilters(status=(1, 2)), {"status_id": "1|2"}),
+        (IssueFilters(issue_ids=(3, 4)), {"issue_id": "3,4", "status_id": "*"}),
+        (IssueFilters(issue_ids=(3,), status="closed"), {"issue_id": "3", "status_id": "closed"}),
+        (IssueFilters(project_id=1, subprojects="none"), {"project_id": "1", "subproject_id": "!*"}),
+        (IssueFilters(project_id=1, subprojects=(2, 3)), {"project_id": "1", "subproject_id": "2|3"}),
+        (IssueFilters(project_id=1, category_ids="none"), {"project_id": "1", "category_id": "!*"}),
+        (IssueFilters(project_id=1, category_ids=(5, 6)), {"project_id": "1", "category_id": "5|6"}),
+        (IssueFilters(tracker_ids=(1, 2), priority_ids=(3,)), {"tracker_id": "1|2", "priority_id": "3"}),
+        (IssueFilters(fixed_version_ids="any"), {"fixed_version_id": "*"}),
+        (IssueFilters(parent_ids=(1, 2)), {"parent_id": "1,2"}),
+        (IssueFilters(assigned_to=("me", 5)), {"assigned_to_id": "me|5"}),
+        (IssueFilters(assigned_to="nobody"), {"assigned_to_id": "!*"}),
+        (IssueFilters(assigned_to="anybody"), {"assigned_to_id": "*"}),
+        (IssueFilters(author=("me",)), {"author_id": "me"}),
+        (IssueFilters(custom_fields=((7, "blue"),)), {"cf_7": "blue"}),
+        (IssueFilters(custom_fields=((7, "!blue"),)), {"cf_7": "=!blue"}),
+        (
+            IssueFilters(query_id=4, project_id=1, sort=(Sort("id"),)),
+            {"query_id": "4", "project_id": "1", "sort": "id"},
+        ),
+        (
+            IssueFilters(sort=(Sort("updated_on", descending=True), Sort("id"))),
+            {"sort": "updated_on:desc,id"},
+        ),
+        (IssueFilters(include=frozenset({"relations", "attachments"})), {"include": "attachments,relations"}),
+    ],
+)
+def test_each_filter_as_the_service_takes_it(filters: IssueFilters, expected: dict[str, str]) -> None:
+    assert filters.to_params() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("login fails", "~login fails"),
+        ("  login \n fails ", "~login fails"),
+        ("!*", "~!*"),
+        ("~~x", "~~~x"),
+        (">=2026", "~>=2026"),
+        ("a|b", "~a b"),
+        ("|a", "~a"),
+    ],
+)
+def test_text_is_contained_as_it_stands(text: str, expected: str) -> None:
+    assert IssueFilters(subject=text).to_params() == {"subject": expected}
+
+
+@given(st.text(min_size=1))
+def test_no_text_is_cut_or_read_as_an_operator(text: str) -> None:
+    try:
+        sent = IssueFilters(subject=text).to_params()["subject"]
+    except ValueError:
+        assert not text.replace("|", " ").split()
+        return
+    assert sent.startswith("~")
+    assert "|" not in sent
+    assert sent[1:].split() == text.replace("|", " ").split()
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        (TimeRange(since=datetime(2026, 3, 1, 1, 30, tzinfo=PARIS)), ">=2026-02-28T23:30:00Z"),
+        (TimeRange(until=datetime(2026, 3, 1, 1, 2, 3, 999999, tzinfo=UTC)), "<=2026-03-01T01:02:03Z"),
+        (TimeRange(since=datetime(2026, 3, 1, 1, 2, 59, 1, tzinfo=UTC)), ">=2026-03-01T01:03:00Z"),
+        (
+            TimeRange(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)),
+            "><2026-03-01T00:00:00Z|2026-03-02T00:00:00Z",
+        ),
+    ],
+)
+def test_moments_go_out_in_utc_with_whole_seconds(limits: TimeRange, expected: str) -> None:
+    filters = IssueFilters(created_on=limits, updated_on=limits, closed_on=limits)
+
+    assert filters.to_params() == {"created_on": expected, "updated_on": expected, "closed_on": expected}
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        (DateRange(since=date(2026, 3, 1)), ">=2026-03-01"),
+        (DateRange(until=date(2026, 3, 1)), "<=2026-03-01"),
+        (DateRange(date(2026, 3, 1), date(2026, 3, 1)), "><2026-03-01|2026-03-01"),
+    ],
+)
+def test_days_go_out_as_days(limits: DateRange, expected: str) -> None:
+    filters = IssueFilters(start_date=limits, due_date=limits)
+
+    assert filters.to_params() == {"start_date": expected, "due_date": expected}
+
+
+@pytest.mark.parametrize(
+    "trap",
+    [
+        lambda: IssueFilters(category_ids=(1,)),
+        lambda: IssueFilters(subprojects="none"),
+        lambda: IssueFilters(project_id=1, subprojects=()),
+        lambda: IssueFilters(status=()),
+        lambda: IssueFilters(sort=(Sort("id"), Sort("status"), Sort("author"), Sort("subject"))),
+        lambda: Sort("colour"),
+        lambda: IssueFilters(subject=" | "),
+        lambda: IssueFilters(query_id=1, status="any"),
+        lambda: IssueFilters(query_id=1, subject="x"),
+        lambda: IssueFilters(issue_ids=(0,)),
+        lambda: IssueFilters(project_id=-1),
+        lambda: IssueFilters(assigned_to=("me", 0)),
+        lambda: IssueFilters(custom_fields=((1, ""),)),
+        lambda: IssueFilters(custom_fields=((1, "a|b"),)),
+        lambda: IssueFilters(custom_fields=((0, "a"),)),
+        lambda: TimeRange(),
+        lambda: TimeRange(since=datetime(2026, 1, 1)),  # noqa: DTZ001 - the trap itself
+        lambda: TimeRange(datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)),
+        lambda: DateRange(),
+        lambda: DateRange(since=datetime(2026, 1, 1, tzinfo=UTC)),
+        lambda: DateRange(date(2026, 1, 2), date(2026, 1, 1)),
+    ],
+)
+def test_what_would_be_ignored_or_misread_cannot_be_built(trap: Callable[[], object]) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - any of the sentences
+        trap()
+
+
+FITTING: dict[str, object] = {
+    "id": 7,
+    "tracker": {"id": 1},
+    "priority": {"id": 2},
+    "category": {"id": 3},
+    "fixed_version": {"id": 4},
+    "assigned_to": {"id": 5},
+    "author": {"id": 6},
+    "parent": {"id": 8},
+    "custom_fields": [{"id": 9, "value": ["red", "Blue"]}, {"id": 10, "value": "1.50"}],
+}
+APPLIED = [
+    IssueFilters(tracker_ids=(1, 9)),
+    IssueFilters(priority_ids=(2,)),
+    IssueFilters(project_id=1, category_ids=(3,)),
+    IssueFilters(project_id=1, category_ids="any"),
+    IssueFilters(fixed_version_ids=(4,)),
+    IssueFilters(assigned_to=(5,)),
+    IssueFilters(assigned_to="anybody"),
+    IssueFilters(author=(6,)),
+    IssueFilters(parent_ids=(8,)),
+    IssueFilters(issue_ids=(7,)),
+    IssueFilters(custom_fields=((9, "blue"), (10, "1.5"))),
+]
+
+
+@pytest.mark.parametrize("filters", APPLIED)
+async def test_a_filter_that_the_service_ignored_is_noticed(
+    client: Client, service: Service, key: SecretStr, filters: IssueFilters
+) -> None:
+    service.reply({"issues": [FITTING], "total_count": 1})
+    service.reply({"issues": [FITTING, {"id": 1}], "total_count": 2})
+
+    assert (await client.list_issues(key, filters)).total_count == 1
+    with pytest.raises(Refused, match="200") as caught:
+        await client.list_issues(key, filters)
+    assert "not possible here" in caught.value.sentence("Tracker")
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        IssueFilters(project_id=1, category_ids="none"),
+        IssueFilters(fixed_version_ids="none"),
+        IssueFilters(assigned_to="nobody"),
+    ],
+)
+async def test_a_filter_for_nothing_that_was_ignored_is_noticed(
+    client: Client, service: Service, key: SecretStr, filters: IssueFilters
+) -> None:
+    service.reply({"issues": [{"id": 1}], "total_count": 1})
+    service.reply({"issues": [FITTING], "total_count": 1})
+
+    await client.list_issues(key, filters)
+    with pytest.raises(Refused):
+        await client.list_issues(key, filters)
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        IssueFilters(assigned_to=("me",)),
+        IssueFilters(author=("me",)),
+        IssueFilters(custom_fields=((1, "me"),)),
+    ],
+)
+async def test_me_is_whoever_the_service_takes_it_for(
+    client: Client, service: Service, key: SecretStr, filters: IssueFilters
+) -> None:
+    service.reply({"issues": [FITTING], "total_count": 1})
+
+    assert (await client.list_issues(key, filters)).total_count == 1

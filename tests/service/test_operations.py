@@ -1,0 +1,408 @@
+"""Each of the interface's operations: what is asked, and what its answer becomes."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pytest
+from pydantic import SecretStr
+
+from bot.service.client import Client
+from bot.service.conventions import issue_url, project_url
+from bot.service.filters import IssueFilters, Sort
+from bot.service.writes import (
+    AttachmentChanges,
+    CustomFieldInput,
+    NewIssue,
+    NewProject,
+    NewTimeEntry,
+    NewUser,
+    TimeEntryChanges,
+    UploadInput,
+    UserChanges,
+)
+from tests.service.scripted import Service
+
+
+async def test_create_user(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply({"user": {"id": 5, "login": "ada", "api_key": "new-key"}}, 201)
+
+    user = await client.create_user(
+        key,
+        NewUser(
+            login="ada",
+            firstname="Ada",
+            lastname="L",
+            mail="a@example.org",
+            password="pass",
+            send_information=True,
+        ),
+    )
+
+    assert (service.last.method, service.last.path) == ("POST", "/prefix/users.json")
+    assert service.last.headers["X-Service-API-Key"] == key.get_secret_value()
+    assert service.last.headers["Content-Type"] == "application/json"
+    assert service.last.json == {
+        "user": {
+            "login": "ada",
+            "firstname": "Ada",
+            "lastname": "L",
+            "mail": "a@example.org",
+            "password": "pass",
+        },
+        "send_information": True,
+    }
+    assert user.api_key is not None
+    assert user.api_key.get_secret_value() == "new-key"
+    assert "new-key" not in repr(user)
+
+
+async def test_get_user_is_whose_key_it_is(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply({"user": {"id": 5, "firstname": "Ada", "lastname": "L", "memberships": None}})
+
+    user = await client.get_user(key, include=("memberships", "groups"))
+
+    assert (service.last.method, service.last.path) == ("GET", "/prefix/users/current.json")
+    assert service.last.query == {"include": "groups,memberships"}
+    assert (user.name, user.login, user.memberships) == ("Ada L", None, ())
+
+
+async def test_update_user_sends_only_what_was_given(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    service.reply(status=204)
+
+    await client.update_user(key, 5, UserChanges(mail="b@example.org", language=None))
+
+    assert (service.last.method, service.last.path) == ("PUT", "/prefix/users/5.json")
+    assert service.last.json == {"user": {"mail": "b@example.org", "language": None}}
+
+
+async def test_create_issue(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply({"issue": {"id": 7, "subject": "Café"}}, 201)
+
+    issue = await client.create_issue(
+        key,
+        NewIssue(
+            project_id=3,
+            subject="Café",
+            due_date=date(2026, 3, 1),
+            estimated_hours=Decimal("1.5"),
+            category_id=None,
+            custom_fields=(CustomFieldInput(id=4, value=("a", "b")),),
+            uploads=(UploadInput(token=SecretStr("9.abc"), filename="a.txt"),),
+        ),
+    )
+
+    assert (service.last.method, service.last.path) == ("POST", "/prefix/issues.json")
+    assert service.last.json == {
+        "issue": {
+            "project_id": 3,
+            "subject": "Café",
+            "due_date": "2026-03-01",
+            "estimated_hours": 1.5,
+            "category_id": None,
+            "custom_fields": [{"id": 4, "value": ["a", "b"]}],
+            "uploads": [{"token": "9.abc", "filename": "a.txt"}],
+        }
+    }
+    assert issue.id == 7
+
+
+async def test_list_issues_is_one_page_in_the_order_asked_for(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    service.reply({"issues": [{"id": 7}], "total_count": 12, "offset": 10, "limit": 5})
+
+    filters = IssueFilters(
+        project_id=3,
+        include=frozenset({"relations", "attachments"}),
+        sort=(Sort("updated_on", descending=True),),
+    )
+    page = await client.list_issues(key, filters, offset=10, limit=5)
+
+    assert service.last.path == "/prefix/issues.json"
+    assert service.last.query == {
+        "project_id": "3",
+        "include": "attachments,relations",
+        "sort": "updated_on:desc",
+        "offset": "10",
+        "limit": "5",
+    }
+    assert [issue.id for issue in page.items] == [7]
+    assert (page.total_count, page.offset, page.limit) == (12, 10, 5)
+
+
+@pytest.mark.parametrize(("offset", "limit"), [(-1, 100), (0, 0), (0, 101)])
+async def test_pages_outside_the_interface_are_not_asked_for(
+    client: Client, key: SecretStr, offset: int, limit: int
+) -> None:
+    with pytest.raises(ValueError, match="limit"):
+        await client.list_issues(key, IssueFilters(), offset=offset, limit=limit)
+
+
+async def test_create_project(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply({"project": {"id": 2, "name": "Site", "identifier": "site", "status": 1}}, 201)
+
+    project = await client.create_project(key, NewProject(name="Site", identifier="site", is_public=False))
+
+    assert (service.last.method, service.last.path) == ("POST", "/prefix/projects.json")
+    assert service.last.json == {"project": {"name": "Site", "identifier": "site", "is_public": False}}
+    assert project.identifier == "site"
+
+
+async def test_get_project_quotes_what_a_person_typed(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    service.reply({"project": {"id": 2, "enabled_modules": [{"id": 1, "name": "wiki"}]}})
+
+    project = await client.get_project(key, "../users/1?x=#y", include=["enabled_modules"])
+
+    assert service.last.path == "/prefix/projects/..%2Fusers%2F1%3Fx%3D%23y.json"
+    assert service.last.query == {"include": "enabled_modules"}
+    assert project.enabled_modules[0].name == "wiki"
+    with pytest.raises(ValueError, match="empty"):
+        await client.get_project(key, "")
+
+
+async def test_list_projects(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply({"projects": [{"id": 2}], "total_count": 1, "offset": 0, "limit": 100})
+
+    page = await client.list_projects(key, ["trackers"])
+
+    assert service.last.query == {"include": "trackers", "offset": "0", "limit": "100"}
+    assert page.total_count == 1
+
+
+async def test_update_attachment(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply(b" ")
+
+    await client.update_attachment(key, 8, AttachmentChanges(filename="b.txt"))
+
+    assert (service.last.method, service.last.path) == ("PATCH", "/prefix/attachments/8.json")
+    assert service.last.json == {"attachment": {"filename": "b.txt"}}
+
+
+async def test_create_time_entry(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply(
+        {"time_entry": {"id": 1, "hours": "1/3", "issue": {"id": 7}, "spent_on": "2026-03-01"}}, 201
+    )
+
+    entry = await client.create_time_entry(
+        key, NewTimeEntry(issue_id=7, hours=Decimal("0.33"), activity_id=9)
+    )
+
+    assert (service.last.method, service.last.path) == ("POST", "/prefix/time_entries.json")
+    assert service.last.json == {"time_entry": {"issue_id": 7, "hours": 0.33, "activity_id": 9}}
+    assert (entry.hours, entry.spent_on) == (Decimal("0.33"), date(2026, 3, 1))
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(200, b""), (200, b"  \n"), (204, b""), (201, b""), (200, b"{}")]
+)
+async def test_an_update_succeeds_with_any_2xx_without_content(
+    client: Client, service: Service, key: SecretStr, status: int, body: bytes
+) -> None:
+    service.reply(body, status)
+
+    await client.update_time_entry(key, 4, TimeEntryChanges(comments=None))
+
+    assert (service.last.method, service.last.path) == ("PUT", "/prefix/time_entries/4.json")
+    assert service.last.json == {"time_entry": {"comments": None}}
+
+
+async def test_an_upload_streams_with_its_size(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply({"upload": {"id": 9, "token": "9.abc"}}, 201)
+
+    upload = await client.upload_file(key, pieces(b"one", b"", b"two"), filename="à b&c.txt", size=6)
+
+    assert (service.last.method, service.last.path) == ("POST", "/prefix/uploads.json")
+    assert service.last.query == {"filename": "à b&c.txt"}
+    assert service.last.headers["Content-Type"] == "application/octet-stream"
+    assert service.last.headers["Content-Length"] == "6"
+    assert service.last.body == b"onetwo"
+    assert (upload.id, upload.token.get_secret_value()) == (9, "9.abc")
+    assert "9.abc" not in repr(upload)
+
+
+async def test_an_upload_of_unknown_size_may_be_empty(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    service.reply({"upload": {"id": 9, "token": "9.abc"}}, 201)
+
+    await client.upload_file(key, pieces())
+
+    assert (service.last.query, service.last.body) == ({}, b"")
+
+
+@pytest.mark.parametrize("size", [2, 4])
+async def test_an_upload_that_is_not_its_size_is_broken_off(
+    client: Client, service: Service, key: SecretStr, size: int
+) -> None:
+    service.reply({"upload": {"id": 9, "token": "9.abc"}}, 201)
+
+    with pytest.raises(ValueError, match="its size"):
+        await client.upload_file(key, pieces(b"one"), size=size)
+
+
+async def test_what_breaks_the_source_of_an_upload_is_told_as_it_is(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    service.reply({"upload": {"id": 9, "token": "9.abc"}}, 201)
+
+    with pytest.raises(LookupError, match="gone"):
+        await client.upload_file(key, pieces(b"one", LookupError("gone")))
+
+
+async def test_a_service_may_refuse_an_upload_by_its_name(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    service.reply({"errors": ["This file cannot be uploaded"]}, 422)
+
+    with pytest.raises(Exception, match="422"):
+        await client.upload_file(key, pieces(b"one"), filename="a.exe")
+
+
+async def test_the_header_is_the_one_that_was_configured(service: Service, key: SecretStr) -> None:
+    service.reply({"user": {"id": 1}})
+    told: list[tuple[str, int | None]] = []
+
+    async with Client(
+        service.url,
+        key_header="X-Redmine-API-Key",
+        on_answer=lambda name, status, _: told.append((name, status)),
+    ) as client:
+        await client.get_user(key, 1)
+
+    assert service.last.headers["X-Redmine-API-Key"] == key.get_secret_value()
+    assert "X-Service-API-Key" not in service.last.headers
+    assert told == [("get_user", 200)]
+
+
+@pytest.mark.parametrize(("status", "reachable"), [(200, True), (401, True), (302, True), (503, False)])
+async def test_reachable_asks_without_a_key(
+    client: Client, service: Service, status: int, *, reachable: bool
+) -> None:
+    service.reply(status=status)
+
+    assert await client.reachable() is reachable
+    assert "X-Service-API-Key" not in service.last.headers
+
+
+async def test_nothing_there_is_not_reachable() -> None:
+    async with Client("http://127.0.0.1:1") as client:
+        assert not await client.reachable()
+
+
+async def test_a_whole_issue(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply({"issues": [WHOLE], "total_count": 1, "offset": 0, "limit": 100})
+
+    (issue,) = (await client.list_issues(key, IssueFilters())).items
+
+    assert issue.status is not None
+    assert (issue.status.name, issue.status.is_closed) == ("New", False)
+    assert issue.created_on == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert issue.updated_on == datetime(2026, 1, 2, 1, 4, 5, tzinfo=UTC)
+    assert (issue.estimated_hours, issue.spent_hours) == (Decimal("0.1"), Decimal("2.5"))
+    assert issue.children[0].children[0].subject == "grandchild"
+    assert issue.attachments[0].author is None
+    assert issue.journals[0].details[0].new_value == "2"
+    assert issue.relations[0].relation_type == "blocks"
+    assert issue.changesets[0].revision == "12"
+    assert issue.allowed_statuses[0].description == "just in"
+    assert [field.value for field in issue.custom_fields] == [("a", "b"), None, "3"]
+    assert issue.model_extra == {"plugin": {"votes": 3}}
+
+
+async def test_absent_null_and_unreadable_values(client: Client, service: Service, key: SecretStr) -> None:
+    rows = [
+        {"id": 1, "closed_on": None, "watchers": None, "priority": {"id": 2}},
+        {"id": 2, "due_date": "soon", "done_ratio": "most", "status": {"name": "no id"}, "subject": "kept"},
+        {"id": 3, "journals": [{"id": 1, "created_on": "never", "notes": "kept"}], "estimated_hours": "1/0"},
+    ]
+    service.reply({"issues": rows, "total_count": 3, "offset": 0, "limit": 100})
+
+    bare, odd, nested = (await client.list_issues(key, IssueFilters())).items
+
+    assert "closed_on" in bare.model_fields_set
+    assert "due_date" not in bare.model_fields_set
+    assert (bare.closed_on, bare.due_date, bare.watchers, bare.assigned_to) == (None, None, (), None)
+    assert bare.priority is not None
+    assert bare.priority.name == ""
+    assert (odd.due_date, odd.done_ratio, odd.status, odd.subject) == (None, None, None, "kept")
+    assert (nested.journals[0].notes, nested.journals[0].created_on, nested.estimated_hours) == (
+        "kept",
+        None,
+        None,
+    )
+
+
+def test_links_for_people(key: SecretStr) -> None:
+    client = Client("https://tracker.example.org/redmine/")
+
+    assert issue_url(client.base_url, 42) == "https://tracker.example.org/redmine/issues/42"
+    assert project_url(client.base_url, "a b") == "https://tracker.example.org/redmine/projects/a%20b"
+    assert key.get_secret_value() not in repr(
+        NewUser(login="", firstname="", lastname="", mail="", password=key)
+    )
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "tracker.example.org",
+        "ftp://example.org",
+        "https://",
+        "https://u:p@example.org",
+        "https://example.org/?a=b",
+    ],
+)
+def test_an_address_is_a_host_with_a_path_at_most(address: str) -> None:
+    with pytest.raises(ValueError, match="address") as caught:
+        Client(address)
+    assert "u:p" not in str(caught.value)
+
+
+async def pieces(*content: bytes | Exception) -> AsyncIterator[bytes]:
+    for piece in content:
+        if isinstance(piece, Exception):
+            raise piece
+        yield piece
+
+
+WHOLE: dict[str, object] = {
+    "id": 7,
+    "project": {"id": 1, "name": "Site"},
+    "status": {"id": 1, "name": "New", "is_closed": False},
+    "subject": "One",
+    "description": "a\r\nb",
+    "done_ratio": 0,
+    "parent": {"id": 3},
+    "start_date": "2026-01-02",
+    "due_date": None,
+    "estimated_hours": 0.1,
+    "spent_hours": "2.5",
+    "custom_fields": [
+        {"id": 1, "name": "Many", "multiple": True, "value": ["a", "b"]},
+        {"id": 2, "name": "None", "value": None},
+        {"id": 3, "name": "Number", "value": 3},
+    ],
+    "created_on": "2026-01-02T03:04:05Z",
+    "updated_on": "2026-01-02T03:04:05+02:00",
+    "closed_on": None,
+    "children": [{"id": 8, "subject": "child", "children": [{"id": 9, "subject": "grandchild"}]}],
+    "attachments": [{"id": 4, "filename": "a.txt", "filesize": 3, "description": None}],
+    "relations": [{"id": 1, "issue_id": 7, "issue_to_id": 8, "relation_type": "blocks", "delay": None}],
+    "changesets": [{"revision": 12, "comments": "done", "committed_on": "2026-01-02T03:04:05Z"}],
+    "journals": [
+        {
+            "id": 1,
+            "notes": None,
+            "details": [{"property": "attr", "name": "status_id", "old_value": None, "new_value": 2}],
+        }
+    ],
+    "watchers": [{"id": 5, "name": "Ada"}],
+    "allowed_statuses": [{"id": 1, "name": "New", "is_closed": False, "description": "just in"}],
+    "plugin": {"votes": 3},
+}

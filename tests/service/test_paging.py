@@ -1,0 +1,231 @@
+"""All rows of a list: each once, none lost, whatever happens to the list meanwhile."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from bot.errors import Forbidden, ServiceBroken
+from bot.service.client import Client
+from bot.service.filters import IssueFilters, Sort
+from bot.service.models import Issue, Page
+from bot.service.paging import every_issue
+from tests.service.scripted import Asked, Reply, Service
+
+
+class Tracker:
+    """A list of issues behind the scripted service, which may cap its pages and change between requests."""
+
+    def __init__(self, service: Service, ids: range, cap: int = 100) -> None:
+        self.ids = list(ids)
+        self.cap = cap
+        self.meanwhile: Callable[[int], None] = lambda _: None
+        self.delay = 0.0
+        self.requests = self.under_way = self.most = 0
+        self.filters_by_id = True
+        service.handle = self.answer
+
+    async def answer(self, asked: Asked) -> Reply:
+        self.requests += 1
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        await asyncio.sleep(self.delay)
+        reply = Reply(body=self.page(asked.query))
+        self.meanwhile(self.requests)
+        self.under_way -= 1
+        return reply
+
+    def page(self, query: Mapping[str, str]) -> dict[str, object]:
+        rows = self.ids if query.get("sort") in ("id", None) else self.ids[::-1]
+        wanted = query.get("issue_id", "")
+        if wanted and self.filters_by_id:
+            numbers = (
+                set(map(int, wanted.split(","))) if ">=" not in wanted else range(int(wanted[2:]), 10**6)
+            )
+            rows = [row for row in rows if row in numbers]
+        offset, limit = int(query["offset"]), min(int(query["limit"]), self.cap)
+        some = [{"id": row} for row in rows[offset : offset + limit]]
+        name = "projects" if "sort" not in query else "issues"
+        return {name: some, "total_count": len(rows), "offset": offset, "limit": limit}
+
+
+async def all_ids(client: Client, key: SecretStr, filters: IssueFilters | None = None) -> list[int]:
+    return [issue.id async for issue in client.iter_issues(key, filters or IssueFilters())]
+
+
+@pytest.mark.parametrize("count", [0, 1, 99, 100, 101, 199, 200, 750])
+@pytest.mark.parametrize("cap", [100, 25])
+async def test_every_issue_once_in_the_order_of_ids(
+    client: Client, service: Service, key: SecretStr, count: int, cap: int
+) -> None:
+    tracker = Tracker(service, range(1, count + 1), cap)
+
+    assert await all_ids(client, key, IssueFilters(sort=(Sort("subject"),))) == tracker.ids
+    assert {asked.query["sort"] for asked in service.asked} == {"id"}
+
+
+async def test_filters_stay_on_every_page(client: Client, service: Service, key: SecretStr) -> None:
+    Tracker(service, range(1, 301))
+
+    await all_ids(client, key, IssueFilters(project_id=3, status="any"))
+
+    assert {(asked.query["project_id"], asked.query["status_id"]) for asked in service.asked} == {("3", "*")}
+
+
+@pytest.mark.parametrize("filters", [IssueFilters(), IssueFilters(query_id=9)])
+async def test_rows_that_come_and_go_cost_no_other(
+    client: Client, service: Service, key: SecretStr, filters: IssueFilters
+) -> None:
+    tracker = Tracker(service, range(1000, 2500))
+
+    def meanwhile(request: int) -> None:
+        del tracker.ids[(request * 7) % 40 : (request * 7) % 40 + 30]
+        tracker.ids.append(tracker.ids[-1] + 1)
+        if request % 3 == 0:
+            tracker.ids[:0] = [1000 - request * 3 + n for n in range(3)]
+
+    tracker.meanwhile = meanwhile
+    found = await all_ids(client, key, filters)
+
+    assert found == sorted(set(found))
+    assert set(tracker.ids) & set(range(1000, 2500)) <= set(found)
+
+
+async def test_a_cap_that_appears_midway(client: Client, service: Service, key: SecretStr) -> None:
+    tracker = Tracker(service, range(1, 600))
+    tracker.meanwhile = lambda request: setattr(tracker, "cap", 30 if request > 3 else 100)
+
+    assert await all_ids(client, key) == tracker.ids
+
+
+async def test_pages_of_one_row_go_on_by_id(client: Client, service: Service, key: SecretStr) -> None:
+    tracker = Tracker(service, range(1, 9), cap=1)
+
+    assert await all_ids(client, key) == tracker.ids
+
+
+async def test_pages_of_one_row_without_a_filter_by_id_are_given_up(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    Tracker(service, range(1, 9), cap=1).filters_by_id = False
+
+    with pytest.raises(ServiceBroken, match="one row"):
+        await all_ids(client, key)
+
+
+async def test_a_list_that_says_it_has_more_than_it_gives_ends_in_an_error(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    rows = [{"id": number} for number in range(1, 51)]
+
+    async def endless(asked: Asked) -> Reply:
+        return Reply(body={"issues": rows[int(asked.query["offset"]) :], "total_count": 500})
+
+    service.handle = endless
+    with pytest.raises(ServiceBroken, match="no end"):
+        await all_ids(client, key)
+
+
+async def test_a_list_in_another_order_is_an_error(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply({"issues": [{"id": 2}, {"id": 1}], "total_count": 2})
+
+    with pytest.raises(ServiceBroken, match="order"):
+        await all_ids(client, key)
+
+
+@pytest.mark.parametrize("cap", [100, 40])
+async def test_issues_by_their_numbers(client: Client, service: Service, key: SecretStr, cap: int) -> None:
+    Tracker(service, range(1, 400, 2), cap)
+    wanted = tuple(range(300, 0, -1))
+
+    assert await all_ids(client, key, IssueFilters(issue_ids=wanted)) == list(range(1, 300, 2))
+    assert all(asked.query["status_id"] == "*" for asked in service.asked)
+
+
+async def test_pages_are_read_ahead_in_parallel_but_not_without_bound(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    tracker = Tracker(service, range(1, 3001))
+    tracker.delay = 0.05
+    began = time.monotonic()
+
+    assert await all_ids(client, key) == tracker.ids
+
+    assert time.monotonic() - began < 31 * 0.05
+    assert 4 <= tracker.most <= 8
+
+
+async def test_who_stops_early_leaves_nothing_under_way(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    tracker = Tracker(service, range(1, 3001))
+    async with aclosing(client.iter_issues(key, IssueFilters())) as issues:
+        first = [(await anext(issues)).id for _ in range(150)]
+
+    assert first == list(range(1, 151))
+    assert tracker.requests <= 12
+    assert [task for task in asyncio.all_tasks() if "read" in repr(task.get_coro())] == []
+
+
+async def test_an_error_on_the_way_is_told(client: Client, service: Service, key: SecretStr) -> None:
+    tracker = Tracker(service, range(1, 3001))
+
+    async def forbidden_later(asked: Asked) -> Reply:
+        return Reply(403) if int(asked.query["offset"]) > 500 else await tracker.answer(asked)
+
+    service.handle = forbidden_later
+    with pytest.raises(Forbidden):
+        await all_ids(client, key)
+
+
+async def test_every_project_once_in_the_services_order(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    tracker = Tracker(service, range(1, 260))
+    tracker.ids.reverse()
+    expected = list(tracker.ids)
+
+    def meanwhile(request: int) -> None:
+        if request == 1:
+            del tracker.ids[:3]
+
+    tracker.meanwhile = meanwhile
+
+    assert [project.id async for project in client.iter_projects(key)] == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 400), st.integers(0, 60), st.booleans()), max_size=30),
+    st.integers(2, 100),
+    st.integers(0, 400),
+)
+def test_what_stayed_is_found_and_nothing_twice(
+    changes: list[tuple[int, int, bool]], cap: int, count: int
+) -> None:
+    ids = list(range(1, 2 * count, 2))
+    stayed = set(ids)
+    pending = iter(changes)
+
+    async def read(_: IssueFilters, offset: int, __: Mapping[str, str]) -> Page[Issue]:
+        page = Page(tuple(Issue(id=number) for number in ids[offset : offset + cap]), len(ids), offset, cap)
+        where, how_many, comes = next(pending, (0, 0, True))
+        if comes:
+            ids[:] = sorted({*ids, *range(2 * where, 2 * where + 2 * how_many, 2)})
+        else:
+            stayed.difference_update(ids[where : where + how_many])
+            del ids[where : where + how_many]
+        await asyncio.sleep(0)
+        return page
+
+    async def collect() -> list[int]:
+        return [issue.id async for issue in every_issue(read, IssueFilters(), "/issues.json")]
+
+    found = asyncio.run(collect())
+    assert found == sorted(set(found))
+    assert stayed <= set(found)

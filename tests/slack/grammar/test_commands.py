@@ -1,0 +1,267 @@
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import date
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.errors import UserError
+from bot.service.filters import DateRange, Sort
+from bot.slack.grammar import (
+    Account,
+    AttachFiles,
+    ClearDefault,
+    Help,
+    Link,
+    Me,
+    Named,
+    NewIssue,
+    OpenForm,
+    Projects,
+    Search,
+    SetDefault,
+    ShowIssue,
+    ShowProject,
+    SlackUser,
+    TrackerHelp,
+    Unlink,
+    Whoami,
+    issue_command,
+    issues_command,
+    tracker_command,
+)
+
+WEDNESDAY = date(2026, 7, 15)
+PARIS = ZoneInfo("Europe/Paris")
+KEY = "0123456789abcdefABCD" * 2
+
+WORDS = (
+    st.sampled_from(["new", "attach", "42", "#42", "link", "project", "default", "due:"])
+    | st.sampled_from(["sort:", "to:", "id:", "parent:", "estimate:", "private:", "created:"])
+    | st.sampled_from(["7d", ">=", "..", ",", " ", '"', "mon", "2026-07-01", "99999w", "none"])
+    | st.sampled_from(["1h30", "-"])
+)
+TYPED = st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=12).map("".join))
+
+
+def refused(command: str, text: str) -> str:
+    read: dict[str, Callable[[], object]] = {
+        "/issue": lambda: issue_command(text, WEDNESDAY),
+        "/issues": lambda: issues_command(text, WEDNESDAY, PARIS),
+        "/tracker": lambda: tracker_command(text),
+    }
+    with pytest.raises(UserError) as raised:
+        read[command]()
+    return raised.value.sentence("Tracker")
+
+
+def search(text: str) -> Search:
+    found = issues_command(text, WEDNESDAY, PARIS)
+    assert isinstance(found, Search)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "request_"),
+    [
+        ("", OpenForm()),
+        ("help", Help()),
+        ("42", ShowIssue(42)),
+        ("#42", ShowIssue(42)),
+        ("<https://tracker.example/redmine/issues/42#note-3|that one>", ShowIssue(42)),
+        ("attach #42", AttachFiles(42)),
+        ("new", OpenForm()),
+        ("new project:web", OpenForm(NewIssue(project="web"))),
+        ("project:web", OpenForm(NewIssue(project="web"))),
+        ("NEW The page is blank", NewIssue(subject="The page is blank")),
+        ("project:web new The page is blank", NewIssue(subject="The page is blank", project="web")),
+        ('new "Fix: the thing"', NewIssue(subject="Fix: the thing")),
+        ("new 42", NewIssue(subject="42")),
+    ],
+)
+def test_issue(text: str, request_: object) -> None:
+    assert issue_command(text, WEDNESDAY) == request_
+
+
+def test_issue_new_takes_every_option() -> None:
+    typed = (
+        'new Blank page project:"Web shop" tracker:Bug status:New priority:High category:UI version:1.0 '
+        "to:<@U2|bo> watch:me,<@U3|cy> watch:Dee parent:#7 start:today due:fri estimate:1h30 private:yes "
+        'desc:"First line\nsecond" cf_3:"dark blue" cf_4:x'
+    )
+
+    assert issue_command(typed, WEDNESDAY) == NewIssue(
+        subject="Blank page",
+        project="Web shop",
+        tracker="Bug",
+        status="New",
+        priority="High",
+        category="UI",
+        version="1.0",
+        to=SlackUser("U2", "bo"),
+        watch=(Me(), SlackUser("U3", "cy"), Named("Dee")),
+        parent=7,
+        start=WEDNESDAY,
+        due=date(2026, 7, 17),
+        estimate=Decimal("1.5"),
+        private=True,
+        desc="First line\nsecond",
+        custom_fields={3: "dark blue", 4: "x"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("The page is blank", "`/issue new The page is blank`"),
+        ("attach", "`/issue attach 42`"),
+        ("attach it", "`/issue attach 42`"),
+        ("42 project:web", "leave out `project:`"),
+        ("new x project:a project:b", "`project:` is given 2 times"),
+        ("new x parent:seven", "write `parent:42`"),
+        ("new x parent:1,2", "one parent"),
+        ("new x private:maybe", "write `private:yes`"),
+        ("new x watch:,", "`watch:` needs a value"),
+        ("new x due:someday", "“someday” isn't a date"),
+    ],
+)
+def test_issue_refuses_with_what_to_type(text: str, said: str) -> None:
+    assert said in refused("/issue", text)
+
+
+def test_issues_takes_names_people_and_numbers() -> None:
+    typed = (
+        'blank "login page" project:web subproject:none tracker:Bug,"Feature request" tracker:Task '
+        "status:any to:me,<@U2|bo> author:@cy priority:High category:none version:any parent:7 id:#1,2 "
+        "query:5 cf_3:blue"
+    )
+
+    assert search(typed) == Search(
+        text="blank login page",
+        project="web",
+        subproject="none",
+        tracker=("Bug", "Feature request", "Task"),
+        status="any",
+        to=(Me(), SlackUser("U2", "bo")),
+        author=(Named("@cy"),),
+        priority=("High",),
+        category="none",
+        version="any",
+        parent=(7,),
+        ids=(1, 2),
+        query=5,
+        custom_fields={3: "blue"},
+    )
+    assert search("status:New,Resolved").status == ("New", "Resolved")
+    assert search("status:Closed").status == "closed"
+    assert search("status:open").status == "open"
+    assert search("to:none").to == "nobody"
+    assert search("to:anybody").to == "anybody"
+    assert issues_command("help", WEDNESDAY, PARIS) == Help()
+
+
+def test_days_of_a_search_are_those_of_the_callers_zone() -> None:
+    found = search("created:&gt;=2026-07-01 updated:7d closed:2026-03-29 start:..today due:7d")
+
+    assert found.created is not None
+    assert found.created.since is not None
+    assert found.created.since.isoformat() == "2026-07-01T00:00:00+02:00"
+    assert found.created.until is None
+    assert found.updated is not None
+    assert [str(end) for end in (found.updated.since, found.updated.until)] == [
+        "2026-07-09 00:00:00+02:00",
+        "2026-07-15 23:59:59+02:00",
+    ]
+    assert found.closed is not None
+    assert [str(end) for end in (found.closed.since, found.closed.until)] == [
+        "2026-03-29 00:00:00+01:00",
+        "2026-03-29 23:59:59+02:00",
+    ]
+    assert found.start == DateRange(None, WEDNESDAY)
+    assert found.due == DateRange(WEDNESDAY, date(2026, 7, 21))
+
+
+def test_sorting() -> None:
+    assert search("sort:priority:desc,updated,-due").sort == (
+        Sort("priority", descending=True),
+        Sort("updated_on"),
+        Sort("due_date", descending=True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sort:prio", "did you mean `sort:priority`?"),
+        ("sort:zzz", "it is one of `id`"),
+        ("sort:due:up", "write `sort:updated:desc`"),
+        ("sort:id,due,status,tracker", "3 fields at most"),
+        ("sort:due,-due", "names a field twice"),
+        ("status:open,New", "`open` goes with nothing else"),
+        ("category:none,UI", "`none` goes with nothing else"),
+        ("id:x", "write `id:42`"),
+        ("query:mine", "write `query:7`"),
+        ("created:2026-02-30", "isn't a date"),
+    ],
+)
+def test_issues_refuses_with_what_to_type(text: str, said: str) -> None:
+    assert said in refused("/issues", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "request_"),
+    [
+        ("", Account()),
+        ("help", TrackerHelp()),
+        ("Link", Link()),
+        ("unlink", Unlink()),
+        ("whoami", Whoami()),
+        ("projects", Projects()),
+        ("projects web shop", Projects("web shop")),
+        ("project web", ShowProject("web")),
+        ("default “Web shop”", SetDefault("Web shop")),
+        ("default none", ClearDefault()),
+    ],
+)
+def test_tracker(text: str, request_: object) -> None:
+    assert tracker_command(text) == request_
+
+
+@pytest.mark.parametrize(
+    "text", [f"link {KEY}", "link s3cret-key", f"whoami {KEY}", KEY, f"projects key:{KEY}"]
+)
+def test_a_typed_key_is_refused_and_never_repeated(text: str) -> None:
+    said = refused("/tracker", text)
+
+    assert "Never type your key into a command" in said
+    assert "in Tracker" in said
+    assert KEY not in said
+    assert "s3cret" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lnik", "did you mean `/tracker link`?"),
+        ("xyzzy", "try `/tracker help`"),
+        ("unlink now", "`/tracker unlink` takes nothing after it"),
+        ("project", "`/tracker project website`"),
+        ("default", "`/tracker default website`"),
+    ],
+)
+def test_tracker_refuses_with_what_to_type(text: str, said: str) -> None:
+    assert said in refused("/tracker", text)
+
+
+@given(TYPED)
+def test_whatever_is_typed_nothing_but_a_user_error_is_raised(text: str) -> None:
+    for read in (
+        lambda: issue_command(text, WEDNESDAY),
+        lambda: issues_command(text, WEDNESDAY, PARIS),
+        lambda: tracker_command(text),
+    ):
+        with suppress(UserError):
+            read()

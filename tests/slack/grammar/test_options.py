@@ -1,0 +1,112 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.errors import UserError
+from bot.slack.grammar import SlackUser, parse
+
+KNOWN = ("project", "priority", "to", "watch", "desc", "start", "cf_")
+
+PIECES = (
+    st.sampled_from(["project:", "to:", "cf_1:", "x", " ", "\n", '"', "“", "”", "«", "»"])
+    | st.sampled_from([",", ":", "<@U1|ana>", "<#C1|x>", "<", ">", "&lt;", "&amp;"])
+    | st.sampled_from(["<!date^1^a|b>", "<https://x|y z>", "|", "-", "#", "..", "7d", "mon"])
+    | st.sampled_from(["\x00"])
+)
+TYPED = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=20).map("".join))
+
+
+def texts(text: str, key: str) -> list[str]:
+    return [value.text for value in parse(text, KNOWN).options[key]]
+
+
+def test_options_stand_anywhere_and_the_other_words_are_the_text() -> None:
+    parsed = parse("PROJECT:web the page priority:High is  blank\ncf_7:blue", KNOWN)
+
+    assert parsed.text == "the page is blank"
+    assert {key: [v.text for v in values] for key, values in parsed.options.items()} == {
+        "project": ["web"],
+        "priority": ["High"],
+        "cf_7": ["blue"],
+    }
+
+
+@pytest.mark.parametrize("quotes", ['""', "“”", "””", "„“", "‟”", "«»", '“"', '"”'])
+def test_quotes_of_any_kind_hold_a_value_together(quotes: str) -> None:
+    assert texts(f"new desc:{quotes[0]}two: words{quotes[1]} more", "desc") == ["two: words"]
+
+
+def test_a_quote_keeps_its_own_lines_and_the_quotes_of_another_kind() -> None:
+    assert texts('desc:"says “hi”\nand goes"', "desc") == ["says “hi”\nand goes"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://host/path is down",
+        "at 12:30 sharp",
+        "std::vector leaks",
+        "Fix: the thing",
+        "C:\\temp fills up",
+        ":smile: is broken",
+        "(project:web)",
+        'the 19" screen',
+        'Button "Save" does nothing',
+    ],
+)
+def test_text_that_merely_has_a_colon_or_a_quote_stays_as_it_is(text: str) -> None:
+    assert parse(text, KNOWN).text == text
+    assert not parse(text, KNOWN).options
+
+
+def test_quotes_make_text_of_what_would_be_an_option() -> None:
+    assert parse('"priority:high and all"', KNOWN).text == "priority:high and all"
+    assert parse('say "priority:high" loud', KNOWN).text == "say priority:high loud"
+
+
+def test_what_slack_marks_up_is_read_before_its_escaping_is_undone() -> None:
+    sent = (
+        "ask <@U1|ana> or <@U2> in <#C1|general> &amp;lt; <https://x.y/a?b=1&amp;c|label> <!here> "
+        "<!subteam^S1|@team> <!date^1^{date}|today> <mailto:a@b.c|a@b.c> &lt;!channel&gt;"
+    )
+
+    assert parse(sent, KNOWN).text == (
+        "ask @ana or @U2 in #general &lt; https://x.y/a?b=1&c @here @team today a@b.c <!channel>"
+    )
+
+
+def test_a_mention_as_a_value_is_a_person() -> None:
+    (value,) = parse('to:"<@U1|ana>"', KNOWN).options["to"]
+    assert value.user == SlackUser("U1", "ana")
+
+    (value,) = parse('watch:<@U1|ana>,bo,"Lee, Jo"', KNOWN).options["watch"]
+    assert [part.user or part.text for part in value.parts()] == [SlackUser("U1", "ana"), "bo", "Lee, Jo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("prio:high", "Unknown option `prio:`; did you mean `priority:`?"),
+        ("Projcet:web", "Unknown option `projcet:`; did you mean `project:`?"),
+        ("assignee:ana", "did you mean `to:`?"),
+        ("cf_blue:1", "did you mean `cf_<number>:`?"),
+        ("localhost:3000", "`project:`, `priority:`"),
+        ("project:", "`project:` needs a value"),
+        ('project:""', "`project:` needs a value"),
+        ('desc:"never ends', "never closed"),
+        ("a “quote", "never closed"),
+    ],
+)
+def test_what_cant_be_read_is_answered_with_what_to_type(text: str, said: str) -> None:
+    with pytest.raises(UserError) as raised:
+        parse(text, KNOWN)
+    assert said in raised.value.sentence("Tracker")
+
+
+@given(TYPED)
+def test_nothing_but_a_user_error_is_ever_raised(text: str) -> None:
+    try:
+        parsed = parse(text, KNOWN)
+    except UserError:
+        return
+    assert all(value.text for values in parsed.options.values() for value in values)

@@ -1,0 +1,111 @@
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.errors import UserError
+from bot.service.filters import DateRange
+from bot.slack.grammar import day, days, hours
+from bot.slack.grammar.dates import times
+
+WEDNESDAY = date(2026, 7, 15)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.5", "1.5"),
+        ("1,5h", "1.5"),
+        ("90m", "1.5"),
+        ("1h30", "1.5"),
+        ("1h 30m", "1.5"),
+        ("1:30", "1.5"),
+        ("2", "2"),
+        ("2 H", "2"),
+        ("20m", "0.3333"),
+        ("90 min", "1.5"),
+        ("0.25", "0.25"),
+        ("100", "100"),
+    ],
+)
+def test_durations(text: str, expected: str) -> None:
+    assert str(hours(text)) == str(Decimal(expected))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "soon", "0", "0m", "-1", "1h75", "1:5:0", "100000", "1e3", "٣", "1,500"]
+)
+def test_what_is_no_duration_is_answered_with_examples(text: str) -> None:
+    with pytest.raises(UserError, match="`90m`"):
+        hours(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("today", "07-15"),
+        ("Tomorrow", "07-16"),
+        ("yesterday", "07-14"),
+        ("2026-08-01", "08-01"),
+        ("+3d", "07-18"),
+        ("7d", "07-22"),
+        ("2w", "07-29"),
+        ("-1d", "07-14"),
+        ("wed", "07-15"),
+        ("mon", "07-20"),
+        ("Friday", "07-17"),
+    ],
+)
+def test_a_day_to_come(text: str, expected: str) -> None:
+    assert day(text, WEDNESDAY).isoformat() == f"2026-{expected}"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "soon", "2026-02-30", "0001-01-01", "99999w", "m", "1/2/2026", "20260701"]
+)
+def test_what_is_no_day_is_answered_with_examples(text: str) -> None:
+    with pytest.raises(UserError, match="`2026-07-01`"):
+        day(text, WEDNESDAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        (">=2026-07-01", "2026-07-01", None),
+        ("<=2026-07-01", None, "2026-07-01"),
+        (">2026-07-01", "2026-07-02", None),
+        ("<2026-07-01", None, "2026-06-30"),
+        ("2026-07-01..mon", "2026-07-01", "2026-07-13"),
+        ("yesterday..", "2026-07-14", None),
+        ("..7d", None, "2026-07-08"),
+        ("today", "2026-07-15", "2026-07-15"),
+        ("7d", "2026-07-09", "2026-07-15"),
+        ("1d", "2026-07-15", "2026-07-15"),
+    ],
+)
+def test_ranges_that_lie_behind(text: str, since: str | None, until: str | None) -> None:
+    assert days(text, WEDNESDAY, "past") == DateRange(
+        date.fromisoformat(since) if since else None, date.fromisoformat(until) if until else None
+    )
+
+
+@pytest.mark.parametrize("text", ["..", "2026-07-02..2026-07-01", "99999w", ">=", "1..2"])
+def test_what_is_no_range_is_answered_with_what_to_type(text: str) -> None:
+    with pytest.raises(UserError, match="write"):
+        days(text, WEDNESDAY, "past")
+
+
+@pytest.mark.parametrize(
+    ("zone", "when", "since", "until"),
+    [
+        ("Europe/Paris", "2026-10-25", "2026-10-24T22:00:00", "2026-10-25T22:59:59"),
+        ("America/Havana", "2026-11-01", "2026-11-01T04:00:00", "2026-11-02T04:59:59"),
+        ("America/Santiago", "2026-04-04", "2026-04-04T03:00:00", "2026-04-05T03:59:59"),
+    ],
+)
+def test_a_day_is_whole_where_the_clocks_change(zone: str, when: str, since: str, until: str) -> None:
+    found = times(when, WEDNESDAY, ZoneInfo(zone), "past")
+
+    ends = [datetime.fromisoformat(end).replace(tzinfo=UTC) for end in (since, until)]
+    assert [end and end.astimezone(UTC) for end in (found.since, found.until)] == ends

@@ -1,0 +1,60 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft7Validator  # type: ignore[import-untyped] # it ships no types
+
+from bot.slack.manifest import Mode, manifest, to_yaml
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT.parent / "shared" / "slack-manifest.schema.json"
+
+
+def test_the_file_at_the_root_is_the_default_output() -> None:
+    assert (ROOT / "manifest.yml").read_text(encoding="utf-8") == to_yaml(manifest())
+
+
+@pytest.mark.skipif(not SCHEMA.exists() and not os.environ.get("CI"), reason="Slack's schema is not at hand")
+@pytest.mark.parametrize(("mode", "url"), [("socket", None), ("http", "https://bot.example.com")])
+def test_slack_takes_it(mode: Mode, url: str | None) -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+
+    assert list(Draft7Validator(schema).iter_errors(manifest(mode, url, "x" * 24))) == []
+
+
+def test_every_command_has_the_prefix_and_arrives_with_ids() -> None:
+    commands = manifest(prefix="acme-")["features"]["slash_commands"]
+
+    assert [command["command"] for command in commands] == ["/acme-issue", "/acme-issues", "/acme-tracker"]
+    assert all(command["should_escape"] for command in commands)
+
+
+def test_in_http_mode_every_request_goes_to_the_one_path() -> None:
+    content = manifest("http", "https://bot.example.com/")
+
+    assert not content["settings"]["socket_mode_enabled"]
+    addresses = {command["url"] for command in content["features"]["slash_commands"]}
+    addresses.add(content["settings"]["interactivity"]["request_url"])
+    addresses.add(content["settings"]["interactivity"]["message_menu_options_url"])
+    assert addresses == {"https://bot.example.com/slack/events"}
+
+
+@pytest.mark.parametrize("url", [None, "", "bot.example.com"])
+def test_http_mode_without_an_address_says_what_is_needed(url: str | None) -> None:
+    with pytest.raises(ValueError, match="needs --url"):
+        manifest("http", url)
+
+
+def test_yaml_quotes_what_could_be_mistaken() -> None:
+    content = {
+        "a": "true",
+        "b": True,
+        "c": "x: y",
+        "d": ["null", "chat:write"],
+        "e": [{"f": "“q”", "g": "# no"}],
+    }
+
+    assert to_yaml(content) == (
+        'a: "true"\nb: true\nc: "x: y"\nd:\n  - "null"\n  - chat:write\ne:\n  - f: "“q”"\n    g: "# no"\n'
+    )

@@ -1,0 +1,210 @@
+import asyncio
+import os
+import signal
+import socket
+import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import aiohttp
+import pytest
+from typer.testing import CliRunner, Result
+
+from bot.cli import program
+from bot.config import Settings
+from bot.slack.manifest import manifest, to_yaml
+
+BARE = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
+
+Command = Callable[..., Result]
+Start = Callable[..., Awaitable[Process]]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+    """Runs a command of `issuebot` in an empty directory, with these variables."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "environ", dict(BARE))
+
+    def run(*arguments: str, **variables: str) -> Result:
+        return CliRunner().invoke(program, arguments, env=variables, prog_name="issuebot")
+
+    return run
+
+
+@pytest.fixture
+async def start(tmp_path: Path) -> AsyncIterator[Start]:
+    """Starts `python -m bot` as a process of its own, with these variables."""
+    processes: list[Process] = []
+
+    async def run(*arguments: str, **variables: str) -> Process:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bot", *arguments),
+            cwd=tmp_path,
+            env=BARE | variables,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        processes.append(process)
+        return process
+
+    yield run
+    for process in processes:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def _end(process: Process, number: signal.Signals | None = None) -> tuple[int | None, str, str]:
+    """Exit code, output and errors, after a signal if there is one."""
+    if number is not None:
+        process.send_signal(number)
+    printed, logged = await asyncio.wait_for(process.communicate(), 20)
+    return process.returncode, printed.decode(), logged.decode()
+
+
+async def _line(stream: asyncio.StreamReader | None) -> str:
+    assert stream
+    return (await asyncio.wait_for(stream.readline(), 20)).decode().strip()
+
+
+async def _get(url: str) -> tuple[int, str]:
+    async with aiohttp.ClientSession() as session, session.get(url) as answer:
+        return answer.status, await answer.text()
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def test_run_without_configuration_names_each_variable_on_a_line(command: Command) -> None:
+    result = command("run")
+
+    assert result.exit_code == 2
+    assert [line.partition(":")[0] for line in result.stderr.splitlines()] == [
+        "SLACK_BOT_TOKEN",
+        "SERVICE_BASE_URL",
+        "ENCRYPTION_KEYS",
+        "SLACK_APP_TOKEN",
+    ]
+    assert result.stdout == ""
+
+
+def test_check_without_configuration_says_how_to_mend_each(command: Command) -> None:
+    result = command("check")
+
+    assert result.exit_code == 1
+    assert "wrong ENCRYPTION_KEYS: is missing: `issuebot keys generate` prints one" in result.stdout
+
+
+def test_a_generated_key_stands_alone_and_can_be_used(command: Command) -> None:
+    old, new = command("keys", "generate"), command("keys", "generate")
+    assert (old.exit_code, len(old.stdout), old.stdout.count("\n")) == (0, 45, 1)
+    assert old.stdout != new.stdout
+
+    rotated = command("keys", "rotate", ENCRYPTION_KEYS=f"{new.stdout.strip()},{old.stdout.strip()}")
+
+    assert (rotated.exit_code, rotated.stdout) == (
+        0,
+        "0 encrypted anew, 0 had the first key already.\n",
+    )
+
+
+def test_db_upgrade_makes_the_database(command: Command, tmp_path: Path) -> None:
+    result = command("db", "upgrade", DATABASE_URL=f"sqlite:///{tmp_path}/new.db")
+
+    assert (result.exit_code, result.stdout) == (0, "The database is up to date.\n")
+    assert (tmp_path / "new.db").exists()
+
+
+def test_a_database_that_cannot_be_opened_is_one_sentence(command: Command) -> None:
+    result = command("db", "upgrade", DATABASE_URL="sqlite:////nowhere/at/all/new.db")
+
+    assert result.exit_code == 1
+    assert result.stderr == "DATABASE_URL: can't be opened: unable to open database file\n"
+
+
+def test_manifest_takes_mode_address_and_prefix(command: Command) -> None:
+    address = "https://bot.example.com"
+
+    assert command("manifest").stdout == to_yaml(manifest())
+    http = command("manifest", "--mode", "http", "--url", address, "--prefix", "acme-")
+    assert http.stdout == to_yaml(manifest("http", address, "acme-"))
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--mode", "http"), ("--mode", "pigeon"), ("--prefix", "Acme"), ("--prefix", "x" * 25)]
+)
+def test_manifest_refuses_what_slack_would_refuse(command: Command, arguments: tuple[str, ...]) -> None:
+    result = command("manifest", *arguments)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert arguments[0].removeprefix("--") in result.stderr.lower()
+
+
+def test_every_command_of_the_program_is_in_the_readme() -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+
+    commands = ("sandbox", "run", "check", "manifest", "keys generate", "keys rotate", "db upgrade")
+    assert [name for name in commands if f"issuebot {name}" not in readme] == []
+
+
+async def test_run_serves_over_http_and_ends_on_sigterm(
+    start: Start, command: Command, tmp_path: Path
+) -> None:
+    port = _free_port()
+    process = await start(
+        "run",
+        SLACK_BOT_TOKEN="xoxb-1",
+        SLACK_SIGNING_SECRET="a-signing-secret",
+        SLACK_API_URL="http://127.0.0.1:1/api/",
+        SERVICE_BASE_URL="http://127.0.0.1:1/redmine",
+        ENCRYPTION_KEYS=command("keys", "generate").stdout.strip(),
+        DATABASE_URL=f"sqlite:///{tmp_path}/bot.db",
+        HOST="127.0.0.1",
+        PORT=str(port),
+        LOG_FORMAT="json",
+    )
+    assert '"action": "bot.started"' in await _line(process.stderr)
+
+    url = f"http://127.0.0.1:{port}"
+    assert await _get(f"{url}/healthz") == (200, "ok\n")
+    assert 'issuebot_build_info{version="' in (await _get(f"{url}/metrics"))[1]
+    assert await _get(f"{url}/readyz") == (
+        503,
+        '{"ready": false, "database": true, "slack": false, "service": false}',
+    )
+
+    code, _, logged = await _end(process, signal.SIGTERM)
+    assert code == 0
+    assert '"action": "bot.stopped"' in logged
+    assert "Traceback" not in logged
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_the_sandbox_prints_its_page_first_and_stops_cleanly(
+    start: Start, number: signal.Signals
+) -> None:
+    process = await start("sandbox", "--port", "0", "--service-port", "0", "--no-browser")
+
+    status, page = await _get(await _line(process.stdout))
+
+    assert status == 200
+    assert "<html" in page
+    code, _, logged = await _end(process, number)
+    assert (code, logged) == (0, "")
+
+
+async def test_a_port_that_is_taken_is_one_sentence(start: Start) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        ended = await _end(await start("sandbox", "--port", port, "--service-port", "0", "--no-browser"))
+
+    sentence = f"Port {port} is not free: stop what uses it, or choose another with --port.\n"
+    assert ended == (2, "", sentence)

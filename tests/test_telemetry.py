@@ -1,0 +1,98 @@
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+import structlog
+from pydantic import SecretStr
+
+from bot import telemetry
+
+KEY = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    yield
+    root.handlers, root.level = handlers, level
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token=xoxb-123-abc-DEF",
+        "xoxe.xoxb-1-abc",
+        "'xapp-1-A0-1-abc'",
+        f"key {KEY}.",
+        f"{{'X-Redmine-API-Key': '{'short'}'}}",
+        "X-Service-API-Key: short",
+        f"[('x-service-api-key', b'{'short'}')]",
+        "MclvfNm3FcLRidnbfklhdch-RNqtFE897hqEY2Fiwe4=",
+        "gAAAAABl" + "x" * 60 + "==",
+        "postgresql://bot:short@db/bot",
+        "wss://wss.slack.com/link/?ticket=short&app_id=1",
+        "https://hooks.slack.com/commands/T1/short",
+        "registered-secret",
+    ],
+)
+def test_what_looks_like_a_secret_is_struck_out(text: str) -> None:
+    clean = telemetry.strike_out(text, ["registered-secret"])
+
+    assert telemetry.STRUCK_OUT in clean
+    for secret in ("xoxb-", "xapp-1", KEY, "short", "Mclvf", "gAAAA", "registered-secret"):
+        assert secret not in clean
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["issue #42 was created", "GET /issues.json?limit=100 -> 200", "https://tracker.example.com/issues/42"],
+)
+def test_ordinary_text_stays(text: str) -> None:
+    assert telemetry.strike_out(text) == text
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_logs_of_every_origin_are_struck_out_tracebacks_too(form: str) -> None:
+    stream = io.StringIO()
+    telemetry.configure("json" if form == "json" else "console", "debug", [SecretStr("hush-hush")], stream)
+
+    def fail() -> None:
+        local = "a-local-value"
+        raise ValueError(f"{KEY} {len(local)}")
+
+    try:
+        fail()
+    except ValueError:
+        structlog.get_logger().exception("failed", action="test.failed", key=KEY)
+        logging.getLogger("some.library").exception("with %s", "hush-hush")
+    logging.getLogger("httpx").info("GET https://tracker.example.com/")
+    logging.getLogger("slack_sdk.web").debug("a body")
+
+    written = stream.getvalue()
+    assert "test.failed" in written
+    assert "some.library" in written
+    for secret in (KEY, "hush-hush", "a-local-value'", "tracker.example.com", "a body"):
+        assert secret not in written
+
+
+def test_a_json_line_carries_action_and_context() -> None:
+    stream = io.StringIO()
+    telemetry.configure("json", "info", stream=stream)
+    structlog.contextvars.bind_contextvars(reference=telemetry.reference(), team="T1", user="U1")
+
+    structlog.get_logger().info("an issue was created", action="issue.created")
+
+    line = json.loads(stream.getvalue())
+    assert line["event"] == "an issue was created"
+    assert (line["action"], line["team"], line["user"], line["level"]) == (
+        "issue.created",
+        "T1",
+        "U1",
+        "info",
+    )
+    assert len(line["reference"]) == 8
