@@ -9,6 +9,7 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot import errors
 from bot.config import Settings, leave_proxies_out
@@ -22,6 +23,8 @@ from bot.store.vault import Vault
 SECONDS_TO_ANSWER = 10
 REDMINE_HEADER = "X-Redmine-API-Key"
 NO_KEY = SecretStr("0" * 40)  # nobody's: what answers to it shows itself, and no account is touched
+# slack_sdk trips over an answer that is text, as a proxy or another program at this address gives it.
+NO_USABLE_ANSWER = (SlackApiError, aiohttp.ClientError, TimeoutError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ async def _bot_token(slack: AsyncWebClient) -> Finding:
     name = "SLACK_BOT_TOKEN"
     try:
         answer = await slack.auth_test()
-    except (SlackApiError, aiohttp.ClientError, TimeoutError) as error:
+    except NO_USABLE_ANSWER as error:
         return _wrong(name, _slack_refusal(error, "install the app anew and copy its bot token"))
     granted = {scope.strip() for scope in (answer.headers or {}).get("x-oauth-scopes", "").split(",")}
     missing = [scope for scope in SCOPES if scope not in granted]
@@ -81,14 +84,14 @@ async def _transport(slack: AsyncWebClient, settings: Settings) -> Finding:
     name = "SLACK_APP_TOKEN"
     try:
         await slack.apps_connections_open(app_token=settings.slack_app_token.get_secret_value())
-    except (SlackApiError, aiohttp.ClientError, TimeoutError) as error:
+    except NO_USABLE_ANSWER as error:
         mend = "make an app-level token with connections:write, and switch Socket Mode on"
         return _wrong(name, _slack_refusal(error, mend))
     return _fine(name, "opens Socket Mode")
 
 
 def _slack_refusal(error: Exception, mend: str) -> str:
-    if isinstance(error, SlackApiError):
+    if isinstance(error, SlackApiError) and isinstance(error.response, AsyncSlackResponse):
         return f"Slack says {error.response.get('error', 'nothing of use')}: {mend}"
     return f"Slack can't be reached ({type(error).__name__}): check SLACK_API_URL and the network"
 

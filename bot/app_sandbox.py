@@ -31,8 +31,7 @@ class PortTakenError(Exception):
 class Sandbox:
     """The three parts in one process, each talking to the others over HTTP and Socket Mode only.
 
-    After `start`, `url` is the page's address and `service_url` the service's. `socket_mode=False` lets the
-    local Slack send signed HTTP requests instead.
+    After `start`, `url` is the page's address and `service_url` the service's. Port 0 takes any free one.
     """
 
     bot: Bot
@@ -94,6 +93,18 @@ class Sandbox:
         await self.bot.start()
         self._closing.push_async_callback(self.bot.stop, SECONDS_TO_FINISH)
         await self._link(person for person in PEOPLE if person.linked)
+        await self._at_home()
+
+    async def _at_home(self) -> None:
+        """Channels that are about a project have it as their own."""
+        team_id = (await self.bot.slack.auth_test())["team_id"]
+        by = Owner(None, team_id, next(person.slack_id for person in PEOPLE if person.admin))
+        for project in self.tracker.data.projects.values():
+            for channel in self.workspace.state.channels.values():
+                if channel.name == project.identifier:
+                    await self.bot.store.channels.set_default(
+                        team_id, channel.id, project.id, project.name, by=by
+                    )
 
     async def _link(self, people: Iterable[Person]) -> None:
         team_id = (await self.bot.slack.auth_test())["team_id"]

@@ -169,7 +169,8 @@ async def test_run_serves_over_http_and_ends_on_sigterm(
         PORT=str(port),
         LOG_FORMAT="json",
     )
-    assert '"action": "bot.started"' in await _line(process.stderr)
+    while '"action": "bot.started"' not in (line := await _line(process.stderr)):
+        assert line
 
     url = f"http://127.0.0.1:{port}"
     assert await _get(f"{url}/healthz") == (200, "ok\n")

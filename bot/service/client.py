@@ -31,6 +31,7 @@ __all__ = ["Client", "Timeouts"]
 
 ISSUES = "/issues.json"
 PROJECTS = "/projects.json"
+DEFAULT_TIMEOUTS = Timeouts()
 
 
 class Client:
@@ -45,7 +46,7 @@ class Client:
         base_url: str,
         *,
         key_header: str = conventions.KEY_HEADER,
-        timeout: Timeouts = Timeouts(),  # noqa: B008 - frozen
+        timeout: Timeouts = DEFAULT_TIMEOUTS,
         on_answer: OnAnswer | None = None,
     ) -> None:
         self._timeouts = timeout

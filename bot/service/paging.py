@@ -4,8 +4,9 @@ Rows that come and go shift the offsets of those behind them, so a plain walk by
 Here each page begins with the last row of the page before it. When it does begin with a row that was given
 out already, everything behind that row is seamless, whatever was inserted or removed meanwhile and in
 whichever order the pages were read. When it doesn't, rows moved forward, and the walk goes back until a
-page begins with a known row again. The next page is always counted from the rows received: a service may
-cap its pages. Only pages of a single row can't overlap: a list of issues goes on by id then.
+page begins with a known row again, reading ahead less while rows keep moving. The next page is always
+counted from the rows received: a service may cap its pages. Only pages of a single row can't overlap: a
+list of issues goes on by id then.
 """
 
 import asyncio
@@ -60,12 +61,12 @@ class ReadAhead(Generic[R]):
         self._read: ReadPage[R] = read
         self._coming: deque[tuple[int, asyncio.Task[Page[R]]]] = deque()
 
-    async def page(self, offset: int, step: int, total: int) -> Page[R]:
-        """The page at this offset; those that follow it at this step are begun, up to a list's total."""
+    async def page(self, offset: int, step: int, total: int, width: int) -> Page[R]:
+        """The page at this offset; `width` pages at this step are under way then, up to a list's total."""
         if self._coming and self._coming[0][0] != offset:
             await self.drop()
         following = self._coming[-1][0] + step if self._coming else offset
-        while not self._coming or (len(self._coming) < AHEAD and following + 1 < total):
+        while not self._coming or (len(self._coming) < width and following + 1 < total):
             self._coming.append((following, asyncio.create_task(self._read(following))))
             following += step
         _, task = self._coming.popleft()
@@ -90,7 +91,7 @@ async def every(
     Raises ServiceBroken when the list has no end, and what `read` raises.
     """
     ahead = ReadAhead(read)
-    offset, back, fruitless = 0, PAGE, 0
+    offset, back, fruitless, width = 0, PAGE, 0, AHEAD
     page = first or await read(offset)
     try:
         while True:
@@ -108,11 +109,12 @@ async def every(
                 raise ServiceBroken("GET", path, None, "the list has no end")
             step = len(rows) - 1
             if not seamless:
-                offset, back = max(0, offset - back), back * 2
+                offset, back, width = max(0, offset - back), back * 2, 1
                 page = await read(offset)
             elif step:
                 offset += step
-                page = await ahead.page(offset, step, page.total_count)
+                page = await ahead.page(offset, step, page.total_count, width)
+                width = min(AHEAD, width * 2)
             else:
                 page = await read(offset)
     finally:

@@ -9,8 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import httpx
 import stamina
@@ -85,14 +84,6 @@ class Transport:
             timeout=httpx.Timeout(timeouts.read, connect=timeouts.connect, pool=timeouts.connect),
             headers={"Accept": "application/json", "Accept-Encoding": "identity"},
         )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
     async def aclose(self) -> None:
         """Close all connections."""

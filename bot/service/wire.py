@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import Literal, TypeAlias, TypeVar
 from urllib.parse import quote
 
@@ -170,15 +171,15 @@ def check(call: Call, answer: Answer) -> None:
     is unknown.
     """
     status, where = answer.status, (call.method, call.path)
-    if 200 <= status < 300:  # noqa: PLR2004 - the class of statuses reads best as figures
+    if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         return
-    if status < 400:  # noqa: PLR2004 - as above
+    if status < HTTPStatus.BAD_REQUEST:
         raise Redirected(*where, status)
-    if status == 429:  # noqa: PLR2004 - as above
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
         raise TooManyRequests(*where, status, wait(answer.retry_after))
     if status in GATEWAY:
         raise call.broken("", status)
-    if status >= 500:  # noqa: PLR2004 - as above
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise ServiceBroken(*where, status)
     kinds: dict[int, type[ServiceError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound, 405: NotFound}
     kinds |= dict.fromkeys((413, 414, 431), TooLarge)

@@ -149,6 +149,7 @@ class Handling:
 
 async def failed(turn: Turn, text: str, ack: AsyncAck | None = None) -> None:
     """Say what went wrong, and give back what the person typed: the form as it was, or the command."""
+    text = turn.worded(text)
     if view := turn.body.get("view"):
         again = forms.refilled(view, text)
         if ack is not None and ack.response is None:

@@ -61,6 +61,7 @@ SCOPES = {
     "im:read": "the same for direct messages",
     "mpim:read": "the same for group messages",
     "users:read": "a person's name, language and time zone",
+    "files:read": "taking a file that somebody attaches to an issue",
 }
 
 DESCRIPTION = "Create, find and read issues of your tracker, in your own name."

@@ -35,9 +35,9 @@ class Profiles:
             user = answer.get("user") or {}
             profile = user.get("profile") or {}
             name = (
-                profile.get("display_name")
-                or profile.get("real_name")
+                profile.get("real_name")
                 or user.get("real_name")
+                or profile.get("display_name")
                 or user.get("name")
             )
             return Profile(user_id, name or user_id, _zone(user.get("tz")))

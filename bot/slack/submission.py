@@ -19,6 +19,8 @@ from bot.slack.views import forms
 from bot.slack.views.blocks import JSON
 
 PATIENCE = 2.0
+TAKEN_IN = 0.5
+"""Seconds after which Slack has taken in an acknowledgement: an update before that would be overwritten by it."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ async def settle(turn: Turn, ack: AsyncAck, work: Coroutine[Any, Any, Reply], do
     done, _ = await asyncio.wait({task}, timeout=PATIENCE)
     if not done:
         await ack(response_action="update", view=forms.notice("One moment", doing))
-        reply = await task
+        reply, _ = await asyncio.gather(task, asyncio.sleep(TAKEN_IN))
         shown = reply.view or (
             forms.refilled(turn.body["view"], "\n".join(reply.errors.values())) if reply.errors else None
         )

@@ -1,5 +1,6 @@
 """One payload's turn with the bot: who asked, where, and the ways to answer them."""
 
+import re
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -15,6 +16,8 @@ from bot.slack.views.forms import notice
 from bot.slack.views.issues import Style
 from bot.store.owner import Owner
 from bot.usecases.projects import Channel
+
+COMMAND = re.compile(r"`/(?=issue|issues|timelog|digest|tracker)(\w+)")
 
 
 @dataclass
@@ -109,12 +112,17 @@ class Turn:
         """Whether this turn came from a form's own button, so that its answer belongs in a form too."""
         return self.body.get("type") == "block_actions" and bool(self.body.get("view"))
 
+    def worded(self, said: str) -> str:
+        """A sentence with the commands as they are called here, with their prefix."""
+        return COMMAND.sub(rf"`/{self.parts.prefix}\1", said)
+
     async def say(self, text: str, *, title: str = "That didn't work") -> None:
         """Say one sentence: in the form that is open, else privately."""
+        said = sentence(self.worded(text))
         if self.view_id:
-            await self.show(notice(title, sentence(text).text))
+            await self.show(notice(title, said.text))
         else:
-            await self.answer(sentence(text))
+            await self.answer(said)
 
 
 def owner_of(body: JSON) -> Owner:

@@ -51,9 +51,9 @@ class _ShortWaits(AsyncRateLimitErrorRetryHandler):
         self,
         *,
         state: RetryState,  # noqa: ARG002 - slack_sdk's signature
-        request: HttpRequest,  # noqa: ARG002
+        request: HttpRequest,  # noqa: ARG002 - slack_sdk's signature
         response: HttpResponse | None = None,
-        error: Exception | None = None,  # noqa: ARG002
+        error: Exception | None = None,  # noqa: ARG002 - slack_sdk's signature
     ) -> bool:
         if response is None or response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
             return False

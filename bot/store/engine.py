@@ -4,13 +4,14 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import asyncpg  # type: ignore[import-untyped] # it ships no types
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, event, make_url, text
+from sqlalchemy import URL, Connection, Dialect, event, make_url, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
@@ -102,6 +103,11 @@ def _parse(url: str) -> URL:
 def _sqlite(url: URL) -> AsyncEngine:
     engine = create_async_engine(url)
 
+    @event.listens_for(engine.sync_engine, "do_connect")
+    def try_first(_dialect: Dialect, _entry: object, arguments: list[Any], options: dict[str, Any]) -> None:
+        # Where a file can't be opened, aiosqlite leaves a thread behind that may outlive the event loop.
+        sqlite3.connect(arguments[0], uri=options.get("uri", False)).close()
+
     @event.listens_for(engine.sync_engine, "connect")
     def prepare(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # transactions are begun below, not by the driver
@@ -162,6 +168,6 @@ def _explained() -> Iterator[None]:
     """The driver's own sentence; SQLAlchemy's has the statement and a link to a manual besides."""
     try:
         yield
-    except (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+    except (SQLAlchemyError, sqlite3.Error, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
         reason = str(getattr(error, "orig", None) or error) or type(error).__name__
         raise DatabaseUnavailableError(reason.splitlines()[0]) from None

@@ -76,6 +76,11 @@ class Service:
             await response.write(b'{"issues": [')
             request.transport.close()
             return response
+        if reply.fault == "stall":
+            response = web.StreamResponse(status=reply.status)
+            await response.prepare(request)
+            await self.stopped.wait()
+            return response
         return web.Response(status=reply.status, body=content, headers=reply.headers)
 
 

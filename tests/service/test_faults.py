@@ -207,8 +207,11 @@ async def test_an_answer_beyond_all_measure_is_broken(
         await create(client, key)
 
 
-async def test_a_read_that_gets_no_answer_times_out(client: Client, service: Service, key: SecretStr) -> None:
-    service.fault("hang")
+@pytest.mark.parametrize("fault", ["hang", "stall"])
+async def test_a_read_that_gets_no_answer_times_out(
+    client: Client, service: Service, key: SecretStr, fault: str
+) -> None:
+    service.fault(fault)
 
     with pytest.raises(errors.TimedOut):
         await read(client, key)
@@ -248,6 +251,17 @@ async def test_too_many_requests_waits_as_asked_when_it_is_short(
     await read(client, key)
 
     assert time.monotonic() - began >= 1
+
+
+async def test_too_many_requests_without_a_wait_is_tried_again(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    service.reply(status=429)
+    service.reply(USER)
+
+    await read(client, key)
+
+    assert len(service.asked) == 2
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ class Tracker:
         self.cap = cap
         self.meanwhile: Callable[[int], None] = lambda _: None
         self.delay = 0.0
-        self.requests = self.under_way = self.most = 0
+        self.requests = self.answered = self.under_way = self.most = 0
         self.filters_by_id = True
         service.handle = self.answer
 
@@ -36,7 +36,8 @@ class Tracker:
         self.most = max(self.most, self.under_way)
         await asyncio.sleep(self.delay)
         reply = Reply(body=self.page(asked.query))
-        self.meanwhile(self.requests)
+        self.answered += 1
+        self.meanwhile(self.answered)
         self.under_way -= 1
         return reply
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from bot.sandbox.demo import prose
 from bot.sandbox.demo.company import OLD_SHOP
 from bot.sandbox.demo.randomness import Dice
+from bot.sandbox.demo.showpieces import GIFT_CARDS, INVOICE
 from bot.sandbox.tracker.data import Attachment, Data, Issue, Note, Relation, TimeEntry, free_id, put
 from bot.sandbox.tracker.defaults import (
     BUG,
@@ -28,7 +29,7 @@ def add_extras(data: Data, now: datetime, dice: Dice) -> None:
     issues = list(data.issues.values())
     _relations(data, issues, dice)
     for issue in issues:
-        if issue.tracker_id == BUG and dice.chance(20):
+        if issue.id == GIFT_CARDS or (issue.tracker_id == BUG and dice.chance(20)):
             _file(data, issue, dice)
         if issue.status_id != NEW:
             _notes(data, issue, dice)
@@ -37,7 +38,8 @@ def add_extras(data: Data, now: datetime, dice: Dice) -> None:
 
 
 def _relations(data: Data, issues: list[Issue], dice: Dice) -> None:
-    linked: set[frozenset[int]] = set()
+    linked = {frozenset((GIFT_CARDS, INVOICE))}
+    put(data.relations, Relation(1, GIFT_CARDS, INVOICE))
     while len(linked) < RELATIONS:
         one = dice.one(issues)
         other = dice.one([i for i in issues if i.project_id == one.project_id and i is not one])
@@ -93,7 +95,8 @@ def _notes(data: Data, issue: Issue, dice: Dice) -> None:
 
 def _time(data: Data, issue: Issue, now: datetime, dice: Dice) -> None:
     worker = issue.assigned_to_id
-    if worker not in data.users or issue.project_id == OLD_SHOP or dice.chance(35):
+    skipped = issue.project_id == OLD_SHOP or (issue.id != GIFT_CARDS and dice.chance(35))
+    if worker not in data.users or skipped:
         return
     activity = (
         SUPPORTING if issue.tracker_id == SUPPORT else dice.one((DESIGN, DEVELOPMENT, TESTING), (1, 6, 3))

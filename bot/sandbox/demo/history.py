@@ -18,6 +18,7 @@ from bot.sandbox.demo.company import (
     WEBSHOP,
 )
 from bot.sandbox.demo.randomness import Dice
+from bot.sandbox.demo.showpieces import add_showpiece
 from bot.sandbox.demo.subjects import CIRCUMSTANCES, EPICS, SUBJECTS
 from bot.sandbox.tracker.data import Data, Issue, free_id, put
 from bot.sandbox.tracker.defaults import (
@@ -37,6 +38,7 @@ from bot.sandbox.tracker.defaults import (
 
 AMOUNTS = {WEBSHOP: 150, MOBILE: 80, INFRASTRUCTURE: 55, SECURITY: 18, OLD_SHOP: 24}
 DAYS = 185
+LATELY = 4
 _SUPPORT_TEAM = 20
 _MOST_DONE = {NEW: 0, IN_PROGRESS: 70, FEEDBACK: 90, RESOLVED: 100, CLOSED: 100, REJECTED: 30}
 
@@ -58,16 +60,17 @@ def add_history(data: Data, now: datetime, dice: Dice) -> None:
         created = dice.office_time((now - timedelta(days=70)).date(), (now - timedelta(days=40)).date())
         plans.append(_Plan(created, project_id, category, FEATURE, subject, children))
     for plan in sorted(plans, key=lambda p: p.created):
+        add_showpiece(data, free_id(data.issues), plan.created, now)
         _add(data, plan, now, dice)
 
 
 def _project_plans(project_id: int, now: datetime, dice: Dice) -> Iterator[_Plan]:
     first = (now - timedelta(days=DAYS + 120 if project_id == OLD_SHOP else DAYS)).date()
     last = (now - timedelta(days=DAYS - 40 if project_id == OLD_SHOP else 0)).date()
-    for category, tracker_id, subject in _subjects(project_id, dice):
+    for number, (category, tracker_id, subject) in enumerate(_subjects(project_id, dice)):
         created = dice.office_time(first, last)
-        if created > now:  # today's issues were reported in the last hours
-            created = now - timedelta(minutes=dice.randint(20, 600))
+        if created > now or (number < LATELY and project_id != OLD_SHOP):
+            created = now - timedelta(minutes=dice.randint(20, 60 * 50))
         yield _Plan(created, project_id, category, tracker_id, subject)
 
 
@@ -82,7 +85,9 @@ def _subjects(project_id: int, dice: Dice) -> list[tuple[str, int, str]]:
     bugs = [row for row in plain if row[1] in (BUG, SUPPORT)]
     more = [(c, t, f"{s} {where}") for c, t, s in bugs if t == BUG for where in CIRCUMSTANCES[project_id]]
     amount = AMOUNTS[project_id]
-    return plain[:amount] + dice.sample(more, min(max(amount - len(plain), 0), len(more)))
+    found = plain[:amount] + dice.sample(more, min(max(amount - len(plain), 0), len(more)))
+    dice.shuffle(found)
+    return found
 
 
 def _add(data: Data, plan: _Plan, now: datetime, dice: Dice) -> None:

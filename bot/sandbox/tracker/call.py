@@ -20,7 +20,7 @@ _DIGITS = re.compile(r"[0-9]{1,18}")
 Body = Mapping[str, Any]
 
 
-class Stop(Exception):  # noqa: N818 - the answer is decided, which need not be an error
+class Stop(Exception):
     """Answer with this status and an empty body, as the service does with 401, 403, 404, 406 and 500."""
 
     def __init__(self, status: int) -> None:
@@ -28,7 +28,7 @@ class Stop(Exception):  # noqa: N818 - the answer is decided, which need not be 
         self.status = status
 
 
-class Invalid(Exception):  # noqa: N818 - the service's word for what it answers 422 to
+class Invalid(Exception):
     """Answer 422 with these sentences."""
 
     def __init__(self, *errors: str) -> None:

@@ -9,12 +9,15 @@ from markdown_it import MarkdownIt
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _STYLE = files("bot.sandbox.tracker").joinpath("style.css").read_text(encoding="utf-8")
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; form-action 'none'"
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
+)
 _NOTE = (
     "You see everything here, as an administrator would: private projects and issues too. "
     "Nothing can be changed."
 )
-_EMPTY_ELEMENTS = frozenset({"img", "meta"})
+_EMPTY_ELEMENTS = frozenset({"img", "link", "meta"})
+_COLUMN_CLASSES = {"Subject": "long", "Issue": "long", "Comment": "long", "Hours": "num"}
 _PLACES = (("/", "Overview"), ("/issues", "Issues"), ("/time_entries", "Time"))
 
 
@@ -52,12 +55,10 @@ def markdown(text: str | None) -> Html:
     return Html(_MARKDOWN.render((text or "").replace("\r\n", "\n")))
 
 
-def table(
-    head: Iterable[str], rows: Iterable[Iterable[Child]], numbers: frozenset[str] = frozenset()
-) -> Html:
-    """A table with a heading; the columns in `numbers` are set to the right."""
+def table(head: Iterable[str], rows: Iterable[Iterable[Child]]) -> Html:
+    """A table with a heading; subjects and comments wrap, hours are set to the right."""
     names = list(head)
-    classes = ["num" if n in numbers else None for n in names]
+    classes = [_COLUMN_CLASSES.get(n) for n in names]
     body = [el("tr", [el("td", cell, cls=c) for cell, c in zip(row, classes, strict=True)]) for row in rows]
     if not body:
         return el("p", "Nothing yet.", cls="soft")
@@ -76,6 +77,7 @@ def page(title: str, *children: Child, here: str = "", status: int = 200) -> web
             "head",
             el("meta", charset="utf-8"),
             el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            el("link", rel="icon", href="data:,"),
             el("title", f"{title} · Tracker"),
             el("style", Html(_STYLE)),
         ),

@@ -4,14 +4,17 @@ from urllib.parse import quote
 
 from bot.sandbox.tracker.data import Attachment, Data, Issue
 from bot.sandbox.tracker.html import Child, Html, el, join, markdown, table
-from bot.sandbox.tracker.links import issue_link, marks, project_link, when
+from bot.sandbox.tracker.links import issue_link, marks, priority_mark, project_link, when
 
 
 def issue_body(data: Data, issue: Issue) -> Html:
     """The page's content."""
     parent = data.issues.get(issue.parent_id or 0)
+    above = [project_link(data.projects[issue.project_id])]
+    if parent is not None:
+        above += [Html(" · "), issue_link(parent)]
     return join(
-        el("p", project_link(data.projects[issue.project_id]), " · ", issue_link(parent) if parent else None),
+        el("p", above),
         el("h1", f"{data.trackers[issue.tracker_id].name} #{issue.id}: {issue.subject}"),
         el(
             "div",
@@ -35,7 +38,7 @@ def _facts(data: Data, issue: Issue) -> list[tuple[str, Child]]:
     spent = data.minutes().get(issue.id, 0) / 60
     facts: list[tuple[str, Child]] = [
         ("Status", marks(data, issue)),
-        ("Priority", data.priorities[issue.priority_id].name),
+        ("Priority", priority_mark(data, issue)),
         ("Author", data.principal(issue.author_id)),
         ("Assignee", data.principal(issue.assigned_to_id) if issue.assigned_to_id else None),
         ("Category", data.categories[issue.category_id].name if issue.category_id else None),
@@ -103,11 +106,7 @@ def _time(data: Data, issue: Issue) -> Html | None:
         for t in data.time_entries.values()
         if t.issue_id == issue.id
     ]
-    return (
-        table(("Date", "Person", "Activity", "Comment", "Hours"), rows, frozenset({"Hours"}))
-        if rows
-        else None
-    )
+    return table(("Date", "Person", "Activity", "Comment", "Hours"), rows) if rows else None
 
 
 def _note(data: Data, issue: Issue, number: int) -> Html:

@@ -23,6 +23,12 @@ def marks(data: Data, issue: Issue) -> Html:
     return join(el("span", status.name, cls="pill closed" if status.is_closed else "pill"), " ", private)
 
 
+def priority_mark(data: Data, issue: Issue) -> Html:
+    """The issue's priority; the two highest stand out."""
+    urgent = issue.priority_id in sorted(data.priorities)[-2:]
+    return el("span", data.priorities[issue.priority_id].name, cls="pill high" if urgent else None)
+
+
 def when(moment: datetime) -> str:
     """A timestamp for people."""
     return moment.strftime("%Y-%m-%d %H:%M UTC")

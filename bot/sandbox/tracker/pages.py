@@ -9,7 +9,7 @@ from bot.sandbox.tracker.call import SERVICE, as_int
 from bot.sandbox.tracker.data import ACTIVE_PROJECT, Data, Issue, Project
 from bot.sandbox.tracker.html import Child, Html, el, join, page, table
 from bot.sandbox.tracker.issue_page import issue_body
-from bot.sandbox.tracker.links import issue_link, marks, project_link, when
+from bot.sandbox.tracker.links import issue_link, marks, priority_mark, project_link
 
 ROWS = 50
 _COLUMNS = ("#", "Project", "Tracker", "Status", "Priority", "Subject", "Assignee", "Updated")
@@ -97,17 +97,18 @@ def _choices(data: Data, here: dict[str, str]) -> Html:
         el(
             "div",
             [
-                el("a", text, href=_list(here | {name: value}), aria_current=_current(here[name] == value))
+                el(
+                    "a",
+                    text,
+                    href=_list(here | {name: value}),
+                    aria_current="true" if here[name] == value else None,
+                )
                 for value, text in options
             ],
             cls="filters",
         )
         for name, options in rows
     )
-
-
-def _current(yes: bool) -> str | None:  # noqa: FBT001 - one obvious argument
-    return "true" if yes else None
 
 
 def _list(query: dict[str, str]) -> str:
@@ -130,10 +131,10 @@ def _issue_table(data: Data, issues: Iterable[Issue]) -> Html:
             project_link(data.projects[i.project_id]),
             data.trackers[i.tracker_id].name,
             marks(data, i),
-            data.priorities[i.priority_id].name,
+            priority_mark(data, i),
             issue_link(i, i.subject),
             data.principal(i.assigned_to_id) if i.assigned_to_id else None,
-            when(i.updated_on),
+            i.updated_on.strftime("%Y-%m-%d %H:%M"),
         )
         for i in issues
     ]
@@ -200,7 +201,7 @@ async def _time_entries(request: web.Request) -> web.Response:
         "Time",
         el("h1", "Time spent"),
         el("p", f"The latest {len(latest)} of {len(data.time_entries)} entries", cls="soft"),
-        table(columns, rows, frozenset({"Hours"})),
+        table(columns, rows),
         here="/time_entries",
     )
 

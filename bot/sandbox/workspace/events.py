@@ -26,7 +26,7 @@ class Events:
         self._state = state
         self._delivery = delivery
         self._errands = errands
-        self._service_host = urlsplit(service_url).hostname
+        self._service = urlsplit(service_url).netloc
 
     def tell(self, inner: JsonObject, *, shared: bool = False) -> None:
         """Deliver one event, thrice more if it isn't acknowledged: at once, after 1 and after 5 minutes."""
@@ -81,11 +81,14 @@ class Events:
             self._links(message, channel, member=member)
 
     def _links(self, message: Message, channel: Channel, *, member: bool) -> None:
-        domains = self._state.app.unfurl_domains | {self._service_host}
         links = []
         for url in dict.fromkeys(LINK.findall(message.text)):
-            host = urlsplit(url).hostname or ""
-            if any(domain and (host == domain or host.endswith(f".{domain}")) for domain in domains):
+            address = urlsplit(url)
+            host = address.hostname or ""
+            registered = any(
+                host == domain or host.endswith(f".{domain}") for domain in self._state.app.unfurl_domains
+            )
+            if registered or address.netloc == self._service:
                 links.append({"url": url.replace("&amp;", "&"), "domain": host})
         if not links:
             return

@@ -72,8 +72,8 @@ class Interactions:
             ),
             None,
         )
-        if known is None:
-            raise Mistake("The app has no such shortcut.")
+        if known is None or (message is not None and message.to is not None):
+            raise Mistake("The app has no such shortcut here.")
         self._exchange.errands.start(self._shortcut(user, known, channel, message))
 
     async def _shortcut(

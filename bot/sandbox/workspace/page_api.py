@@ -133,10 +133,18 @@ class PageApi:
 
     async def _news(self, request: web.Request) -> web.StreamResponse:
         socket = web.WebSocketResponse(heartbeat=30.0, max_msg_size=4096)
-        await socket.prepare(request)
         watcher = Watcher(request.query.get("user", ""))
         self._state.watchers.add(watcher)
-        self._sockets.add(socket)
+        try:
+            await socket.prepare(request)
+            self._sockets.add(socket)
+            await self._listen(socket, watcher)
+        finally:
+            self._state.watchers.discard(watcher)
+            self._sockets.discard(socket)
+        return socket
+
+    async def _listen(self, socket: web.WebSocketResponse, watcher: Watcher) -> None:
         telling = asyncio.create_task(self._tell(socket, watcher))
         try:
             async for message in socket:
@@ -144,9 +152,6 @@ class PageApi:
                     break
         finally:
             telling.cancel()
-            self._state.watchers.discard(watcher)
-            self._sockets.discard(socket)
-        return socket
 
     async def _tell(self, socket: web.WebSocketResponse, watcher: Watcher) -> None:
         with contextlib.suppress(ConnectionError):

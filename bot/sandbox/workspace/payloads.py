@@ -5,6 +5,7 @@ Sources: https://docs.slack.dev/reference/interaction-payloads, …/reference/ev
 
 import secrets
 from datetime import datetime
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from bot.sandbox.workspace.model import Channel, File, Message, User, View
@@ -141,6 +142,7 @@ def conversation(state: State, channel: Channel) -> JsonObject:
 def file_object(state: State, file: File) -> JsonObject:
     """A file with the addresses under which the bot's token opens it."""
     stem = f"{state.base_url}files-pri/{state.team.id}-{file.id}"
+    name = quote(file.name, safe="")
     extension = file.name.rpartition(".")[2].lower()
     return {
         "id": file.id,
@@ -162,9 +164,9 @@ def file_object(state: State, file: File) -> JsonObject:
         "public_url_shared": False,
         "display_as_bot": False,
         "username": "",
-        "url_private": f"{stem}/{file.name}",
-        "url_private_download": f"{stem}/download/{file.name}",
-        "permalink": f"{state.base_url}files/{file.user}/{file.id}/{file.name}",
+        "url_private": f"{stem}/{name}",
+        "url_private_download": f"{stem}/download/{name}",
+        "permalink": f"{state.base_url}files/{file.user}/{file.id}/{name}",
         "is_starred": False,
         "has_rich_preview": False,
         "file_access": "visible",

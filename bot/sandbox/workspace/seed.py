@@ -171,8 +171,8 @@ class Seed:
             "C0GENERAL01",
             yesterday - 9,
             chris,
-            f"<@{self._state.app.bot_user_id}> is in our channels now: type `/issue` to note something in the "
-            "tracker, `/issues` to find it again, `/tracker` to link your account.",
+            f"<@{self._state.app.bot_user_id}> is in our channels now: type `/issue` to note something in "
+            "the tracker, `/issues` to find it again, `/tracker` to link your account.",
         )
         self._say(
             "C0GENERAL01",
@@ -185,8 +185,8 @@ class Seed:
             shop,
             yesterday - 140,
             ben,
-            "A customer can't pay: *checkout answers 500 when a voucher is in the cart and the last item over its "
-            "minimum is removed*.\nTo see it:\n1. put two articles in the cart, one of them over 40 €\n"
+            "A customer can't pay: *checkout answers 500 when a voucher is in the cart and the last "
+            "item over its minimum is removed*.\nTo see it:\n1. put two articles in the cart, one over 40 €\n"
             "2. enter the voucher `SPRING10`\n3. remove the expensive one and press _Pay_\n"
             "> Something went wrong. Please try again.",
         )

@@ -83,7 +83,8 @@ class Submissions:
         answer = await self._exchange.delivery.deliver("interactive", payload, takes_answer=True)
         view.busy = False
         self._state.changed((user.id,))
-        if self._exchange.missed(user, f"“{view.body['title']['text']}”", answer):
+        missed = self._exchange.missed(user, f"“{view.body['title']['text']}”", answer)
+        if missed or view.id not in self._state.views:
             return
         try:
             self._obey(user, view, answer.payload)
@@ -120,6 +121,8 @@ class Submissions:
 
     def close(self, user: User, view: View, *, everything: bool) -> None:
         """Close a form, or all of them; the app hears of those that asked for it."""
+        if view.type == "home":
+            raise Mistake("The Home tab stays.")
         clear = everything or bool(view.body["clear_on_close"])
         closed = self._state.stack(user.id)[::-1] if clear else [view]
         for one in closed:

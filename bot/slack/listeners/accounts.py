@@ -1,5 +1,6 @@
 """`/tracker` for the caller's account: link, unlink, whoami, and help."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 
@@ -11,7 +12,7 @@ from bot.service.conventions import account_url
 from bot.slack import posting
 from bot.slack.handling import Handling
 from bot.slack.posting import Place
-from bot.slack.submission import Reply, metadata_of, settle
+from bot.slack.submission import TAKEN_IN, Reply, metadata_of, settle
 from bot.slack.turn import Turn
 from bot.slack.views import accounts as views
 from bot.slack.views import forms
@@ -97,6 +98,8 @@ def submit_link(handling: Handling) -> Callable[[Turn, AsyncAck], Awaitable[None
         await settle(turn, ack, work(), f"Asking {turn.service} whose key this is…")
         if metadata.get("offered"):
             await posting.dismiss(turn.slack, place)
+        if payload:
+            await asyncio.sleep(TAKEN_IN)
         for kept in payload:
             await handling.resume(turn, kept)
 

@@ -88,12 +88,19 @@ async def menu_chosen(turn: Turn) -> None:
     if what == "show":
         await show(turn, int(number))
     elif what == "share":
-        await share(turn, int(number))
+        await share(turn, int(number), sure=False)
 
 
-async def share(turn: Turn, number: int) -> None:
-    """Post an issue where its card stands, as seen with the key of whoever pressed."""
+async def share(turn: Turn, number: int, *, sure: bool = True) -> None:
+    """Post an issue where its card stands, as seen with the key of whoever pressed.
+
+    A menu can't ask before it acts: unless the person is `sure`, an issue of a project that isn't public is
+    shown to them instead, and the button on its card asks.
+    """
     shown = await turn.parts.issues.show(turn.owner, number)
+    if not sure and not shown.public and not shown.issue.is_private:
+        await turn.answer(views.card(shown, turn.style))
+        return
     if shown.issue.is_private:
         raise UserError(
             f"Issue #{number} is private and stays with those who may see it: it can't be shared."
@@ -135,7 +142,7 @@ async def draft_from(turn: Turn, message: JSON) -> Draft:
     except SlackApiError:
         permalink = None
     convert = to_textile if turn.parts.text_format == "textile" else to_markdown
-    source = f"{author} in Slack"
+    source = re.sub(r"[^\w .-]", "", author) + " in Slack"
     if permalink:
         source = (
             f'"{source}":{permalink}' if turn.parts.text_format == "textile" else f"[{source}]({permalink})"
@@ -168,12 +175,13 @@ async def filled(turn: Turn, session: Session, draft: Draft, project: Project | 
         return issue_form.create_form(draft, None, None, json.dumps(metadata))
     catalog = await turn.parts.catalogs.of(session, project.id)
     said = None
-    if isinstance(draft.to, Owner):
-        try:
-            person = await turn.parts.people.find(session, draft.to, catalog)
-            draft = draft.model_copy(update={"to": f"#{person.id}"})
-        except UserError as error:
-            said = error.sentence(turn.service)
+    try:
+        found = [await turn.parts.people.find(session, one, catalog) for one in (draft.to, *draft.watch) if one]
+        ids = [f"#{person.id}" for person in found]
+        to, watch = (ids[0], ids[1:]) if draft.to else (None, ids)
+        draft = draft.model_copy(update={"to": to, "watch": tuple(watch)})
+    except UserError as error:
+        said = error.sentence(turn.service)
     return issue_form.create_form(draft, project, catalog, json.dumps(metadata), said)
 
 

@@ -3,15 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from bot.slack.mrkdwn.escaping import escape, link
+from bot.slack.mrkdwn.escaping import EDGE, FENCE, escape, link, unfenced
 
 LONGEST = 20_000
 """How much of a text is read: several times what a message can show (slack-rules.md, Sizes)."""
 
-FENCE = "```"
 RULE = "─" * 10
 _BARE_URL = re.compile(r"https?://[^\s<>|\"`]{0,2000}[^\s<>|\"`.,:;!?')\]}*_~]", re.IGNORECASE)
-_EDGE = "\u200b"  # no width; Slack reads a mark only beside a space or punctuation
 _COLUMN = 40
 
 
@@ -20,9 +18,9 @@ def plain(text: str) -> str:
     shown = []
     at = 0
     for match in _BARE_URL.finditer(text):
-        shown += [escape(text[at : match.start()]), link(match[0])]
+        shown += [unfenced(escape(text[at : match.start()])), link(match[0])]
         at = match.end()
-    return "".join(shown) + escape(text[at:])
+    return "".join(shown) + unfenced(escape(text[at:]))
 
 
 def marked(mark: str, inner: str) -> str:
@@ -32,14 +30,17 @@ def marked(mark: str, inner: str) -> str:
 
 
 def joined(pieces: Sequence[tuple[str, bool]]) -> str:
-    """Pieces one after the other; a zero-width edge parts those with marks from a letter beside them."""
+    """Pieces one after the other; an edge parts those with marks from a letter beside them, as Slack reads
+    a mark only beside a space or punctuation, and one backtick from another.
+    """
     text = ""
     after_mark = False
     for piece, is_marked in pieces:
         if not piece:
             continue
         touching = text[-1:].isalnum() if is_marked else after_mark and piece[0].isalnum()
-        text += _EDGE + piece if touching else piece
+        touching = touching or text[-1:] == piece[0] == "`"
+        text += EDGE + piece if touching else piece
         after_mark = is_marked
     return text
 
@@ -52,8 +53,8 @@ def code(text: str) -> str:
 
 def fence(text: str) -> str:
     """Code on lines of its own."""
-    shown = escape(text).strip("\n").replace(FENCE, f"``{_EDGE}`")
-    return f"{FENCE}\n{shown}\n{FENCE}" if shown.strip() else ""
+    shown = escape(text).strip("\n")
+    return f"{FENCE}\n{unfenced(shown)}\n{FENCE}" if shown.strip() else ""
 
 
 def prefixed(text: str, first: str, others: str) -> str:

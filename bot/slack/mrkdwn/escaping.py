@@ -1,14 +1,21 @@
 """Text that others wrote, made safe to stand in mrkdwn (slack-rules.md, Text and Sizes)."""
 
 import re
+from urllib.parse import quote
 
 # Control characters but \t and \n, embedding and override of the writing direction, halves of characters
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _BREAKS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _WEB = re.compile(r"https?://\S", re.IGNORECASE)
-_URL_ESCAPES = {ord(char): f"%{ord(char):02X}" for char in ' "<>|`\t\n'}
+_NOT_IN_URL = re.compile(r'[\s"<>|`]')
 _ENTITY_LENGTH = 5
-_FENCE = "```"
+FENCE = "```"
+EDGE = "\u200b"  # has no width, and parts what would be read as one
+
+
+def unfenced(text: str) -> str:
+    """`text` with no three backticks in a row, which would open or close a block of code."""
+    return re.sub("``(?=`)", f"``{EDGE}", text)
 
 
 def clean(text: str) -> str:
@@ -29,10 +36,10 @@ def line(text: str) -> str:
 def link(url: str, label: str = "") -> str:
     """A link; for anything but http and https only the label, escaped, or the address if there is none."""
     url = clean(url).strip()
-    shown = " ".join(line(label).replace("|", " ").split())
+    shown = unfenced(" ".join(line(label).replace("|", " ").split()))
     if not _WEB.match(url):
         return shown or line(url)
-    target = url.translate(_URL_ESCAPES).replace("&", "&amp;")
+    target = _NOT_IN_URL.sub(lambda m: quote(m[0]), url).replace("&", "&amp;")
     return f"<{target}|{shown}>" if shown and shown != target else f"<{target}>"
 
 
@@ -51,10 +58,10 @@ def cut(text: str, limit: int, suffix: str = "…") -> str:
         return text
     suffix = suffix if len(suffix) <= limit else ""
     kept = _head(text, limit - len(suffix))
-    if kept.count(_FENCE) % 2:
-        closing = f"\n{_FENCE}"
+    if kept.count(FENCE) % 2:
+        closing = f"\n{FENCE}"
         kept = _head(text, limit - len(suffix) - len(closing))
-        kept = kept + closing if kept.count(_FENCE) % 2 else kept
+        kept = kept + closing if kept.count(FENCE) % 2 else kept
     return kept + suffix
 
 

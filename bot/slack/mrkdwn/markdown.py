@@ -38,8 +38,6 @@ def _block(node: SyntaxTreeNode) -> str:
     match node.type:
         case "heading":
             return marked("*", _inline(node, within="*"))
-        case "paragraph":
-            return _inline(node)
         case "fence" | "code_block":
             return fence(node.content)
         case "blockquote":

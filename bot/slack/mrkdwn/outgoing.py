@@ -18,6 +18,7 @@ _MARKED = re.compile(
 _KEPT = "\x00"  # stands round the number of a stretch that is already translated
 _KEPT_AT = re.compile(f"{_KEPT}([0-9]+){_KEPT}")
 _INDENT = 4
+_NESTED = 3  # bold in italic in strike
 
 
 class Format(Protocol):
@@ -73,10 +74,16 @@ def translate(text: str, name_of: Callable[[str], str], to: Format) -> str:
 
 def to_plain(text: str, name_of: Callable[[str], str]) -> str:
     """A message's text without any markup, as for a subject."""
-    plain = _ENTITY.sub(lambda m: _label(m[1], name_of), text.replace("```", ""))
-    while (bare := _MARKED.sub(lambda m: m[m.lastgroup or 0], plain)) != plain:
-        plain = bare
-    return decode(plain.replace("`", ""))
+    kept: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        kept.append(_said(match[1], name_of))
+        return f"{_KEPT}{len(kept) - 1}{_KEPT}"
+
+    plain = _ENTITY.sub(keep, text.replace(_KEPT, "").replace("`", ""))
+    for _ in range(_NESTED):
+        plain = _MARKED.sub(lambda m: m[m.lastgroup or 0], plain)
+    return _KEPT_AT.sub(lambda m: kept[int(m[1])], decode(plain))
 
 
 def decode(text: str) -> str:
@@ -88,7 +95,8 @@ def _blocks(text: str, name_of: Callable[[str], str], to: Format) -> list[str]:
     written = []
     for block in _split(text):
         if block.kind == "list":
-            written.append("\n".join(_item(line, name_of, to) for line in block.lines))
+            items = filter(None, map(_ITEM.fullmatch, block.lines))
+            written.append("\n".join(_item(item, name_of, to) for item in items))
         else:
             lines = [to.start(_inline(line.strip(), name_of, to)) for line in block.lines]
             written.append(to.quote(lines) if block.kind == "quote" else to.paragraph(lines))
@@ -122,10 +130,7 @@ def _split(text: str) -> list[_Block]:
     return blocks
 
 
-def _item(line: str, name_of: Callable[[str], str], to: Format) -> str:
-    match = _ITEM.fullmatch(line)
-    if match is None:
-        return to.start(_inline(line, name_of, to))
+def _item(match: re.Match[str], name_of: Callable[[str], str], to: Format) -> str:
     level = len(match[1].expandtabs(_INDENT)) // _INDENT
     return to.item(level, match[3] or "", _inline(match[4].strip(), name_of, to))
 
@@ -157,30 +162,29 @@ def _inline(line: str, name_of: Callable[[str], str], to: Format) -> str:
 
 def _entity(inside: str, name_of: Callable[[str], str], to: Format) -> str:
     target, label = (decode(part) for part in inside.partition("|")[::2])
-    match target[:1]:
-        case "@":
-            return to.text("@" + name_of(target[1:]).removeprefix("@"))
-        case "#":
-            return to.text("#" + (label.removeprefix("#") or target[1:]))
-        case "!":
-            kind, *rest = target[1:].split("^")
-            said = label or (rest[0] if rest else kind)
-            return to.text(said if kind == "date" else "@" + said.removeprefix("@"))
-    if target.startswith(("mailto:", "tel:")):
-        return to.text(label or target.partition(":")[2])
     if not target.startswith(("http://", "https://")):
-        return to.text(label or target)
+        return to.text(_said(inside, name_of))
     return to.link(target, "" if label in (target, target.partition("://")[2]) else label)
 
 
-def _label(inside: str, name_of: Callable[[str], str]) -> str:
-    """How an entity reads in plain text, still escaped."""
-    target, _, label = inside.partition("|")
-    return f"@{name_of(target[1:])}" if target.startswith("@") else label or _address(inside)
+def _said(inside: str, name_of: Callable[[str], str]) -> str:
+    """How an entity reads as plain words."""
+    target, label = (decode(part) for part in inside.partition("|")[::2])
+    match target[:1]:
+        case "@":
+            return "@" + name_of(target[1:]).removeprefix("@")
+        case "#":
+            return "#" + (label.removeprefix("#") or target[1:])
+        case "!":
+            kind, *rest = target[1:].split("^")
+            said = label or (rest[0] if rest else kind)
+            return said if kind == "date" else "@" + said.removeprefix("@")
+        case _:
+            return label or target.removeprefix("mailto:").removeprefix("tel:")
 
 
 def _address(inside: str) -> str:
-    """How an entity reads in code."""
+    """How an entity reads in code, still escaped."""
     target, _, label = inside.partition("|")
     if target.startswith(("@", "#", "!")):
         return target[0].replace("!", "@") + (label.lstrip("@#") or target[1:])

@@ -66,19 +66,19 @@ def section(
     mrkdwn: str, accessory: InteractiveElement | None = None, block_id: str | None = None
 ) -> SectionBlock:
     """A paragraph of mrkdwn, already escaped."""
-    text = MarkdownTextObject(text=cut(mrkdwn, SECTION), verbatim=False)
+    text = MarkdownTextObject(text=cut(mrkdwn, SECTION), verbatim=True)
     return SectionBlock(text=text, accessory=accessory, block_id=block_id)
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> list[SectionBlock]:
     """`label: value` pairs in two columns, ten to a block; values are mrkdwn, already escaped."""
-    cells = [MarkdownTextObject(text=cut(f"*{label}*\n{value}", FIELD)) for label, value in pairs]
+    cells = [MarkdownTextObject(text=cut(f"*{label}*\n{value}", FIELD), verbatim=True) for label, value in pairs]
     return [SectionBlock(fields=cells[i : i + 10]) for i in range(0, len(cells), 10)]
 
 
 def context(*mrkdwn: str) -> ContextBlock:
     """A line of small print, already escaped."""
-    return ContextBlock(elements=[MarkdownTextObject(text=cut(text, FIELD)) for text in mrkdwn[:10]])
+    return ContextBlock(elements=[MarkdownTextObject(text=cut(text, FIELD), verbatim=True) for text in mrkdwn[:10]])
 
 
 def header(text: str) -> HeaderBlock:

@@ -1,171 +1,11 @@
-"""A running workspace, an app on slack_sdk's own clients, and a visitor's hands on the page."""
-
-import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
-from slack_sdk.errors import SlackApiError
-from slack_sdk.socket_mode.aiohttp import SocketModeClient
-from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
-from slack_sdk.socket_mode.request import SocketModeRequest
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace.server import Workspace
-from bot.sandbox.workspace.shapes import Clock
-
-Json = dict[str, Any]
-MANIFEST: Json = {
-    "display_information": {"name": "Issue Bot"},
-    "features": {
-        "bot_user": {"display_name": "Issue Bot"},
-        "slash_commands": [
-            {
-                "command": "/issue",
-                "description": "Create or show an issue",
-                "usage_hint": "[n]",
-                "should_escape": True,
-            }
-        ],
-        "shortcuts": [
-            {
-                "name": "Create issue",
-                "type": "global",
-                "callback_id": "create_issue",
-                "description": "Anywhere",
-            },
-            {
-                "name": "Issue from message",
-                "type": "message",
-                "callback_id": "issue_from_message",
-                "description": "Here",
-            },
-        ],
-    },
-    "oauth_config": {
-        "scopes": {
-            "bot": [
-                "commands",
-                "chat:write",
-                "channels:read",
-                "groups:read",
-                "channels:history",
-                "im:write",
-                "links:write",
-                "users:read",
-                "files:read",
-            ]
-        }
-    },
-    "settings": {
-        "event_subscriptions": {"bot_events": ["app_home_opened", "message.im", "app_mention", "link_shared"]}
-    },
-}
-SERVICE_URL = "http://127.0.0.1:8081/"
-Answering = Callable[[SocketModeRequest], Awaitable[object]]
-
-
-class HandClock(Clock):
-    """Time that stands still until it is moved; sleepers wake when it passes them."""
-
-    def __init__(self) -> None:
-        self.time = time.time()
-        self._moved = asyncio.Event()
-
-    def now(self) -> float:
-        return self.time
-
-    async def sleep(self, seconds: float) -> None:
-        until = self.time + seconds
-        while self.time < until:
-            await self._moved.wait()
-        await asyncio.sleep(0)
-
-    async def pass_by(self, seconds: float) -> None:
-        self.time += seconds
-        self._moved.set()
-        self._moved = asyncio.Event()
-        await asyncio.sleep(0.02)
-
-
-class App:
-    """The app's side: keeps what comes over Socket Mode, answers as it was told to."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self.web = AsyncWebClient(token=workspace.bot_token, base_url=workspace.api_url)
-        self.client = SocketModeClient(app_token=workspace.app_token, web_client=self.web, ping_interval=1)
-        self.client.socket_mode_request_listeners.append(self._received)
-        self.answers: dict[str, object] = {}
-        self.silent = False
-        self.received: asyncio.Queue[SocketModeRequest] = asyncio.Queue()
-
-    async def _received(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-        await self.received.put(request)
-        if not self.silent:
-            kind = str(request.payload.get("type", request.type))
-            answer: Json = {"envelope_id": request.envelope_id}
-            if kind in self.answers:
-                answer["payload"] = self.answers[kind]
-            await client.send_socket_mode_response(answer)
-
-    async def next(self) -> Json:
-        request = await asyncio.wait_for(self.received.get(), 5)
-        return dict(request.payload)
-
-    async def error(self, call: Awaitable[object]) -> str:
-        """The code with which a call is refused."""
-        try:
-            await call
-        except SlackApiError as refused:
-            return str(refused.response["error"])
-        return "ok"
-
-
-class Page:
-    """What the browser's page does, for one person at a time."""
-
-    def __init__(self, workspace: Workspace, session: aiohttp.ClientSession) -> None:
-        self.url = workspace.url
-        self.session = session
-        self.user = "U0ANA0001"
-
-    async def post(self, path: str, **body: object) -> Json:
-        body = {"user": self.user, **body}
-        async with self.session.post(
-            f"{self.url}page/{path}", json=body, headers={"X-Sandbox": "1"}
-        ) as response:
-            answer: Json = await response.json()
-            return answer
-
-    async def state(self) -> Json:
-        async with self.session.get(f"{self.url}page/state", params={"user": self.user}) as response:
-            answer: Json = await response.json()
-            return answer
-
-    async def until(self, holds: Callable[[Json], object]) -> Json:
-        """The person's picture once it is as awaited."""
-        async with asyncio.timeout(5):
-            while not holds(state := await self.state()):
-                await asyncio.sleep(0.01)
-        return state
-
-    async def upload(self, name: str, content: bytes, mimetype: str) -> Json:
-        form = aiohttp.FormData()
-        form.add_field("file", content, filename=name, content_type=mimetype)
-        form.add_field("user", self.user)
-        async with self.session.post(
-            f"{self.url}page/upload", data=form, headers={"X-Sandbox": "1"}
-        ) as response:
-            answer: Json = await response.json()
-            return answer
-
-
-@pytest.fixture
-def manifest() -> Mapping[str, Any]:
-    return MANIFEST
+from tests.sandbox.workspace.harness import MANIFEST, SERVICE_URL, App, HandClock, Page
 
 
 @pytest.fixture
@@ -174,8 +14,8 @@ def clock() -> HandClock:
 
 
 @pytest.fixture
-async def workspace(clock: HandClock, manifest: Mapping[str, Any]) -> AsyncIterator[Workspace]:
-    workspace = Workspace(manifest=manifest, people=PEOPLE, service_url=SERVICE_URL, clock=clock)
+async def workspace(clock: HandClock) -> AsyncIterator[Workspace]:
+    workspace = Workspace(manifest=MANIFEST, people=PEOPLE, service_url=SERVICE_URL, clock=clock)
     await workspace.start(port=0)
     yield workspace
     await workspace.stop()
@@ -184,9 +24,9 @@ async def workspace(clock: HandClock, manifest: Mapping[str, Any]) -> AsyncItera
 @pytest.fixture
 async def app(workspace: Workspace) -> AsyncIterator[App]:
     app = App(workspace)
-    await app.client.connect()
+    await app.open()
     yield app
-    await app.client.close()
+    await app.close()
 
 
 @pytest.fixture

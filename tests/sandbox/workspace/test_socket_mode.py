@@ -1,26 +1,30 @@
 """From a person's act to the app over Socket Mode, and back."""
 
-from __future__ import annotations
+import aiohttp
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from bot.sandbox.workspace.server import Workspace
-    from tests.sandbox.workspace.conftest import App, Page
+from bot.sandbox.workspace.server import Workspace
+from tests.sandbox.workspace.harness import App, HandClock, Json, Page, button
 
 GENERAL = "C0GENERAL01"
 
 
-def texts(state: dict[str, Any], channel: str = GENERAL) -> list[str]:
+def texts(state: Json, channel: str = GENERAL) -> list[str]:
     return [message["text"] for message in state["messages"][channel]]
 
 
-async def test_command_reaches_the_app_and_its_answer_is_private(app: App, page: Page, workspace: Workspace) -> None:
-    answer = await page.post("command", channel=GENERAL, text="/issue new Can't pay <b> to:@ben in #webshop")
-    assert answer == {"ok": True}
+async def test_command_reaches_the_app_and_its_answer_is_private(
+    app: App, page: Page, workspace: Workspace
+) -> None:
+    typed = "/issue new Can't pay <b> to:@ben in #webshop see https://shop.example/a?b=1&c=2."
+    assert await page.post("command", channel=GENERAL, text=typed) == {"ok": True}
     payload = await app.next()
     assert payload["command"] == "/issue"
-    assert payload["text"] == "new Can't pay &lt;b&gt; to:<@U0BEN0001|ben> in <#C0WEBSHOP01|webshop>"
+    assert payload["text"] == (
+        "new Can't pay &lt;b&gt; to:<@U0BEN0001|ben> in <#C0WEBSHOP01|webshop>"
+        " see <https://shop.example/a?b=1&amp;c=2>."
+    )
     assert payload["user_id"] == "U0ANA0001"
     assert payload["channel_name"] == "general"
     async with page.session.post(payload["response_url"], json={"text": "Created #1"}) as response:
@@ -30,3 +34,149 @@ async def test_command_reaches_the_app_and_its_answer_is_private(app: App, page:
     page.user = "U0BEN0001"
     assert "Created #1" not in texts(await page.state())
     assert workspace.violations == []
+
+
+async def test_acknowledgement_of_a_command_may_carry_the_answer(app: App, page: Page) -> None:
+    app.answers["slash_commands"] = {"text": "Here you are", "response_type": "in_channel"}
+    await page.post("command", channel=GENERAL, text="/issue 12")
+    state = await page.until(lambda state: "Here you are" in texts(state))
+    assert texts(state)[-2:] == ["/issue 12", "Here you are"]
+
+
+async def test_unknown_command_is_refused_to_the_person(page: Page) -> None:
+    answer = await page.post("command", channel=GENERAL, text="/nothing at all")
+    assert answer == {"ok": False, "error": "/nothing is not a valid command."}
+
+
+async def test_silence_for_three_seconds_is_told_to_the_person_and_the_panel(
+    app: App, page: Page, clock: HandClock, workspace: Workspace
+) -> None:
+    app.silent = True
+    async with page.events() as events:
+        await page.post("command", channel=GENERAL, text="/issue")
+        await app.next()
+        await clock.pass_by(3.1)
+        news = [await events.receive_json(), await events.receive_json()]
+    toast = next(one for one in news if one["type"] == "toast")
+    assert toast["text"] == "/issue failed with the error “operation_timeout”."
+    assert [(broken.where, broken.rule) for broken in workspace.violations] == [
+        ("/issue", "operation_timeout")
+    ]
+
+
+async def test_no_app_means_dispatch_failed_and_breaks_no_rule(page: Page, workspace: Workspace) -> None:
+    async with page.events() as events:
+        await page.post("command", channel=GENERAL, text="/issue")
+        toast = await events.receive_json()
+    assert "dispatch_failed" in toast["text"]
+    assert workspace.violations == []
+
+
+async def test_button_carries_its_message_and_replaces_it_through_its_response_url(
+    app: App, page: Page
+) -> None:
+    posted = await app.web.chat_postMessage(channel=GENERAL, text="Card", blocks=[button("share")])
+    source = {"message": {"channel": GENERAL, "ts": posted["ts"]}}
+    await page.post("action", source=source, block_id="b", action={"action_id": "share"}, values={})
+    payload = await app.next()
+    assert payload["type"] == "block_actions"
+    assert payload["message"]["ts"] == posted["ts"]
+    assert payload["actions"][0] | {"action_ts": ""} == {
+        "type": "button",
+        "action_id": "share",
+        "block_id": "b",
+        "value": "12",
+        "text": {"type": "plain_text", "text": "Press"},
+        "action_ts": "",
+    }
+    await page.session.post(payload["response_url"], json={"text": "Shared", "replace_original": True})
+    assert texts(await page.state())[-1] == "Shared"
+
+
+async def test_ephemeral_message_is_out_of_the_apis_reach_but_not_of_its_buttons(
+    app: App, page: Page, workspace: Workspace
+) -> None:
+    answer = await app.web.chat_postEphemeral(
+        channel=GENERAL, user=page.user, text="Only you", blocks=[button("share")]
+    )
+    ts = answer["message_ts"]
+    assert await app.error(app.web.chat_update(channel=GENERAL, ts=ts, text="x")) == "message_not_found"
+    await page.post(
+        "action",
+        source={"message": {"channel": GENERAL, "ts": ts}},
+        block_id="b",
+        action={"action_id": "share"},
+    )
+    payload = await app.next()
+    assert payload["container"]["is_ephemeral"] is True
+    assert "message" not in payload
+    body = {"text": "For all?", "replace_original": True, "response_type": "in_channel"}
+    await page.session.post(payload["response_url"], json=body)
+    assert workspace.state.messages[GENERAL][-1].to == page.user
+    assert workspace.violations[-1].rule == "stays_ephemeral"
+    await page.session.post(payload["response_url"], json={"delete_original": True})
+    assert "For all?" not in texts(await page.state())
+
+
+async def test_response_url_takes_five_posts_in_half_an_hour(
+    app: App, page: Page, clock: HandClock, workspace: Workspace
+) -> None:
+    await page.post("command", channel=GENERAL, text="/issue")
+    url = (await app.next())["response_url"]
+    for _ in range(5):
+        assert (await page.session.post(url, json={"text": "Again"})).status == 200
+    sixth = await page.session.post(url, json={"text": "Again"})
+    assert (sixth.status, await sixth.json()) == (404, {"ok": False, "error": "used_url"})
+    await page.post("command", channel=GENERAL, text="/issue")
+    url = (await app.next())["response_url"]
+    await clock.pass_by(1801)
+    late = await page.session.post(url, json={"text": "Late"})
+    assert (await late.json())["error"] == "expired_url"
+    assert [broken.rule for broken in workspace.violations] == ["used_url", "expired_url"]
+
+
+async def test_commands_response_url_has_nothing_to_replace(
+    app: App, page: Page, workspace: Workspace
+) -> None:
+    await page.post("command", channel=GENERAL, text="/issue")
+    url = (await app.next())["response_url"]
+    await page.session.post(url, json={"text": "One"})
+    await page.session.post(url, json={"text": "Two", "replace_original": True})
+    assert texts(await page.state())[-2:] == ["One", "Two"]
+    assert workspace.violations[-1].rule == "no_original"
+
+
+async def test_shortcuts_carry_what_they_were_used_on(app: App, page: Page) -> None:
+    state = await page.state()
+    shop = "C0WEBSHOP01"
+    log = next(message for message in state["messages"][shop] if message["files"])
+    await page.post("shortcut", callback_id="issue_from_message", channel=shop, ts=log["ts"])
+    payload = await app.next()
+    assert payload["type"] == "message_action"
+    assert payload["message"]["text"] == log["text"]
+    assert payload["message"]["files"][0]["name"] == "checkout-error.log"
+    assert payload["channel"] == {"id": shop, "name": "webshop"}
+    await page.post("shortcut", callback_id="create_issue")
+    payload = await app.next()
+    assert (payload["type"], payload["callback_id"]) == ("shortcut", "create_issue")
+    assert "channel" not in payload
+    assert (await page.post("shortcut", callback_id="nothing"))["ok"] is False
+
+
+async def test_interaction_is_acknowledged_with_an_empty_body(
+    app: App, page: Page, workspace: Workspace
+) -> None:
+    app.answers["shortcut"] = {"text": "not read by anybody"}
+    await page.post("shortcut", callback_id="create_issue")
+    await app.next()
+    await page.until(lambda state: state["panel"]["violations"])
+    assert workspace.violations[0].rule == "ack_with_body"
+
+
+async def test_socket_address_opens_once(workspace: Workspace, page: Page) -> None:
+    web = AsyncWebClient(base_url=workspace.api_url)
+    url = (await web.apps_connections_open(app_token=workspace.app_token))["url"]
+    async with page.session.ws_connect(url) as connection:
+        assert (await connection.receive_json())["type"] == "hello"
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
+            await page.session.ws_connect(url)

@@ -36,6 +36,7 @@ LINK = re.compile(r"<https?://[^<>|\s]+(?:\|[^<>|\n]+)?>", re.IGNORECASE)
         ("- [ ] to do\n- [x] done", "☐ to do\n☑ done"),
         ("- step\n\n  ```\n  run\n  it\n  ```\n", "• step\n```\nrun\nit\n```"),
         ("[a *b*](https://x.y/?a=1&b=2)", "<https://x.y/?a=1&amp;b=2|a b>"),
+        ("[two\nlines](https://x.y)", "<https://x.y|two lines>"),
         ("[note](#note-1) [x](javascript:alert)", "note [x](javascript:alert)"),
         ("see https://x.y/a_b_c.", "see <https://x.y/a_b_c>."),
         ("![shot](https://x.y/z.png) ![](in.png)", "<https://x.y/z.png|shot> in.png"),

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from bot.slack.mrkdwn import from_markdown, to_markdown, to_textile
+from bot.slack.mrkdwn.outgoing import to_plain
 
 NAMES = {"U1": "Ana Bell", "U2": "@bo"}
 PIECES = (
@@ -84,6 +85,12 @@ def test_markdown_reads_plain_characters_as_themselves(text: str, shown: str) ->
 )
 def test_textile_reads_plain_characters_as_themselves(text: str, written: str) -> None:
     assert to_textile(text, name_of) == written
+
+
+def test_plain_words_for_a_subject() -> None:
+    text = "_*Help* <@U2>_ `a_b` with <https://x.y/_a_|the *page*> in <#C1|general> &amp; ```so```"
+
+    assert to_plain(text, name_of) == "Help @bo a_b with the *page* in #general & so"
 
 
 def test_code_never_ends_early() -> None:

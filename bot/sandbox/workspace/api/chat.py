@@ -54,9 +54,9 @@ def post_ephemeral(state: State, given: Arguments) -> JsonObject:
 
 
 def update(state: State, given: Arguments) -> JsonObject:
-    """chat.update; its text has 4,000 characters at most."""
+    """chat.update; its text has 4,000 characters at most, and blocks that aren't given stay."""
     message = _own(state, given, "cant_update_message")
-    said = content(state, given.all, "chat.update", longest=KEEP_TO)
+    said = content(state, {"blocks": message.blocks, **given.all}, "chat.update", longest=KEEP_TO)
     replace(state, message, said, mark=True)
     shown = payloads.message(state, message)
     return {"channel": message.channel, "ts": message.ts, "text": message.text, "message": shown}

@@ -74,11 +74,16 @@ def offered(element: JsonObject) -> list[JsonObject]:
     return [option for option in as_list(element.get("options")) + grouped if isinstance(option, dict)]
 
 
+def _likeness(option: object) -> tuple[object, object]:
+    shown = as_object(option)
+    return shown.get("value"), as_object(shown.get("text")).get("text")
+
+
 def _presets_offered(element: JsonObject) -> bool:
     presets = [element["initial_option"]] if element.get("initial_option") else []
     presets += as_list(element.get("initial_options"))
-    values = [option.get("value") for option in offered(element)]
-    return all(as_object(preset).get("value") in values for preset in presets)
+    known = [_likeness(option) for option in offered(element)]
+    return all(_likeness(preset) in known for preset in presets)
 
 
 PRESETS = holds(_presets_offered, "initial option must be one of the options")

@@ -38,11 +38,14 @@ function showHead(channel) {
     other ? avatar(app ? { is_bot: true } : other, 28) : null,
     h("h2", {}, other ? null : h("span", { class: "hash", "aria-hidden": "true" }, channel.kind === "private" ? icon("lock", 17) : "#"), title),
     app ? h("div", { class: "tabs", role: "tablist", "aria-label": title }, tab("home", "Home"), tab("messages", "Messages")) : null,
-    channel.is_ext_shared ? h("span", { class: "pill", title: "People outside the company read along" }, icon("globe", 14), "Shared with another company") : null,
+    channel.is_ext_shared
+      ? h("span", { class: "pill", title: "People outside the company read along" }, icon("globe", 14), "Shared with another company")
+      : null,
     channel.topic && !app ? h("span", { class: "topic" }, channel.topic) : null,
     other && !app && other.title ? h("span", { class: "topic" }, other.title) : null,
     h("span", { class: "spring" }),
-    channel.kind !== "im" && !channel.bot_is_member ? h("span", { class: "pill quiet" }, `${store.state.app.name} is not in this channel`) : null,
+    channel.kind !== "im" && !channel.bot_is_member
+      ? h("span", { class: "pill quiet" }, `${store.state.app.name} is not in this channel`) : null,
   ].filter(Boolean)));
 }
 
@@ -55,7 +58,8 @@ function intro(channel) {
   return {
     sig: JSON.stringify([channel, store.user]),
     build: () => h("div", { class: "intro" },
-      other ? avatar(app ? { is_bot: true } : other, 56) : h("span", { class: "intro-mark", "aria-hidden": "true" }, channel.kind === "private" ? icon("lock", 30) : "#"),
+      other ? avatar(app ? { is_bot: true } : other, 56)
+        : h("span", { class: "intro-mark", "aria-hidden": "true" }, channel.kind === "private" ? icon("lock", 30) : "#"),
       h("h3", {}, other ? title : `Welcome to #${title}`), h("p", {}, text)),
   };
 }

@@ -9,7 +9,9 @@ import { plain } from "./mrkdwn.js";
  * [{label, options}] or a promise of them, `wait` the shortest text to ask for; `many`, `clearable`, `max`.
  * Options are Slack's: {text, value, description?}.
  */
-export function combobox({ label, id, focus, placeholder, chosen, choose, load, many, clearable, max, wait = 0, debounce = 0, describe, invalid, required }) {
+export function combobox({
+  label, id, focus, describe, invalid, required, placeholder, chosen, choose, load, many, clearable, max, wait = 0, debounce = 0,
+}) {
   const listId = uid("list");
   const input = h("input", {
     id, type: "text", role: "combobox", "aria-label": label, "aria-expanded": "false", "aria-autocomplete": "list",
@@ -62,6 +64,7 @@ export function combobox({ label, id, focus, placeholder, chosen, choose, load, 
       return;
     }
     const now = chosen();
+    active = shown.findIndex((entry) => entry.option === option);
     const has = now.some((o) => o.value === option.value);
     if (!has && max && now.length >= max) return;
     pick(has ? now.filter((o) => o.value !== option.value) : [...now, option]);
@@ -79,6 +82,7 @@ export function combobox({ label, id, focus, placeholder, chosen, choose, load, 
       settle();
     } });
     input.setAttribute("aria-expanded", "true");
+    active = -1;
     if (!many) input.select();
     ask();
   }
@@ -129,7 +133,8 @@ export function combobox({ label, id, focus, placeholder, chosen, choose, load, 
     list.replaceChildren(...nodes);
     const current = shown.findIndex(({ option }) => now.has(option.value));
     placePopup();
-    return activate(typed || current < 0 || many ? 0 : current);
+    if (typed) return activate(0);
+    return activate(many ? Math.min(Math.max(active, 0), shown.length - 1) : Math.max(current, 0));
   }
 
   function activate(index) {

@@ -14,7 +14,8 @@ function people(typed) {
   const needle = typed.toLowerCase();
   return store.state.people.filter((p) => [p.name, p.display_name, p.real_name].some((n) => words(n).some((w) => w.startsWith(needle))))
     .slice(0, 8).map((p) => ({
-      insert: `@${p.real_name}`, name: p.real_name || p.display_name, note: p.id === store.user ? `${p.title || ""} (you)` : p.title, lead: avatar(p, 22),
+      insert: `@${p.real_name}`,
+      name: p.real_name || p.display_name, note: p.id === store.user ? `${p.title || ""} (you)` : p.title, lead: avatar(p, 22),
     }));
 }
 

@@ -9,6 +9,10 @@ import { toast } from "./toast.js";
 
 const drafts = new Map();
 
+function tool(label, content, run) {
+  return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, on: { click: run } }, content);
+}
+
 export class Composer {
   /** One for the channel, one for the thread pane (`inThread`). */
   constructor(inThread = false) {
@@ -22,17 +26,21 @@ export class Composer {
     this.list.addEventListener("mousedown", (event) => event.preventDefault());
     this.hint = h("div", { class: "command-hint", hidden: true, role: "note" });
     this.chips = h("div", { class: "file-chips" });
-    this.input = h("input", { type: "file", multiple: true, class: "visually-hidden", tabindex: -1, "aria-label": "From this computer" });
+    this.input = h("input", {
+      type: "file", multiple: true, class: "visually-hidden", tabindex: -1, "aria-label": "From this computer",
+    });
     this.input.addEventListener("change", () => {
       this.attach([...this.input.files]);
       this.input.value = "";
     });
-    this.sendButton = h("button", { type: "button", class: "send", "aria-label": inThread ? "Send reply" : "Send message", on: { click: () => this.send() } }, icon("send", 18));
+    this.sendButton = h("button", {
+      type: "button", class: "send", "aria-label": inThread ? "Send reply" : "Send message", on: { click: () => this.send() },
+    }, icon("send", 18));
     this.box = h("div", { class: "composer-box" }, this.area, this.chips, h("div", { class: "composer-bar" },
       inThread ? null : this.shortcuts(),
-      h("button", { type: "button", class: "icon-button", "aria-label": "Add files to the message", title: "Add files", on: { click: () => this.input.click() } }, icon("clip")),
-      h("button", { type: "button", class: "icon-button", "aria-label": "Mention someone", title: "Mention someone", on: { click: () => this.insert("@") } }, icon("at")),
-      inThread ? null : h("button", { type: "button", class: "icon-button slash", "aria-label": "Commands", title: "Commands", on: { click: () => this.fill("/") } }, "/"),
+      tool("Add files to the message", icon("clip"), () => this.input.click()),
+      tool("Mention someone", icon("at"), () => this.insert("@")),
+      inThread ? null : tool("Commands", h("span", { class: "slash" }, "/"), () => this.fill("/")),
       h("span", { class: "composer-tip" }, h("kbd", {}, "Enter"), " sends, ", h("kbd", {}, "Shift Enter"), " starts a new line"),
       this.sendButton));
     this.node = h("div", { class: "composer" }, this.list, this.hint, this.box, this.input);
@@ -43,14 +51,15 @@ export class Composer {
   }
 
   shortcuts() {
-    const button = h("button", { type: "button", class: "icon-button", "aria-label": "Shortcuts", title: "Shortcuts", "aria-haspopup": "menu", "aria-expanded": "false" }, icon("bolt"));
-    button.addEventListener("click", () => {
+    const button = tool("Shortcuts", icon("bolt"), () => {
       const { app } = store.state;
       menu(button, "Shortcuts", [{ heading: app.name }, ...app.global_shortcuts.map((shortcut) => ({
         label: shortcut.name, note: shortcut.description, lead: icon("bolt", 18),
         run: () => post("shortcut", { callback_id: shortcut.callback_id }),
       }))]);
     });
+    button.setAttribute("aria-haspopup", "menu");
+    button.setAttribute("aria-expanded", "false");
     return button;
   }
 
@@ -108,7 +117,9 @@ export class Composer {
     this.sendButton.disabled = !this.area.value.trim() && !files.length;
     const hint = hintFor(this.area.value);
     this.hint.hidden = !hint;
-    if (hint) this.hint.replaceChildren(h("code", {}, hint.command), h("span", { class: "hint-usage" }, hint.usage_hint), h("span", { class: "hint-note" }, hint.description));
+    if (!hint) return;
+    this.hint.replaceChildren(h("code", {}, hint.command), h("span", { class: "hint-usage" }, hint.usage_hint || ""),
+      h("span", { class: "hint-note" }, hint.description || ""));
   }
 
   complete() {
@@ -128,7 +139,8 @@ export class Composer {
     }
     this.list.replaceChildren(h("div", { class: "complete-head" }, found.title), ...this.offers.map((offer, index) => h("div", {
       class: "option", role: "option", id: `${this.listId}-${index}`, "aria-selected": "false", on: { click: () => this.take(index) },
-    }, offer.lead || null, h("span", { class: "option-main" }, h("b", {}, offer.name), offer.usage ? h("span", { class: "option-usage" }, offer.usage) : null),
+    }, offer.lead || null,
+    h("span", { class: "option-main" }, h("b", {}, offer.name), offer.usage ? h("span", { class: "option-usage" }, offer.usage) : null),
     offer.note ? h("span", { class: "option-note" }, offer.note) : null)));
     this.highlight();
   }

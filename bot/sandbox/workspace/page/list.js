@@ -53,7 +53,11 @@ export class MessageList {
       const day = dayKey(at);
       const newDay = !before || dayKey(fromTs(before.ts)) !== day;
       if (newDay && !inThread) {
-        entries.push({ key: `day:${day}`, sig: dayName(at), build: () => h("div", { class: "day", role: "separator", "aria-label": dayName(at) }, h("span", {}, dayName(at))) });
+        const name = dayName(at);
+        entries.push({
+          key: `day:${day}`, sig: name,
+          build: () => h("div", { class: "day", role: "separator", "aria-label": name }, h("span", {}, name)),
+        });
       }
       const compact = Boolean(before) && !newDay && sameRun(before, message);
       const count = all.filter((m) => m.thread_ts === message.ts).map((m) => m.ts);

@@ -6,7 +6,9 @@ import { closeOrphan } from "./menu.js";
 import { showModals } from "./modals.js";
 import { panel, showPanel } from "./panel.js";
 import { showSidebar, showTopbar, sidebar, topbar } from "./sidebar.js";
-import { changed, channelById, channelTitle, connect, isAppChannel, onChange, openChannel, openThread, refresh, store, switchUser, unreadCount } from "./store.js";
+import {
+  changed, channelById, channelTitle, connect, isAppChannel, onChange, openChannel, openThread, refresh, store, switchUser, unreadCount,
+} from "./store.js";
 import { showThread, threadCard } from "./thread.js";
 
 const WIDE = window.matchMedia("(min-width: 1180px)");

@@ -8,7 +8,7 @@ const INLINE = new RegExp([
   "!?\\[([^\\]]*)\\]\\(([^)\\s]+)[^)]*\\)", "<(https?://[^>\\s]+)>", "(https?://[^\\s<>)]+)", "\\\\([\\\\`*_~\\[\\]()#>+.!-])",
 ].join("|"), "s");
 
-export function markdownInline(text) {
+function markdownInline(text) {
   const out = [];
   let rest = text;
   while (rest) {

@@ -5,7 +5,7 @@ import { h, icon } from "./dom.js";
 let open = null;
 
 /** Shows `node` beside `anchor` until something else is clicked; `onClose` is told. Returns the closing function. */
-export function popup(anchor, node, { align = "left", onClose = null, width = null, prefer = "below" } = {}) {
+export function popup(anchor, node, { align = "left", onClose = null, width = null } = {}) {
   closePopup();
   const layer = document.getElementById("popups");
   layer.append(node);
@@ -14,12 +14,13 @@ export function popup(anchor, node, { align = "left", onClose = null, width = nu
     if (!anchor.isConnected) return closePopup();
     const box = anchor.getBoundingClientRect();
     if (width === "anchor") node.style.setProperty("min-width", `${box.width}px`);
+    node.style.removeProperty("--room");
     const { offsetWidth: w, offsetHeight: tall } = node;
     const below = window.innerHeight - box.bottom - 12;
     const above = box.top - 12;
-    const under = prefer === "below" ? below >= Math.min(tall, 220) || below >= above : above < tall && below > above;
+    const under = below >= Math.min(tall, 220) || below >= above;
     node.style.setProperty("--room", `${Math.max(120, under ? below : above)}px`);
-    const height = Math.min(tall, under ? below : above);
+    const height = node.offsetHeight;
     const left = align === "right" ? box.right - w : box.left;
     node.style.setProperty("left", `${Math.max(8, Math.min(left, window.innerWidth - w - 8))}px`);
     node.style.setProperty("top", `${under ? box.bottom + 4 : box.top - 4 - height}px`);
@@ -71,7 +72,7 @@ export function popupOpen() {
  * A menu of `items`: {label, note?, lead?, danger?, checked?, run} | {heading} | {divider}. With `checked` set on
  * items it is a choice of one (menuitemradio).
  */
-export function menu(anchor, label, items, { align = "left", footer = null } = {}) {
+export function menu(anchor, label, items, { align = "left" } = {}) {
   if (open && open.anchor === anchor) {
     closePopup();
     return;
@@ -92,7 +93,7 @@ export function menu(anchor, label, items, { align = "left", footer = null } = {
     h("span", { class: "menu-text" }, h("span", { class: "menu-label" }, item.label),
       item.note ? h("span", { class: "menu-note" }, item.note) : null),
     item.checked ? icon("check", 16) : null);
-  }), footer);
+  }));
   list.addEventListener("keydown", (event) => keys(event, list, anchor));
   anchor.setAttribute("aria-expanded", "true");
   popup(anchor, list, { align, onClose: () => anchor.setAttribute("aria-expanded", "false") });

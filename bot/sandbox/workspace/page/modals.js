@@ -57,7 +57,8 @@ class Form {
     const submit = view.submit || (inputs ? { text: "Submit" } : null);
     this.foot.replaceChildren(
       h("span", { class: "modal-app" }, store.state.app.name),
-      h("button", { type: "button", class: "button", dataset: { focus: "close" }, on: { click: () => this.close() } }, plain(view.close) || (submit ? "Cancel" : "Close")),
+      h("button", { type: "button", class: "button", dataset: { focus: "close" }, on: { click: () => this.close() } },
+        plain(view.close) || (submit ? "Cancel" : "Close")),
     );
     if (!submit) return;
     this.foot.append(h("button", {

@@ -5,7 +5,7 @@ import { emoji, withEmoji } from "./emoji.js";
 import { slackDate } from "./dates.js";
 import { channelById, openChannel, person, store } from "./store.js";
 
-export function decode(text) {
+function decode(text) {
   return text.replace(/&(lt|gt|amp);/g, (_, name) => ({ lt: "<", gt: ">", amp: "&" })[name]);
 }
 
@@ -67,7 +67,7 @@ function edge(character) {
   return character === undefined || EDGE.test(character) || character === "&";
 }
 
-export function inline(text, options = {}) {
+function inline(text, options = {}) {
   const out = [];
   let plain = "";
   const flush = () => {
@@ -111,13 +111,17 @@ function pieceNode([, code, angle, name, url], options) {
   return options.verbatim ? null : link(decode(url), decode(url));
 }
 
+function bulleted([deeper, row], options) {
+  return h("li", { class: deeper ? "deeper" : null }, inline(row, options));
+}
+
 /** Lines of one kind are gathered: quotes, bullets, and everything else. */
 function lines(text, options) {
   const out = [];
   let group = null;
   const close = () => {
     if (group && group.rows.length) {
-      if (group.kind === "list") out.push(h("ul", { class: "mrkdwn-list" }, group.rows.map((r) => h("li", {}, inline(r, options)))));
+      if (group.kind === "list") out.push(h("ul", { class: "mrkdwn-list" }, group.rows.map((row) => bulleted(row, options))));
       else if (group.kind === "quote") out.push(h("blockquote", {}, inline(group.rows.join("\n"), options)));
       else out.push(h("span", {}, inline(group.rows.join("\n"), options)));
     }
@@ -125,13 +129,13 @@ function lines(text, options) {
   };
   for (const line of text.split("\n")) {
     const quote = /^(?:&gt;|>)\s?(.*)$/.exec(line);
-    const bullet = /^\s*[•◦▪]\s+(.*)$/.exec(line);
+    const bullet = /^(\s*[◦▪]|\s{2,}•|\s?•)\s+(.*)$/.exec(line);
     const kind = quote ? "quote" : bullet ? "list" : "text";
     if (!group || group.kind !== kind) {
       close();
       group = { kind, rows: [] };
     }
-    group.rows.push(quote ? quote[1] : bullet ? bullet[1] : line);
+    group.rows.push(quote ? quote[1] : bullet ? [!/^\s?•$/.test(bullet[1]), bullet[2]] : line);
   }
   close();
   return out;

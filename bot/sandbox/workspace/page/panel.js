@@ -11,7 +11,7 @@ let shown = "";
 const EXAMPLES = [
   ["/tracker link", "Connect your account with a key from below"],
   ["/issue", "The form for a new issue"],
-  ["/issue new \"Checkout fails on Safari\" priority:high", "A new issue in one line"],
+  ["/issue new Gift wrapping at the checkout project:webshop tracker:feature", "A new issue in one line"],
   ["/issues status:open to:me", "What is on your plate"],
   ["/issue 42", "Everything about one issue"],
   ["/tracker help", "All that the app understands"],
@@ -33,9 +33,10 @@ async function copy(key, button) {
 
 function keyRow(key, service) {
   const who = key.slack_user ? person(key.slack_user) : null;
-  const notes = [key.login, key.admin ? "administrator" : null, who && who.note === "linked" ? "linked" : null].filter(Boolean);
+  const notes = [key.slack_user === store.user ? "you" : null, key.login, key.admin ? "administrator" : null].filter(Boolean);
   const button = h("button", {
-    type: "button", class: "icon-button", "aria-label": `Copy ${key.name}'s ${service} key`, title: "Copy key", on: { click: () => copy(key.api_key, button) },
+    type: "button", class: "icon-button", "aria-label": `Copy ${key.name}'s ${service} key`, title: "Copy key",
+    on: { click: () => copy(key.api_key, button) },
   }, icon("copy", 17));
   return h("li", { class: "key" },
     who ? avatar(who, 30) : h("span", { class: "avatar avatar-none", "aria-hidden": "true", style: { "--size": "30px" } }, icon("key", 16)),
@@ -50,14 +51,19 @@ function violation(entry) {
 
 function tryThis(app, fill) {
   return h("section", {}, h("h3", {}, icon("spark", 17), "Try this"),
-    h("ul", { class: "examples" }, EXAMPLES.map(([text, note]) => h("li", {}, h("button", { type: "button", class: "example", on: { click: () => fill(text) } },
-      h("code", {}, text), h("span", {}, note))))),
+    h("ul", { class: "examples" }, EXAMPLES.map(([text, note]) => h("li", {},
+      h("button", { type: "button", class: "example", on: { click: () => fill(text) } }, h("code", {}, text), h("span", {}, note))))),
     h("p", { class: "quiet" }, "Or point at a message, choose ", h("b", {}, "⋯ More actions"), ` and let ${app.name} turn it into an issue.`));
 }
 
+/** The acting person's key first; those of people who aren't in this workspace are folded away. */
 function keys({ keys: list, service_name: service, service_url: url }) {
+  const here = list.filter((key) => key.slack_user).sort((a, b) => (b.slack_user === store.user) - (a.slack_user === store.user));
+  const away = list.filter((key) => !key.slack_user);
   return h("section", {}, h("h3", {}, icon("key", 17), "Keys to link with"),
-    h("ul", { class: "keys" }, list.map((key) => keyRow(key, service))),
+    h("ul", { class: "keys" }, here.map((key) => keyRow(key, service))),
+    away.length ? h("details", { class: "away" }, h("summary", {}, `${away.length} who are only in ${service}`),
+      h("ul", { class: "keys" }, away.map((key) => keyRow(key, service)))) : null,
     h("p", {}, link(url, [`See what ${service} holds`, icon("open", 15)], { class: "service-link" })));
 }
 
@@ -72,7 +78,7 @@ function rules(broken) {
 export function showPanel(fill) {
   panel.hidden = !store.panelOpen;
   const { panel: data, app, people } = store.state;
-  const sig = JSON.stringify([data, app.name, people.map((p) => p.note)]);
+  const sig = JSON.stringify([data, app.name, store.user, people.map((p) => p.id)]);
   if (sig === shown) return;
   shown = sig;
   const broken = data.violations;
@@ -84,6 +90,7 @@ export function showPanel(fill) {
         store.panelOpen = false;
         changed();
       } } }, icon("close"))),
-    h("div", { class: "panel-body" }, ...(broken.length ? [rules(broken), tryThis(app, fill), keys(data)] : [tryThis(app, fill), keys(data), rules(broken)]))));
+    h("div", { class: "panel-body" }, broken.length ? rules(broken) : null, tryThis(app, fill), keys(data),
+      broken.length ? null : rules(broken))));
   panel.querySelector(".panel-body").scrollTop = top;
 }

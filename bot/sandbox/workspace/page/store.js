@@ -10,8 +10,10 @@ export const store = {
   thread: null,
   panelOpen: true,
   online: true,
-  lastRead: new Map(),
+  lastRead: {},
 };
+
+const READ = "read";
 
 const listeners = new Set();
 
@@ -21,6 +23,12 @@ export function onChange(listener) {
 
 export function changed() {
   for (const listener of listeners) listener();
+}
+
+try {
+  store.lastRead = JSON.parse(sessionStorage.getItem(READ)) || {};
+} catch {
+  // what was read before can't be known: everything counts as new
 }
 
 /** A POST below /page/ in the acting person's name; the answer's JSON, or a toast and null when it was refused. */
@@ -42,6 +50,7 @@ export async function post(path, body, { quiet = false } = {}) {
   return null;
 }
 
+let atApp = false;
 let running = false;
 let again = false;
 
@@ -75,15 +84,20 @@ export async function refresh() {
 function adopt(state) {
   store.state = state;
   store.user = state.me.id;
-  if (!channelById(store.channel)) {
-    const first = state.channels.find((c) => c.kind === "channel" && c.is_member) || state.channels[0];
-    store.channel = first ? first.id : "";
-  }
-  if (!store.lastRead.has(store.user)) {
-    store.lastRead.set(store.user, new Map(state.channels.map((c) => [c.id, newest(c.id)])));
+  if (!channelById(store.channel)) settleIn(state.channels);
+  if (!store.lastRead[store.user]) {
+    store.lastRead[store.user] = Object.fromEntries(state.channels.map((c) => [c.id, isAppChannel(c) ? "0" : newest(c.id)]));
   }
   markRead();
   changed();
+}
+
+/** Where to be when the channel isn't there for this person: at the app again if one was there, else in a channel. */
+function settleIn(channels) {
+  const app = atApp && channels.find(isAppChannel);
+  const first = app || channels.find((c) => c.kind === "channel" && c.is_member) || channels[0];
+  store.channel = first ? first.id : "";
+  if (app && store.tab === "home") post("home", {}, { quiet: true });
 }
 
 function newest(channel) {
@@ -93,11 +107,12 @@ function newest(channel) {
 
 function markRead() {
   if (document.hidden || !showsMessages()) return;
-  store.lastRead.get(store.user).set(store.channel, newest(store.channel));
+  store.lastRead[store.user][store.channel] = newest(store.channel);
+  sessionStorage.setItem(READ, JSON.stringify(store.lastRead));
 }
 
 export function unreadCount(channel) {
-  const seen = (store.lastRead.get(store.user) || new Map()).get(channel) || "0";
+  const seen = (store.lastRead[store.user] || {})[channel] || "0";
   return (store.state.messages[channel] || [])
     .filter((m) => m.ts > seen && m.user !== store.user && (!m.thread_ts || m.thread_ts === m.ts)).length;
 }
@@ -128,6 +143,7 @@ export function showsMessages() {
 export function switchUser(user) {
   if (user === store.user) return;
   const current = channelById(store.channel);
+  atApp = isAppChannel(current);
   store.user = user;
   store.thread = null;
   if (current && current.kind === "im") store.channel = "";

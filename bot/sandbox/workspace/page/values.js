@@ -40,7 +40,7 @@ function initial(element) {
   return isMany(name) ? [] : null;
 }
 
-export function elementsOf(block) {
+function elementsOf(block) {
   if (block.type === "input") return [block.element];
   if (block.type === "section") return block.accessory ? [block.accessory] : [];
   return block.type === "actions" ? block.elements : [];

@@ -1,0 +1,137 @@
+"""The service breaking off in the middle: one true sentence, nothing lost, nothing done twice."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.demo import demo_data
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.server import Tracker
+from tests.journeys.office import JSON, Office, Person, text_of, until, values_of
+from tests.journeys.wire import Wire
+
+KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
+TYPED = {"Subject": "Half of it is gone", "Description": "Nobody knows where"}
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Tracker]:
+    tracker = Tracker(demo_data(datetime.now(UTC)))
+    await tracker.start()
+    yield tracker
+    await tracker.stop()
+
+
+@pytest.fixture
+async def wire(service: Tracker) -> AsyncIterator[Wire]:
+    wire = Wire(service.url)
+    await wire.up()
+    yield wire
+    await wire.down()
+
+
+@pytest.fixture
+async def ana(wire: Wire, tmp_path: Path) -> AsyncIterator[Person]:
+    office = Office(tmp_path, service_url=wire.url)
+    await office.open()
+    await office.link("U0ANA0001", KEY)
+    yield Person(office, "U0ANA0001")
+    await office.close()
+    assert office.violations() == []
+
+
+async def form(ana: Person) -> JSON:
+    await ana.command("/issue new project:webshop")
+    return await ana.form("New issue")
+
+
+async def banner(ana: Person) -> str:
+    async def said() -> str | None:
+        view = await ana.form("New issue")
+        return str(view["blocks"][0]["text"]["text"]) if view["blocks"][0]["type"] == "section" else None
+
+    found: str = await until(said)
+    return found
+
+
+def created(service: Tracker) -> int:
+    return sum(issue.subject == TYPED["Subject"] for issue in service.data.issues.values())
+
+
+async def test_a_dead_service_is_said_in_the_form_which_keeps_everything(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    view = await form(ana)
+    await wire.down()
+
+    await ana.submit(view, TYPED)
+
+    assert await banner(ana) == ":warning: Tracker can't be reached: nothing was changed, so try again in a minute."
+    again = await ana.form("New issue")
+    assert values_of(again)["Description"] == TYPED["Description"]
+    await wire.up()
+    await ana.submit(again, {})
+    await ana.no_form()
+    assert created(service) == 1
+
+
+async def test_an_issue_whose_answer_was_lost_is_found_and_announced_once(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    view = await form(ana)
+    wire.faults = ["lose the answer"]
+
+    announced = await ana.after(ana.submit(view, TYPED))
+
+    assert TYPED["Subject"] in announced["text"]
+    assert created(service) == 1
+
+
+async def test_a_lost_request_is_not_repeated_but_said_and_may_be_sent_again(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    view = await form(ana)
+    wire.faults = ["lose the request"]
+
+    await ana.submit(view, TYPED)
+
+    assert "may have been done or not" in await banner(ana)
+    assert created(service) == 0
+    again = await ana.form("New issue")
+    assert values_of(again)["Subject"] == TYPED["Subject"]
+    wire.faults = []
+    await ana.after(ana.submit(again, {}))
+    assert created(service) == 1
+
+
+async def test_sending_again_finds_what_was_done_meanwhile(ana: Person, wire: Wire, service: Tracker) -> None:
+    view = await form(ana)
+    wire.faults = ["lose the request"]
+    await ana.submit(view, TYPED)
+    await banner(ana)
+    await ana.ask(f"/issue new {TYPED['Subject']} project:webshop")
+
+    await ana.after(ana.submit(await ana.form("New issue"), {}))
+
+    assert created(service) == 1
+
+
+async def test_a_slow_service_is_waited_for_in_the_form(ana: Person, wire: Wire, service: Tracker) -> None:
+    view = await form(ana)
+    wire.faults = ["slow"]
+
+    announced = await ana.after(ana.submit(view, TYPED))
+
+    assert TYPED["Subject"] in announced["text"]
+    assert created(service) == 1
+
+
+async def test_a_command_during_an_outage_gets_one_sentence_and_is_said_back(ana: Person, wire: Wire) -> None:
+    await wire.down()
+
+    said = text_of(await ana.ask("/issue new Nobody home project:webshop"))
+
+    assert said.startswith("Tracker can't be reached: nothing was changed, so try again in a minute.")
+    assert "/issue new Nobody home project:webshop" in said

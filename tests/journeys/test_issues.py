@@ -1,0 +1,262 @@
+"""Creating issues in every way there is, reading them, and sharing them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.data import Issue
+from tests.journeys.office import Office, Person, text_of, until, values_of
+
+ANA, BEN = 1, 2
+
+
+def newest(office: Office) -> Issue:
+    return office.tracker.data.issues[max(office.tracker.data.issues)]
+
+
+async def test_one_line_creates_an_issue_with_every_option_and_announces_it(office: Office, ana: Person) -> None:
+    parent = next(i.id for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    await ana.ask(
+        "/issue new Pay <button> & <!channel> is dead project:“Web Shop” tracker:feature priority:high to:me "
+        f'category:checkout version:3.0 parent:#{parent} start:today due:2030-01-31 estimate:1h30 watch:dana '
+        'cf_2:K-1 desc:"It *never* worked"'
+    )
+
+    made = newest(office)
+    assert made.subject == "Pay <button> & <!channel> is dead"
+    assert (made.project_id, made.author_id, made.assigned_to_id) == (1, ANA, ANA)
+    assert office.tracker.data.trackers[made.tracker_id].name == "Feature"
+    assert office.tracker.data.priorities[made.priority_id].name == "High"
+    assert made.parent_id == parent
+    assert str(made.due_date) == "2030-01-31"
+    assert made.description == "It *never* worked"
+    announced = next(m for m in await ana.messages() if "created Feature" in m["text"])
+    assert not announced["ephemeral"]
+    assert announced["text"].startswith(f"<@{ana.user_id}>")
+    assert "&lt;!channel&gt;" in announced["text"]
+
+
+async def test_the_channels_own_project_is_used_when_none_is_named(office: Office, ana: Person) -> None:
+    assert "Which project?" in (await ana.ask("/issue new Where does this go"))["text"]
+
+    await ana.ask("/tracker default infrastructure")
+    await ana.ask("/issue new It goes there")
+
+    assert newest(office).project_id == 3
+
+
+async def test_an_unknown_name_is_answered_with_the_candidates_and_what_was_typed(ana: Person) -> None:
+    said = text_of(await ana.ask("/issue new Something project:webshop priority:hihg"))
+
+    assert "There is no priority “hihg” here: use Low, Normal, High, Urgent or Immediate." in said
+    assert "/issue new Something project:webshop priority:hihg" in said
+
+
+async def test_an_unknown_option_is_answered_with_the_nearest_one(ana: Person) -> None:
+    assert "`priority:`" in (await ana.ask("/issue new Something priorty:high"))["text"]
+
+
+async def test_a_private_issue_is_announced_to_nobody(office: Office, ana: Person, ben: Person) -> None:
+    seen = len(await ben.messages())
+    answer = await ana.ask("/issue new A leak project:webshop private:yes")
+
+    made = newest(office)
+    assert answer["ephemeral"]
+    assert ("the issue is private" in text_of(answer)) == made.is_private
+    assert made.is_private
+    assert len(await ben.messages()) == seen
+
+
+@pytest.mark.parametrize(
+    ("channel", "project", "why"),
+    [
+        ("general", "security", "the project is private"),
+        ("partners", "webshop", "shared with people outside"),
+        ("leadership", "webshop", "invite me"),
+    ],
+)
+async def test_what_others_there_might_not_see_is_said_to_the_person_alone(
+    ana: Person, channel: str, project: str, why: str
+) -> None:
+    ana.channel = channel
+
+    answer = await ana.ask(f"/issue new Between us project:{project}")
+
+    assert answer["ephemeral"]
+    assert why in text_of(answer)
+
+
+async def test_what_the_service_silently_changed_is_said(office: Office, ben: Person) -> None:
+    await office.link(ben.user_id, next(p.api_key for p in PEOPLE if p.login == "ben"))
+    ben.channel = "webshop"
+
+    await ben.ask("/issue new Not for me to hide project:webshop private:yes status:closed")
+
+    private = [m for m in await ben.messages() if m["ephemeral"]]
+    assert "It is not private: you may not set that." in text_of(private[-1])
+
+
+async def test_the_form_offers_the_projects_choices_and_creates(office: Office, ana: Person) -> None:
+    ana.channel = "webshop"
+    await ana.ask("/tracker default webshop")
+    await ana.command("/issue")
+    form = await ana.form("New issue")
+    values = {
+        "Subject": "From the form",
+        "Description": "Two\nlines",
+        "Tracker": "Support",
+        "Status": "New",
+        "Priority": "Urgent",
+        "Assignee": "Farah Iqbal",
+        "Category": "Payments",
+        "Target version": "3.0",
+        "Due date": "2030-02-01",
+        "Estimated hours": "2,5h",
+        "Watchers": ["Dana Novak"],
+        "Customer reference": "K-7",
+    }
+
+    announced = await ana.after(ana.submit(form, values))
+
+    made = newest(office)
+    assert "From the form" in announced["text"]
+    assert not announced["ephemeral"]
+    assert made.subject == "From the form"
+    assert office.tracker.data.principal(made.assigned_to_id or 0) == "Farah Iqbal"
+    assert made.estimated_minutes == 150 if hasattr(made, "estimated_minutes") else True
+    await ana.no_form()
+
+
+async def test_choosing_another_project_keeps_what_was_typed_and_chosen(ana: Person) -> None:
+    await ana.command("/issue new project:webshop priority:urgent to:me due:2030-01-01")
+    form = await ana.form("New issue")
+    assert values_of(form)["Priority"] == "Urgent"
+
+    await ana.choose(form, "Project", "Mobile App")
+
+    async def refreshed() -> bool:
+        form = await ana.form("New issue")
+        return values_of(form)["Project"] == "Mobile App" and "Severity" in values_of(form)
+
+    await until(refreshed)
+    values = values_of(await ana.form("New issue"))
+    assert values["Priority"] == "Urgent"
+    assert values["Assignee"] == "Ana Ruiz"
+
+
+async def test_a_refusal_stands_at_its_field_and_nothing_is_lost(office: Office, ana: Person) -> None:
+    await ana.command("/issue new project:mobile")
+    form = await ana.form("New issue")
+    count = len(office.tracker.data.issues)
+
+    await ana.submit(form, {"Subject": "Crash on start", "Tracker": "Bug"})
+
+    assert (await ana.errors())["cf_1"] == "Severity cannot be blank"
+    await ana.submit(form, {"Subject": "Crash on start", "Tracker": "Bug", "Severity": "Major"})
+    await ana.no_form()
+    assert len(office.tracker.data.issues) == count + 1
+
+
+async def test_a_form_without_a_channel_answers_in_itself(office: Office, ana: Person) -> None:
+    await ana.shortcut("create_issue")
+    form = await ana.form("New issue")
+    await ana.choose(form, "Project", "Infrastructure")
+
+    async def refreshed() -> bool:
+        return "Tracker" in values_of(await ana.form("New issue"))
+
+    await until(refreshed)
+    await ana.submit(await ana.form("New issue"), {"Subject": "From anywhere"})
+
+    assert "From anywhere" in text_of(await ana.form("Created"))
+    assert newest(office).project_id == 3
+
+
+async def test_a_message_becomes_an_issue_and_its_thread_is_told(office: Office, ana: Person) -> None:
+    ana.channel = "webshop"
+    message = next(m for m in await ana.messages() if "checkout answers 500" in m["text"])
+
+    await ana.shortcut("issue_from_message", message)
+    form = await ana.form("New issue")
+    values = values_of(form)
+    assert values["Subject"].startswith("A customer can't pay: checkout answers 500 when a voucher")
+    assert "**checkout answers 500" in values["Description"]
+    assert "Ben Okafor in Slack](" in values["Description"]
+    if not values["Project"]:
+        await ana.choose(form, "Project", "Web Shop")
+        await until(lambda: _has(ana, "Tracker"))
+        form = await ana.form("New issue")
+    announced = await ana.after(ana.submit(form, {}))
+
+    assert announced["thread_ts"] == message["ts"]
+    assert "`SPRING10`" in newest(office).description
+
+
+async def _has(person: Person, label: str) -> bool:
+    return label in values_of(await person.form("New issue"))
+
+
+async def test_the_card_shows_the_issue_and_its_buttons_work(office: Office, ana: Person) -> None:
+    data = office.tracker.data
+    parent = next(i for i in data.issues.values() if any(c.parent_id == i.id for c in data.issues.values()))
+    child = next(c for c in data.issues.values() if c.parent_id == parent.id)
+    related = next(iter(data.relations.values()))
+
+    card = await ana.ask(f"/issue {parent.id}")
+
+    said = text_of(card)
+    assert card["ephemeral"]
+    assert f"#{child.id}" in said
+    for label in ("*Status*", "*Priority*", "*Assignee*", "*Time*"):
+        assert label in said
+    said = text_of(await ana.ask(f"/issue #{related.issue_id}"))
+    assert f"#{related.issue_to_id}" in said
+
+
+async def test_sharing_shows_the_issue_to_the_channel_but_never_a_private_one(office: Office, ana: Person, ben: Person) -> None:
+    data = office.tracker.data
+    public = next(i for i in data.issues.values() if i.project_id == 1 and not i.is_private)
+    hidden = next(i for i in data.issues.values() if i.is_private and i.author_id == ANA)
+
+    shared = await ben.after(_share(ana, public.id))
+    assert shared["text"].startswith(f"<@{ana.user_id}> shares")
+
+    card = await ana.ask(f"/issue {hidden.id}")
+    assert "Share here" not in text_of(card)
+
+
+async def _share(person: Person, number: int) -> None:
+    await person.press(await person.ask(f"/issue {number}"), "Share here")
+
+
+async def test_an_issue_that_one_may_not_see_is_not_told_from_one_that_is_not_there(office: Office, ben: Person) -> None:
+    await office.link(ben.user_id, next(p.api_key for p in PEOPLE if p.login == "ben"))
+    hidden = next(i.id for i in office.tracker.data.issues.values() if i.project_id == 4)
+
+    one = (await ben.ask(f"/issue {hidden}"))["text"]
+    other = (await ben.ask("/issue 99999"))["text"]
+
+    assert one == f"There is no issue #{hidden} in Tracker, or you can't see it."
+    assert other == "There is no issue #99999 in Tracker, or you can't see it."
+
+
+async def test_time_is_logged_from_the_card_in_ones_own_name(office: Office, ana: Person) -> None:
+    number = next(i.id for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    card = await ana.ask(f"/issue {number}")
+    await ana.press(card, "Log time")
+    form = await ana.form("Log time")
+
+    announced = await ana.after(ana.submit(form, {"Hours": "1h30", "Comment": "Pairing"}))
+
+    entry = office.tracker.data.time_entries[max(office.tracker.data.time_entries)]
+    assert (entry.issue_id, entry.user_id, entry.comments) == (number, ANA, "Pairing")
+    assert "logged 1 h 30 min on" in announced["text"]
+
+
+async def test_dates_are_those_of_the_persons_time_zone(office: Office, ana: Person) -> None:
+    await ana.ask("/issue new Later project:webshop due:tomorrow")
+
+    due = newest(office).due_date
+    assert due is not None
+    assert abs((due - datetime.now(UTC).date()) - timedelta(days=1)) <= timedelta(days=1)

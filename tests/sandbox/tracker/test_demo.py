@@ -1,0 +1,85 @@
+"""The demo data is believable, whole, and the same each time."""
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.sandbox.demo import demo_data
+from bot.sandbox.people import ANA, BEN, CHRIS, PEOPLE
+from bot.sandbox.tracker.data import CLOSED_PROJECT, Data
+
+if TYPE_CHECKING:
+    from tests.sandbox.tracker.conftest import Api
+
+NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)
+
+
+@pytest.fixture
+def data() -> Data:
+    return demo_data(NOW)
+
+
+def test_it_is_the_same_for_the_same_moment(data: Data) -> None:
+    assert demo_data(NOW) == data
+
+
+@pytest.mark.parametrize("hour", [0, 12])
+def test_nothing_has_happened_after_now_and_times_are_in_order(hour: int) -> None:
+    for day in range(7):
+        now = NOW.replace(hour=hour) + timedelta(days=day)
+        issues = list(demo_data(now).issues.values())
+        for issue in issues:
+            assert issue.created_on <= issue.updated_on <= now
+            assert issue.closed_on is None or issue.created_on <= issue.closed_on <= now
+        assert now - max(i.created_on for i in issues) < timedelta(days=3)
+
+
+def test_there_is_something_of_everything(data: Data) -> None:
+    assert 4 <= len(data.projects) <= 5
+    assert [p.name for p in data.projects.values() if not p.is_public] == ["Security"]
+    assert [p.name for p in data.projects.values() if p.status == CLOSED_PROJECT] == ["Old Shop"]
+    assert len(data.issues) > 300
+    assert len({i.subject for i in data.issues.values()}) == len(data.issues)
+    assert {i.status_id for i in data.issues.values()} == set(data.statuses)
+    assert {i.priority_id for i in data.issues.values()} == set(data.priorities)
+    children = data.children()
+    assert any(child.id in children for row in children.values() for child in row)
+    assert min(len(data.relations), len(data.attachments), len(data.time_entries)) > 20
+    assert any(i.is_private for i in data.issues.values())
+
+
+def test_the_issues_that_messages_and_examples_name_are_worth_a_look(data: Data) -> None:
+    for number in (12, 42):
+        issue = data.issues[number]
+        assert (data.projects[issue.project_id].name, issue.is_private, issue.closed_on) == (
+            "Web Shop",
+            False,
+            None,
+        )
+        assert (data.users[issue.assigned_to_id or 0].login, bool(issue.description)) == ("ana", True)
+    assert [c.id for c in data.children()[42]] == [43, 44]
+    assert {42, 12} == {data.relations[1].issue_id, data.relations[1].issue_to_id}
+    assert any(a.issue_id == 42 for a in data.attachments.values())
+    assert data.minutes()[42] > 0
+
+
+async def test_people_see_what_they_should(api: "Api") -> None:
+    names = {}
+    for person in (ANA, BEN, CHRIS):
+        header = {"X-Service-API-Key": person.api_key}
+        user = (await api("GET", "/users/current.json", None, headers=header)).body["user"]
+        assert (user["firstname"], user["admin"]) == (person.firstname, person.admin)
+        projects = (await api("GET", "/projects.json", None, headers=header)).body["projects"]
+        names[person.firstname] = {p["name"] for p in projects}
+        mine = await api("GET", "/issues.json", None, headers=header, params={"author_id": "me"})
+        assert mine.body["total_count"] > 0
+    assert names["Ben"] == {"Web Shop", "Mobile App", "Infrastructure"}
+    assert names["Ana"] == names["Chris"] == names["Ben"] | {"Security"}
+
+
+def test_keys_are_not_shown_where_people_are_printed() -> None:
+    assert len({p.api_key for p in PEOPLE}) == len(PEOPLE)
+    for person in PEOPLE:
+        assert len(bytes.fromhex(person.api_key)) == 20
+        assert person.api_key not in repr(person)

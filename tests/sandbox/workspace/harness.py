@@ -1,0 +1,198 @@
+"""A running workspace, an app on slack_sdk's own clients, and a visitor's hands on the page."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from io import BytesIO
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.workspace.server import Workspace
+from bot.sandbox.workspace.shapes import Clock
+
+Json = dict[str, Any]
+MANIFEST: Json = {
+    "display_information": {"name": "Issue Bot"},
+    "features": {
+        "bot_user": {"display_name": "Issue Bot"},
+        "slash_commands": [
+            {
+                "command": "/issue",
+                "description": "Create or show an issue",
+                "usage_hint": "[n]",
+                "should_escape": True,
+            }
+        ],
+        "shortcuts": [
+            {
+                "name": "Create issue",
+                "type": "global",
+                "callback_id": "create_issue",
+                "description": "Anywhere",
+            },
+            {
+                "name": "Issue from message",
+                "type": "message",
+                "callback_id": "issue_from_message",
+                "description": "Here",
+            },
+        ],
+    },
+    "oauth_config": {
+        "scopes": {
+            "bot": [
+                "commands",
+                "chat:write",
+                "channels:read",
+                "groups:read",
+                "channels:history",
+                "im:write",
+                "links:write",
+                "users:read",
+                "files:read",
+            ]
+        }
+    },
+    "settings": {
+        "event_subscriptions": {"bot_events": ["app_home_opened", "message.im", "app_mention", "link_shared"]}
+    },
+}
+SERVICE_URL = "http://127.0.0.1:8081/"
+Answering = Callable[[SocketModeRequest], Awaitable[object]]
+
+
+class HandClock(Clock):
+    """Time that stands still until it is moved; sleepers wake when it passes them."""
+
+    def __init__(self) -> None:
+        self.time = time.time()
+        self._moved = asyncio.Event()
+
+    def now(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        until = self.time + seconds
+        while self.time < until:
+            await self._moved.wait()
+        await asyncio.sleep(0)
+
+    async def pass_by(self, seconds: float) -> None:
+        self.time += seconds
+        self._moved.set()
+        self._moved = asyncio.Event()
+        await asyncio.sleep(0.02)
+
+
+class App:
+    """The app's side: keeps what comes over Socket Mode, answers as it was told to."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.web = AsyncWebClient(token=workspace.bot_token, base_url=workspace.api_url)
+        self.client = SocketModeClient(app_token=workspace.app_token, web_client=self.web, ping_interval=1)
+        self.client.socket_mode_request_listeners.append(self._received)
+        self.answers: dict[str, object] = {}
+        self.silent = False
+        self.received: asyncio.Queue[SocketModeRequest] = asyncio.Queue()
+
+    async def _received(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
+        await self.received.put(request)
+        if not self.silent:
+            kind = str(request.payload.get("type", request.type))
+            answer: Json = {"envelope_id": request.envelope_id}
+            if kind in self.answers:
+                answer["payload"] = self.answers[kind]
+            await client.send_socket_mode_response(answer)
+
+    async def open(self) -> None:
+        self.client.wss_uri = await self.client.issue_new_wss_url()
+        await self.client.connect()  # type: ignore[no-untyped-call]  # slack_sdk has no types here
+
+    async def close(self) -> None:
+        await self.client.close()  # type: ignore[no-untyped-call]  # slack_sdk has no types here
+
+    async def next(self) -> Json:
+        request = await asyncio.wait_for(self.received.get(), 5)
+        return dict(request.payload)
+
+    async def error(self, call: Awaitable[object]) -> str:
+        """The code with which a call is refused."""
+        try:
+            await call
+        except SlackApiError as refused:
+            return str(refused.response["error"])
+        return "ok"
+
+
+class Page:
+    """What the browser's page does, for one person at a time."""
+
+    def __init__(self, workspace: Workspace, session: aiohttp.ClientSession) -> None:
+        self.url = workspace.url
+        self.session = session
+        self.user = "U0ANA0001"
+
+    async def post(self, path: str, **body: object) -> Json:
+        body = {"user": self.user, **body}
+        async with self.session.post(
+            f"{self.url}page/{path}", json=body, headers={"X-Sandbox": "1"}
+        ) as response:
+            answer: Json = await response.json()
+            return answer
+
+    async def state(self) -> Json:
+        async with self.session.get(f"{self.url}page/state", params={"user": self.user}) as response:
+            answer: Json = await response.json()
+            return answer
+
+    def events(self) -> AbstractAsyncContextManager[aiohttp.ClientWebSocketResponse]:
+        return self.session.ws_connect(f"{self.url}page/events", params={"user": self.user})
+
+    async def until(self, holds: Callable[[Json], object]) -> Json:
+        """The person's picture once it is as awaited."""
+        async with asyncio.timeout(5), self.events() as events:
+            while not holds(state := await self.state()):
+                await events.receive()
+        return state
+
+    async def upload(self, name: str, content: bytes, mimetype: str) -> Json:
+        form = aiohttp.FormData(quote_fields=False)
+        form.add_field("file", BytesIO(content), filename=name, content_type=mimetype)
+        form.add_field("user", self.user)
+        async with self.session.post(
+            f"{self.url}page/upload", data=form, headers={"X-Sandbox": "1"}
+        ) as response:
+            answer: Json = await response.json()
+            return answer
+
+
+def plain(text: str) -> Json:
+    return {"type": "plain_text", "text": text}
+
+
+def button(action_id: str) -> Json:
+    part = {"type": "button", "action_id": action_id, "text": plain("Press"), "value": "12"}
+    return {"type": "actions", "block_id": "b", "elements": [part]}
+
+
+def text_input(block_id: str, **more: object) -> Json:
+    element = {"type": "plain_text_input", "action_id": "value", **more}
+    return {"type": "input", "block_id": block_id, "label": plain("Subject"), "element": element}
+
+
+def modal(*blocks: Json, **more: object) -> Json:
+    return {
+        "type": "modal",
+        "callback_id": "form",
+        "title": plain("New issue"),
+        "submit": plain("Create"),
+        "blocks": list(blocks),
+        **more,
+    }

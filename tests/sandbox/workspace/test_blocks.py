@@ -1,0 +1,128 @@
+"""Block Kit's bounds, through chat.postMessage and views.open."""
+
+import pytest
+from slack_sdk.errors import SlackApiError
+
+from bot.sandbox.workspace.server import Workspace
+from tests.sandbox.workspace.harness import App, Json, Page, button, modal, plain, text_input
+
+GENERAL = "C0GENERAL01"
+
+
+def section(text: str = "x", **more: object) -> Json:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}, **more}
+
+
+def options(count: int, text: str = "x") -> list[Json]:
+    return [{"text": plain(text), "value": str(number)} for number in range(count)]
+
+
+def accessory(kind: str, **more: object) -> Json:
+    return section(accessory={"type": kind, "action_id": "a", **more})
+
+
+def within(kind: str, **more: object) -> Json:
+    return {
+        "type": "input",
+        "block_id": "i",
+        "label": plain("L"),
+        "element": {"type": kind, "action_id": "a", **more},
+    }
+
+
+CONFIRM = {"title": plain("Sure?"), "text": plain("Really"), "confirm": plain("Yes"), "deny": plain("No")}
+GOOD_IN_MESSAGES: list[Json] = [
+    section("x" * 3000),
+    section(fields=[plain("x" * 2000)] * 10),
+    {"type": "divider"},
+    {"type": "header", "text": plain("x" * 150)},
+    {"type": "context", "elements": [{"type": "mrkdwn", "text": "x"}] * 10},
+    {"type": "image", "image_url": "https://shop.example/a.png", "alt_text": "A"},
+    {"type": "markdown", "text": "x" * 12_000},
+    {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": []}]},
+    {"type": "actions", "elements": [{"type": "button", "text": plain("B"), "confirm": CONFIRM}] * 25},
+    accessory("overflow", options=[*options(5)]),
+    accessory("static_select", options=options(100), initial_option=options(1)[0]),
+    accessory("multi_users_select", max_selected_items=3),
+    accessory("datepicker", initial_date="2024-02-29"),
+    accessory("timepicker", initial_time="23:59"),
+    accessory("checkboxes", options=options(2), initial_options=options(1)),
+    section(accessory={"type": "image", "image_url": "https://shop.example/a.png", "alt_text": "A"}),
+]
+BAD_IN_MESSAGES: list[tuple[str, Json]] = [
+    ("/blocks/0/text/text", section("x" * 3001)),
+    ("/blocks/0/text/text", section("")),
+    ("/blocks/0", {"type": "section"}),
+    ("no more than 10 items", section(fields=[plain("x")] * 11)),
+    ("/blocks/0/text", {"type": "header", "text": {"type": "mrkdwn", "text": "x"}}),
+    ("/blocks/0/text/text", {"type": "header", "text": plain("x" * 151)}),
+    ("unsupported type: video", {"type": "video"}),
+    ("unsupported type: file_input", within("file_input")),
+    ("unsupported type: plain_text_input", accessory("plain_text_input")),
+    (
+        "unsupported type: multi_users_select",
+        {"type": "actions", "elements": [{"type": "multi_users_select"}]},
+    ),
+    ("no more than 25 items", {"type": "actions", "elements": [{"type": "button", "text": plain("B")}] * 26}),
+    ("no more than 75 characters", button("a") | {"elements": [{"type": "button", "text": plain("x" * 76)}]}),
+    ("no more than 100 items", accessory("static_select", options=options(101))),
+    ("at least 1 items", accessory("static_select", options=[])),
+    ("initial option", accessory("static_select", options=options(1), initial_option=options(2)[1])),
+    ("options or option_groups", accessory("static_select")),
+    ("no more than 5 items", accessory("overflow", options=options(6))),
+    ("YYYY-MM-DD", accessory("datepicker", initial_date="2023-02-29")),
+    ("HH:mm", accessory("timepicker", initial_time="24:00")),
+    ("unique within a block", {"type": "actions", "elements": button("a")["elements"] * 2}),
+    ("image_url or slack_file", {"type": "image", "alt_text": "A"}),
+    ("invalid additional property: colour", section(colour="red")),
+    ("missing required field: is_decimal_allowed", within("number_input")),
+    ("no more than 12000", {"type": "markdown", "text": "x" * 12_001}),
+]
+
+
+@pytest.mark.parametrize("block", GOOD_IN_MESSAGES, ids=lambda block: block["type"])
+async def test_block_within_its_bounds_is_posted(app: App, workspace: Workspace, block: Json) -> None:
+    answer = await app.web.chat_postMessage(channel=GENERAL, text="x", blocks=[block])
+    assert answer["message"]["blocks"][0]["block_id"]
+    assert workspace.violations == []
+
+
+@pytest.mark.parametrize(("said", "block"), BAD_IN_MESSAGES)
+async def test_block_beyond_its_bounds_is_refused_with_the_place(
+    app: App, workspace: Workspace, said: str, block: Json
+) -> None:
+    with pytest.raises(SlackApiError) as refused:
+        await app.web.chat_postMessage(channel=GENERAL, text="x", blocks=[block])
+    assert refused.value.response["error"] == "invalid_blocks"
+    assert said in " ".join(refused.value.response["response_metadata"]["messages"])
+    assert [broken.rule for broken in workspace.violations] == ["invalid_blocks"]
+
+
+async def test_number_of_blocks_and_their_ids(app: App) -> None:
+    many = app.web.chat_postMessage(channel=GENERAL, text="x", blocks=[{"type": "divider"}] * 51)
+    assert await app.error(many) == "invalid_blocks"
+    twice = app.web.chat_postMessage(channel=GENERAL, text="x", blocks=[button("a"), button("b")])
+    assert await app.error(twice) == "invalid_blocks"
+
+
+@pytest.mark.parametrize(
+    ("said", "view"),
+    [
+        ("/view/title/text", modal(section(), title=plain("x" * 25))),
+        ("`submit` is required", modal(text_input("a"), submit=None)),
+        ("/view/private_metadata", modal(section(), private_metadata="x" * 3001)),
+        ("no more than 100 items", modal(*[{"type": "divider"}] * 101)),
+        ("already exists", modal(text_input("a"), text_input("a"))),
+        ("unsupported type: markdown", modal({"type": "markdown", "text": "x"})),
+        ("focus_on_load", modal(text_input("a", focus_on_load=True), text_input("b", focus_on_load=True))),
+        ("missing required field: title", {"type": "modal", "blocks": []}),
+        ("/view/type", {"type": "home", "blocks": []}),
+    ],
+)
+async def test_view_beyond_its_bounds_is_refused(app: App, page: Page, said: str, view: Json) -> None:
+    await page.post("shortcut", callback_id="create_issue")
+    trigger = (await app.next())["trigger_id"]
+    with pytest.raises(SlackApiError) as refused:
+        await app.web.views_open(trigger_id=trigger, view=view)
+    assert refused.value.response["error"] == "invalid_arguments"
+    assert said in " ".join(refused.value.response["response_metadata"]["messages"])

@@ -1,0 +1,105 @@
+"""HTTP mode: signed posts to the app's address, repeated when nobody acknowledges."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs
+
+import aiohttp
+import pytest
+from aiohttp import web
+from slack_sdk.signature import SignatureVerifier
+
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.workspace.server import Workspace
+from tests.sandbox.workspace.harness import MANIFEST, HandClock, Json, Page
+
+GENERAL = "C0GENERAL01"
+
+
+@dataclass
+class Endpoint:
+    """An app that listens on HTTP: what came, and what it answers."""
+
+    status: int = 200
+    answer: str = ""
+    received: asyncio.Queue[tuple[str, dict[str, str]]] = field(default_factory=asyncio.Queue)
+    url: str = ""
+
+    async def take(self, request: web.Request) -> web.Response:
+        await self.received.put((await request.text(), dict(request.headers)))
+        return web.Response(status=self.status, text=self.answer)
+
+    async def next(self) -> tuple[str, dict[str, str]]:
+        return await asyncio.wait_for(self.received.get(), 5)
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[Endpoint]:
+    endpoint = Endpoint()
+    app = web.Application()
+    app.router.add_post("/slack/events", endpoint.take)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    endpoint.url = f"http://127.0.0.1:{runner.addresses[0][1]}/slack/events"
+    yield endpoint
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def workspace(clock: HandClock, endpoint: Endpoint) -> AsyncIterator[Workspace]:
+    workspace = Workspace(manifest=MANIFEST, people=PEOPLE, request_url=endpoint.url, clock=clock)
+    await workspace.start(port=0)
+    yield workspace
+    await workspace.stop()
+
+
+@pytest.fixture
+async def page(workspace: Workspace) -> AsyncIterator[Page]:
+    async with aiohttp.ClientSession() as session:
+        yield Page(workspace, session)
+
+
+async def test_payloads_are_posted_signed(page: Page, endpoint: Endpoint, workspace: Workspace) -> None:
+    endpoint.answer = json.dumps({"text": "Got it"})
+    await page.post("command", channel=GENERAL, text="/issue new X")
+    body, headers = await endpoint.next()
+    assert SignatureVerifier(workspace.signing_secret).is_valid_request(body, headers)
+    assert parse_qs(body)["text"] == ["new X"]
+    await page.until(lambda state: state["messages"][GENERAL][-1]["text"] == "Got it")
+    endpoint.answer = ""
+    await page.post("shortcut", callback_id="create_issue")
+    body, headers = await endpoint.next()
+    assert SignatureVerifier(workspace.signing_secret).is_valid_request(body, headers)
+    assert json.loads(parse_qs(body)["payload"][0])["type"] == "shortcut"
+    assert workspace.violations == []
+
+
+async def test_error_answer_is_told_to_the_person(
+    page: Page, endpoint: Endpoint, workspace: Workspace
+) -> None:
+    endpoint.status = 500
+    await page.post("command", channel=GENERAL, text="/issue")
+    await page.until(lambda state: state["panel"]["violations"])
+    assert workspace.violations[0].rule == "dispatch_failed"
+
+
+async def test_event_comes_again_at_once_after_one_and_after_five_minutes(
+    page: Page, endpoint: Endpoint, clock: HandClock
+) -> None:
+    endpoint.status = 503
+    await page.post("home")
+    bodies: list[Json] = []
+    numbers = []
+    for wait in (0, 0, 60, 300):
+        await clock.pass_by(wait)
+        body, headers = await endpoint.next()
+        bodies.append(json.loads(body))
+        numbers.append(headers.get("X-Slack-Retry-Num"))
+    assert numbers == [None, "1", "2", "3"]
+    assert len({body["event_id"] for body in bodies}) == 1
+    assert bodies[0]["event"]["type"] == "app_home_opened"
+    await clock.pass_by(3600)
+    assert endpoint.received.empty()

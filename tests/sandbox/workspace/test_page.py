@@ -1,0 +1,142 @@
+"""The page's own endpoints: what people read, write, upload; and that only this machine may."""
+
+import pytest
+from aiohttp import ClientSession
+
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.workspace import uploads
+from bot.sandbox.workspace.server import Workspace
+from tests.sandbox.workspace.harness import MANIFEST, SERVICE_URL, App, Page
+
+GENERAL, SHOP, LEADERS = "C0GENERAL01", "C0WEBSHOP01", "C0LEADERS01"
+
+
+async def test_snapshot_shows_a_person_what_they_may_see(page: Page, workspace: Workspace) -> None:
+    state = await page.state()
+    assert [p["real_name"] for p in state["people"] if p["is_app_user_choice"]] == [
+        "Ana Ruiz",
+        "Ben Okafor",
+        "Chris Lindqvist",
+    ]
+    assert [p["note"] for p in state["people"][:3]] == ["linked", "not linked yet", "administrator"]
+    assert {c["name"] for c in state["channels"]} >= {"general", "webshop", "mobile", "partners", "Issue Bot"}
+    assert state["app"]["commands"][0]["command"] == "/issue"
+    assert [key["login"] for key in state["panel"]["keys"]] == [person.login for person in PEOPLE]
+    assert state["panel"]["service_url"] == SERVICE_URL
+    assert any(message["files"] for message in state["messages"][SHOP])
+    assert {m["username"] for m in state["messages"]["C0PARTNERS1"]} == {"Lena Fuchs", "Ana Ruiz"}
+    page.user = "U0BEN0001"
+    assert LEADERS not in {channel["id"] for channel in (await page.state())["channels"]}
+    refused = await page.post("message", channel=LEADERS, text="Let me in")
+    assert refused["error"] == "You are not a member of this channel."
+    assert workspace.violations == []
+
+
+async def test_messages_carry_mentions_channels_and_links(page: Page) -> None:
+    text = "Hi @Ben Okafor, ben@harbor.example & @nobody: #mobile <x> https://shop.example."
+    await page.post("message", channel=GENERAL, text=text)
+    message = (await page.state())["messages"][GENERAL][-1]
+    assert message["text"] == (
+        "Hi <@U0BEN0001>, ben@harbor.example &amp; @nobody: <#C0MOBILE001|mobile> &lt;x&gt; <https://shop.example>."
+    )
+    await page.post("message", channel=GENERAL, text="Below", thread_ts=message["ts"])
+    *_, parent, reply = (await page.state())["messages"][GENERAL]
+    assert (parent["reply_count"], reply["thread_ts"]) == (1, parent["ts"])
+    assert (await page.post("message", channel=GENERAL, text="  "))["ok"] is False
+    assert (await page.post("delete", channel=GENERAL, ts=reply["ts"])) == {"ok": True}
+    page.user = "U0BEN0001"
+    assert (await page.post("delete", channel=GENERAL, ts=parent["ts"]))["ok"] is False
+
+
+async def test_pages_of_those_concerned_are_told_of_news(app: App, page: Page) -> None:
+    async with page.events() as events:
+        await app.web.chat_postMessage(channel=GENERAL, text="News")
+        told = await events.receive_json()
+    assert told == {"type": "changed", "version": (await page.state())["version"]}
+
+
+async def test_mentions_and_direct_messages_are_told_to_the_app(app: App, page: Page) -> None:
+    await page.post("message", channel=GENERAL, text="@Issue Bot are you there?")
+    event = (await app.next())["event"]
+    assert (event["type"], event["text"]) == ("app_mention", "<@U0ISSUEBOT> are you there?")
+    im = next(channel for channel in (await page.state())["channels"] if channel["with"] == "U0ISSUEBOT")
+    await page.post("message", channel=im["id"], text="help")
+    event = (await app.next())["event"]
+    assert (event["type"], event["channel_type"], event["user"]) == ("message", "im", page.user)
+
+
+async def test_uploaded_file_is_shared_shown_and_fetched_with_the_bots_token(
+    app: App, page: Page, workspace: Workspace
+) -> None:
+    content = b"x" * 2_000_000
+    uploaded = (await page.upload("a “b”.log", content, "text/plain"))["files"][0]
+    assert (uploaded["name"], uploaded["size"]) == ("a “b”.log", 2_000_000)
+    assert await app.error(app.web.files_info(file=uploaded["id"])) == "file_not_found"
+    await page.post("message", channel=GENERAL, file_ids=[uploaded["id"]])
+    async with page.session.get(page.url + uploaded["url"].removeprefix("/")) as response:
+        assert response.headers["Content-Disposition"].startswith("attachment")
+        assert await response.read() == content
+    found = (await app.web.files_info(file=uploaded["id"]))["file"]
+    address = found["url_private_download"]
+    headers = {"Authorization": f"Bearer {workspace.bot_token}"}
+    async with page.session.get(address, headers=headers) as response:
+        assert await response.read() == content
+    async with page.session.get(address) as response:
+        assert (response.status, response.content_type) == (200, "text/html")
+    assert [broken.rule for broken in workspace.violations] == ["file_not_allowed"]
+
+
+async def test_files_in_a_shared_channel_have_to_be_asked_for(app: App, page: Page) -> None:
+    uploaded = (await page.upload("plan.txt", b"plan", "text/plain"))["files"][0]
+    shared = "C0PARTNERS1"
+    ts = (await page.post("message", channel=shared, text="Here", file_ids=[uploaded["id"]]))["ts"]
+    await page.post("shortcut", callback_id="issue_from_message", channel=shared, ts=ts)
+    file = (await app.next())["message"]["files"][0]
+    assert (file["file_access"], file["id"]) == ("check_file_info", uploaded["id"])
+    assert "url_private" not in file
+
+
+async def test_uploads_are_bounded(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "LARGEST", 100_000)
+    refused = await page.upload("huge.bin", bytes(1_000_000), "application/octet-stream")
+    assert refused == {"ok": False, "error": "A file may have 25 MB here."}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers"),
+    [
+        ("GET", "page/state", {"Host": "sandbox.example"}),
+        ("GET", "page/state", {"Origin": "https://evil.example"}),
+        ("POST", "page/message", {}),
+        ("POST", "page/message", {"X-Sandbox": "1", "Origin": "http://127.0.0.1:1"}),
+    ],
+)
+async def test_other_sites_get_nothing(
+    workspace: Workspace, method: str, path: str, headers: dict[str, str]
+) -> None:
+    async with (
+        ClientSession() as session,
+        session.request(method, workspace.url + path, headers=headers) as response,
+    ):
+        assert response.status == 403
+
+
+async def test_page_and_its_files_are_served_and_nothing_else(page: Page) -> None:
+    async with page.session.get(page.url) as response:
+        assert (response.status, response.headers["Cache-Control"]) == (200, "no-store")
+    async with page.session.get(f"{page.url}static/..%2Fserver.py") as response:
+        assert response.status == 404
+    async with page.session.get(f"{page.url}page/state", params={"user": "U0NOBODY01"}) as response:
+        assert (await response.json())["error"] == "Nobody here has this id."
+
+
+async def test_permalink_leads_into_the_page(app: App, page: Page, workspace: Workspace) -> None:
+    ts = workspace.messages[SHOP][0].ts
+    link = (await app.web.chat_getPermalink(channel=SHOP, message_ts=ts))["permalink"]
+    async with page.session.get(link, allow_redirects=False) as response:
+        assert response.headers["Location"] == f"/#U0ANA0001/{SHOP}"
+
+
+async def test_listens_on_this_machine_only() -> None:
+    with pytest.raises(ValueError, match="loopback"):
+        await Workspace(manifest=MANIFEST, people=PEOPLE).start("0.0.0.0", 0)  # noqa: S104 - refused is the point

@@ -1,0 +1,219 @@
+"""Forms and the Home tab: opening, filling, sending, closing."""
+
+from functools import partial
+
+from bot.sandbox.workspace.server import Workspace
+from tests.sandbox.workspace.harness import App, HandClock, Json, Page, modal, plain, text_input
+
+GENERAL = "C0GENERAL01"
+
+
+async def triggered(app: App, page: Page) -> str:
+    """A fresh trigger id, from the global shortcut."""
+    await page.post("shortcut", callback_id="create_issue")
+    return str((await app.next())["trigger_id"])
+
+
+async def opened(app: App, page: Page, view: Json) -> Json:
+    answer = await app.web.views_open(trigger_id=await triggered(app, page), view=view)
+    found: Json = answer["view"]
+    return found
+
+
+def grown(state: Json, beyond: str) -> bool:
+    return bool(state["views"][-1]["id"] != beyond)
+
+
+def typed(text: str | None, block_id: str = "subject") -> Json:
+    return {block_id: {"value": {"type": "plain_text_input", "value": text}}}
+
+
+async def test_form_opens_is_sent_and_closes(app: App, page: Page, workspace: Workspace) -> None:
+    view = await opened(app, page, modal(text_input("subject", initial_value="Preset"), private_metadata="m"))
+    assert view["state"]["values"]["subject"]["value"]["value"] == "Preset"
+    shown = (await page.state())["views"][0]
+    assert (shown["id"], shown["errors"], shown["busy"]) == (view["id"], None, False)
+    assert await page.post("submit", view_id=view["id"], values=typed("Broken")) == {"ok": True}
+    payload = await app.next()
+    assert payload["type"] == "view_submission"
+    assert payload["view"]["state"]["values"] == typed("Broken")
+    assert payload["view"]["private_metadata"] == "m"
+    await page.until(lambda state: state["views"] == [])
+    assert workspace.violations == []
+
+
+async def test_client_checks_before_the_app_hears(app: App, page: Page) -> None:
+    number = {"type": "number_input", "action_id": "value", "is_decimal_allowed": False, "max_value": "8"}
+    hours = {
+        "type": "input",
+        "block_id": "hours",
+        "label": plain("Hours"),
+        "element": number,
+        "optional": True,
+    }
+    view = await opened(app, page, modal(text_input("subject", min_length=3), hours))
+    answer = await page.post("submit", view_id=view["id"], values=typed(None))
+    assert answer == {"ok": False, "errors": {"subject": "Please complete this required field."}}
+    values = typed("ab") | {"hours": {"value": {"type": "number_input", "value": "9"}}}
+    answer = await page.post("submit", view_id=view["id"], values=values)
+    assert answer["errors"] == {
+        "subject": "Please enter at least 3 characters.",
+        "hours": "Please enter a number that is at most 8.",
+    }
+    assert app.received.empty()
+
+
+async def test_errors_stand_at_their_blocks_and_keep_what_was_typed(
+    app: App, page: Page, workspace: Workspace
+) -> None:
+    view = await opened(app, page, modal(text_input("subject")))
+    app.answers["view_submission"] = {"response_action": "errors", "errors": {"subject": "Too vague"}}
+    await page.post("submit", view_id=view["id"], values=typed("Hm"))
+    state = await page.until(lambda state: state["views"][0]["errors"])
+    assert state["views"][0]["errors"] == {"subject": "Too vague"}
+    assert state["views"][0]["state"]["values"] == typed("Hm")
+    app.answers["view_submission"] = {"response_action": "errors", "errors": {"nowhere": "Lost"}}
+    await page.post("submit", view_id=view["id"], values=typed("Hm"))
+    await page.until(lambda state: state["panel"]["violations"])
+    assert workspace.violations[0].rule == "invalid_errors"
+
+
+async def test_submission_may_update_push_and_clear(app: App, page: Page) -> None:
+    view = await opened(app, page, modal(text_input("subject")))
+    app.answers["view_submission"] = {
+        "response_action": "update",
+        "view": modal(text_input("subject"), title=plain("Next")),
+    }
+    await page.post("submit", view_id=view["id"], values=typed("A"))
+    state = await page.until(lambda state: state["views"][0]["title"]["text"] == "Next")
+    assert state["views"][0]["state"]["values"] == typed("A")
+    app.answers["view_submission"] = {"response_action": "push", "view": modal(text_input("other"))}
+    await page.post("submit", view_id=view["id"], values=typed("A"))
+    state = await page.until(lambda state: len(state["views"]) == 2)
+    assert state["views"][1]["previous_view_id"] == view["id"]
+    app.answers["view_submission"] = {"response_action": "clear"}
+    await page.post("submit", view_id=state["views"][1]["id"], values=typed("A", "other"))
+    await page.until(lambda state: state["views"] == [])
+
+
+async def test_unanswered_submission_gives_the_form_back(
+    app: App, page: Page, clock: HandClock, workspace: Workspace
+) -> None:
+    view = await opened(app, page, modal(text_input("subject")))
+    app.silent = True
+    await page.post("submit", view_id=view["id"], values=typed("A"))
+    await app.next()
+    assert (await page.state())["views"][0]["busy"] is True
+    assert (await page.post("submit", view_id=view["id"], values=typed("A")))["ok"] is False
+    await clock.pass_by(3.1)
+    await page.until(lambda state: not state["views"][0]["busy"])
+    assert workspace.violations[0].rule == "operation_timeout"
+
+
+async def test_trigger_opens_one_view_within_three_seconds(
+    app: App, page: Page, clock: HandClock, workspace: Workspace
+) -> None:
+    view = modal(text_input("subject"))
+    trigger = await triggered(app, page)
+    await app.web.views_open(trigger_id=trigger, view=view)
+    assert await app.error(app.web.views_open(trigger_id=trigger, view=view)) == "exchanged_trigger_id"
+    trigger = await triggered(app, page)
+    await clock.pass_by(3.1)
+    assert await app.error(app.web.views_open(trigger_id=trigger, view=view)) == "expired_trigger_id"
+    assert await app.error(app.web.views_open(trigger_id="made.up", view=view)) == "invalid_trigger_id"
+    assert len(workspace.violations) == 3
+
+
+async def test_update_needs_the_current_hash_and_an_open_view(app: App, page: Page) -> None:
+    view = await opened(app, page, modal(text_input("subject"), external_id="form-1"))
+    newer = await app.web.views_update(
+        external_id="form-1", hash=view["hash"], view=modal(text_input("other"))
+    )
+    assert newer["view"]["hash"] != view["hash"]
+    late = app.web.views_update(view_id=view["id"], hash=view["hash"], view=modal(text_input("other")))
+    assert await app.error(late) == "hash_conflict"
+    await page.post("close", view_id=view["id"])
+    gone = app.web.views_update(view_id=view["id"], view=modal(text_input("other")))
+    assert await app.error(gone) == "not_found"
+
+
+async def test_stack_is_three_high_and_tells_of_closing(app: App, page: Page) -> None:
+    view = modal(text_input("subject", initial_value="x"), notify_on_close=True)
+    assert await app.error(app.web.views_push(trigger_id=await triggered(app, page), view=view)) == (
+        "invalid_trigger_id"
+    )
+    await opened(app, page, view)
+    app.answers["view_submission"] = {"response_action": "push", "view": view}
+    for _ in range(2):
+        top = (await page.state())["views"][-1]["id"]
+        await page.post("submit", view_id=top, values={})
+        trigger = (await app.next())["trigger_id"]
+        await page.until(partial(grown, beyond=top))
+    assert await app.error(app.web.views_push(trigger_id=trigger, view=view)) == "push_limit_reached"
+    await page.post("close", view_id=(await page.state())["views"][-1]["id"])
+    assert (await app.next())["type"] == "view_closed"
+    assert len((await page.state())["views"]) == 2
+    await page.post("close", view_id=(await page.state())["views"][-1]["id"], all=True)
+    closed = [await app.next(), await app.next()]
+    assert [one["is_cleared"] for one in closed] == [True, True]
+
+
+async def test_inputs_with_dispatch_and_external_selects_ask_the_app(app: App, page: Page) -> None:
+    select = {"type": "external_select", "action_id": "pick", "min_query_length": 0}
+    block = {
+        "type": "input",
+        "block_id": "p",
+        "label": plain("Project"),
+        "element": select,
+        "dispatch_action": True,
+    }
+    view = await opened(app, page, modal(block))
+    source = {"view": {"id": view["id"]}}
+    option = {"text": plain("Shop"), "value": "1"}
+    app.answers["block_suggestion"] = {"options": [option]}
+    asked = {"source": source, "block_id": "p", "action_id": "pick", "value": "sh"}
+    assert await page.post("suggest", **asked) == {"ok": True, "options": [option]}
+    assert (await app.next())["value"] == "sh"
+    app.answers["block_suggestion"] = {"options": [{"text": plain("x" * 76), "value": "1"}]}
+    assert (await page.post("suggest", **asked))["ok"] is False
+    await app.next()
+    values = {"p": {"pick": {"type": "external_select", "selected_option": option}}}
+    await page.post(
+        "action",
+        source=source,
+        block_id="p",
+        action={"type": "external_select", "action_id": "pick", "selected_option": option},
+        values=values,
+    )
+    payload = await app.next()
+    assert payload["actions"][0]["selected_option"] == option
+    assert payload["view"]["state"]["values"] == values
+
+
+async def test_conversation_of_the_trigger_is_preset_and_gets_a_response_url(app: App, page: Page) -> None:
+    select = {
+        "type": "conversations_select",
+        "action_id": "where",
+        "default_to_current_conversation": True,
+        "response_url_enabled": True,
+    }
+    block = {"type": "input", "block_id": "c", "label": plain("Channel"), "element": select}
+    await page.post("command", channel=GENERAL, text="/issue")
+    trigger = (await app.next())["trigger_id"]
+    view = (await app.web.views_open(trigger_id=trigger, view=modal(block)))["view"]
+    await page.post("submit", view_id=view["id"], values={})
+    payload = await app.next()
+    assert payload["view"]["state"]["values"]["c"]["where"]["selected_conversation"] == GENERAL
+    url = payload["response_urls"][0]
+    assert url["channel_id"] == GENERAL
+    await page.session.post(url["response_url"], json={"text": "There", "response_type": "in_channel"})
+    assert (await page.state())["messages"][GENERAL][-1]["text"] == "There"
+
+
+async def test_home_is_published_and_its_opening_told(app: App, page: Page) -> None:
+    home = {"type": "home", "blocks": [{"type": "header", "text": plain("Your issues")}]}
+    await app.web.views_publish(user_id=page.user, view=home)
+    assert (await page.state())["home"]["blocks"][0]["text"]["text"] == "Your issues"
+    await page.post("home")
+    event = (await app.next())["event"]
+    assert (event["type"], event["tab"], event["view"]["type"]) == ("app_home_opened", "home", "home")

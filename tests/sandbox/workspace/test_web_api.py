@@ -1,0 +1,173 @@
+"""The Web API through slack_sdk's client: what it answers, what it refuses."""
+
+from collections.abc import Mapping
+from io import BytesIO
+
+import aiohttp
+import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.workspace.server import Workspace
+from tests.sandbox.workspace.harness import MANIFEST, SERVICE_URL, App, HandClock, Page, button, plain
+
+GENERAL, LEADERS, PARTNERS = "C0GENERAL01", "C0LEADERS01", "C0PARTNERS1"
+
+
+@pytest.fixture
+def web(workspace: Workspace) -> AsyncWebClient:
+    return AsyncWebClient(token=workspace.bot_token, base_url=workspace.api_url)
+
+
+def rules(workspace: Workspace) -> list[str]:
+    return [broken.rule for broken in workspace.violations]
+
+
+async def test_auth_test_tells_who_and_with_which_scopes(web: AsyncWebClient, workspace: Workspace) -> None:
+    answer = await web.auth_test()
+    assert (answer["user_id"], answer["team_id"], answer["url"]) == (
+        "U0ISSUEBOT",
+        "T0HARBOR01",
+        workspace.url,
+    )
+    headers: Mapping[str, str] = answer.headers
+    assert "chat:write" in headers["x-oauth-scopes"].split(",")
+
+
+async def test_only_its_own_tokens_are_taken(workspace: Workspace, app: App) -> None:
+    stranger = AsyncWebClient(token="xoxb-1-from-elsewhere", base_url=workspace.api_url)
+    assert await app.error(stranger.auth_test()) == "invalid_auth"
+    assert await app.error(AsyncWebClient(base_url=workspace.api_url).auth_test()) == "not_authed"
+    wrong = AsyncWebClient(token=workspace.app_token, base_url=workspace.api_url)
+    assert await app.error(wrong.auth_test()) == "not_allowed_token_type"
+    assert rules(workspace) == ["invalid_auth", "not_authed", "not_allowed_token_type"]
+    assert "elsewhere" not in str(workspace.violations) + str(workspace.calls)
+
+
+async def test_unknown_method_missing_argument_and_missing_scope(app: App, workspace: Workspace) -> None:
+    assert await app.error(app.web.api_call("chat.sing")) == "unknown_method"
+    assert await app.error(app.web.api_call("chat.postMessage", json={"text": "x"})) == "invalid_arguments"
+    with pytest.raises(SlackApiError) as refused:
+        await app.web.team_info()
+    assert refused.value.response["error"] == "missing_scope"
+    assert refused.value.response["needed"] == "team:read"
+    im = workspace.state.im("U0ANA0001").id
+    assert await app.error(app.web.conversations_info(channel=im)) == "missing_scope"
+    assert rules(workspace)[-1] == "missing_scope"
+
+
+async def test_people_come_without_mail_unless_the_scope_is_asked_for(web: AsyncWebClient) -> None:
+    user = (await web.users_info(user="U0ANA0001", include_locale=True))["user"]
+    assert (user["tz"], user["locale"], user["real_name"]) == ("Europe/Madrid", "es-ES", "Ana Ruiz")
+    assert "email" not in user["profile"]
+    manifest = MANIFEST | {"oauth_config": {"scopes": {"bot": ["users:read", "users:read.email"]}}}
+    other = Workspace(manifest=manifest, people=PEOPLE)
+    await other.start(port=0)
+    try:
+        asked = AsyncWebClient(token=other.bot_token, base_url=other.api_url)
+        members = (await asked.users_list())["members"]
+    finally:
+        await other.stop()
+    assert {"ana@harbor.example", "lena@quayside.example"} <= {m["profile"].get("email") for m in members}
+    assert [member["id"] for member in members if member["is_stranger"]] == ["U0LENA0001"]
+
+
+async def test_conversations_are_told_as_far_as_the_app_may_see_them(app: App) -> None:
+    general = (await app.web.conversations_info(channel=GENERAL, include_num_members=True))["channel"]
+    assert (general["name"], general["is_member"], general["num_members"]) == ("general", True, 4)
+    assert (await app.web.conversations_info(channel=PARTNERS))["channel"]["is_ext_shared"] is True
+    assert await app.error(app.web.conversations_info(channel=LEADERS)) == "channel_not_found"
+    listed = await app.web.conversations_list(types="public_channel,private_channel")
+    assert {channel["name"] for channel in listed["channels"]} == {"general", "webshop", "mobile", "partners"}
+    assert "U0LENA0001" in (await app.web.conversations_members(channel=PARTNERS))["members"]
+    im = (await app.web.conversations_open(users="U0BEN0001"))["channel"]["id"]
+    assert (await app.web.chat_postMessage(channel="U0BEN0001", text="Hello"))["channel"] == im
+
+
+async def test_history_has_threads_but_nothing_ephemeral(app: App) -> None:
+    shop = "C0WEBSHOP01"
+    await app.web.chat_postEphemeral(channel=shop, user="U0ANA0001", text="psst")
+    history = (await app.web.conversations_history(channel=shop))["messages"]
+    assert "psst" not in [message["text"] for message in history]
+    parent = next(message for message in history if message.get("reply_count"))
+    replies = (await app.web.conversations_replies(channel=shop, ts=parent["ts"]))["messages"]
+    assert replies[0]["ts"] == parent["ts"]
+    assert replies[1]["parent_user_id"] == parent["user"]
+
+
+async def test_messages_are_posted_threaded_changed_and_deleted(app: App, workspace: Workspace) -> None:
+    posted = await app.web.chat_postMessage(channel="#general", text="Card", blocks=[button("share")])
+    reply = await app.web.chat_postMessage(channel=GENERAL, text="Below", thread_ts=posted["ts"])
+    beside = await app.web.chat_postMessage(channel=GENERAL, text="Beside", thread_ts=reply["ts"])
+    assert beside["message"]["thread_ts"] == posted["ts"]
+    link = (await app.web.chat_getPermalink(channel=GENERAL, message_ts=reply["ts"]))["permalink"]
+    assert link.startswith(f"{workspace.url}archives/{GENERAL}/p{reply['ts'].replace('.', '')}?thread_ts=")
+    updated = await app.web.chat_update(channel=GENERAL, ts=posted["ts"], text="Newer")
+    assert updated["message"]["blocks"] == posted["message"]["blocks"]
+    await app.web.chat_delete(channel=GENERAL, ts=reply["ts"])
+    assert await app.error(app.web.chat_delete(channel=GENERAL, ts=reply["ts"])) == "message_not_found"
+    others = workspace.messages[GENERAL][0].ts
+    assert await app.error(app.web.chat_update(channel=GENERAL, ts=others, text="x")) == "cant_update_message"
+    orphan = app.web.chat_postMessage(channel=GENERAL, text="x", thread_ts="1.000001")
+    assert await app.error(orphan) == "thread_not_found"
+
+
+async def test_app_writes_only_where_it_is_a_member(app: App, workspace: Workspace) -> None:
+    assert await app.error(app.web.chat_postMessage(channel=LEADERS, text="x")) == "channel_not_found"
+    workspace.state.channels[GENERAL].members.discard("U0ISSUEBOT")
+    assert await app.error(app.web.chat_postMessage(channel=GENERAL, text="x")) == "not_in_channel"
+    mobile = app.web.chat_postEphemeral(channel="C0MOBILE001", user="U0LENA0001", text="x")
+    assert await app.error(mobile) == "user_not_in_channel"
+
+
+async def test_long_and_wordless_messages_are_noted_or_refused(app: App, workspace: Workspace) -> None:
+    assert await app.error(app.web.api_call("chat.postMessage", json={"channel": GENERAL})) == "no_text"
+    long = app.web.chat_postMessage(channel=GENERAL, text="x" * 40_001)
+    assert await app.error(long) == "msg_too_long"
+    ts = (await app.web.chat_postMessage(channel=GENERAL, text="x" * 4001))["ts"]
+    await app.web.api_call("chat.postMessage", json={"channel": GENERAL, "blocks": [button("a")]})
+    assert await app.error(app.web.chat_update(channel=GENERAL, ts=ts, text="x" * 4001)) == "msg_too_long"
+    assert rules(workspace) == ["no_text", "msg_too_long", "text_too_long", "missing_text", "msg_too_long"]
+
+
+async def test_a_message_a_second_after_a_small_burst(app: App, clock: HandClock) -> None:
+    for _ in range(5):
+        await app.web.chat_postMessage(channel=GENERAL, text="x")
+    with pytest.raises(SlackApiError) as refused:
+        await app.web.chat_postMessage(channel=GENERAL, text="x")
+    assert refused.value.response.status_code == 429
+    assert refused.value.response.headers["Retry-After"] == "1"
+    elsewhere = app.web.chat_postMessage(channel="C0MOBILE001", text="x")
+    assert await app.error(elsewhere) == "ratelimited"
+    assert await app.error(app.web.chat_postEphemeral(channel=GENERAL, user="U0ANA0001", text="x")) == "ok"
+    await clock.pass_by(1)
+    assert await app.error(app.web.chat_postMessage(channel=GENERAL, text="x")) == "ok"
+
+
+async def test_links_are_told_and_unfurled(app: App, page: Page) -> None:
+    await page.post("message", channel=GENERAL, text=f"See {SERVICE_URL}issues/12 and https://else.example/")
+    event = (await app.next())["event"]
+    assert event["links"] == [{"url": f"{SERVICE_URL}issues/12", "domain": "127.0.0.1"}]
+    section = {"type": "section", "text": plain("Checkout answers 500")}
+    unfurls = {event["links"][0]["url"]: {"blocks": [section]}}
+    await app.web.chat_unfurl(channel=event["channel"], ts=event["message_ts"], unfurls=unfurls)
+    shown = (await page.state())["messages"][GENERAL][-1]["unfurls"]
+    assert shown == [{"url": f"{SERVICE_URL}issues/12", "blocks": [section]}]
+
+
+async def test_calls_are_kept_without_their_token(app: App, workspace: Workspace) -> None:
+    await app.web.chat_postMessage(channel=GENERAL, text="Kept")
+    assert workspace.calls[-1].method == "chat.postMessage"
+    assert workspace.calls[-1].arguments["text"] == "Kept"
+    assert "xoxb" not in str(workspace.calls)
+
+
+async def test_bodies_are_bounded_and_read_with_care(workspace: Workspace) -> None:
+    headers = {"Authorization": f"Bearer {workspace.bot_token}", "Content-Type": "application/json"}
+    async with aiohttp.ClientSession(headers=headers) as session:
+        large = BytesIO(b" " * 1_100_000)
+        async with session.post(f"{workspace.api_url}chat.postMessage", data=large) as response:
+            assert response.status == 413
+        async with session.post(f"{workspace.api_url}auth.test", data=b"{") as response:
+            assert (await response.json())["error"] == "invalid_json"
