@@ -34,14 +34,14 @@ class BotError(Exception):
 
 
 class UserError(BotError):
-    """What a person typed can't be used; the message is the sentence, `{service}` in it the service's name."""
+    """What a person typed can't be used; the message is the sentence, `{service}` the service's name."""
 
     def sentence(self, service: str) -> str:
         """The message."""
         return str(self).replace("{service}", service)
 
 
-class NotLinked(UserError):  # noqa: N818 - reads as what it says
+class NotLinked(UserError):
     """No key is known for this Slack user."""
 
     def __init__(self, message: str = "Link your account first.") -> None:
@@ -105,7 +105,7 @@ class Refused(ServiceError):
     def sentence(self, service: str) -> str:
         """The service's own sentences, or that it changed in between when it gives none."""
         if not self.errors:
-            return f"{service} refused that and gave no reason: look whether it was changed meanwhile, then try again."
+            return f"{service} refused that without a reason: look whether it was changed meanwhile."
         return f"{service} refused that: {'; '.join(e.rstrip('.') for e in self.errors)}."
 
 
@@ -131,7 +131,10 @@ class TooManyRequests(ServiceError):
 class ServiceBroken(ServiceError):
     """5xx, or an answer that isn't the interface's."""
 
-    template = "{service} answered with an error of its own: try again in a minute, and tell its administrator if it stays."
+    template = (
+        "{service} answered with an error of its own: "
+        "try again in a minute, and tell its administrator if it stays."
+    )
 
 
 class Unreachable(ServiceError):
@@ -149,7 +152,10 @@ class TimedOut(ServiceError):
 class Redirected(ServiceError):
     """3xx: the configured address is not the service's own."""
 
-    template = "{service} sent us to another address, which we don't follow: tell your administrator to check SERVICE_BASE_URL."
+    template = (
+        "{service} sent us to another address, which we don't follow: "
+        "tell your administrator to check SERVICE_BASE_URL."
+    )
 
 
 class OutcomeUnknown(ServiceError):

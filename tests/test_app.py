@@ -25,7 +25,7 @@ async def sandbox() -> AsyncIterator[Sandbox]:
     await sandbox.stop()
 
 
-async def _findings(settings: Settings, **changes: Any) -> dict[str, str]:  # noqa: ANN401 - any setting
+async def _findings(settings: Settings, **changes: Any) -> dict[str, str]:
     return {f.name: str(f) async for f in check(settings.model_copy(update=changes))}
 
 

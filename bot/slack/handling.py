@@ -17,7 +17,7 @@ from bot import telemetry
 from bot.errors import BotError, NotLinked, UserError
 from bot.service.conventions import account_url
 from bot.slack.parts import Parts
-from bot.slack.turn import Turn, owner_of
+from bot.slack.turn import Turn, modal, owner_of
 from bot.slack.views import accounts as account_views
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Message, sentence
@@ -150,7 +150,7 @@ class Handling:
 async def failed(turn: Turn, text: str, ack: AsyncAck | None = None) -> None:
     """Say what went wrong, and give back what the person typed: the form as it was, or the command."""
     text = turn.worded(text)
-    if view := turn.body.get("view"):
+    if view := modal(turn.body):
         again = forms.refilled(view, text)
         if ack is not None and ack.response is None:
             await ack(response_action="update", view=again)
@@ -190,6 +190,8 @@ KEPT_OF_MESSAGE = ("text", "user", "username", "ts", "thread_ts", "bot_id")
 def kept_of(body: JSON) -> JSON:
     """What is needed to carry a payload out later: no tokens, no triggers, nothing about other people."""
     kept = {key: body[key] for key in KEPT if key in body}
+    if modal(body) is None:
+        kept.pop("view", None)
     if "message" in kept:
         kept["message"] = {
             k: v

@@ -70,6 +70,7 @@ LONG_DESCRIPTION = (
     "with the filters you know; look at an issue and share it in the channel. Everyone works with an account "
     "of their own, so the tracker shows who did what, and nobody sees more than the tracker lets them see."
 )
+EVENTS = ("app_home_opened",)
 EVENTS_PATH = "/slack/events"
 
 
@@ -121,6 +122,10 @@ def manifest(mode: Mode = "socket", url: str | None = None, prefix: str = "") ->
         },
         "oauth_config": {"scopes": {"bot": list(SCOPES)}},
         "settings": {
+            "event_subscriptions": {
+                **({"request_url": address["url"]} if address else {}),
+                "bot_events": list(EVENTS),
+            },
             "interactivity": interactivity,
             "org_deploy_enabled": False,
             "socket_mode_enabled": mode == "socket",

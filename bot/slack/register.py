@@ -6,7 +6,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.handling import Handling, Listener, Options, Submission, claiming
-from bot.slack.listeners import accounts, issues, search, timelog, tracker
+from bot.slack.listeners import accounts, home, issues, search, timelog, tracker
 from bot.slack.listeners import files as file_listeners
 from bot.slack.parts import Parts
 from bot.slack.turn import Turn
@@ -37,8 +37,11 @@ ACTIONS: dict[str, Listener] = {
     "search.page.next": search.page_pressed,
     "time.open": timelog.open_pressed,
     "files.open": file_listeners.open_pressed,
+    "home.create": issues.open_create,
+    "home.search": search.open_form,
     "open": nothing,
 }
+EVENTS: dict[str, Listener] = {"app_home_opened": home.opened}
 FORMS: dict[str, Submission] = {
     "issue.create": issues.submit,
     "search": search.submit,
@@ -78,6 +81,8 @@ def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
         app.view_submission(callback_id)(handling.submitting(f"form:{callback_id}", submission))
     for callback_id, listener in CLOSED.items():
         app.view_closed(callback_id)(handling.acting(f"closed:{callback_id}", listener))
+    for event_type, listener in EVENTS.items():
+        app.event(event_type)(handling.acting(f"event:{event_type}", listener))
     for action_id, options in OPTIONS.items():
         app.options(action_id)(handling.suggesting(f"options:{action_id}", options))
     return app

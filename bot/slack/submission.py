@@ -20,7 +20,7 @@ from bot.slack.views.blocks import JSON
 
 PATIENCE = 2.0
 TAKEN_IN = 0.5
-"""Seconds after which Slack has taken in an acknowledgement: an update before that would be overwritten by it."""
+"""Seconds after which Slack has taken in an acknowledgement; it would overwrite an update before that."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Turn:
         """Read a command's or an interaction's payload."""
         container = body.get("container") or {}
         message = body.get("message") or {}
-        view = body.get("view") or {}
+        view = modal(body) or {}
         place = Place(
             channel_id=body.get("channel_id")
             or (body.get("channel") or {}).get("id")
@@ -110,7 +110,7 @@ class Turn:
     @property
     def in_form(self) -> bool:
         """Whether this turn came from a form's own button, so that its answer belongs in a form too."""
-        return self.body.get("type") == "block_actions" and bool(self.body.get("view"))
+        return self.body.get("type") == "block_actions" and modal(self.body) is not None
 
     def worded(self, said: str) -> str:
         """A sentence with the commands as they are called here, with their prefix."""
@@ -125,9 +125,17 @@ class Turn:
             await self.answer(said)
 
 
+def modal(body: JSON) -> JSON | None:
+    """The form that the payload came from; the Home tab is none."""
+    view: JSON | None = body.get("view")
+    return view if view and view.get("type") == "modal" else None
+
+
 def owner_of(body: JSON) -> Owner:
     """Who sent the payload. External people of shared channels come with their own team (slack-rules)."""
     user = body.get("user") or {}
+    if isinstance(event := body.get("event"), dict):
+        user = {"id": event.get("user")}
     enterprise = (body.get("enterprise") or {}).get("id") or body.get("enterprise_id") or None
     team = user.get("team_id") or (body.get("team") or {}).get("id") or body.get("team_id") or ""
     if enterprise:

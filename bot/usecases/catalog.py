@@ -20,6 +20,8 @@ from bot.usecases.recent import Recent
 
 INCLUDED: tuple[ProjectInclude, ...] = ("trackers", "issue_categories", "issue_custom_fields")
 
+EXAMPLES = 4
+
 
 @dataclass(frozen=True)
 class Catalog:
@@ -33,6 +35,8 @@ class Catalog:
     versions: tuple[Ref, ...]
     people: tuple[Ref, ...]
     custom_fields: tuple[Ref, ...]
+    custom_values: dict[int, tuple[str, ...]]
+    """Values that the latest issues have in custom fields, by field id: what kind of thing belongs there."""
 
 
 class Catalogs:
@@ -76,12 +80,21 @@ class Catalogs:
                 [me, *_members(memberships), *(p for i in seen for p in (i.assigned_to, i.author))]
             ),
             custom_fields=_seen([*(project.issue_custom_fields if project else ()), *_custom(seen)]),
+            custom_values=_custom_values(seen),
         )
 
 
 def _custom(seen: Iterable[Issue]) -> Iterable[Ref]:
     """Redmine leaves the fields that are for all projects out of a project's list; its issues have them."""
     return (Ref(id=field.id, name=field.name) for issue in seen for field in issue.custom_fields)
+
+
+def _custom_values(seen: Iterable[Issue]) -> dict[int, tuple[str, ...]]:
+    found: dict[int, dict[str, None]] = {}
+    for custom in (custom for issue in seen for custom in issue.custom_fields):
+        values = custom.value if isinstance(custom.value, tuple) else (custom.value,)
+        found.setdefault(custom.id, {}).update((value, None) for value in values if value)
+    return {number: tuple(values)[:EXAMPLES] for number, values in found.items()}
 
 
 def _open(versions: Iterable[Version]) -> tuple[Ref, ...]:

@@ -3,14 +3,12 @@
 from collections.abc import AsyncIterable, Sequence
 from dataclasses import dataclass
 
-from bot.errors import NotFound, Refused, ServiceError, UserError
+from bot.errors import NotFound, ServiceError, UserError
 from bot.service.client import Client
 from bot.service.writes import IssueChanges, UploadInput
 from bot.store.owner import Owner
 from bot.usecases.accounts import Accounts
 from bot.usecases.issues import Issues
-
-METHOD_NOT_ALLOWED = 405
 
 
 class LostFile(UserError):
@@ -61,6 +59,9 @@ class Files:
             except (ServiceError, LostFile) as error:
                 outcomes.append(Outcome(file.name, error))
                 continue
+            except (TimeoutError, ValueError):  # it stalled, or wasn't as long as it was said to be
+                outcomes.append(Outcome(file.name, LostFile("it didn't arrive whole from Slack: try again")))
+                continue
             outcomes.append(Outcome(file.name))
             uploads.append(
                 UploadInput(token=upload.token, filename=file.name, content_type=file.content_type)
@@ -70,10 +71,8 @@ class Files:
                 await self._client.beyond.update_issue(
                     session.key, number, IssueChanges(uploads=tuple(uploads))
                 )
-            except (NotFound, Refused) as error:
-                if isinstance(error, Refused) and error.status != METHOD_NOT_ALLOWED:
-                    raise
+            except NotFound:
                 raise UserError(
-                    "{service} can't attach files to an issue that exists: create a new one with them instead."
+                    "{service} can't attach files to an issue that exists: create a new one instead."
                 ) from None
         return tuple(outcomes)

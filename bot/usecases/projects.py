@@ -102,7 +102,7 @@ class Projects:
             )
 
     async def set_default(self, owner: Owner, channel: Channel, wanted: str) -> Project:
-        """Make a project that the person sees the channel's own. Raises UserError, NotLinked, ServiceError."""
+        """Make a project that the person sees the channel's. Raises UserError, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
             project = await self.find(session, wanted)
         await self._store.channels.set_default(

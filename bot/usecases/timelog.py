@@ -70,7 +70,7 @@ class Timelog:
         spent_on: date,
         comment: str,
     ) -> Logged:
-        """Log `hours` on an issue once. Raises UserError, NotLinked, Refused, OutcomeUnknown, ServiceError."""
+        """Log `hours` on an issue once. Raises UserError, NotLinked, ServiceError (OutcomeUnknown too)."""
         if hours <= 0:
             raise UserError("Log more than no time at all: `1.5`, `90m` or `1h30`.")
         session = await self._accounts.writing(owner)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import aiohttp
 from pydantic import SecretStr
@@ -26,6 +26,7 @@ from bot.store.owner import Owner
 from bot.store.vault import Vault
 
 JSON = dict[str, Any]
+T = TypeVar("T")
 Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"
 PATIENCE = 10.0
@@ -126,7 +127,9 @@ class Person:
 
     async def messages(self, channel: str | None = None) -> list[JSON]:
         """The messages that the person sees in a channel."""
-        seen: list[JSON] = (await self.state())["messages"].get(self.office.channel_id(channel or self.channel), [])
+        seen: list[JSON] = (await self.state())["messages"].get(
+            self.office.channel_id(channel or self.channel), []
+        )
         return seen
 
     async def command(self, text: str) -> None:
@@ -171,7 +174,11 @@ class Person:
 
         async def top() -> JSON | None:
             views = (await self.state())["views"]
-            return views[-1] if views and views[-1]["title"]["text"] == title and not _loading(views[-1]) else None
+            return (
+                views[-1]
+                if views and views[-1]["title"]["text"] == title and not _loading(views[-1])
+                else None
+            )
 
         return await until(top)
 
@@ -198,6 +205,21 @@ class Person:
         """Close a form."""
         await self._post("close", view_id=view["id"])
 
+    async def open_home(self) -> None:
+        """Open the app's Home tab."""
+        await self._post("home")
+
+    async def home(self) -> JSON | None:
+        """The Home tab as it is now."""
+        view: JSON | None = (await self.state())["home"]
+        return view
+
+    async def press_at_home(self, text: str) -> None:
+        """Press a button of the Home tab."""
+        home = await until(self.home)
+        block, element = _element(home["blocks"], text)
+        await self._act({"view": {"id": home["id"]}}, block, element, value=element.get("value"))
+
     async def errors(self) -> JSON:
         """The errors at the fields of the form on top, once there are some."""
 
@@ -223,7 +245,11 @@ class Person:
             case "external_select":
                 source = {"view": {"id": view["id"]}}
                 found = await self._post(
-                    "suggest", source=source, block_id=block["block_id"], action_id=element["action_id"], value=text
+                    "suggest",
+                    source=source,
+                    block_id=block["block_id"],
+                    action_id=element["action_id"],
+                    value=text,
                 )
                 return {"selected_option": _option(found["options"], text)}
             case "multi_static_select":
@@ -256,7 +282,7 @@ class Person:
         return said
 
 
-async def until(look: Callable[[], Awaitable[Any]], seconds: float = PATIENCE) -> Any:
+async def until(look: Callable[[], Awaitable[T | None]], seconds: float = PATIENCE) -> T:
     """What `look` sees, once it sees something."""
     async with asyncio.timeout(seconds):
         while not (seen := await look()):
@@ -299,7 +325,10 @@ def _loading(view: JSON) -> bool:
 
 def _element(blocks: list[JSON], text: str) -> tuple[JSON, JSON]:
     for block in blocks:
-        for element in [*block.get("elements", []), *([block["accessory"]] if block.get("accessory") else [])]:
+        for element in [
+            *block.get("elements", []),
+            *([block["accessory"]] if block.get("accessory") else []),
+        ]:
             if element.get("type") == "button" and element["text"]["text"] == text:
                 return block, element
     raise AssertionError(f"no button {text!r} in {[_texts(b) for b in blocks]}")

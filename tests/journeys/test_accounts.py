@@ -54,7 +54,9 @@ async def test_a_form_that_was_asked_for_opens_once_linked(ben: Person) -> None:
     assert form["blocks"][0]["label"]["text"] == "Project"
 
 
-async def test_a_key_that_stopped_working_is_said_once_and_never_used_again(office: Office, ana: Person) -> None:
+async def test_a_key_that_stopped_working_is_said_once_and_never_used_again(
+    office: Office, ana: Person
+) -> None:
     office.tracker.data.users[_id_of(office, "ana")].api_key = "f" * 40
 
     await ana.command("/issues")

@@ -68,7 +68,10 @@ async def test_a_dead_service_is_said_in_the_form_which_keeps_everything(
 
     await ana.submit(view, TYPED)
 
-    assert await banner(ana) == ":warning: Tracker can't be reached: nothing was changed, so try again in a minute."
+    assert (
+        await banner(ana)
+        == ":warning: Tracker can't be reached: nothing was changed, so try again in a minute."
+    )
     again = await ana.form("New issue")
     assert values_of(again)["Description"] == TYPED["Description"]
     await wire.up()

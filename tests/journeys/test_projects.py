@@ -23,7 +23,9 @@ async def test_a_channels_project_is_set_used_and_taken_back(ana: Person) -> Non
 
 
 async def test_an_unknown_project_is_answered_with_those_there_are(ana: Person) -> None:
-    assert "Infrastructure, Mobile App, Security or Web Shop" in (await ana.ask("/tracker project nope"))["text"]
+    assert (
+        "Infrastructure, Mobile App, Security or Web Shop" in (await ana.ask("/tracker project nope"))["text"]
+    )
 
 
 async def test_an_ambiguous_name_is_answered_with_the_candidates(ana: Person) -> None:

@@ -61,7 +61,7 @@ async def test_nothing_found_is_said(ana: Person) -> None:
     assert "No issue fits" in text_of(await ana.ask("/issues xyzzyplugh"))
 
 
-async def test_a_result_is_shared_from_its_menu_unless_its_project_is_not_public(office: Office, ana: Person) -> None:
+async def test_a_result_is_shared_from_its_menu_unless_its_project_is_not_public(ana: Person) -> None:
     found = await ana.ask("/issues project:webshop sort:id")
     number = found["text"].split("#")[1].split(",")[0]
     shared = await ana.after(ana.choose_from_menu(found, f"#{number}", "Share here"))

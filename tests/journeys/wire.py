@@ -50,7 +50,11 @@ class Wire:
         async with (
             aiohttp.ClientSession(auto_decompress=False) as session,
             session.request(
-                request.method, self.target + request.raw_path, data=body, headers=headers, allow_redirects=False
+                request.method,
+                self.target + request.raw_path,
+                data=body,
+                headers=headers,
+                allow_redirects=False,
             ) as answer,
         ):
             content = await answer.read()

@@ -3,7 +3,7 @@ import os
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft7Validator  # type: ignore[import-untyped] # it ships no types
+from jsonschema import Draft7Validator
 
 from bot.slack import register
 from bot.slack.manifest import Mode, manifest, to_yaml

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import asyncpg  # type: ignore[import-untyped] # it ships no types
+import asyncpg
 import pytest
 
 from bot.store.engine import Database

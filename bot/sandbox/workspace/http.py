@@ -15,6 +15,8 @@ import aiohttp
 from bot.sandbox.workspace.delivery import ACK_SECONDS, Answer, Kind, Retry
 from bot.sandbox.workspace.shapes import MAX_BODY, Clock, JsonObject, parsed
 
+SUCCESS = range(200, 300)
+
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
     """The `X-Slack-Signature` of a body sent at `timestamp`."""
@@ -83,7 +85,7 @@ class HttpDelivery:
                 raw += chunk
                 if len(raw) > MAX_BODY:
                     return Answer("refused")
-            if not 200 <= response.status < 300:  # noqa: PLR2004 - the range of success
+            if response.status not in SUCCESS:
                 return Answer("refused")
             text = raw.decode(errors="replace").strip()
             if not text:

@@ -21,6 +21,7 @@ PARTNER = User(
     locale="de-DE",
     color="#64748b",
 )
+TALKERS = 3
 LOG = b"""\
 10:41:07 INFO  cart 7f3a: voucher SPRING10 accepted, total 45.00
 10:41:09 INFO  cart 7f3a: line 2 removed, total 12.00
@@ -39,15 +40,14 @@ def _note(person: Person) -> Note:
 
 def _picture() -> bytes:
     """A small PNG: a chart whose bars fall off at the end."""
-    width, height = 240, 120
-    bars = (70, 78, 74, 82, 88, 80, 84, 30, 18, 12)
+    paper, good, bad = b"\xf6\xf7\xf9", b"\x3b\x82\xc4", b"\xd9\x48\x3b"
+    height, gap, wide, foot = 120, 5, 19, 8
+    bars = [(tall, good) for tall in (80, 88, 84, 92, 98, 90, 94)] + [(tall, bad) for tall in (40, 28, 22)]
+    width = len(bars) * (gap + wide)
     rows = bytearray()
-    for y in range(height):
-        rows.append(0)
-        for x in range(width):
-            bar = bars[x * len(bars) // width]
-            inside = x % 24 > 4 and height - y < bar + 10 and y < height - 8  # noqa: PLR2004 - a drawing
-            rows += (b"\xd9\x48\x3b" if bar < 50 else b"\x3b\x82\xc4") if inside else b"\xf6\xf7\xf9"  # noqa: PLR2004 - a drawing
+    for above in range(height, 0, -1):
+        line = b"".join(paper * gap + (ink if foot < above < tall else paper) * wide for tall, ink in bars)
+        rows += b"\0" + line
 
     def chunk(name: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
@@ -69,7 +69,7 @@ class Seed:
         """People, channels, and their messages of yesterday and today."""
         self._users()
         self._channels()
-        if len(self._people) >= 3:  # noqa: PLR2004 - the talk is between three
+        if len(self._people) >= TALKERS:
             self._talk()
 
     def _users(self) -> None:

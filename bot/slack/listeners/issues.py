@@ -176,7 +176,8 @@ async def filled(turn: Turn, session: Session, draft: Draft, project: Project | 
     catalog = await turn.parts.catalogs.of(session, project.id)
     said = None
     try:
-        found = [await turn.parts.people.find(session, one, catalog) for one in (draft.to, *draft.watch) if one]
+        named = [one for one in (draft.to, *draft.watch) if one]
+        found = [await turn.parts.people.find(session, one, catalog) for one in named]
         ids = [f"#{person.id}" for person in found]
         to, watch = (ids[0], ids[1:]) if draft.to else (None, ids)
         draft = draft.model_copy(update={"to": to, "watch": tuple(watch)})

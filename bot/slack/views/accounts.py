@@ -69,7 +69,8 @@ def state(service: str, command: str, name: str | None) -> list[Block]:
 
 def whoami(service: str, user: User, name: str) -> Message:
     """The person as the service knows them."""
-    text = f"In {escape(service)} you are *{escape(name)}*{_login(user)}{', an administrator' if user.admin else ''}."
+    role = ", an administrator" if user.admin else ""
+    text = f"In {escape(service)} you are *{escape(name)}*{_login(user)}{role}."
     details = f"User {user.id}" + (f" · {escape(user.mail)}" if user.mail else "")
     return Message(text, (section(text), context(details)))
 

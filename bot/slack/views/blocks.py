@@ -72,13 +72,17 @@ def section(
 
 def fields(pairs: Iterable[tuple[str, str]]) -> list[SectionBlock]:
     """`label: value` pairs in two columns, ten to a block; values are mrkdwn, already escaped."""
-    cells = [MarkdownTextObject(text=cut(f"*{label}*\n{value}", FIELD), verbatim=True) for label, value in pairs]
+    cells = [_text(f"*{label}*\n{value}") for label, value in pairs]
     return [SectionBlock(fields=cells[i : i + 10]) for i in range(0, len(cells), 10)]
 
 
 def context(*mrkdwn: str) -> ContextBlock:
     """A line of small print, already escaped."""
-    return ContextBlock(elements=[MarkdownTextObject(text=cut(text, FIELD), verbatim=True) for text in mrkdwn[:10]])
+    return ContextBlock(elements=[_text(text) for text in mrkdwn[:10]])
+
+
+def _text(mrkdwn: str) -> MarkdownTextObject:
+    return MarkdownTextObject(text=cut(mrkdwn, FIELD), verbatim=True)
 
 
 def header(text: str) -> HeaderBlock:

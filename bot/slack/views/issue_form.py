@@ -113,10 +113,11 @@ def _details(draft: Draft, project_id: int, catalog: Catalog) -> list[Block]:
         )
         blocks.append(forms.field("watchers" + tag, "Watchers", watchers))
     for ref in catalog.custom_fields[:CUSTOM_FIELDS]:
-        value = draft.custom_fields.get(ref.id)
-        blocks.append(
-            forms.field(f"cf_{ref.id}", ref.name or f"Field {ref.id}", forms.text(f"cf_{ref.id}", value))
+        like = ", ".join(catalog.custom_values.get(ref.id, ()))
+        element = forms.text(
+            f"cf_{ref.id}", draft.custom_fields.get(ref.id), placeholder=f"Like {like}" if like else None
         )
+        blocks.append(forms.field(f"cf_{ref.id}", ref.name or f"Field {ref.id}", element))
     return blocks
 
 

@@ -61,7 +61,7 @@ class Api:
     def __post_init__(self) -> None:
         self.data = self.tracker.data
 
-    async def __call__(self, method: str, path: str, who: str | None = "ana", /, **options: Any) -> Answer:  # noqa: ANN401 - passed on to aiohttp
+    async def __call__(self, method: str, path: str, who: str | None = "ana", /, **options: Any) -> Answer:
         """One request with the person's key."""
         headers = dict(options.pop("headers", {}))
         if who is not None:
@@ -169,7 +169,7 @@ async def start(data: Data) -> AsyncIterator[Starter]:
     """Start the service with other settings than the usual."""
     async with AsyncExitStack() as stack:
 
-        async def run(**settings: Any) -> Api:  # noqa: ANN401 - passed on
+        async def run(**settings: Any) -> Api:
             tracker = Tracker(data, clock=lambda: NOW, **settings)
             await tracker.start()
             stack.push_async_callback(tracker.stop)

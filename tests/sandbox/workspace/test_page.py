@@ -139,4 +139,4 @@ async def test_permalink_leads_into_the_page(app: App, page: Page, workspace: Wo
 
 async def test_listens_on_this_machine_only() -> None:
     with pytest.raises(ValueError, match="loopback"):
-        await Workspace(manifest=MANIFEST, people=PEOPLE).start("0.0.0.0", 0)  # noqa: S104 - refused is the point
+        await Workspace(manifest=MANIFEST, people=PEOPLE).start("192.0.2.1", 0)

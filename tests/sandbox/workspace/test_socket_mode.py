@@ -1,5 +1,7 @@
 """From a person's act to the app over Socket Mode, and back."""
 
+from contextlib import AsyncExitStack
+
 import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
@@ -180,3 +182,23 @@ async def test_socket_address_opens_once(workspace: Workspace, page: Page) -> No
         assert (await connection.receive_json())["type"] == "hello"
         with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
             await page.session.ws_connect(url)
+
+
+async def test_eleventh_connection_is_turned_away(workspace: Workspace, page: Page) -> None:
+    web = AsyncWebClient(base_url=workspace.api_url)
+    async with AsyncExitStack() as open_ones:
+        for count in range(1, 12):
+            url = (await web.apps_connections_open(app_token=workspace.app_token))["url"]
+            connection = await open_ones.enter_async_context(page.session.ws_connect(url))
+            greeting = await connection.receive_json()
+            assert greeting["type"] == ("hello" if count <= 10 else "disconnect")
+    assert workspace.violations[-1].rule == "too_many_websockets"
+
+
+async def test_app_comes_back_after_its_connection_was_cut(app: App, page: Page) -> None:
+    assert app.client.current_session is not None
+    await app.client.current_session.close()
+    await page.until(lambda state: not state["app"]["connected"])
+    await page.until(lambda state: state["app"]["connected"])
+    await page.post("command", channel=GENERAL, text="/issue")
+    assert (await app.next())["command"] == "/issue"

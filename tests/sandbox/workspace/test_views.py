@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import pytest
+
 from bot.sandbox.workspace.server import Workspace
 from tests.sandbox.workspace.harness import App, HandClock, Json, Page, modal, plain, text_input
 
@@ -61,6 +63,51 @@ async def test_client_checks_before_the_app_hears(app: App, page: Page) -> None:
         "hours": "Please enter a number that is at most 8.",
     }
     assert app.received.empty()
+
+
+@pytest.mark.parametrize(
+    ("element", "value", "sentence"),
+    [
+        ({"type": "number_input", "is_decimal_allowed": True}, "1,5", "Please enter a valid number."),
+        ({"type": "number_input", "is_decimal_allowed": True}, "NaN", "Please enter a valid number."),
+        ({"type": "number_input", "is_decimal_allowed": False}, "1.5", "Please enter a whole number."),
+        (
+            {"type": "number_input", "is_decimal_allowed": True, "min_value": "0.1"},
+            "0",
+            "Please enter a number that is at least 0.1.",
+        ),
+        ({"type": "email_text_input"}, "ana", "Please enter a valid email address."),
+        ({"type": "url_text_input"}, "harbor", "Please enter a valid URL."),
+        ({"type": "plain_text_input", "max_length": 3}, "abcd", "Please enter at most 3 characters."),
+    ],
+)
+async def test_each_kind_of_input_is_checked(
+    app: App, page: Page, element: Json, value: str, sentence: str
+) -> None:
+    part = {"action_id": "value", **element}
+    block = {"type": "input", "block_id": "b", "label": plain("Field"), "element": part}
+    view = await opened(app, page, modal(block))
+    values = {"b": {"value": {"type": element["type"], "value": value}}}
+    assert (await page.post("submit", view_id=view["id"], values=values))["errors"] == {"b": sentence}
+
+
+async def test_files_of_a_form_are_handed_over_with_their_addresses(
+    app: App, page: Page, workspace: Workspace
+) -> None:
+    element = {"type": "file_input", "action_id": "value", "max_files": 1}
+    block = {"type": "input", "block_id": "files", "label": plain("Files"), "element": element}
+    view = await opened(app, page, modal(block))
+    two = [(await page.upload(name, b"log", "text/plain"))["files"][0] for name in ("a.log", "b.log")]
+    values = {"files": {"value": {"type": "file_input", "files": two}}}
+    answer = await page.post("submit", view_id=view["id"], values=values)
+    assert answer["errors"] == {"files": "Please choose at most 1."}
+    values["files"]["value"]["files"] = two[:1]
+    await page.post("submit", view_id=view["id"], values=values)
+    file = (await app.next())["view"]["state"]["values"]["files"]["value"]["files"][0]
+    assert file["name"] == "a.log"
+    headers = {"Authorization": f"Bearer {workspace.bot_token}"}
+    async with page.session.get(file["url_private_download"], headers=headers) as response:
+        assert await response.read() == b"log"
 
 
 async def test_errors_stand_at_their_blocks_and_keep_what_was_typed(
