@@ -226,6 +226,19 @@ def _hashed(told: JSON) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
 
+def unclaimed(body: JSON, text: str) -> BoltResponse:
+    """The answer to what can't be claimed, and so must not be acted on: a sentence where one can be given.
+
+    An event is refused, so that Slack delivers it again.
+    """
+    if "command" in body:
+        return BoltResponse(status=200, body={"response_type": "ephemeral", "text": text})
+    if view := modal(body) if body.get("type") == "view_submission" else None:
+        first = next((b["block_id"] for b in view["blocks"] if b.get("type") == "input"), "")
+        return BoltResponse(status=200, body={"response_action": "errors", "errors": {first: text}})
+    return BoltResponse(status=503 if "event" in body else 200, body="")
+
+
 def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
     """Middleware: each delivery is claimed in the database before it is acted on, so that it acts once."""
 
@@ -235,7 +248,15 @@ def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
         next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
     ) -> BoltResponse | None:
         key = delivery_key(body)
-        if key is not None and not await parts.store.deliveries.claim(key):
+        try:
+            fresh = key is None or await parts.store.deliveries.claim(key)
+        except Exception:
+            reference = telemetry.reference()
+            log.exception("unclaimed", action="delivery", reference=reference)
+            return unclaimed(
+                body, f"I can't reach my memory; tell your administrator the reference {reference}."
+            )
+        if not fresh:
             log.info("repeated_delivery", action=req.mode, user=owner_of(body).user_id)
             return BoltResponse(status=200, body="")
         return await next()

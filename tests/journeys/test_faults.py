@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
@@ -138,3 +139,17 @@ async def test_a_command_during_an_outage_gets_one_sentence_and_is_said_back(ana
 
     assert said.startswith("Tracker can't be reached: nothing was changed, so try again in a minute.")
     assert "/issue new Nobody home project:webshop" in said
+
+
+async def test_without_its_memory_the_bot_acts_on_nothing_and_says_so(ana: Person, service: Tracker) -> None:
+    view = await form(ana)
+    async with ana.office.bot.database.session() as session:
+        await session.execute(text("drop table deliveries"))
+    count = len(service.data.issues)
+
+    said = text_of(await ana.ask("/issue new Twice perhaps project:webshop"))
+    await ana.submit(view, TYPED)
+
+    assert "reference" in said
+    assert "reference" in (await ana.errors())["project"]
+    assert len(service.data.issues) == count

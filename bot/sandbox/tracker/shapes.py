@@ -90,10 +90,9 @@ def project(data: Data, row: Project, viewer: Viewer, include: Collection[str] =
             {"id": n, "name": name} for n, name in enumerate(MODULES, 1) if name in row.modules
         ]
     if "issue_custom_fields" in include:
+        # Those that are for all projects are not listed, as in Redmine 5.0.
         fields = data.custom_fields.values()
-        shape["issue_custom_fields"] = [
-            ref(f) for f in fields if f.project_ids is None or row.id in f.project_ids
-        ]
+        shape["issue_custom_fields"] = [ref(f) for f in fields if f.project_ids and row.id in f.project_ids]
     return shape | {"created_on": stamp(row.created_on), "updated_on": stamp(row.updated_on)}
 
 

@@ -196,6 +196,8 @@ def _of(selected: JSON, what: Literal["value", "text"]) -> str:
 
 
 BANNER = "banner"
+SECRET = frozenset({"key"})
+"""Fields whose contents are never given back: not even to the person who typed them."""
 INITIAL = {
     "value": "initial_value",
     "selected_option": "initial_option",
@@ -223,7 +225,7 @@ def refilled(view: JSON, said: str, metadata: str | None = None) -> JSON:
 
 
 def _refilled(block: JSON, values: JSON) -> JSON:
-    if block.get("type") != "input":
+    if block.get("type") != "input" or block.get("block_id") in SECRET:
         return block
     element = {k: v for k, v in block["element"].items() if not k.startswith("initial_")}
     state = (values.get(str(block.get("block_id"))) or {}).get(element.get("action_id")) or {}

@@ -25,6 +25,14 @@ CHOICES = {
     "category": ("Category", "category"),
     "version": ("Target version", "version"),
 }
+UNCHOSEN = {
+    "tracker": "The project's first",
+    "status": "The tracker's first",
+    "priority": "The usual one",
+    "assignee": "Nobody yet",
+    "category": "None",
+    "version": "None",
+}
 
 
 def loading(title: str = "New issue") -> JSON:
@@ -79,7 +87,7 @@ def _details(draft: Draft, project_id: int, catalog: Catalog) -> list[Block]:
                 f"issue.{name}",
                 _options(refs),
                 _matching(kind, wanted[name], refs),
-                f"{label}: as the project has it",
+                UNCHOSEN[name],
             )
             blocks.append(forms.field(name + tag, label, element))
     parent = option(f"#{draft.parent}", str(draft.parent)) if draft.parent else None

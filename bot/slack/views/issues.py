@@ -53,7 +53,7 @@ def title(issue: Issue, style: Style) -> str:
 def card(shown: Shown, style: Style, *, shareable: bool = True) -> Message:
     """An issue for one person, with what can be done with it; in a form there is nowhere to share it to."""
     issue = shown.issue
-    blocks: list[Block] = [section(f"*{title(issue, style)}*"), context(_kind(shown.issue))]
+    blocks: list[Block] = [section(f"*{title(issue, style)}*"), context(_kind(issue, with_status=False))]
     blocks += fields(_facts(shown))
     description = style.mrkdwn(issue.description or "").strip()
     if description:
@@ -69,7 +69,9 @@ def shared(shown: Shown, style: Style, user_id: str) -> Message:
     """An issue as one person shares it with a conversation: what anyone needs to follow the talk."""
     issue = shown.issue
     text = f"<@{user_id}> shares {title(issue, style)}"
-    return Message(text, (section(text), context(_kind(issue), _people(issue)), _open_it(issue, style)))
+    return Message(
+        text, (section(text), context(f"{_kind(issue)} · {_people(issue)}"), _open_it(issue, style))
+    )
 
 
 def announced(created: Created, style: Style, user_id: str) -> Message:
@@ -77,7 +79,9 @@ def announced(created: Created, style: Style, user_id: str) -> Message:
     issue = created.issue
     tracker = line(issue.tracker.name) if issue.tracker else "an issue"
     text = f"<@{user_id}> created {tracker} {title(issue, style)}"
-    return Message(text, (section(text), context(_kind(issue), _people(issue)), _open_it(issue, style)))
+    return Message(
+        text, (section(text), context(f"{_kind(issue)} · {_people(issue)}"), _open_it(issue, style))
+    )
 
 
 def created(made: Created, style: Style, why_private: str | None) -> Message:
@@ -127,8 +131,9 @@ def _open_it(issue: Issue, style: Style) -> Block:
     )
 
 
-def _kind(issue: Issue) -> str:
-    parts = [ref.name for ref in (issue.project, issue.tracker, issue.status) if ref and ref.name]
+def _kind(issue: Issue, *, with_status: bool = True) -> str:
+    refs = (issue.project, issue.tracker, issue.status if with_status else None)
+    parts = [ref.name for ref in refs if ref and ref.name]
     return " · ".join(line(part) for part in parts) + (" · :lock: private" if issue.is_private else "")
 
 
@@ -142,7 +147,7 @@ def _facts(shown: Shown) -> list[tuple[str, str]]:
     issue = shown.issue
     status = issue.status.name if issue.status else ""
     facts = [
-        ("Status", line(status) + (" (closed)" if issue.status and issue.status.is_closed else "")),
+        ("Status", line(status)),
         ("Priority", line(issue.priority.name) if issue.priority else ""),
         ("Assignee", line(issue.assigned_to.name) if issue.assigned_to else "nobody"),
         ("Author", line(issue.author.name) if issue.author else ""),

@@ -25,12 +25,14 @@ async def test_the_list_has_active_projects_the_requester_sees(api: "Api") -> No
 async def test_a_project_with_its_parts(api: "Api") -> None:
     include = "trackers,issue_categories,time_entry_activities,enabled_modules,issue_custom_fields,nonsense"
     api.data.projects[1].default_version_id, api.data.projects[1].default_assignee_id = 1, 4
+    customer = next(field for field in api.data.custom_fields.values() if field.name == "Customer")
+    customer.project_ids = frozenset({1})  # the other one is for all projects, and so not listed
     shop = (await api.get("/projects/shop.json", include=include)).body["project"]
     assert [t["name"] for t in shop["trackers"]] == ["Bug", "Feature", "Support"]
     assert shop["issue_categories"] == [{"id": 1, "name": "Checkout"}, {"id": 2, "name": "Payments"}]
     assert len(shop["time_entry_activities"]) == 4
     assert [m["name"] for m in shop["enabled_modules"]] == ["issue_tracking", "time_tracking"]
-    assert [f["name"] for f in shop["issue_custom_fields"]] == ["Customer", "Room"]
+    assert [f["name"] for f in shop["issue_custom_fields"]] == ["Customer"]
     assert (shop["default_version"]["name"], shop["default_assignee"]["name"]) == ("1.0", "Mia Test")
     assert (shop["status"], shop["is_public"], shop["homepage"]) == (1, True, None)
     child = (await api.get("/projects/2.json")).body["project"]
