@@ -1,9 +1,9 @@
 """The tables. A Slack user without an enterprise has an empty text there, as keys take no null."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Text
+from sqlalchemy import JSON, BigInteger, Date, DateTime, Dialect, Index, Integer, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -85,3 +85,43 @@ class ContinuationRow(Table):
     user_id: Mapped[str]
     payload: Mapped[dict[str, Any]]
     created_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class CreatedIssueRow(Table):
+    """An issue that was created through the bot, and the message that it was made from, if any."""
+
+    __tablename__ = "created_issues"
+    __table_args__ = (
+        Index("ix_created_issues_owner", "enterprise_id", "team_id", "user_id", "created_at"),
+        Index("ix_created_issues_message", "team_id", "channel_id", "message_ts"),
+    )
+
+    issue_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    enterprise_id: Mapped[str]
+    team_id: Mapped[str]
+    user_id: Mapped[str]
+    subject: Mapped[str]
+    channel_id: Mapped[str | None]
+    message_ts: Mapped[str | None]
+    created_at: Mapped[datetime]
+
+
+class TimeEntryRow(Table):
+    """A time entry that was made through the bot; `minutes` as the person gave them."""
+
+    __tablename__ = "time_entries"
+    __table_args__ = (Index("ix_time_entries_owner", "enterprise_id", "team_id", "user_id", "created_at"),)
+
+    entry_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    enterprise_id: Mapped[str]
+    team_id: Mapped[str]
+    user_id: Mapped[str]
+    project_id: Mapped[int]
+    issue_id: Mapped[int | None]
+    title: Mapped[str]
+    minutes: Mapped[int] = mapped_column(Integer)
+    activity_id: Mapped[int | None]
+    activity: Mapped[str]
+    spent_on: Mapped[date] = mapped_column(Date)
+    comments: Mapped[str]
+    created_at: Mapped[datetime]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from bot.sandbox.workspace.shapes import JsonObject
 
 ChannelKind = Literal["channel", "private", "im"]
-Note = Literal["linked", "not linked yet", "administrator", ""]
+Note = Literal["starts linked", "starts unlinked", "administrator", ""]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ LOG = b"""\
 def _note(person: Person) -> Note:
     if person.admin:
         return "administrator"
-    return "linked" if person.linked else "not linked yet"
+    return "starts linked" if person.linked else "starts unlinked"
 
 
 def _picture() -> bytes:

@@ -18,7 +18,7 @@ async def test_snapshot_shows_a_person_what_they_may_see(page: Page, workspace: 
         "Ben Okafor",
         "Chris Lindqvist",
     ]
-    assert [p["note"] for p in state["people"][:3]] == ["linked", "not linked yet", "administrator"]
+    assert [p["note"] for p in state["people"][:3]] == ["starts linked", "starts unlinked", "administrator"]
     assert {c["name"] for c in state["channels"]} >= {"general", "webshop", "mobile", "partners", "Issue Bot"}
     assert state["app"]["commands"][0]["command"] == "/issue"
     assert [key["login"] for key in state["panel"]["keys"]] == [person.login for person in PEOPLE]

@@ -19,6 +19,7 @@ export const mainComposer = new Composer();
 export const channelCard = h("main", { class: "card channel" }, head, home, list.wrap, notice, mainComposer.node);
 home.append(homeBlocks, homeEmpty);
 dropOn(channelCard, mainComposer);
+mainComposer.onSent = () => list.follow();
 
 function tab(name, label) {
   return h("button", {

@@ -48,6 +48,7 @@ export class Composer {
     this.active = 0;
     this.moved = false;
     this.place = null;
+    this.onSent = null;
   }
 
   shortcuts() {
@@ -222,7 +223,10 @@ export class Composer {
     const answer = command
       ? await post("command", { channel: this.channel.id, text })
       : await post("message", { channel: this.channel.id, text, thread_ts: this.thread || undefined, file_ids: kept.files.map((f) => f.id) });
-    if (answer) return;
+    if (answer) {
+      if (this.onSent) this.onSent();
+      return;
+    }
     drafts.set(place, { text: draft.text || kept.text, files: kept.files });
     if (place !== this.place) return;
     this.area.value = this.draft().text;

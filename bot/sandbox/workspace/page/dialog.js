@@ -1,4 +1,5 @@
-// Dialogs: what lies beneath is inert, Tab stays inside, focus goes back to where it came from.
+// Dialogs: what lies beneath is inert, Tab stays inside, focus goes back to where it came from. The sandbox's
+// panel is no part of the workspace and stays usable: a key is copied from it while a form asks for one.
 
 import { h } from "./dom.js";
 import { closePopup, popupOpen } from "./menu.js";
@@ -29,8 +30,14 @@ export function hideDialog(overlay) {
   if (!stack.length && before && before.isConnected) before.focus({ preventScroll: true });
 }
 
+/** Whether something waits to be answered before the workspace goes on. */
+export function dialogOpen() {
+  return stack.length > 0;
+}
+
 function settle() {
-  document.getElementById("app").inert = stack.length > 0;
+  document.body.classList.toggle("with-dialog", dialogOpen());
+  for (const node of document.querySelectorAll(".sidebar, .channel, .thread, .switcher, .examples")) node.inert = dialogOpen();
   for (const [index, { overlay }] of stack.entries()) {
     overlay.inert = index < stack.length - 1;
     overlay.classList.toggle("beneath", index < stack.length - 1);
@@ -75,7 +82,7 @@ export function confirmed(confirm) {
     }, plain(confirm.confirm) || "Yes");
     const overlay = h("div", { class: "overlay" },
       h("div", {
-        class: "modal modal-small", role: "alertdialog", "aria-modal": "true", "aria-labelledby": "confirm-title",
+        class: "modal modal-small", role: "alertdialog", "aria-labelledby": "confirm-title",
         "aria-describedby": "confirm-text",
       }, h("header", { class: "modal-head" }, title),
       h("div", { class: "modal-body", id: "confirm-text" }, textNodes(confirm.text)),

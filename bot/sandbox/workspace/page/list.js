@@ -29,6 +29,12 @@ export class MessageList {
     this.jump.hidden = true;
   }
 
+  /** Goes to the end and stays there: what one has just asked for is answered there. */
+  follow() {
+    this.pinned = true;
+    this.toEnd();
+  }
+
   /** `key` names what is shown (another one starts at its end); `intro` is an entry shown above. */
   show(key, label, messages, { all, inThread = false, intro = null }) {
     const fresh = key !== this.shown;

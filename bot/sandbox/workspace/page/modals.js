@@ -20,7 +20,7 @@ class Form {
     this.body = h("div", { class: "modal-body" });
     this.foot = h("footer", { class: "modal-foot" });
     this.bar = h("div", { class: "progress", hidden: true });
-    this.dialog = h("div", { class: "modal", role: "dialog", "aria-modal": "true", "aria-labelledby": titleId, tabindex: -1 },
+    this.dialog = h("div", { class: "modal", role: "dialog", "aria-labelledby": titleId, tabindex: -1 },
       h("header", { class: "modal-head" }, this.back, this.title,
         h("button", { type: "button", class: "icon-button", "aria-label": "Dismiss", on: { click: () => this.close(true) } }, icon("close", 20))),
       this.bar, this.body, this.foot);

@@ -1,6 +1,7 @@
 // Beside the workspace: keys to link with, what to try, and which of Slack's rules were broken.
 
 import { clockSeconds } from "./dates.js";
+import { dialogOpen } from "./dialog.js";
 import { avatar, h, icon, keepFocus, link } from "./dom.js";
 import { changed, person, store } from "./store.js";
 import { toast } from "./toast.js";
@@ -36,7 +37,8 @@ function keyRow(key, service) {
   const notes = [key.slack_user === store.user ? "you" : null, key.login, key.admin ? "administrator" : null].filter(Boolean);
   const button = h("button", {
     type: "button", class: "icon-button", "aria-label": `Copy ${key.name}'s ${service} key`, title: "Copy key",
-    on: { click: () => copy(key.api_key, button) },
+    // the field that waits for the key keeps the focus, so that pasting works at once
+    on: { mousedown: (event) => event.preventDefault(), click: () => copy(key.api_key, button) },
   }, icon("copy", 17));
   return h("li", { class: "key" },
     who ? avatar(who, 30) : h("span", { class: "avatar avatar-none", "aria-hidden": "true", style: { "--size": "30px" } }, icon("key", 16)),
@@ -51,7 +53,7 @@ function violation(entry) {
 
 function tryThis(app, fill) {
   return h("section", {}, h("h3", {}, icon("spark", 17), "Try this"),
-    h("ul", { class: "examples" }, EXAMPLES.map(([text, note]) => h("li", {},
+    h("ul", { class: "examples", inert: dialogOpen() }, EXAMPLES.map(([text, note]) => h("li", {},
       h("button", { type: "button", class: "example", on: { click: () => fill(text) } }, h("code", {}, text), h("span", {}, note))))),
     h("p", { class: "quiet" }, "Or point at a message, choose ", h("b", {}, "⋯ More actions"), ` and let ${app.name} turn it into an issue.`));
 }

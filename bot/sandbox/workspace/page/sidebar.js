@@ -1,5 +1,6 @@
 // The left column: channels, direct messages, the app; and the bar above everything.
 
+import { dialogOpen } from "./dialog.js";
 import { avatar, h, icon, keepFocus } from "./dom.js";
 import { menu } from "./menu.js";
 import { changed, channelTitle, isAppChannel, openChannel, person, showsMessages, store, switchUser, unreadCount } from "./store.js";
@@ -46,8 +47,8 @@ export function showSidebar() {
 }
 
 function about({ title, note }) {
-  const same = title && note && title.toLowerCase() === note.toLowerCase();
-  return [title, same ? null : note].filter(Boolean).join(" · ");
+  const said = title && note && title.toLowerCase().includes(note.toLowerCase());
+  return [title, said ? null : note].filter(Boolean).join(" · ");
 }
 
 function choosePerson(anchor) {
@@ -73,7 +74,7 @@ export function showTopbar() {
   topbarSig = sig;
   const switcher = h("button", {
     type: "button", class: "switcher", "aria-label": `Acting as ${me.real_name}`, "aria-haspopup": "menu", "aria-expanded": "false",
-    dataset: { focus: "switcher" }, on: { click: () => choosePerson(switcher) },
+    dataset: { focus: "switcher" }, inert: dialogOpen(), on: { click: () => choosePerson(switcher) },
   }, avatar(me, 26), h("span", { class: "switcher-text" }, h("b", {}, me.real_name), h("span", {}, me.note || "")), icon("down", 16));
   const toggle = h("button", {
     type: "button", class: "panel-toggle", "aria-expanded": String(store.panelOpen), "aria-controls": "panel", dataset: { focus: "panel" },

@@ -15,6 +15,7 @@ export const threadCard = h("section", { class: "card thread", "aria-label": "Th
     h("button", { type: "button", class: "icon-button", "aria-label": "Close thread", on: { click: () => openThread(null) } }, icon("close"))),
   list.wrap, composer.node);
 dropOn(threadCard, composer);
+composer.onSent = () => list.follow();
 threadCard.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.defaultPrevented) openThread(null);
 });

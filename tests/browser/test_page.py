@@ -1,0 +1,69 @@
+"""The page itself: who sees what, what the composer offers, and what it shows when a rule is broken."""
+
+import pytest
+from playwright.async_api import expect
+from slack_sdk.errors import SlackApiError
+
+from bot.app_sandbox import Sandbox
+from tests.browser.visitor import PRIVATE, Visitor
+
+pytestmark = pytest.mark.browser
+
+
+async def test_private_answers_are_marked_and_seen_by_nobody_else(ana: Visitor) -> None:
+    await ana.opens("# webshop")
+    await ana.types("/tracker whoami")
+    answer = ana.message("In Tracker you are Ana Ruiz")
+    await expect(answer).to_contain_text(PRIVATE)
+    await ana.types("Back in a minute.")
+
+    await ana.acts_as("Chris Lindqvist")
+    await expect(ana.message("Back in a minute.")).to_be_visible()
+    await expect(answer).to_have_count(0)
+    await ana.types("/tracker whoami")
+    await expect(ana.message("In Tracker you are Chris Lindqvist")).to_contain_text("an administrator")
+
+    await ana.acts_as("Ana Ruiz")
+    await answer.get_by_role("button", name="Dismiss message").click()
+    await expect(answer).to_have_count(0)
+
+
+async def test_the_composer_completes_commands_and_shows_their_hints(ana: Visitor) -> None:
+    await ana.opens("# webshop")
+    await ana.composer.press_sequentially("/iss")
+    offered = ana.page.get_by_role("option")
+    await expect(offered).to_have_count(2)
+    await ana.composer.press("ArrowDown")
+    await ana.composer.press("Tab")
+    await expect(ana.composer).to_have_value("/issues ")
+    await expect(ana.page.get_by_role("note")).to_contain_text("status:open|closed|any")
+
+    await ana.composer.press_sequentially("to:me")
+    await ana.composer.press("Enter")
+
+    await expect(ana.message("Assignee: me")).to_contain_text(PRIVATE)
+    await expect(ana.composer).to_have_value("")
+
+
+async def test_the_apps_home_knows_the_person_and_begins_an_issue(ana: Visitor) -> None:
+    await ana.opens("Issue Bot")
+    home = ana.page.get_by_role("tabpanel", name="Home")
+    await expect(home).to_contain_text("You are linked to Tracker as Ana Ruiz")
+
+    await home.get_by_role("button", name="Create an issue").click()
+    await ana.submits(ana.form("New issue"), "Cancel")
+
+    await ana.acts_as("Ben Okafor")
+    await expect(home.get_by_role("button", name="Link Tracker")).to_be_visible()
+
+
+async def test_a_broken_rule_is_shown(ana: Visitor, sandbox: Sandbox) -> None:
+    channel = next(c.id for c in sandbox.workspace.state.channels.values() if c.name == "general")
+    divider = {"type": "divider"}
+
+    with pytest.raises(SlackApiError, match="invalid_blocks"):
+        await sandbox.bot.slack.chat_postMessage(channel=channel, text="Too much", blocks=[divider] * 51)
+
+    await expect(ana.broken_rules).to_contain_text("chat.postMessage")
+    sandbox.workspace.violations.clear()
+    await ana.page.reload()
