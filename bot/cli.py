@@ -98,7 +98,7 @@ def manifest(
     except ValueError as wrong:
         _fail(2, f"--prefix {wrong}")
     try:
-        content = slack_manifest.manifest(mode, url, checked)
+        content = slack_manifest.manifest(mode, url, checked, config.service_url())
     except ValueError as wrong:
         _fail(2, str(wrong))
     sys.stdout.write(slack_manifest.to_yaml(content))

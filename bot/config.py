@@ -196,6 +196,12 @@ def load_storage(*, with_keys: bool) -> Storage:
     return _checked(Storage, given, _missing(given, TO_STORE if with_keys else {}))
 
 
+def service_url() -> str | None:
+    """The service's address where it is configured already, whether or not anything else is."""
+    address = _given().get("service_base_url")
+    return address if isinstance(address, str) else None
+
+
 def _given() -> dict[str, Any]:
     return {**DotEnvSettingsSource(_Variables)(), **EnvSettingsSource(_Variables)()}
 

@@ -140,7 +140,7 @@ class ServiceBroken(ServiceError):
 class Unreachable(ServiceError):
     """No connection was made; nothing was sent."""
 
-    template = "{service} can't be reached: nothing was changed, so try again in a minute."
+    template = "{service} can't be reached, so nothing was done: try again in a minute."
 
 
 class TimedOut(ServiceError):

@@ -39,6 +39,10 @@ class Beyond:
         """Don't ask this endpoint for some minutes: who called it knows that the thing asked for exists."""
         self._missing[operation] = time.monotonic() + REMEMBERED
 
+    def is_missing(self, operation: str) -> bool:
+        """Whether this endpoint was lately found missing."""
+        return self._missing.get(operation, 0.0) > time.monotonic()
+
     async def get_issue(
         self, key: SecretStr, issue_id: int, include: Collection[IssueDetailInclude] = ()
     ) -> Issue | None:
@@ -97,7 +101,7 @@ class Beyond:
 
     async def _ask(self, key: SecretStr, call: Call, decode: Decoder[T], lasting: frozenset[int]) -> T | None:
         """The answer, or None for a status of NOT_HERE; those in `lasting` are remembered."""
-        if self._missing.get(call.operation, 0.0) > time.monotonic():
+        if self.is_missing(call.operation):
             return None
         try:
             return await self._transport.send(key, call, decode)

@@ -4,9 +4,10 @@ Another service's conventions can be put here in their stead. The optional field
 `writes`, the endpoints beyond the interface in `beyond`, both marked as such.
 """
 
+import re
 from enum import IntEnum
 from typing import Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 KEY_HEADER = "X-Service-API-Key"  # service-interface.md, section 5; Redmine's is X-Redmine-API-Key
 
@@ -53,6 +54,13 @@ OPERATORS = tuple("~!*^$=><")  # what a text must not begin with where an operat
 PAGE = 100
 SUBJECT_LENGTH = 255
 COMMENT_LENGTH = 1024
+FILE_TEXT_LENGTH = 255  # of a file's name and of its description
+
+_UNSAFE = re.compile(r"[/?%*:|\"'<>\n\r\x00]+")
+LOGIN_LENGTH = 60
+FIRST_NAME_LENGTH = 30
+PROJECT_NAME_LENGTH = 255
+IDENTIFIER_LENGTH = 100
 
 
 class UserStatus(IntEnum):
@@ -72,6 +80,14 @@ class ProjectStatus(IntEnum):
     BEING_DELETED = 10
 
 
+def stored_name(name: str) -> str:
+    """A file's name as the service keeps it: no path, none of the characters that file systems mind.
+
+    Redmine's Attachment#sanitize_filename; it keeps 255 characters.
+    """
+    return _UNSAFE.sub("_", re.sub(r"\A.*[\\/]", "", name, flags=re.DOTALL))
+
+
 def issue_url(base_url: str, issue_id: int) -> str:
     """Where a person reads an issue: the interface's path without its suffix."""
     return f"{base_url}/issues/{issue_id}"
@@ -82,6 +98,20 @@ def project_url(base_url: str, identifier: str | int) -> str:
     return f"{base_url}/projects/{quote(str(identifier), safe='')}"
 
 
+def user_url(base_url: str, user_id: int) -> str:
+    """Where a person reads about another one."""
+    return f"{base_url}/users/{user_id}"
+
+
 def account_url(base_url: str) -> str:
     """Where a person finds their own key."""
     return f"{base_url}/my/account"
+
+
+def issue_number(base_url: str, url: str) -> int | None:
+    """The issue that a person's link leads to: what `issue_url` makes, with what may follow it; else None."""
+    there, here = urlsplit(url), urlsplit(base_url)
+    if there.scheme not in {"http", "https"} or there.netloc.casefold() != here.netloc.casefold():
+        return None
+    found = re.fullmatch(rf"{re.escape(here.path)}/issues/([0-9]{{1,12}})/?", there.path)
+    return int(found[1]) or None if found else None

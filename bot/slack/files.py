@@ -1,9 +1,12 @@
 """Fetching files from Slack: the token goes to Slack's file hosts only and never along a redirect."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 import aiohttp
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.views.blocks import JSON
@@ -11,38 +14,125 @@ from bot.usecases.files import Incoming, LostFile
 
 PIECE = 64 * 1024
 TIMEOUT = aiohttp.ClientTimeout(total=600, connect=5, sock_read=30)
-OK = 200
+HIDDEN = "Slack doesn't show it to me: invite me to the conversation and try again"
+DELETED = "it was deleted in Slack"
 
 
-def incoming(slack: AsyncWebClient, hosts: frozenset[str], file: JSON) -> Incoming:
-    """A file of a message or a form (Slack's file object), to be read when it is wanted."""
-    name = str(file.get("name") or file.get("title") or "file")
-    size = file.get("size") if isinstance(file.get("size"), int) else None
-    return Incoming(name, file.get("mimetype"), size, fetch(slack, hosts, file))
+async def looked_up(slack: AsyncWebClient, files: Sequence[JSON]) -> list[JSON | LostFile]:
+    """Slack's file objects with all that is needed to fetch them, or why one can't be fetched."""
+
+    async def one(file: JSON) -> JSON | LostFile:
+        try:
+            return await whole(slack, file)
+        except LostFile as lost:
+            return lost
+
+    return list(await asyncio.gather(*(one(file) for file in files)))
 
 
-async def fetch(slack: AsyncWebClient, hosts: frozenset[str], file: JSON) -> AsyncIterator[bytes]:
-    """The file's bytes in pieces. Raises LostFile where Slack doesn't hand it out.
+async def whole(slack: AsyncWebClient, file: JSON) -> JSON:
+    """A file object, asked for where Slack gave less of it (slack-rules, Files). Raises LostFile."""
+    if file.get("mode") == "tombstone":
+        raise LostFile(DELETED)
+    if file.get("file_access") == "check_file_info" or not (address(file) or file.get("is_external")):
+        file = await _info(slack, str(file.get("id") or ""))
+    if file.get("mode") == "tombstone":
+        raise LostFile(DELETED)
+    if file.get("is_external") or file.get("mode") == "external":
+        place = str(file.get("external_type") or "elsewhere")
+        raise LostFile(f"it lies with another service ({place}), not with Slack, so I can't fetch it")
+    if file.get("file_access") == "access_denied":
+        raise LostFile(HIDDEN)
+    if file.get("mode") == "hidden_by_limit" or not address(file):
+        raise LostFile("Slack doesn't hand it out: it may be older than your plan keeps files")
+    return file
+
+
+async def incoming(
+    slack: AsyncWebClient,
+    hosts: frozenset[str],
+    file: JSON,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+) -> Incoming:
+    """A file of a message or a form, to be read when it is wanted; reading raises LostFile."""
+    file_id = str(file.get("id") or "")
+    [found] = await looked_up(slack, [file])
+    content = fetch(slack, hosts, found)
+    if isinstance(found, LostFile):
+        return Incoming(file_id, name or name_of(file), None, None, content)
+    size = found.get("size") if isinstance(found.get("size"), int) else None
+    return Incoming(
+        file_id, name or name_of(found), found.get("mimetype"), size, content, description=description or ""
+    )
+
+
+def name_of(file: JSON) -> str:
+    """What a file is called."""
+    return str(file.get("name") or file.get("title") or "file")
+
+
+def address(file: JSON) -> str:
+    """Where its bytes are."""
+    return str(file.get("url_private_download") or file.get("url_private") or "")
+
+
+async def fetch(
+    slack: AsyncWebClient, hosts: frozenset[str], file: JSON | LostFile
+) -> AsyncGenerator[bytes, None]:
+    """The bytes of a file that was looked up, in pieces. Raises LostFile where Slack doesn't hand it out.
 
     Without the right, Slack answers 200 with a page instead of the file (slack-rules, Files).
     """
-    if file.get("file_access") == "check_file_info":
-        file = (await slack.files_info(file=file["id"])).get("file") or {}
-    url = str(file.get("url_private_download") or file.get("url_private") or "")
+    if isinstance(file, LostFile):
+        raise file
+    url = address(file)
     if not _may_have_token(slack, hosts, url):
-        raise LostFile("it doesn't lie with Slack, so I can't fetch it")
+        raise LostFile("its address isn't Slack's, so I don't show my token there")
     session = slack.session
     if session is None:
         raise LostFile("I'm not connected to Slack")
-    headers = {"Authorization": f"Bearer {slack.token}"}
+    headers = {"Authorization": f"Bearer {slack.token}", "Accept-Encoding": "identity"}
     try:
         async with session.get(url, headers=headers, allow_redirects=False, timeout=TIMEOUT) as answer:
-            if answer.status != OK or _is_page(answer, file):
-                raise LostFile("Slack didn't hand it out: invite me to the conversation and try again")
+            _check(answer, file)
             async for piece in answer.content.iter_chunked(PIECE):
                 yield piece
     except (aiohttp.ClientError, TimeoutError):
         raise LostFile("it was lost on the way from Slack: try again") from None
+
+
+def _check(answer: aiohttp.ClientResponse, file: JSON) -> None:
+    if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
+        raise LostFile("Slack sent me to another address, which I don't follow")
+    if answer.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
+        raise LostFile(DELETED)
+    if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        raise LostFile(HIDDEN)
+    if answer.status != HTTPStatus.OK:
+        raise LostFile("Slack failed to hand it out: try again")
+    if answer.content_type == "text/html" and file.get("mimetype") != "text/html":
+        raise LostFile(f"Slack handed out a page in its place; {HIDDEN}")
+    size, length = file.get("size"), answer.content_length
+    if isinstance(size, int) and length is not None and length != size:
+        raise LostFile(f"what Slack handed out has another size ({length} bytes, not {size}); {HIDDEN}")
+
+
+async def _info(slack: AsyncWebClient, file_id: str) -> JSON:
+    try:
+        answer = await slack.files_info(file=file_id)
+    except SlackApiError as error:
+        reason = error.response.get("error")
+        if reason == "file_deleted":
+            raise LostFile(DELETED) from None
+        if reason == "ratelimited":
+            raise LostFile("Slack is asking me to slow down: try again in a minute") from None
+        raise LostFile(HIDDEN) from None
+    except (aiohttp.ClientError, TimeoutError):
+        raise LostFile("Slack can't be reached: try again") from None
+    file: JSON = answer.get("file") or {}
+    return file
 
 
 def _may_have_token(slack: AsyncWebClient, hosts: frozenset[str], url: str) -> bool:
@@ -50,7 +140,3 @@ def _may_have_token(slack: AsyncWebClient, hosts: frozenset[str], url: str) -> b
     if target.netloc == api.netloc:
         return target.scheme == api.scheme
     return target.scheme == "https" and target.netloc.lower() in hosts
-
-
-def _is_page(answer: aiohttp.ClientResponse, file: JSON) -> bool:
-    return answer.content_type == "text/html" and file.get("mimetype") != "text/html"

@@ -14,7 +14,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
-from bot.errors import BotError, NotLinked, UserError
+from bot.errors import BotError, KeyRejected, NotLinked, UserError
 from bot.service.conventions import account_url
 from bot.slack.parts import Parts
 from bot.slack.turn import Turn, modal, owner_of
@@ -38,13 +38,31 @@ class Handling:
         self.listeners: dict[str, Listener] = {}
 
     def acting(self, name: str, listener: Listener) -> Callable[..., Awaitable[None]]:
-        """For commands, shortcuts, actions and events: acknowledged at once, answered after."""
+        """For commands, shortcuts and actions: acknowledged at once, answered after."""
         self.listeners[name] = listener
 
         async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
             await ack()
             turn = Turn.from_body(self._parts, client, body)
             await self._run(name, turn, listener(turn))
+
+        return bolt_listener
+
+    def noticing(self, name: str, listener: Listener) -> Callable[..., Awaitable[None]]:
+        """For events: nobody asked for anything, so nobody is told what went wrong but the log."""
+
+        async def unasked(turn: Turn) -> None:
+            try:
+                await listener(turn)
+            except (BotError, SlackApiError) as error:
+                log.info("not_noticed", action=name, error=type(error).__name__)
+            except Exception:
+                log.exception("failed", action=name)
+
+        async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
+            await ack()
+            turn = Turn.from_body(self._parts, client, body)
+            await self._run(name, turn, unasked(turn))
 
         return bolt_listener
 
@@ -68,8 +86,15 @@ class Handling:
             try:
                 async with asyncio.timeout(OPTIONS_TIME):
                     found = await options(turn, str(body.get("value") or ""))
+            except KeyRejected as error:  # said once: here, since the next act finds no key any more
+                await ack(options=[])
+                said = error.sentence(turn.service)
+                await last_resort(turn.answer(account_views.link_offer(turn.service, said, None, "")))
+                return
             except (BotError, TimeoutError) as error:
                 log.info("no_options", action=name, error=type(error).__name__)
+            except Exception:
+                log.exception("no_options", action=name)
             await ack(options=found[:100])
 
         return bolt_listener
@@ -84,6 +109,13 @@ class Handling:
         resumed.owner, resumed.view_id, resumed.trigger_id = turn.owner, turn.view_id, turn.trigger_id
         if listener := self.listeners.get(name):
             await self._run(name, resumed, listener(resumed))
+
+    async def reopen(self, turn: Turn) -> None:
+        """The button *Open the form again*: what was in a form that was closed before its answer came."""
+        kept = await self._parts.store.continuations.get(turn.owner, str(turn.action.get("value")))
+        if kept is None:
+            raise UserError("That form is too old to be opened again: begin anew.")
+        await turn.show(kept["view"])
 
     async def offer_link(self, turn: Turn, why: NotLinked, ack: AsyncAck | None = None) -> None:
         """Open the link form, keeping what was asked so that it is carried out once the person is linked."""
@@ -119,32 +151,32 @@ class Handling:
                 await work
             except NotLinked as error:
                 outcome = "not_linked"
-                await self._last_resort(self.offer_link(turn, error, ack))
+                await last_resort(self.offer_link(turn, error, ack))
             except UserError as error:
                 outcome = "user_error"
-                await self._last_resort(failed(turn, error.sentence(turn.service), ack))
+                await last_resort(failed(turn, error.sentence(turn.service), ack))
             except BotError as error:
                 outcome = type(error).__name__
                 log.info("refused", action=name, error=str(error))
-                await self._last_resort(failed(turn, error.sentence(turn.service), ack))
+                await last_resort(failed(turn, error.sentence(turn.service), ack))
             except Exception:
                 outcome = "failed"
                 log.exception("failed", action=name)
                 text = f"Something went wrong on my side; tell your administrator the reference {reference}."
-                await self._last_resort(failed(turn, text, ack))
+                await last_resort(failed(turn, text, ack))
             finally:
                 seconds = time.perf_counter() - started
                 telemetry.COMMANDS.labels(name, outcome).inc()
                 telemetry.COMPLETION_SECONDS.labels(name).observe(seconds)
                 log.info("done", action=name, outcome=outcome, ms=round(seconds * 1000))
 
-    @staticmethod
-    async def _last_resort(answer: Awaitable[None]) -> None:
-        """An answer that can't be given is only worth a log line: there is nobody left to tell."""
-        try:
-            await answer
-        except Exception:
-            log.exception("unanswered", action="answer")
+
+async def last_resort(answer: Awaitable[None]) -> None:
+    """An answer that can't be given is only worth a log line: there is nobody left to tell."""
+    try:
+        await answer
+    except Exception:
+        log.exception("unanswered", action="answer")
 
 
 async def failed(turn: Turn, text: str, ack: AsyncAck | None = None) -> None:
@@ -156,11 +188,15 @@ async def failed(turn: Turn, text: str, ack: AsyncAck | None = None) -> None:
             await ack(response_action="update", view=again)
         else:
             await turn.show(again)
-    elif turn.view_id or not turn.typed or " " not in turn.typed:
+    elif not turn.typed or " " not in turn.typed:
         await turn.say(text)
     else:
         said = sentence(text)
-        await turn.answer(Message(said.text, (*said.blocks, account_views.typed(turn.typed))))
+        message = Message(said.text, (*said.blocks, account_views.typed(turn.typed)))
+        if turn.view_id:
+            await turn.show(forms.said("That didn't work", message.blocks))
+        else:
+            await turn.answer(message)
 
 
 def name_of(body: JSON) -> str:
@@ -180,6 +216,7 @@ KEPT = (
     "response_url",
     "callback_id",
     "channel",
+    "container",
     "message",
     "actions",
     "view",
@@ -193,12 +230,19 @@ def kept_of(body: JSON) -> JSON:
     if modal(body) is None:
         kept.pop("view", None)
     if "message" in kept:
-        kept["message"] = {
-            k: v
-            for k, v in kept["message"].items()
-            if k in ("text", "user", "username", "ts", "thread_ts", "bot_id")
-        }
+        kept["message"] = message_kept(kept["message"])
     return kept
+
+
+def message_kept(message: JSON) -> JSON:
+    """What is needed of a message to make something of it later; its files are looked up anew then."""
+    files = [
+        {"id": file["id"], "file_access": "check_file_info"}
+        for file in message.get("files") or ()
+        if "id" in file
+    ]
+    kept = {key: message[key] for key in KEPT_OF_MESSAGE if key in message}
+    return kept | ({"files": files} if files else {})
 
 
 def delivery_key(body: JSON) -> str | None:
@@ -245,6 +289,7 @@ def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
     async def claim(
         req: AsyncBoltRequest,
         body: JSON,
+        client: AsyncWebClient,
         next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
     ) -> BoltResponse | None:
         key = delivery_key(body)
@@ -253,9 +298,10 @@ def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
         except Exception:
             reference = telemetry.reference()
             log.exception("unclaimed", action="delivery", reference=reference)
-            return unclaimed(
-                body, f"I can't reach my memory; tell your administrator the reference {reference}."
-            )
+            said = f"I can't reach my memory; tell your administrator the reference {reference}."
+            if body.get("type") not in ("view_submission", "view_closed") and "user" in body:
+                await last_resort(Turn.from_body(parts, client, body).answer(sentence(said)))
+            return unclaimed(body, said)
         if not fresh:
             log.info("repeated_delivery", action=req.mode, user=owner_of(body).user_id)
             return BoltResponse(status=200, body="")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 Mode = Literal["socket", "http"]
 
@@ -32,7 +33,7 @@ COMMANDS = (
     Command(
         "issue",
         "Create an issue, or show one",
-        "<number> | new <subject> [project: tracker: priority: to: due: desc:“…”] | help",
+        "<number> | attach <number> | new <subject> [project: tracker: priority: to: due: desc:“…”] | help",
     ),
     Command(
         "issues",
@@ -40,9 +41,15 @@ COMMANDS = (
         "[text] [project: status:open|closed|any to:me tracker: updated:7d sort:] | help",
     ),
     Command(
+        "timelog",
+        "Log time, or change what you logged last",
+        "<issue> <duration> [activity: on:yesterday] [comment] | project:<name> <duration> | edit | help",
+    ),
+    Command(
         "tracker",
         "Your account, projects and this channel's project",
-        "link | unlink | whoami | projects [text] | project <id> | default <project> | help",
+        "link | unlink | whoami | projects [text] | project <id> | project new | default <project> | "
+        "user <id> | user new [@person] | user edit <id> | help",
     ),
 )
 
@@ -50,6 +57,9 @@ SHORTCUTS = (
     Shortcut("create_issue", "global", "Create an issue", "Opens the form for a new issue"),
     Shortcut("search_issues", "global", "Search issues", "Finds issues by text, project, person and more"),
     Shortcut("issue_from_message", "message", "Create an issue", "Makes an issue of this message"),
+    Shortcut("files_to_issue", "message", "Attach files to an issue", "Attaches this message's files"),
+    Shortcut("log_time", "global", "Log time", "Opens the form for time spent on an issue"),
+    Shortcut("time_from_message", "message", "Log time", "Logs time on the issue that this message names"),
 )
 
 # Each with what it is for; Slack's administrators are asked to grant them.
@@ -61,6 +71,9 @@ SCOPES = {
     "im:read": "the same for direct messages",
     "mpim:read": "the same for group messages",
     "users:read": "a person's name, language and time zone",
+    "users:read.email": "a person's mail, when an administrator makes an account for them",
+    "links:read": "noticing an issue's link in a conversation",
+    "links:write": "showing a card below it",
     "files:read": "taking a file that somebody attaches to an issue",
 }
 
@@ -70,15 +83,17 @@ LONG_DESCRIPTION = (
     "with the filters you know; look at an issue and share it in the channel. Everyone works with an account "
     "of their own, so the tracker shows who did what, and nobody sees more than the tracker lets them see."
 )
-EVENTS = ("app_home_opened",)
+EVENTS = ("app_home_opened", "link_shared", "entity_details_requested")
 EVENTS_PATH = "/slack/events"
 
 
-def manifest(mode: Mode = "socket", url: str | None = None, prefix: str = "") -> dict[str, Any]:
+def manifest(
+    mode: Mode = "socket", url: str | None = None, prefix: str = "", service_url: str | None = None
+) -> dict[str, Any]:
     """The manifest as Slack's schema has it.
 
     `url` is where Slack reaches the bot, needed in HTTP mode: ValueError without it. `prefix` goes before
-    every command's name.
+    every command's name. Links to `service_url` unfurl, where its host is one that Slack takes.
     """
     address: dict[str, str] = {}
     if mode == "http":
@@ -109,6 +124,7 @@ def manifest(mode: Mode = "socket", url: str | None = None, prefix: str = "") ->
                 {"name": s.name, "type": s.kind, "callback_id": s.callback_id, "description": s.description}
                 for s in SHORTCUTS
             ],
+            **({"unfurl_domains": [domain]} if (domain := unfurl_domain(service_url)) else {}),
             "slash_commands": [
                 {
                     "command": f"/{prefix}{c.name}",
@@ -132,6 +148,13 @@ def manifest(mode: Mode = "socket", url: str | None = None, prefix: str = "") ->
             "token_rotation_enabled": False,
         },
     }
+
+
+def unfurl_domain(service_url: str | None) -> str | None:
+    """The host whose links Slack tells the bot of; None for what it doesn't take: addresses, bare names."""
+    host = urlsplit(service_url or "").hostname or ""
+    named = re.fullmatch(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)+", host)
+    return host if named and not re.fullmatch(r"[0-9.]+", host) else None
 
 
 def to_yaml(value: Mapping[str, Any]) -> str:

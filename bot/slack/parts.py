@@ -6,16 +6,21 @@ from typing import Literal
 
 from bot.service.client import Client
 from bot.slack.inflight import InFlight
+from bot.slack.pauses import Pauses
 from bot.slack.profiles import Profiles
 from bot.store.store import Store
 from bot.usecases.accounts import Accounts
 from bot.usecases.catalog import Catalogs
+from bot.usecases.duplicates import Duplicates
 from bot.usecases.files import Files
+from bot.usecases.home import Home
 from bot.usecases.issues import Issues
 from bot.usecases.people import People
 from bot.usecases.projects import Projects
 from bot.usecases.search import Search
+from bot.usecases.shared_links import SharedLinks
 from bot.usecases.timelog import Timelog
+from bot.usecases.users import Users
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,11 @@ class Parts:
     def profiles(self) -> Profiles:
         """What Slack knows of people."""
         return Profiles()
+
+    @cached_property
+    def pauses(self) -> Pauses:
+        """Where people pause while they type into forms."""
+        return Pauses()
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -56,9 +66,36 @@ class Parts:
         return People(self.store)
 
     @cached_property
+    def users(self) -> Users:
+        """The service's users."""
+        return Users(self.client, self.store, self.accounts, self.people)
+
+    @cached_property
     def issues(self) -> Issues:
         """Creating and showing issues."""
-        return Issues(self.client, self.accounts, self.projects, self.catalogs, self.people)
+        return Issues(
+            self.client,
+            self.store,
+            self.accounts,
+            self.projects,
+            catalogs=self.catalogs,
+            people=self.people,
+        )
+
+    @cached_property
+    def duplicates(self) -> Duplicates:
+        """What is there already."""
+        return Duplicates(self.client, self.store, self.issues)
+
+    @cached_property
+    def shared_links(self) -> SharedLinks:
+        """Links to issues that people share."""
+        return SharedLinks(self.client, self.accounts, self.projects)
+
+    @cached_property
+    def home(self) -> Home:
+        """What concerns one person."""
+        return Home(self.client, self.store, self.accounts)
 
     @cached_property
     def search(self) -> Search:
@@ -68,12 +105,12 @@ class Parts:
     @cached_property
     def timelog(self) -> Timelog:
         """Logging time."""
-        return Timelog(self.client, self.accounts, self.projects, self.issues)
+        return Timelog(self.client, self.store, self.accounts, self.projects, self.issues)
 
     @cached_property
     def files(self) -> Files:
         """Attaching files."""
-        return Files(self.client, self.accounts, self.issues)
+        return Files(self.client, self.accounts, self.issues, self.store)
 
     def command(self, name: str) -> str:
         """A slash command as people type it here: `/` + prefix + name."""

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from urllib.parse import urlsplit
 
+import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -20,16 +21,19 @@ log = structlog.get_logger(__name__)
 
 RESPONSE_HOSTS = frozenset({"hooks.slack.com", "hooks.slack-gov.com"})
 TIMEOUT = 10
+SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
+"""What a call to Slack raises: refused, or broken on the way."""
 UNREACHED = frozenset({"not_in_channel", "channel_not_found"})
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where something was asked for: a conversation, a thread in it, and a way to answer there."""
+    """Where something was asked for: a conversation, a thread in it, and a way to answer there; or `home`."""
 
     channel_id: str | None = None
     thread_ts: str | None = None
     response_url: str | None = None
+    home: bool = False
 
     def as_json(self) -> JSON:
         """For a view's `private_metadata` or a continuation."""
@@ -39,13 +43,12 @@ class Place:
     def from_json(cls, data: object) -> "Place":
         """What `as_json` wrote; anything else in it is dropped."""
         known = data if isinstance(data, dict) else {}
-        return cls(
-            **{
-                k: v
-                for k, v in known.items()
-                if k in ("channel_id", "thread_ts", "response_url") and isinstance(v, str)
-            }
-        )
+        texts = {
+            k: v
+            for k, v in known.items()
+            if k in ("channel_id", "thread_ts", "response_url") and isinstance(v, str)
+        }
+        return cls(**texts, home=known.get("home") is True)
 
 
 class Announced(Enum):
@@ -80,14 +83,23 @@ async def privately(
             return
     if place.channel_id:
         try:
-            await slack.chat_postEphemeral(
-                channel=place.channel_id, user=user_id, thread_ts=place.thread_ts, **_by_method(arguments)
-            )
+            # Not in the thread: Slack shows nothing there unless it is an active one.
+            await slack.chat_postEphemeral(channel=place.channel_id, user=user_id, **_by_method(arguments))
         except SlackApiError as error:
             log.info("private_answer_moved", action="answer", error=error.response.get("error"))
         else:
             return
     await slack.chat_postMessage(channel=user_id, **arguments)
+
+
+async def to_person(slack: AsyncWebClient, user_id: str, message: Message) -> bool:
+    """A direct message to somebody who didn't ask for anything here; whether Slack took it."""
+    try:
+        await slack.chat_postMessage(channel=user_id, **message.as_arguments())
+    except SLACK_FAILED as error:
+        log.warning("direct_message_refused", action="tell", error=type(error).__name__)
+        return False
+    return True
 
 
 async def dismiss(slack: AsyncWebClient, place: Place) -> None:
@@ -96,18 +108,41 @@ async def dismiss(slack: AsyncWebClient, place: Place) -> None:
         await _respond(slack, place.response_url, {"delete_original": True})
 
 
-async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> Announced:
-    """Post where the work was asked for, unless outsiders read along there or can't be ruled out."""
-    if place.channel_id is None:
-        return Announced.NOWHERE
+async def withdraw(slack: AsyncWebClient, place: Place, ts: str) -> bool:
+    """Take away the public message whose button was pressed; whether it is gone.
+
+    One that came by a response URL, where the bot isn't a member, goes the same way.
+    """
     try:
-        info = await slack.conversations_info(channel=place.channel_id)
+        await slack.chat_delete(channel=place.channel_id or "", ts=ts)
     except SlackApiError as error:
-        log.info("not_announced", action="announce", error=error.response.get("error"))
+        if error.response.get("error") == "message_not_found":
+            return True
+        log.info("withdrawn_otherwise", action="withdraw", error=error.response.get("error"))
+        url = place.response_url
+        return bool(url and trusted(slack, url) and await _respond(slack, url, {"delete_original": True}))
+    return True
+
+
+async def overheard(slack: AsyncWebClient, channel_id: str) -> Announced | None:
+    """Why nothing may be said in a conversation: outsiders read along there, or can't be ruled out."""
+    try:
+        info = await slack.conversations_info(channel=channel_id)
+    except SLACK_FAILED as error:
+        log.info("not_announced", action="announce", error=type(error).__name__)
         return Announced.UNKNOWN
     channel = info.get("channel") or {}
     if channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"):
         return Announced.SHARED
+    return None
+
+
+async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> Announced:
+    """Post where the work was asked for, unless outsiders read along there or can't be ruled out."""
+    if place.channel_id is None:
+        return Announced.NOWHERE
+    if (why_not := await overheard(slack, place.channel_id)) is not None:
+        return why_not
     arguments = message.as_arguments()
     try:
         await slack.chat_postMessage(channel=place.channel_id, thread_ts=place.thread_ts, **arguments)
@@ -119,10 +154,17 @@ async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> Ann
             and place.response_url
             and trusted(slack, place.response_url)
         ):
-            posted = await _respond(slack, place.response_url, arguments | {"response_type": "in_channel"})
+            posted = await _respond(
+                slack,
+                place.response_url,
+                arguments | {"response_type": "in_channel", "replace_original": False},
+            )
             return Announced.YES if posted else Announced.FAILED
         log.warning("announcement_refused", action="announce", error=reason)
         return Announced.UNKNOWN if reason in UNREACHED else Announced.FAILED
+    except SLACK_FAILED as error:
+        log.warning("announcement_lost", action="announce", error=type(error).__name__)
+        return Announced.FAILED
     return Announced.YES
 
 
@@ -131,13 +173,13 @@ def _by_method(arguments: JSON) -> JSON:
 
 
 async def _respond(slack: AsyncWebClient, url: str, body: JSON) -> bool:
-    """One post to a response URL; whether it was taken. Never repeated."""
+    """One post to a response URL; whether it was taken, or may have been: it is never repeated."""
     client = AsyncWebhookClient(url, timeout=TIMEOUT, session=slack.session, retry_handlers=[])
     try:
         answer = await client.send_dict(body)
-    except (OSError, TimeoutError) as error:
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
         log.warning("response_url_failed", action="answer", error=type(error).__name__)
-        return False
+        return not isinstance(error, aiohttp.ClientConnectorError)
     if answer.status_code != 200:  # noqa: PLR2004 - HTTP's own number
         log.info("response_url_refused", action="answer", status=answer.status_code)
         return False

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import structlog
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.errors import UserError
+from bot.slack.posting import SLACK_FAILED
+from bot.store.owner import Owner
 from bot.usecases.recent import Recent
 
 log = structlog.get_logger(__name__)
@@ -19,6 +21,8 @@ class Profile:
     user_id: str
     name: str
     zone: ZoneInfo
+    locale: str = ""
+    """Language and region, such as `es-ES`; empty when Slack doesn't tell."""
 
 
 class Profiles:
@@ -40,13 +44,54 @@ class Profiles:
                 or profile.get("display_name")
                 or user.get("name")
             )
-            return Profile(user_id, name or user_id, _zone(user.get("tz")))
+            return Profile(user_id, name or user_id, _zone(user.get("tz")), user.get("locale") or "")
 
         try:
             return await self._recent.get(user_id, read)
-        except (SlackApiError, OSError, TimeoutError) as error:
+        except SLACK_FAILED as error:
             log.warning("profile_unknown", action="users.info", error=type(error).__name__)
             return Profile(user_id, user_id, ZoneInfo("UTC"))
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A Slack user as an account can be made for them; what Slack doesn't tell is empty."""
+
+    owner: Owner
+    firstname: str
+    lastname: str
+    handle: str
+    mail: str
+
+
+async def contact(slack: AsyncWebClient, user_id: str, asker: Owner) -> Contact:
+    """A colleague of whoever asks, read anew. The mail needs the scope `users:read.email`.
+
+    Raises UserError for somebody from another company, an app, and who has left.
+    """
+    try:
+        user = (await slack.users_info(user=user_id)).get("user") or {}
+    except SLACK_FAILED as error:
+        log.warning("profile_unknown", action="users.info", error=type(error).__name__)
+        raise UserError("Slack doesn't tell me who you mentioned: try again in a minute.") from None
+    if user.get("is_bot") or user.get("deleted"):
+        raise UserError("An account is for a person who is here: you mentioned an app, or somebody who left.")
+    enterprise = (user.get("enterprise_user") or {}).get("enterprise_id")
+    own = enterprise == asker.enterprise_id if asker.enterprise_id else user.get("team_id") == asker.team_id
+    if not own:
+        raise UserError(
+            "The person you mentioned is from another company: `/tracker user new` alone makes an account "
+            "that isn't linked to anybody in Slack."
+        )
+    profile = user.get("profile") or {}
+    first, _, last = str(profile.get("real_name") or user.get("real_name") or "").strip().rpartition(" ")
+    return Contact(
+        Owner(asker.enterprise_id, asker.team_id, user_id),
+        profile.get("first_name") or first,
+        profile.get("last_name") or last,
+        user.get("name") or "",
+        profile.get("email") or "",
+    )
 
 
 def _zone(name: object) -> ZoneInfo:

@@ -6,7 +6,20 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.handling import Handling, Listener, Options, Submission, claiming
-from bot.slack.listeners import accounts, home, issues, search, timelog, tracker
+from bot.slack.listeners import (
+    accounts,
+    announcements,
+    duplicates,
+    home,
+    issues,
+    new_with_files,
+    projects,
+    search,
+    shared_links,
+    timelog,
+    tracker,
+    users,
+)
 from bot.slack.listeners import files as file_listeners
 from bot.slack.parts import Parts
 from bot.slack.turn import Turn
@@ -14,12 +27,16 @@ from bot.slack.turn import Turn
 COMMANDS: dict[str, Listener] = {
     "issue": issues.command,
     "issues": search.command,
+    "timelog": timelog.command,
     "tracker": tracker.command,
 }
 SHORTCUTS: dict[str, Listener] = {
     "create_issue": issues.open_create,
     "search_issues": search.open_form,
     "issue_from_message": issues.open_from_message,
+    "files_to_issue": file_listeners.open_from_message,
+    "log_time": timelog.open_empty,
+    "time_from_message": timelog.open_from_message,
 }
 
 
@@ -30,28 +47,51 @@ async def nothing(turn: Turn) -> None:
 ACTIONS: dict[str, Listener] = {
     "link.open": accounts.open_link_from_message,
     "issue.project": issues.project_chosen,
+    "issue.subject": duplicates.subject_typed,
+    "announcement.take_back": announcements.take_back,
     "issue.show": issues.show_pressed,
     "issue.share": issues.share_pressed,
     "issue.menu": issues.menu_chosen,
     "search.page.previous": search.page_pressed,
     "search.page.next": search.page_pressed,
+    "project.name": projects.name_typed,
+    "project.default": projects.default_pressed,
     "time.open": timelog.open_pressed,
+    "time.issue": timelog.issue_chosen,
+    "time.fill": timelog.fill_pressed,
+    "time.edit": timelog.edit_pressed,
     "files.open": file_listeners.open_pressed,
+    "files.open_describe": file_listeners.describe_pressed,
+    "files.retry": file_listeners.retry_pressed,
+    "files.new": new_with_files.open_pressed,
     "home.create": issues.open_create,
     "home.search": search.open_form,
+    "home.mine": home.mine_pressed,
+    "home.time": timelog.open_empty,
     "open": nothing,
 }
-EVENTS: dict[str, Listener] = {"app_home_opened": home.opened}
+EVENTS: dict[str, Listener] = {
+    "app_home_opened": home.opened,
+    "link_shared": shared_links.shared,
+    "entity_details_requested": shared_links.details_requested,
+}
 FORMS: dict[str, Submission] = {
     "issue.create": issues.submit,
     "search": search.submit,
+    "project.new": projects.submit,
+    "user.new": users.submit_new,
+    "user.edit": users.submit_edit,
     "time.log": timelog.submit,
+    "time.change": timelog.submit_change,
     "files.attach": file_listeners.submit,
+    "files.describe": file_listeners.submit_description,
 }
 CLOSED: dict[str, Listener] = {"link": accounts.close_link}
 OPTIONS: dict[str, Options] = {
     "issue.project": issues.project_options,
     "issue.parent": issues.parent_options,
+    "files.issue": file_listeners.issue_options,
+    "time.issue": timelog.issue_options,
     **{
         f"issue.{name}": issues.choice_options
         for name in ("tracker", "status", "priority", "assignee", "category", "version", "watchers")
@@ -78,11 +118,13 @@ def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
         app.action(action_id)(handling.acting(f"action:{action_id}", listener))
     forms = {**FORMS, "link": accounts.submit_link(handling)}
     for callback_id, submission in forms.items():
-        app.view_submission(callback_id)(handling.submitting(f"form:{callback_id}", submission))
+        submitted = handling.submitting(f"form:{callback_id}", home.refreshing(submission))
+        app.view_submission(callback_id)(submitted)
+    app.action("form.reopen")(handling.acting("action:form.reopen", handling.reopen))
     for callback_id, listener in CLOSED.items():
         app.view_closed(callback_id)(handling.acting(f"closed:{callback_id}", listener))
     for event_type, listener in EVENTS.items():
-        app.event(event_type)(handling.acting(f"event:{event_type}", listener))
+        app.event(event_type)(handling.noticing(f"event:{event_type}", listener))
     for action_id, options in OPTIONS.items():
         app.options(action_id)(handling.suggesting(f"options:{action_id}", options))
     return app

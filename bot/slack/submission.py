@@ -6,42 +6,60 @@ and puts its result, or the form with everything still in it, in that place.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.errors import BotError, Refused, UserError
+from bot.errors import BotError, NotLinked, Refused, UserError
+from bot.slack.mrkdwn import escape
+from bot.slack.posting import SLACK_FAILED
 from bot.slack.turn import Turn
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON
+from bot.slack.views.blocks import JSON, Message, actions, button, section
+
+log = structlog.get_logger(__name__)
 
 PATIENCE = 2.0
+PROGRESS = 1.5
+"""Seconds between two looks at how far it is: far below what Slack allows (slack-rules, Rates)."""
 TAKEN_IN = 0.5
 """Seconds after which Slack has taken in an acknowledgement; it would overwrite an update before that."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What becomes of the form: errors at fields, another view, or, with neither, it closes."""
+    """What becomes of the form: errors at fields, another view, or, with neither, it closes.
+
+    `said` is what went wrong, when something did: `view` is then the form with all that was in it. `message`
+    says the same as `view` where the form was closed meanwhile.
+    """
 
     errors: dict[str, str] | None = None
     view: JSON | None = None
+    message: Message | None = None
+    said: str | None = None
 
 
-async def settle(turn: Turn, ack: AsyncAck, work: Coroutine[Any, Any, Reply], doing: str) -> None:
-    """Run `work` and answer the submission with its reply; `doing` is shown when that takes long."""
+async def settle(
+    turn: Turn, ack: AsyncAck, work: Coroutine[Any, Any, Reply], doing: str | Callable[[], str]
+) -> None:
+    """Run `work` and answer the submission with its reply; `doing` (mrkdwn) is shown when that takes long,
+    and again whenever it has changed.
+    """
     task = asyncio.create_task(work)
     done, _ = await asyncio.wait({task}, timeout=PATIENCE)
     if not done:
-        await ack(response_action="update", view=forms.notice("One moment", doing))
-        reply, _ = await asyncio.gather(task, asyncio.sleep(TAKEN_IN))
-        shown = reply.view or (
-            forms.refilled(turn.body["view"], "\n".join(reply.errors.values())) if reply.errors else None
-        )
-        await turn.show(shown or forms.notice("Done", "That is done."))
+        said = doing if isinstance(doing, str) else doing()
+        await ack(response_action="update", view=forms.notice("One moment", said))
+        reply = await followed(turn, task, doing, said, TAKEN_IN)
+        if reply.errors:
+            wrong = "\n".join(reply.errors.values())
+            reply = Reply(view=forms.refilled(turn.body["view"], wrong), said=wrong)
+        await finish(turn, reply)
         return
     reply = task.result()
     if reply.errors:
@@ -52,12 +70,58 @@ async def settle(turn: Turn, ack: AsyncAck, work: Coroutine[Any, Any, Reply], do
         await ack(response_action="clear")
 
 
+async def followed(
+    turn: Turn, task: asyncio.Task[Reply], doing: str | Callable[[], str], said: str, pause: float = 0
+) -> Reply:
+    """Wait for the task at least `pause` seconds and show how far it is, until the person closes the form."""
+    watched = not isinstance(doing, str)
+    try:
+        await asyncio.sleep(pause)
+        while watched and not (await asyncio.wait({task}, timeout=PROGRESS))[0]:
+            if not isinstance(doing, str) and (now := doing()) != said:
+                said, watched = now, await _shown(turn, forms.notice("One moment", now))
+        return await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
+
+
+async def finish(turn: Turn, reply: Reply) -> None:
+    """Show a reply where the form is; when it was closed meanwhile, in a message, with a way back into it."""
+    if await _shown(turn, reply.view or forms.notice("Done", "That is done.")):
+        return
+    if reply.message:
+        await turn.answer(reply.message)
+    elif reply.view and reply.said:
+        kept = await turn.parts.store.continuations.put(turn.owner, {"view": reply.view})
+        again = button("Open the form again", "form.reopen", kept, style="primary")
+        await turn.answer(Message(escape(reply.said), (section(escape(reply.said)), actions([again]))))
+    elif reply.view:
+        await turn.answer(Message(reply.view["title"]["text"], forms.blocks_of(reply.view)))
+
+
+async def _shown(turn: Turn, view: JSON) -> bool:
+    try:
+        await turn.show(view)
+    except SLACK_FAILED as error:
+        log.info("form_gone", action="views.update", error=type(error).__name__)
+        return False
+    return True
+
+
 def refused(turn: Turn, error: BotError, metadata: str | None = None) -> Reply:
-    """The form again with the error: at the fields that the service's sentences name, else above them."""
+    """The form again with the error: at the fields that the service's sentences name, else above them.
+
+    Raises `error` itself when it is NotLinked: the link form comes first then.
+    """
+    if isinstance(error, NotLinked):
+        raise error
     view = turn.body["view"]
     if isinstance(error, Refused) and (placed := forms.at_fields(view, error.errors)):
         return Reply(errors=placed)
-    return Reply(view=forms.refilled(view, error.sentence(turn.service), metadata))
+    said = turn.sentence(error)
+    return Reply(view=forms.refilled(view, said, metadata), said=said)
 
 
 @asynccontextmanager
@@ -66,7 +130,8 @@ async def once(turn: Turn) -> AsyncIterator[None]:
 
     Raises UserError when another submission of the same form has it.
     """
-    claim = f"form:{turn.body['view']['id']}"
+    view = turn.body["view"]  # one form may have taken the place of another, under the same id
+    claim = f"form:{view['id']}:{view['callback_id']}"
     if not await turn.parts.store.deliveries.claim(claim):
         raise UserError("This form was sent already: look at the answer to it before you send another.")
     try:

@@ -7,10 +7,12 @@ from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.errors import BotError
 from bot.slack import posting
 from bot.slack.parts import Parts
 from bot.slack.posting import Announced, Place
 from bot.slack.profiles import Profile
+from bot.slack.views.announcements import takeable
 from bot.slack.views.blocks import JSON, Message, sentence
 from bot.slack.views.forms import notice
 from bot.slack.views.issues import Style
@@ -46,6 +48,7 @@ class Turn:
             or container.get("channel_id"),
             thread_ts=message.get("thread_ts") or container.get("thread_ts"),
             response_url=body.get("response_url"),
+            home=(body.get("view") or {}).get("type") == "home",
         )
         typed = f"{body['command']} {body.get('text') or ''}".strip() if "command" in body else None
         return cls(parts, slack, body, owner_of(body), place, body.get("trigger_id"), view.get("id"), typed)
@@ -88,13 +91,16 @@ class Turn:
         await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
 
     async def announce(self, message: Message) -> Announced:
-        """Post where the work was asked for."""
-        return await posting.publicly(self.slack, self.place, message)
+        """Post where the work was asked for; the person can take it back."""
+        return await posting.publicly(self.slack, self.place, takeable(message, self.owner))
 
-    async def show(self, view: JSON) -> None:
-        """Open a form, or put it in the place of the one that this turn has open."""
+    async def show(self, view: JSON, *, over: str | None = None) -> None:
+        """Open a form, or put it in the place of the one that this turn has open.
+
+        `over` is the hash of what it may replace; raises SlackApiError `hash_conflict` for anything else.
+        """
         if self.view_id:
-            await self.slack.views_update(view_id=self.view_id, view=view)
+            await self.slack.views_update(view_id=self.view_id, view=view, hash=over)
             return
         answer: Any = await self.slack.views_open(trigger_id=self.trigger_id or "", view=view)
         self.view_id = (answer.get("view") or {}).get("id")
@@ -111,6 +117,15 @@ class Turn:
     def in_form(self) -> bool:
         """Whether this turn came from a form's own button, so that its answer belongs in a form too."""
         return self.body.get("type") == "block_actions" and modal(self.body) is not None
+
+    def sentence(self, error: BotError) -> str:
+        """An error's sentence as people here know the service and the commands."""
+        return self.worded(error.sentence(self.service))
+
+    @property
+    def at_home(self) -> bool:
+        """Whether this turn came from the Home tab, where there is no conversation to answer in."""
+        return self.place.home
 
     def worded(self, said: str) -> str:
         """A sentence with the commands as they are called here, with their prefix."""
@@ -136,8 +151,12 @@ def owner_of(body: JSON) -> Owner:
     user = body.get("user") or {}
     if isinstance(event := body.get("event"), dict):
         user = {"id": event.get("user")}
-    enterprise = (body.get("enterprise") or {}).get("id") or body.get("enterprise_id") or None
-    team = user.get("team_id") or (body.get("team") or {}).get("id") or body.get("team_id") or ""
-    if enterprise:
-        team = (body.get("team") or {}).get("id") or body.get("team_id") or team
-    return Owner(enterprise, team, user.get("id") or body.get("user_id") or "")
+    where = body.get("team") or {}  # None in an organization's own installation, as is a view's
+    enterprise = (
+        (body.get("enterprise") or {}).get("id") or body.get("enterprise_id") or where.get("enterprise_id")
+    )
+    view = body.get("view") or {}
+    there = where.get("id") or body.get("team_id") or view.get("team_id")
+    own = user.get("team_id")
+    team = (there or own if enterprise else own or there) or ""
+    return Owner(enterprise or None, team, user.get("id") or body.get("user_id") or "")

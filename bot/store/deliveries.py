@@ -1,6 +1,6 @@
 """What Slack delivered, so that nothing is acted on twice: Slack repeats itself, and replicas exist."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete
 
@@ -21,6 +21,20 @@ class Deliveries:
             insert(self._database.dialect, DeliveryRow)
             .values(key=key, claimed_at=datetime.now(UTC))
             .on_conflict_do_nothing()
+            .returning(DeliveryRow.key)
+        )
+        async with self._database.session() as session:
+            return await session.scalar(statement) is not None
+
+    async def claim_for(self, key: str, age: timedelta) -> bool:
+        """As `claim`, but what was taken longer ago than `age` can be taken again, by one caller."""
+        now = datetime.now(UTC)
+        statement = (
+            insert(self._database.dialect, DeliveryRow)
+            .values(key=key, claimed_at=now)
+            .on_conflict_do_update(
+                index_elements=["key"], set_={"claimed_at": now}, where=DeliveryRow.claimed_at <= now - age
+            )
             .returning(DeliveryRow.key)
         )
         async with self._database.session() as session:

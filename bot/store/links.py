@@ -71,6 +71,21 @@ class Links:
         async with self._database.session() as session:
             await session.execute(statement.on_conflict_do_update(index_elements=list(identity), set_=values))
 
+    async def add(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> bool:
+        """Links an owner who has no link; whether it did: a link that is there already stays as it is."""
+        row = {
+            "enterprise_id": owner.enterprise_id or "",
+            "team_id": owner.team_id,
+            "user_id": owner.user_id,
+            "sealed_key": self._vault.seal(owner, key),
+            "service_user_id": user_id,
+            "name": name,
+            "linked_at": datetime.now(UTC),
+        }
+        statement = insert(self._database.dialect, LinkRow).values(**row).on_conflict_do_nothing()
+        async with self._database.session() as session:
+            return await session.scalar(statement.returning(LinkRow.user_id)) is not None
+
     async def delete(self, owner: Owner) -> bool:
         """Removes the owner's link; whether there was one."""
         statement = delete(LinkRow).where(_is(owner)).returning(LinkRow.user_id)

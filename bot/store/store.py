@@ -4,9 +4,11 @@ from collections.abc import AsyncIterator
 
 from bot.store.channels import Channels
 from bot.store.continuations import Continuations
+from bot.store.created_issues import CreatedIssues
 from bot.store.deliveries import Deliveries
 from bot.store.engine import Database
 from bot.store.links import Links, Rotation
+from bot.store.time_entries import TimeEntries
 from bot.store.vault import Vault
 
 
@@ -18,6 +20,8 @@ class Store:
         self.channels = Channels(database)
         self.deliveries = Deliveries(database)
         self.continuations = Continuations(database)
+        self.created_issues = CreatedIssues(database)
+        self.time_entries = TimeEntries(database)
 
     def rotate(self) -> AsyncIterator[Rotation]:
         """Encrypts every stored secret anew with the first encryption key; see `Links.rotate`."""

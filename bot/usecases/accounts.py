@@ -50,8 +50,11 @@ class Accounts:
         return await self._store.links.delete(owner)
 
     async def linked_as(self, owner: Owner) -> Link | None:
-        """What is stored for the person, unverified."""
-        return await self._store.links.get(owner)
+        """What is stored for the person, unverified; None also for a key that can't be opened any more."""
+        try:
+            return await self._store.links.get(owner)
+        except StoredSecretError:
+            return None
 
     async def whoami(self, owner: Owner) -> User:
         """The person as the service knows them now. Raises NotLinked, KeyRejected, ServiceError."""

@@ -1,27 +1,35 @@
 """Creating an issue in a person's own name, and showing one to them."""
 
 import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
+import structlog
 from pydantic import BaseModel, ConfigDict
 
 from bot.errors import OutcomeUnknown, ServiceError, UserError
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Child, Issue, Project, Ref
-from bot.service.writes import CustomFieldInput, NewIssue
+from bot.service.writes import CustomFieldInput, NewIssue, UploadInput
 from bot.store.owner import Owner
+from bot.store.store import Store
 from bot.usecases.accounts import Accounts, Session
 from bot.usecases.catalog import Catalog, Catalogs
 from bot.usecases.naming import pick
+from bot.usecases.outcome import CLOCK_SKEW, LOOKS
 from bot.usecases.people import People
 from bot.usecases.projects import Channel, Projects
 
-CLOCK_SKEW = timedelta(minutes=5)
-LOOKS = (0.2, 1.5)
+log = structlog.get_logger(__name__)
+
 SHOWN_CHILDREN = 10
+Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
+"""Sends the files that an issue is created with."""
 
 
 class Draft(BaseModel):
@@ -48,17 +56,27 @@ class Draft(BaseModel):
 
 
 @dataclass(frozen=True)
+class Source:
+    """The message in Slack that something is made from."""
+
+    channel_id: str
+    ts: str
+
+
+@dataclass(frozen=True)
 class Created:
     """An issue that now exists; `not_taken` says what the service silently changed, a sentence each."""
 
     issue: Issue
     project: Project
     not_taken: tuple[str, ...] = ()
+    meant_private: bool = False
+    """Whether it was asked for as private, whatever the service made of that."""
 
     @property
     def public(self) -> bool:
-        """Whether anyone in a channel might as well see it in the service."""
-        return self.project.is_public is True and not self.issue.is_private
+        """Whether anyone in a channel might as well see it in the service, and was meant to."""
+        return self.project.is_public is True and not self.issue.is_private and not self.meant_private
 
 
 @dataclass(frozen=True)
@@ -89,19 +107,36 @@ class Issues:
     """Creates and reads issues with the key of whoever asks."""
 
     def __init__(
-        self, client: Client, accounts: Accounts, projects: Projects, catalogs: Catalogs, people: People
+        self,
+        client: Client,
+        store: Store,
+        accounts: Accounts,
+        projects: Projects,
+        *,
+        catalogs: Catalogs,
+        people: People,
     ) -> None:
         self._client = client
+        self._store = store
         self._accounts = accounts
         self._projects = projects
         self._catalogs = catalogs
         self._people = people
 
     async def create(
-        self, owner: Owner, draft: Draft, channel: Channel | None, attempted_at: datetime | None = None
+        self,
+        owner: Owner,
+        draft: Draft,
+        channel: Channel | None,
+        attempted_at: datetime | None = None,
+        *,
+        source: Source | None = None,
+        upload: Upload | None = None,
     ) -> Created:
-        """Create the issue once. `attempted_at` is when the same draft was tried with an unknown outcome:
-        the service is then searched for it first.
+        """Create the issue once, and remember that this person did, from the message `source` if any.
+
+        `attempted_at` is when the same draft was tried with an unknown outcome: the service is then
+        searched for it first. `upload` sends the files that the issue is created with, once the rest is sure.
 
         Raises UserError, NotLinked, Refused and the other ServiceErrors; OutcomeUnknown only after the
         service was searched for the issue in vain.
@@ -110,17 +145,10 @@ class Issues:
             raise UserError("An issue needs a subject: `/issue new The login page is blank`.")
         session = await self._accounts.writing(owner)
         resolved = await self._resolve(session, draft, channel)
-        if attempted_at and (found := await self._own(session, resolved.new, attempted_at)):
-            return self._created(resolved, found)
-        started = datetime.now(UTC)
-        try:
-            issue = await self._client.create_issue(session.key, resolved.new)
-        except OutcomeUnknown:
-            found = await self._look(session, resolved.new, started)
-            if found is None:
-                raise
-            issue = found
-        return self._created(resolved, issue)
+        issue = await self._once(session, resolved.new, attempted_at, upload)
+        await self._remember(owner, issue, source)
+        changed = not_taken(resolved.new, resolved.chosen, issue)
+        return Created(issue, resolved.project, changed, draft.private)
 
     async def show(self, owner: Owner, number: int) -> Shown:
         """One issue as this person sees it. Raises UserError when they see none, NotLinked, ServiceError."""
@@ -145,10 +173,13 @@ class Issues:
         """Issues whose number or subject is what is being typed, the latest first. Raises ServiceError."""
         sought = text.strip().lstrip("#")
         latest = (Sort("updated_on", descending=True),)
-        if sought.isdigit():
-            filters = IssueFilters(issue_ids=(int(sought),))
-        else:
-            filters = IssueFilters(project_id=project_id, subject=sought, status="open", sort=latest)
+        try:
+            if re.fullmatch("[0-9]{1,9}", sought):
+                filters = IssueFilters(issue_ids=(int(sought),))
+            else:
+                filters = IssueFilters(project_id=project_id, subject=sought, status="open", sort=latest)
+        except ValueError:  # nothing that could be searched for
+            return ()
         return (await self._client.list_issues(session.key, filters, limit=30)).items
 
     async def one(self, session: Session, number: int) -> Issue:
@@ -178,7 +209,10 @@ class Issues:
         return {issue.id: issue.subject for issue in page.items if issue.id in numbers}
 
     async def _project(self, session: Session, issue: Issue) -> Project | None:
-        return await self._projects.by_id(session, issue.project.id) if issue.project else None
+        """The issue's project; without it nothing is public, but an issue can be shown all the same."""
+        with suppress(ServiceError):
+            return await self._projects.by_id(session, issue.project.id) if issue.project else None
+        return None
 
     async def _resolve(self, session: Session, draft: Draft, channel: Channel | None) -> _Resolved:
         project = await self._projects.chosen(session, draft.project, channel)
@@ -206,6 +240,40 @@ class Issues:
         fields.update({name: value for name, value in plain.items() if value is not None})
         return _Resolved(NewIssue.model_validate(fields), project, chosen)
 
+    async def _once(
+        self, session: Session, new: NewIssue, attempted_at: datetime | None, upload: Upload | None
+    ) -> Issue:
+        if attempted_at and (found := await self._own(session, new, attempted_at)):
+            return found
+        if upload and (uploads := await upload(session)):
+            new = new.model_copy(update={"uploads": uploads})
+        started = datetime.now(UTC)
+        try:
+            return await self._client.create_issue(session.key, new)
+        except OutcomeUnknown:
+            found = await self._look(session, new, started)
+            if found is None and new.uploads:
+                found = await self._again(session, new, started)
+            if found is None:
+                raise
+            return found
+
+    async def _again(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
+        """With upload tokens, which are good once, the same create can't make a second issue."""
+        with suppress(ServiceError):
+            return await self._client.create_issue(session.key, new)
+        with suppress(ServiceError):
+            return await self._own(session, new, since)
+        return None
+
+    async def _remember(self, owner: Owner, issue: Issue, source: Source | None) -> None:
+        """The issue exists: that it can't be remembered must not make a failure of it."""
+        where = (source.channel_id, source.ts) if source else (None, None)
+        try:
+            await self._store.created_issues.put(owner, issue.id, issue.subject, *where)
+        except Exception:
+            log.exception("not_remembered", action="created_issue", issue=issue.id)
+
     async def _look(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
         """Whether a write whose answer never came did happen; None when it didn't or can't be told."""
         for wait in LOOKS:
@@ -228,10 +296,6 @@ class Issues:
             if recent and mine and issue.subject == new.subject:
                 return issue
         return None
-
-    @staticmethod
-    def _created(resolved: _Resolved, issue: Issue) -> Created:
-        return Created(issue, resolved.project, not_taken(resolved.new, resolved.chosen, issue))
 
 
 ID_FIELDS = {
@@ -285,10 +349,14 @@ def not_taken(asked: NewIssue, chosen: dict[str, Ref], got: Issue) -> tuple[str,
     ):
         if wanted is not None and answer_value is None:
             said.append(f"{label} was not taken.")
+        elif isinstance(wanted, date) and answer_value != wanted:
+            said.append(f"{label} is {answer_value}, not {wanted}.")
     values = {field.id: field for field in got.custom_fields}
     for custom in asked.custom_fields or ():
         answered = values.get(custom.id)
         if answered is None or not answered.value:
             name = answered.name if answered else f"cf_{custom.id}"
             said.append(f"{name} was not taken.")
+        elif isinstance(answered.value, str) and answered.value != custom.value:
+            said.append(f"{answered.name} is {answered.value}, not {custom.value}.")
     return tuple(said)

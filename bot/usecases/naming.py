@@ -1,8 +1,11 @@
 """A name as a person types it, found among the names that the service knows."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 
 from bot.errors import UserError
+from bot.service.conventions import IDENTIFIER_LENGTH
 from bot.service.models import Ref
 
 SHOWN = 8
@@ -14,12 +17,14 @@ def pick(kind: str, wanted: str, known: Sequence[Ref]) -> Ref:
     Raises UserError with the candidates when there is none or more than one.
     """
     sought = wanted.strip().casefold()
-    number = sought.removeprefix("#")
     matches = [ref for ref in known if ref.name.casefold() == sought]
-    if not matches and number.isascii() and number.isdigit():
-        matches = [ref for ref in known if ref.id == int(number)] or [Ref(id=int(number), name=f"#{number}")]
+    if not matches and re.fullmatch("#[0-9]{1,9}", sought):
+        number = int(sought[1:])
+        matches = [ref for ref in known if ref.id == number] or [Ref(id=number, name=sought)]
     if not matches:
         matches = [ref for ref in known if ref.name.casefold().startswith(sought)]
+    if not matches and re.fullmatch("[0-9]{1,9}", sought):
+        matches = [ref for ref in known if ref.id == int(sought)] or [Ref(id=int(sought), name=f"#{sought}")]
     if not matches:
         matches = [ref for ref in known if sought in ref.name.casefold()]
     if len(matches) == 1:
@@ -37,3 +42,13 @@ def listed(refs: Sequence[Ref]) -> str:
     if len(refs) > SHOWN:
         return f"{', '.join(names)} or one of {len(refs) - SHOWN} more"
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def identifier_of(name: str) -> str:
+    """A project's identifier made of its name: `Web Shop (new)` → `web-shop-new`.
+
+    Empty where nothing of the name can be in one (lower case letters, digits, dashes; not digits alone).
+    """
+    ascii_only = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
+    made = re.sub(r"[^a-z0-9]+", "-", ascii_only)[:IDENTIFIER_LENGTH].strip("-")
+    return "" if made.replace("-", "").isdigit() else made

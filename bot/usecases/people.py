@@ -1,6 +1,6 @@
 """People as others name them: oneself, a Slack user, a name in the service."""
 
-from bot.errors import UserError
+from bot.errors import StoredSecretError, UserError
 from bot.service.models import Ref
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -23,11 +23,18 @@ class People:
         if who == "me":
             return Ref(id=session.user_id, name=session.name)
         if isinstance(who, Owner):
-            link = await self._store.links.get(who)
-            if link is None:
-                raise UserError(
-                    "The person you mentioned hasn't linked an account yet: ask them to use `/tracker link`, "
-                    "or write their name as {service} has it."
-                )
-            return Ref(id=link.user_id, name=link.name)
+            return await self.linked(who)
         return pick("person", who.removeprefix("@"), catalog.people)
+
+    async def linked(self, slack_user: Owner) -> Ref:
+        """The user that a Slack user is linked to. Raises UserError when they aren't linked."""
+        try:
+            link = await self._store.links.get(slack_user)
+        except StoredSecretError:
+            link = None
+        if link is None:
+            raise UserError(
+                "The person you mentioned hasn't linked an account yet: ask them to use `/tracker link`, "
+                "or write their name or number as {service} has it."
+            )
+        return Ref(id=link.user_id, name=link.name)

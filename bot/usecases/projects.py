@@ -1,17 +1,31 @@
 """Projects: found by what a person calls them, listed, shown, and set as a channel's own."""
 
+import asyncio
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
-from bot.errors import Forbidden, NotFound, UserError
+from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, UserError
 from bot.service.client import Client
 from bot.service.models import Project, Ref
+from bot.service.writes import NewProject
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.usecases.accounts import Accounts, Session
 from bot.usecases.naming import listed, pick
+from bot.usecases.outcome import CLOCK_SKEW, LOOKS
 from bot.usecases.recent import Recent
+
+
+@dataclass(frozen=True)
+class ProjectDraft:
+    """What the form for a new project holds."""
+
+    name: str = ""
+    identifier: str = ""
+    description: str = ""
+    public: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,7 +75,7 @@ class Projects:
 
     async def by_id(self, session: Session, project_id: int) -> Project:
         """One project, from the list just read or from the service. Raises ServiceError."""
-        for project in await self.visible(session):
+        for project in self._recent.known((session.owner, session.key)) or ():
             if project.id == project_id:
                 return project
         return await self._client.get_project(session.key, project_id)
@@ -100,6 +114,50 @@ class Projects:
                     "issue_custom_fields",
                 ),
             )
+
+    async def create(
+        self, owner: Owner, draft: ProjectDraft, attempted_at: datetime | None = None
+    ) -> Project:
+        """Create the project once. `attempted_at` is when it was tried with an unknown outcome: it is then
+        looked for first, by its identifier, which no other project can have.
+
+        Raises UserError, NotLinked, Refused and the other ServiceErrors; OutcomeUnknown only after the
+        project was looked for in vain.
+        """
+        session = await self._accounts.writing(owner)
+        if attempted_at and (found := await self._made_since(session, draft, attempted_at)):
+            return found
+        started = datetime.now(UTC)
+        new = NewProject(
+            name=draft.name,
+            identifier=draft.identifier,
+            description=draft.description,
+            is_public=draft.public,
+        )
+        try:
+            project = await self._client.create_project(session.key, new)
+        except Forbidden:
+            raise UserError(
+                "{service} doesn't let you create projects: ask one of its administrators."
+            ) from None
+        except OutcomeUnknown:
+            for seconds in LOOKS:
+                await asyncio.sleep(seconds)
+                if made := await self._made_since(session, draft, started):
+                    project = made
+                    break
+            else:
+                raise
+        self._recent.forget((session.owner, session.key))
+        return project
+
+    async def _made_since(self, session: Session, draft: ProjectDraft, since: datetime) -> Project | None:
+        try:
+            found = await self._client.get_project(session.key, draft.identifier)
+        except ServiceError:
+            return None
+        recent = found.created_on is not None and found.created_on >= since - CLOCK_SKEW
+        return found if recent and found.name == draft.name else None
 
     async def set_default(self, owner: Owner, channel: Channel, wanted: str) -> Project:
         """Make a project that the person sees the channel's. Raises UserError, NotLinked, ServiceError."""

@@ -17,6 +17,15 @@ class Recent(Generic[K, V]):
         self._size = size
         self._kept: OrderedDict[K, tuple[float, V]] = OrderedDict()
 
+    def known(self, key: K) -> V | None:
+        """The value for `key` if it was read a moment ago."""
+        kept = self._kept.get(key)
+        return kept[1] if kept and time.monotonic() - kept[0] < self._seconds else None
+
+    def forget(self, key: K) -> None:
+        """Have the value for `key` read anew next time."""
+        self._kept.pop(key, None)
+
     async def get(self, key: K, read: Callable[[], Awaitable[V]]) -> V:
         """The value for `key`, read anew when it's not there or too old. What `read` raises, this raises."""
         now = time.monotonic()

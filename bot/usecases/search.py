@@ -83,8 +83,7 @@ class Search:
     async def _resolve(
         self, session: Session, query: Query, channel: Channel | None
     ) -> tuple[IssueFilters, tuple[str, ...]]:
-        everywhere = query.project == "any" or bool(query.ids)
-        if everywhere:
+        if query.project == "any" or (query.ids and not query.project):
             project = None
         elif query.project:
             project = await self._projects.find(session, query.project)
@@ -132,7 +131,7 @@ class Search:
                 found["subprojects"] = tuple(p.id for p in subprojects)
                 said.append(f"Subproject: {_or(p.name for p in subprojects)}")
         else:
-            said.insert(0, "all projects")
+            said.insert(0, "All projects")
         return _filters(query, found, said), tuple(said)
 
     async def _people_of(
@@ -209,7 +208,7 @@ def _filters(query: Query, found: dict[str, Any], said: list[str]) -> IssueFilte
         found["custom_fields"] = query.custom_fields
         said.append(f"cf_{number}: {value}")
     if query.query is not None:
-        said[:] = [s for s in said if s.startswith(("Project", "all"))] + [f"saved query {query.query}"]
+        said[:] = [s for s in said if s.startswith(("Project", "All"))] + [f"saved query {query.query}"]
         kept = {"project_id": found["project_id"]} if "project_id" in found else {}
         found = {**kept, "query_id": query.query}
     sort = query.sort or (() if query.query is not None else (Sort("updated_on", descending=True),))
@@ -218,6 +217,8 @@ def _filters(query: Query, found: dict[str, Any], said: list[str]) -> IssueFilte
             f"{s.field.removesuffix('_on').replace('_', ' ')}{' ↓' if s.descending else ' ↑'}" for s in sort
         )
         said.append(f"sorted by {', '.join(words)}")
+    elif sort:
+        said.append("latest changed first")
     try:
         return IssueFilters(**found, sort=sort)
     except ValueError as error:

@@ -88,6 +88,6 @@ async def arrive(chromium: Browser) -> AsyncIterator[Arrive]:
 
 
 @pytest.fixture
-async def ana(arrive: Arrive, sandbox: Sandbox) -> Visitor:
-    """Ana, a developer, whose account is linked when the sandbox starts."""
+async def ana(sandbox: Sandbox, arrive: Arrive) -> Visitor:
+    """Ana, a developer, whose account is linked when the sandbox starts, and who leaves before it stops."""
     return await arrive(sandbox.url, "Ana Ruiz")

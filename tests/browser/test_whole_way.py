@@ -10,7 +10,7 @@ from tests.browser.visitor import PRIVATE, Arrive
 pytestmark = pytest.mark.browser
 
 
-async def test_a_newcomer_links_creates_finds_reads_and_shares(arrive: Arrive, command: str) -> None:
+async def test_a_newcomer_links_creates_finds_reads_and_shares(command: str, arrive: Arrive) -> None:
     ben = await arrive(command, "Ben Okafor")
     await ben.opens("# webshop")
 
@@ -19,6 +19,7 @@ async def test_a_newcomer_links_creates_finds_reads_and_shares(arrive: Arrive, c
     link = ben.form("Link Tracker")
     await expect(link).to_contain_text("Link your account first.")
     await ben.page.get_by_role("button", name="Copy Ben Okafor's Tracker key").click()
+    await expect(ben.page.get_by_text("Key copied.")).to_be_visible()
     await expect(link.get_by_label("API key")).to_be_focused()
     await ben.page.keyboard.press("Control+V")
     await ben.submits(link, "Link")

@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, expect
+from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, ViewportSize, expect
 
 PRIVATE = "Only visible to you"
+ROOM_FOR_ALL: ViewportSize = {"width": 1600, "height": 900}  # a thread and the sandbox's panel side by side
 
 
 class Visitor:
@@ -77,7 +78,7 @@ Arrive = Callable[[str, str], Awaitable[Visitor]]
 
 @asynccontextmanager
 async def visiting(browser: Browser, address: str, name: str, patience: float) -> AsyncIterator[Visitor]:
-    """A visitor in a window of their own; leaving well means that the page saw no error and no broken rule."""
+    """A visitor in a window of their own; leaving it checks that the page saw no error and no broken rule."""
     complaints: list[str] = []
 
     def listen(message: ConsoleMessage) -> None:
@@ -87,7 +88,9 @@ async def visiting(browser: Browser, address: str, name: str, patience: float) -
     def note(error: Error) -> None:
         complaints.append(str(error))
 
-    context = await browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    context = await browser.new_context(
+        viewport=ROOM_FOR_ALL, permissions=["clipboard-read", "clipboard-write"]
+    )
     try:
         context.set_default_timeout(patience)
         page = await context.new_page()

@@ -1,12 +1,16 @@
 """The office, with Ana linked and at work, Ben not linked yet, Chris an administrator."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.server import Tracker
 from tests.journeys.office import Office, Person
+from tests.journeys.wire import Wire
 
 KEYS = {person.login: person.api_key for person in PEOPLE}
 
@@ -30,5 +34,34 @@ def ana(office: Office) -> Person:
 
 
 @pytest.fixture
+async def chris(office: Office) -> Person:
+    await office.link("U0CHRIS01", KEYS["chris"])
+    return Person(office, "U0CHRIS01")
+
+
+@pytest.fixture
+def gwen(office: Office) -> Person:
+    return Person(office, "U0GWEN001")
+
+
+@pytest.fixture
 def ben(office: Office) -> Person:
     return Person(office, "U0BEN0001")
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Tracker]:
+    """A reference service of its own, for an office with a wire to it."""
+    tracker = Tracker(demo_data(datetime.now(UTC)))
+    await tracker.start()
+    yield tracker
+    await tracker.stop()
+
+
+@pytest.fixture
+async def wire(service: Tracker) -> AsyncIterator[Wire]:
+    """What lies between an office and its service, and can fail."""
+    wire = Wire(service.url)
+    await wire.up()
+    yield wire
+    await wire.down()

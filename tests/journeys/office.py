@@ -9,6 +9,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -30,6 +31,7 @@ T = TypeVar("T")
 Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"
 PATIENCE = 10.0
+DM = "the person's conversation with the bot"
 
 
 def free_port() -> int:
@@ -50,6 +52,7 @@ class Office:
     key_header: str = "X-Service-API-Key"
     text_format: Literal["markdown", "textile"] = "markdown"
     prefix: str = ""
+    issue_updates: bool = True
     tracker: Tracker = field(init=False)
     workspace: Workspace = field(init=False)
     bot: Bot = field(init=False)
@@ -57,7 +60,7 @@ class Office:
 
     async def open(self) -> None:
         """Start all of it."""
-        self.tracker = Tracker(demo_data(datetime.now(UTC)))
+        self.tracker = Tracker(demo_data(datetime.now(UTC)), issue_updates=self.issue_updates)
         await self.tracker.start()
         port = free_port()
         url = f"http://127.0.0.1:{port}/slack/events"
@@ -127,10 +130,25 @@ class Person:
 
     async def messages(self, channel: str | None = None) -> list[JSON]:
         """The messages that the person sees in a channel."""
+        if channel == DM:
+            return await self.direct()
         seen: list[JSON] = (await self.state())["messages"].get(
             self.office.channel_id(channel or self.channel), []
         )
         return seen
+
+    async def direct(self) -> list[JSON]:
+        """The messages of the person's own conversation with the bot."""
+        state = await self.state()
+        own = next(channel["id"] for channel in state["channels"] if channel["kind"] == "im")
+        seen: list[JSON] = state["messages"].get(own, [])
+        return seen
+
+    async def say(self, text: str, thread: JSON | None = None) -> JSON:
+        """Write into the channel; the message."""
+        below = {"thread_ts": thread["ts"]} if thread else {}
+        answer = await self._post("message", channel=self.office.channel_id(self.channel), text=text, **below)
+        return next(m for m in await self.messages() if m["ts"] == answer["ts"])
 
     async def command(self, text: str) -> None:
         """Type a slash command into the channel."""
@@ -162,6 +180,11 @@ class Person:
         source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
         await self._act(source, block, element, value=element.get("value"))
 
+    async def press_in_form(self, view: JSON, text: str) -> None:
+        """Press a button in a form."""
+        block, element = _element(view["blocks"], text)
+        await self._act({"view": {"id": view["id"]}}, block, element, value=element.get("value"))
+
     async def choose_from_menu(self, message: JSON, about: str, text: str) -> None:
         """Choose from the `…` menu of the line that says `about`."""
         block = next(b for b in message["blocks"] if about in str(b.get("text")) and b.get("accessory"))
@@ -182,11 +205,39 @@ class Person:
 
         return await until(top)
 
+    async def form_saying(self, title: str, text: str) -> JSON:
+        """The form with that title, once it says that."""
+
+        async def saying() -> JSON | None:
+            view = await self.form(title)
+            return view if text in text_of(view) else None
+
+        return await until(saying)
+
     async def choose(self, view: JSON, label: str, text: str) -> None:
         """Choose in a form's select that tells the bot at once."""
         block = _input(view, label)
         value = await self._value(view, block, text)
         await self._act({"view": {"id": view["id"]}}, block, block["element"], **value)
+
+    async def type_into(self, view: JSON, label: str, text: str) -> None:
+        """Type into a form's field that tells the bot of every letter."""
+        block = _input(view, label)
+        element = block["element"]
+        held = {block["block_id"]: {element["action_id"]: {"type": element["type"], "value": text}}}
+        await self._act({"view": {"id": view["id"]}}, block, element, values=held, value=text)
+
+    async def suggest(self, view: JSON, label: str, text: str) -> JSON:
+        """Type into a select that is searched as one types; what the page is told."""
+        block = _input(view, label)
+        about = {"block_id": block["block_id"], "action_id": block["element"]["action_id"]}
+        return await self._post("suggest", source={"view": {"id": view["id"]}}, **about, value=text)
+
+    async def choose_in_form(self, view: JSON, block: JSON, text: str) -> None:
+        """Choose from the `…` menu of a form's line."""
+        option = _option(block["accessory"]["options"], text)
+        source = {"view": {"id": view["id"]}}
+        await self._act(source, block, block["accessory"], selected_option=option)
 
     async def submit(self, view: JSON, values: JSON) -> JSON:
         """Send a form, with values by label beside those that it holds already; the page's own answer."""
@@ -255,7 +306,10 @@ class Person:
             case "multi_static_select":
                 return {"selected_options": [_option(element["options"], each) for each in text]}
             case "checkboxes":
-                return {"selected_options": element["options"] if text else []}
+                some = (
+                    [_option(element["options"], each) for each in text] if isinstance(text, list) else None
+                )
+                return {"selected_options": some if some is not None else element["options"] if text else []}
             case "datepicker":
                 return {"selected_date": text}
             case "file_input":
@@ -264,16 +318,19 @@ class Person:
 
     async def upload(self, name: str, content: bytes) -> JSON:
         """Put a file into the workspace."""
-        data = aiohttp.FormData()
+        data = aiohttp.FormData(quote_fields=False)
         data.add_field("user", self.user_id)
-        data.add_field("file", content, filename=name)
+        data.add_field("file", BytesIO(content), filename=name)
         async with self.office.http.post(f"{self.office.workspace.url}page/upload", data=data) as answer:
             file: JSON = (await answer.json())["files"][0]
         return file
 
-    async def _act(self, source: JSON, block: JSON, element: JSON, **what: Any) -> None:
+    async def _act(
+        self, source: JSON, block: JSON, element: JSON, *, values: JSON | None = None, **what: Any
+    ) -> None:
         action = {"type": element["type"], "action_id": element["action_id"], **what}
-        await self._post("action", source=source, block_id=block["block_id"], action=action, values={})
+        about = {"block_id": block["block_id"], "action": action, "values": values or {}}
+        await self._post("action", source=source, **about)
 
     async def _post(self, what: str, **body: Any) -> JSON:
         url = f"{self.office.workspace.url}page/{what}"

@@ -1,13 +1,11 @@
 """The service breaking off in the middle: one true sentence, nothing lost, nothing done twice."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from tests.journeys.office import JSON, Office, Person, text_of, until, values_of
@@ -15,22 +13,6 @@ from tests.journeys.wire import Wire
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
 TYPED = {"Subject": "Half of it is gone", "Description": "Nobody knows where"}
-
-
-@pytest.fixture
-async def service() -> AsyncIterator[Tracker]:
-    tracker = Tracker(demo_data(datetime.now(UTC)))
-    await tracker.start()
-    yield tracker
-    await tracker.stop()
-
-
-@pytest.fixture
-async def wire(service: Tracker) -> AsyncIterator[Wire]:
-    wire = Wire(service.url)
-    await wire.up()
-    yield wire
-    await wire.down()
 
 
 @pytest.fixture
@@ -71,7 +53,7 @@ async def test_a_dead_service_is_said_in_the_form_which_keeps_everything(
 
     assert (
         await banner(ana)
-        == ":warning: Tracker can't be reached: nothing was changed, so try again in a minute."
+        == ":warning: Tracker can't be reached, so nothing was done: try again in a minute."
     )
     again = await ana.form("New issue")
     assert values_of(again)["Description"] == TYPED["Description"]
@@ -137,7 +119,7 @@ async def test_a_command_during_an_outage_gets_one_sentence_and_is_said_back(ana
 
     said = text_of(await ana.ask("/issue new Nobody home project:webshop"))
 
-    assert said.startswith("Tracker can't be reached: nothing was changed, so try again in a minute.")
+    assert said.startswith("Tracker can't be reached, so nothing was done: try again in a minute.")
     assert "/issue new Nobody home project:webshop" in said
 
 
@@ -153,3 +135,102 @@ async def test_without_its_memory_the_bot_acts_on_nothing_and_says_so(ana: Perso
     assert "reference" in said
     assert "reference" in (await ana.errors())["project"]
     assert len(service.data.issues) == count
+
+
+async def chris_of(ana: Person) -> Person:
+    await ana.office.link("U0CHRIS01", next(person.api_key for person in PEOPLE if person.login == "chris"))
+    return Person(ana.office, "U0CHRIS01")
+
+
+async def test_an_account_whose_answer_held_no_key_is_made_and_its_owner_told_to_link_it(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    chris, gwen = await chris_of(ana), Person(ana.office, "U0GWEN001")
+    await chris.command("/tracker user new @gwen")
+    wire.faults = ["hide the key"]
+
+    said = text_of(await chris.after(chris.submit(await chris.form("New account"), {})))
+
+    assert "held no key that works" in said
+    assert "type `/tracker link`" in text_of((await gwen.direct())[-1])
+    assert any(user.login == "gwen" for user in service.data.users.values())
+
+
+async def test_an_account_whose_answer_was_lost_cannot_be_looked_up_and_that_is_said(
+    ana: Person, wire: Wire
+) -> None:
+    chris = await chris_of(ana)
+    await chris.command("/tracker user new @gwen")
+    form = await chris.form("New account")
+    wire.faults = ["lose the answer"]
+
+    await chris.submit(form, {"Login": "gwendolyn"})
+
+    again = await chris.form_saying("New account", "I can't look people up there")
+    assert values_of(again)["Login"] == "gwendolyn"
+    await chris.submit(again, {})
+    assert (await chris.errors())["login"] == "Login has already been taken"
+
+
+async def test_a_changed_account_whose_answer_was_lost_is_looked_up(ana: Person, wire: Wire) -> None:
+    chris = await chris_of(ana)
+    await chris.command("/tracker user edit 2")
+    form = await chris.form("Change account")
+    wire.faults = ["lose the answer"]
+
+    assert "Ben Ojo" in text_of(await chris.after(chris.submit(form, {"Last name": "Ojo"})))
+
+
+async def test_a_project_whose_answer_was_lost_is_found_by_its_identifier(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    chris = await chris_of(ana)
+    await chris.command("/tracker project new Lost answer")
+    wire.faults = ["lose the answer"]
+    answer = await chris.after(chris.submit(await chris.form("New project"), {}))
+    await chris.command("/tracker project new Lost request")
+    wire.faults = ["lose the request"]
+    await chris.submit(await chris.form("New project"), {})
+
+    again = await chris.form_saying("New project", "may have been done or not")
+    assert "`lost-answer`" in text_of(answer)
+    assert service.data.project("lost-request") is None
+    await chris.after(chris.submit(again, {}))
+    assert service.data.project("lost-request")
+
+
+async def test_a_refusal_reaches_the_person_who_closed_the_waiting_form(ana: Person, wire: Wire) -> None:
+    await ana.command("/issue new project:mobile")
+    view = await ana.form("New issue")
+    wire.faults = ["slow"]
+    await ana.submit(view, {"Subject": "Refused late", "Tracker": "Bug"})
+
+    told = await ana.after(_close_waiting(ana))
+
+    assert "Severity cannot be blank" in text_of(told)
+    await ana.press(told, "Open the form again")
+    again = await ana.form("New issue")
+    assert values_of(again)["Subject"] == "Refused late"
+    await ana.submit(again, {"Severity": "Minor"})
+    await ana.no_form()
+
+
+async def test_an_issue_is_announced_when_its_waiting_form_was_closed(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    view = await form(ana)
+    wire.faults = ["slow"]
+    await ana.submit(view, TYPED)
+
+    announced = await ana.after(_close_waiting(ana))
+
+    assert TYPED["Subject"] in announced["text"]
+    assert created(service) == 1
+
+
+async def _close_waiting(ana: Person) -> None:
+    async def waiting() -> JSON | None:
+        views = (await ana.state())["views"]
+        return views[-1] if views and views[-1]["title"]["text"] == "One moment" else None
+
+    await ana.close(await until(waiting))

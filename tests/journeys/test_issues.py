@@ -248,19 +248,6 @@ async def test_an_issue_that_one_may_not_see_is_not_told_from_one_that_is_not_th
     assert other == "There is no issue #99999 in Tracker, or you can't see it."
 
 
-async def test_time_is_logged_from_the_card_in_ones_own_name(office: Office, ana: Person) -> None:
-    number = next(i.id for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
-    card = await ana.ask(f"/issue {number}")
-    await ana.press(card, "Log time")
-    form = await ana.form("Log time")
-
-    announced = await ana.after(ana.submit(form, {"Hours": "1h30", "Comment": "Pairing"}))
-
-    entry = office.tracker.data.time_entries[max(office.tracker.data.time_entries)]
-    assert (entry.issue_id, entry.user_id, entry.comments) == (number, ANA, "Pairing")
-    assert "logged 1 h 30 min on" in announced["text"]
-
-
 async def test_dates_are_those_of_the_persons_time_zone(office: Office, ana: Person) -> None:
     await ana.ask("/issue new Later project:webshop due:tomorrow")
 

@@ -1,7 +1,9 @@
 """The same bot, in HTTP mode, against a real Redmine with its own header and text format."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,6 +114,100 @@ async def test_time_and_files_reach_an_issue_that_exists(
     assert issue is not None
     assert str(issue.spent_hours) == "0.75"
     assert [a.filename for a in issue.attachments] == ["notes.txt"]
+
+
+async def test_files_come_along_with_a_new_issue_and_are_renamed(
+    office: Office, redmine: World, service: Client
+) -> None:
+    key = redmine.key("ana")
+    await office.link("U0ANA0001", key.get_secret_value())
+    ana = Person(office, "U0ANA0001")
+    await ana.ask("/tracker default webshop-search")
+    ids = [(await ana.upload(name, b"a,b"))["id"] for name in ("büro: a.csv", "b.csv")]
+    channel = office.channel_id(ana.channel)
+    await ana._post("message", channel=channel, text="Made of files", file_ids=ids)
+    message = next(m for m in reversed(await ana.messages()) if m["files"])
+    await ana.shortcut("issue_from_message", message)
+    await ana.submit(await ana.form("New issue"), {"Files": ["büro: a.csv"]})
+
+    async def told() -> Any:
+        private = [m for m in await ana.messages() if m["ephemeral"] and "attached" in text_of(m)]
+        return private[-1] if private else None
+
+    await ana.press(await until(told), "Rename or describe")
+    form = await ana.form("Rename or describe")
+    await ana.submit(form, {"File name": "c.csv", "Description": "Renamed"})
+    await ana.form("Files")
+
+    number = (await service.list_issues(key, IssueFilters(subject="Made of files"))).items[0].id
+    issue = await service.beyond.get_issue(key, number, ["attachments"])
+    assert issue is not None
+    assert [(a.filename, a.description) for a in issue.attachments] == [("c.csv", "Renamed")]
+
+
+async def test_an_administrator_makes_an_account_that_is_linked_at_once(
+    office: Office, redmine: World, service: Client
+) -> None:
+    await office.link("U0CHRIS01", redmine.key("chris").get_secret_value())
+    chris, gwen = Person(office, "U0CHRIS01"), Person(office, "U0GWEN001")
+    await chris.command("/tracker user new @gwen")
+    form = await chris.form("New account")
+    await chris.submit(form, {"Login": "ana", "Mail": "ana@example.test"})
+    assert set(await chris.errors()) == {"login", "mail"}
+
+    said = text_of(await chris.after(chris.submit(await chris.form("New account"), {"Login": "gwen"})))
+
+    assert "linked to <@U0GWEN001>" in said
+    assert "(gwen)" in text_of(await gwen.ask("/tracker whoami"))
+    number = re.search(r"/users/(\d+)", said)
+    assert number is not None
+    await chris.command(f"/tracker user edit {number[1]}")
+    await chris.after(chris.submit(await chris.form("Change account"), {"Last name": "Adair-Stone"}))
+    held = await service.get_user(redmine.key("chris"), int(number[1]))
+    assert (held.login, held.lastname, held.mail) == ("gwen", "Adair-Stone", "gwen@harbor.example")
+
+
+async def test_a_project_is_created_by_who_may_and_refused_to_who_may_not(
+    office: Office, redmine: World, service: Client
+) -> None:
+    for slack_id, login in (("U0CHRIS01", "chris"), ("U0BEN0001", "ben")):
+        await office.link(slack_id, redmine.key(login).get_secret_value())
+        person = Person(office, slack_id)
+        await person.command("/tracker project new From Slack")
+        await person.submit(await person.form("New project"), {"Description": "Made there"})
+
+    await person.form_saying("New project", "doesn't let you create projects")
+    made = await service.get_project(redmine.key("chris"), "from-slack")
+    assert (made.name, made.description, made.is_public) == ("From Slack", "Made there", False)
+
+
+async def test_time_is_logged_by_command_and_changed_against_a_real_redmine(
+    office: Office, redmine: World, service: Client
+) -> None:
+    key = redmine.key("ana")
+    await office.link("U0ANA0001", key.get_secret_value())
+    ana = Person(office, "U0ANA0001")
+    await ana.ask("/issue new To spend time on project:webshop-search")
+    number = (await service.list_issues(key, IssueFilters(subject="To spend time on"))).items[0].id
+
+    async def minutes() -> int:
+        issue = await service.beyond.get_issue(key, number)
+        return round((issue.spent_hours or 0) * 60) if issue else 0
+
+    await ana.command(f"/timelog {number} 20m on:yesterday Looked into it")
+    form = await ana.form("Log time")
+    assert values_of(form)["Hours"] == "0:20"
+    await ana.submit(form, {})
+    await until(lambda: _told(ana, "20 min on"))
+    assert await minutes() == 20
+    await ana.command("/timelog edit")
+    await ana.submit(await ana.form("Edit time"), {"Hours": "1,5", "Comment": "Mended it"})
+    await until(lambda: _told(ana, "Changed to 1 h 30 min on"))
+    assert await minutes() == 90
+
+
+async def _told(person: Person, text: str) -> bool:
+    return any(message["ephemeral"] and text in text_of(message) for message in await person.messages())
 
 
 async def _said(person: Person, text: str) -> bool:

@@ -87,4 +87,4 @@ async def test_the_search_form_shows_its_results_in_itself(ana: Person) -> None:
 
     await ana.submit(form, {"Project": "Web Shop", "Status": "Any"})
 
-    assert "Project: Web Shop · Status: any" in text_of(await ana.form("Search"))
+    assert "Project: Web Shop · Status: any" in text_of(await ana.form("Search results"))

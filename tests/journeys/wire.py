@@ -1,12 +1,13 @@
 """What lies between the bot and the service: an HTTP proxy that fails as it is told."""
 
 import asyncio
+import re
 from typing import Literal
 
 import aiohttp
 from aiohttp import web
 
-Fault = Literal["lose the request", "lose the answer", "slow"]
+Fault = Literal["lose the request", "lose the answer", "hide the key", "slow", "pass"]
 HOP_BY_HOP = {"transfer-encoding", "content-length", "connection", "content-encoding", "host"}
 
 
@@ -45,7 +46,7 @@ class Wire:
         if fault == "lose the request":
             return self._broken(request)
         if fault == "slow":
-            await asyncio.sleep(2.5)
+            await asyncio.sleep(3.5)
         headers = {k: v for k, v in request.headers.items() if k.lower() not in HOP_BY_HOP}
         async with (
             aiohttp.ClientSession(auto_decompress=False) as session,
@@ -60,6 +61,8 @@ class Wire:
             content = await answer.read()
         if fault == "lose the answer":
             return self._broken(request)
+        if fault == "hide the key":
+            content = re.sub(rb'"api_key": "[0-9a-f]+"', b'"api_key": null', content)
         kept = {k: v for k, v in answer.headers.items() if k.lower() not in HOP_BY_HOP}
         return web.Response(status=answer.status, body=content, headers=kept)
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.service.client import Client
-from bot.service.conventions import issue_url, project_url
+from bot.service.conventions import issue_number, issue_url, project_url
 from bot.service.filters import IssueFilters, Sort
 from bot.service.writes import (
     AttachmentChanges,
@@ -267,3 +267,20 @@ def test_an_address_is_a_host_with_a_path_at_most(address: str) -> None:
     with pytest.raises(ValueError, match="address") as caught:
         Client(address)
     assert "u:p" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "number"),
+    [
+        ("https://tracker.example.org/redmine/issues/42", 42),
+        ("http://Tracker.example.org/redmine/issues/42/?tab=notes#note-3", 42),
+        ("https://tracker.example.org/issues/42", None),
+        ("https://tracker.example.org/redmine/issues/42/edit", None),
+        ("https://tracker.example.org.evil.example/redmine/issues/42", None),
+        ("https://tracker.example.org@evil.example/redmine/issues/42", None),
+        ("https://tracker.example.org/redmine/issues/0", None),
+        ("ftp://tracker.example.org/redmine/issues/42", None),
+    ],
+)
+def test_a_link_leads_to_an_issue_of_this_service_only(url: str, number: int | None) -> None:
+    assert issue_number("https://tracker.example.org/redmine", url) == number

@@ -54,6 +54,22 @@ def test_http_mode_without_an_address_says_what_is_needed(url: str | None) -> No
         manifest("http", url)
 
 
+@pytest.mark.parametrize(
+    ("service_url", "domains"),
+    [
+        ("https://Tracker.example.com:8443/redmine", ["tracker.example.com"]),
+        ("http://127.0.0.1:8081", None),
+        ("http://localhost:3000", None),
+        ("http://[::1]:3000", None),
+        (None, None),
+    ],
+)
+def test_links_to_the_service_unfurl_where_slack_takes_its_host(
+    service_url: str | None, domains: list[str] | None
+) -> None:
+    assert manifest(service_url=service_url)["features"].get("unfurl_domains") == domains
+
+
 def test_yaml_quotes_what_could_be_mistaken() -> None:
     content = {
         "a": "true",

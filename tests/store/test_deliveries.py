@@ -25,3 +25,14 @@ async def test_old_deliveries_are_forgotten_and_recent_ones_kept(store: Store) -
     assert not await store.deliveries.claim("Ev1")
     await store.deliveries.prune(datetime.now(UTC) + timedelta(seconds=1))
     assert await store.deliveries.claim("Ev1")
+
+
+async def test_what_was_claimed_for_a_while_can_be_claimed_again_after_it_by_one(store: Store) -> None:
+    while_it_lasts = timedelta(seconds=0.4)
+    assert await store.deliveries.claim_for("unfurl", while_it_lasts)
+    assert not await store.deliveries.claim_for("unfurl", while_it_lasts)
+
+    await asyncio.sleep(while_it_lasts.total_seconds())
+    answers = await asyncio.gather(*(store.deliveries.claim_for("unfurl", while_it_lasts) for _ in range(4)))
+
+    assert sorted(answers) == [False] * 3 + [True]

@@ -37,6 +37,17 @@ async def test_linking_anew_takes_the_place_of_the_earlier_link(store: Store, an
     assert (link.key, link.user_id) == (NEWER, 8)
 
 
+async def test_a_link_for_somebody_else_is_added_only_where_there_is_none(store: Store, ana: Owner) -> None:
+    answers = await asyncio.gather(
+        *(store.links.add(ana, key, number, "Ana") for number, key in enumerate((KEY, NEWER)))
+    )
+    first = await store.links.get(ana)
+
+    assert sorted(answers) == [False, True]
+    assert not await store.links.add(ana, NEWER, 9, "Somebody else")
+    assert await store.links.get(ana) == first
+
+
 async def test_the_same_user_id_elsewhere_is_somebody_else(store: Store, ana: Owner) -> None:
     await store.links.put(ana, KEY, 7, "Ana Ruiz")
 

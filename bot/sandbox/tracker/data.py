@@ -125,7 +125,7 @@ class CustomField(Named):
 
 @dataclass(slots=True)
 class Project(Named):
-    """A project; `status` as ACTIVE_PROJECT and its siblings."""
+    """A project; `status` as ACTIVE_PROJECT and its siblings, `activity_ids` when not all can be used."""
 
     identifier: str = ""
     description: str | None = None
@@ -135,6 +135,7 @@ class Project(Named):
     is_public: bool = True
     inherit_members: bool = False
     tracker_ids: tuple[int, ...] = ()
+    activity_ids: tuple[int, ...] | None = None
     modules: frozenset[str] = frozenset(("issue_tracking", "time_tracking"))
     default_version_id: int | None = None
     default_assignee_id: int | None = None

@@ -17,7 +17,7 @@ from bot.sandbox.tracker.data import (
 )
 from bot.sandbox.tracker.dates import day
 from bot.sandbox.tracker.durations import hours_of
-from bot.sandbox.tracker.files import clean_name
+from bot.sandbox.tracker.tokens import Tokens
 
 MOST_SUBJECT = 255
 MOST_DONE = 100
@@ -186,27 +186,10 @@ class Draft:
         return found
 
     def _uploads(self, author: User) -> None:
-        given = self._sent.get("uploads")
-        lost = 0
-        for row in given if isinstance(given, list) else []:
-            token = row.get("token") if isinstance(row, dict) else None
-            number = as_int(str(token or "").partition(".")[0])
-            file = self._call.data.attachments.get(number or 0)
-            usable = file is not None and file.token == token and file.author_id == author.id
-            if file is None or not usable or file.issue_id is not None or file in self.files:
-                lost += 1
-                continue
-            self.files.append(file)
-        if lost:
-            self._errors.append(f"{lost} file(s) could not be saved.")
-        if self._errors:
-            return
-        rows = {str(r["token"]): r for r in given or [] if isinstance(r, dict)}
-        for file in self.files:
-            row = rows[file.token]
-            file.filename = clean_name(as_text(row.get("filename"))) or file.filename
-            file.content_type = as_text(row.get("content_type")) or file.content_type
-            file.description = as_text(row.get("description"))
+        taken = Tokens(self._call.data, self._sent, author)
+        self._errors += taken.errors
+        if not self._errors:
+            self.files = taken.use()
 
 
 def _custom_value(field: CustomField, value: object) -> str | list[str] | None:

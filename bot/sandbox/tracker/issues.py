@@ -1,15 +1,16 @@
-"""GET and POST /issues.json."""
+"""GET and POST /issues.json; PUT /issues/{id}.json where it is switched on."""
 
 from collections.abc import Mapping
 
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Call, Stop, as_int
-from bot.sandbox.tracker.data import Issue, Project
+from bot.sandbox.tracker.call import Call, Invalid, Stop, as_int, as_text, crlf
+from bot.sandbox.tracker.data import Issue, Note, Project
 from bot.sandbox.tracker.draft import Draft
 from bot.sandbox.tracker.filters import Asker, tests
 from bot.sandbox.tracker.sorting import order
+from bot.sandbox.tracker.tokens import Tokens
 
 
 async def list_issues(request: web.Request) -> web.Response:
@@ -75,6 +76,29 @@ async def create_issue(request: web.Request) -> web.Response:
     _touch_parent(call, issue)
     shape = shapes.Issues(call.data, call.viewer, call.origin, call.includes()).shape(issue)
     return call.created("issue", shape, f"/issues/{issue.id}")
+
+
+async def update_issue(request: web.Request) -> web.Response:
+    """Beyond the interface: files (by their tokens) and a note on an issue; anything else sent is let be.
+
+    Stops with 404 (unknown), 401, 403 (hidden or without the right), 422 for tokens that are no good.
+    """
+    call = Call(request)
+    issue = call.data.issues.get(int(request.match_info["id"]))
+    if issue is None:
+        raise Stop(404)
+    project = call.data.projects[issue.project_id]
+    call.require(call.viewer.sees_issue(issue) and call.viewer.may("edit_issues", project))
+    sent = await call.body("issue")
+    tokens = Tokens(call.data, sent, call.user)
+    if tokens.errors:
+        raise Invalid(*tokens.errors)
+    for file in tokens.use():
+        file.issue_id = issue.id
+    if notes := as_text(sent.get("notes")):
+        issue.notes.append(Note(call.user.id, crlf(notes), call.now))
+    issue.updated_on = call.now
+    return call.updated()
 
 
 def _touch_parent(call: Call, issue: Issue) -> None:

@@ -24,8 +24,24 @@ def routes() -> list[web.RouteDef]:
         web.get("/issues/{id:[0-9]{1,18}}", _issue),
         web.get("/projects/{id:[a-zA-Z0-9_-]{1,100}}", _project),
         web.get("/time_entries", _time_entries),
+        web.get("/my/account", _account),
         web.get("/attachments/download/{id:[0-9]{1,18}}/{filename}", _download),
     ]
+
+
+async def _account(request: web.Request) -> web.Response:
+    """Where a real service shows a person their own key; here nobody is logged in, so it shows all of them."""
+    data = request.app[SERVICE].data
+    rows = [
+        (user.login, f"{user.firstname} {user.lastname}", el("code", user.api_key))
+        for user in data.users.values()
+    ]
+    return page(
+        "API access keys",
+        el("h1", "API access keys"),
+        el("p", "Where a real service shows you your own key, this one shows those of its invented people."),
+        table(("Login", "Name", "API access key"), rows),
+    )
 
 
 def missing() -> web.Response:

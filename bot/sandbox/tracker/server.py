@@ -26,6 +26,7 @@ class Tracker:
     `data` is what it holds, open to tests; without any it is a new installation. `login_required` False, as
     real ones start, makes a missing or wrong key an anonymous visitor. `empty_updates` 200 answers updates
     as versions before 4.1 do. `max_upload` bounds a file in bytes, `page_cap` cuts every page.
+    `issue_updates` adds what lies beyond the interface: files and notes on an issue that exists.
     """
 
     def __init__(
@@ -37,12 +38,14 @@ class Tracker:
         empty_updates: Literal[200, 204] = 204,
         max_upload: int = MAX_UPLOAD,
         page_cap: int = 100,
+        issue_updates: bool = False,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         self.data = fresh() if data is None else data
         self._service = Service(
             self.data, key_header, login_required, empty_updates, max_upload, page_cap, clock
         )
+        self._issue_updates = issue_updates
         self._runner: web.AppRunner | None = None
         self._url = ""
 
@@ -67,6 +70,8 @@ class Tracker:
                 *pages.routes(),
             ]
         )
+        if self._issue_updates:
+            app.router.add_put(r"/issues/{id:[0-9]{1,18}}.json", issues.update_issue)
         return app
 
     @property

@@ -84,7 +84,10 @@ def project(data: Data, row: Project, viewer: Viewer, include: Collection[str] =
     if "issue_categories" in include:
         shape["issue_categories"] = [ref(c) for c in data.categories.values() if c.project_id == row.id]
     if "time_entry_activities" in include:
-        shape["time_entry_activities"] = [ref(a) for a in data.activities.values()]
+        usable = row.activity_ids
+        shape["time_entry_activities"] = [
+            ref(a) for a in data.activities.values() if usable is None or a.id in usable
+        ]
     if "enabled_modules" in include:
         shape["enabled_modules"] = [
             {"id": n, "name": name} for n, name in enumerate(MODULES, 1) if name in row.modules

@@ -61,7 +61,7 @@ def _changed(call: Call, entry: TimeEntry, sent: Body, *, new: bool) -> TimeEntr
     if "hours" in sent or new:
         _set_hours(entry, sent.get("hours"), errors)
     if "activity_id" in sent or new:
-        _set_activity(call, entry, sent.get("activity_id"), errors)
+        _set_activity(call, entry, project, sent.get("activity_id"), errors)
     if "spent_on" in sent:
         _set_date(entry, sent["spent_on"], errors)
     if "comments" in sent:
@@ -85,11 +85,14 @@ def _set_hours(entry: TimeEntry, sent: object, errors: list[str]) -> None:
         entry.minutes = round(hours * 60)
 
 
-def _set_activity(call: Call, entry: TimeEntry, sent: object, errors: list[str]) -> None:
+def _set_activity(
+    call: Call, entry: TimeEntry, project: Project | None, sent: object, errors: list[str]
+) -> None:
     activity_id = as_int(sent)
+    usable = project.activity_ids if project and project.activity_ids is not None else call.data.activities
     if sent in (None, ""):
         errors.append("Activity cannot be blank")
-    elif activity_id is None or activity_id not in call.data.activities:
+    elif activity_id is None or activity_id not in usable:
         errors.append("Activity is not included in the list")
     else:
         entry.activity_id = activity_id

@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Delivery, Retry
-from bot.sandbox.workspace.model import Channel, Message, User
+from bot.sandbox.workspace.model import Channel, Details, Message, User
 from bot.sandbox.workspace.shapes import Errands, JsonObject
 from bot.sandbox.workspace.state import State
+from bot.sandbox.workspace.triggers import Triggers
 
 RETRY_AFTER = (0.0, 60.0, 300.0)
 MESSAGE_EVENTS = {"channel": "message.channels", "private": "message.groups", "im": "message.im"}
@@ -22,8 +23,11 @@ REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection
 class Events:
     """Says what happened to an app that asked for it."""
 
-    def __init__(self, state: State, delivery: Delivery, errands: Errands, service_url: str) -> None:
+    def __init__(
+        self, state: State, delivery: Delivery, errands: Errands, triggers: Triggers, service_url: str
+    ) -> None:
         self._state = state
+        self._triggers = triggers
         self._delivery = delivery
         self._errands = errands
         self._service = urlsplit(service_url).netloc
@@ -59,6 +63,31 @@ class Events:
         if home is not None:
             inner["view"] = payloads.view(self._state, home)
         self.tell(inner)
+
+    def entity_opened(self, user: User, message: Message, url: str) -> None:
+        """A person opens the details of the Work Object below a link."""
+        entity = message.entities[url]
+        trigger_id = self._triggers.issue(user.id, message.channel)
+        self._state.details[user.id] = Details(trigger_id, entity)
+        self._state.changed((user.id,))
+        if "entity_details_requested" not in self._state.app.events:
+            return
+        inner: JsonObject = {
+            "type": "entity_details_requested",
+            "user": user.id,
+            "external_ref": entity["external_ref"],
+            "entity_url": entity["url"],
+            "link": {"url": url, "domain": urlsplit(url).hostname or ""},
+            "app_unfurl_url": url,
+            "trigger_id": trigger_id,
+            "user_locale": user.locale,
+            "channel": message.channel,
+            "message_ts": message.ts,
+            "event_ts": self._state.new_ts(),
+        }
+        if message.thread_ts:
+            inner["thread_ts"] = message.thread_ts
+        self.tell(inner, shared=self._state.channels[message.channel].is_ext_shared)
 
     def posted(self, message: Message) -> None:
         """A person wrote something: messages, mentions and links that the app follows."""

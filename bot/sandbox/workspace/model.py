@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from bot.sandbox.workspace.shapes import JsonObject
 
 ChannelKind = Literal["channel", "private", "im"]
-Note = Literal["starts linked", "starts unlinked", "administrator", ""]
+Note = Literal["starts linked", "starts unlinked", "administrator", "no account yet", ""]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +78,19 @@ class Message:
     edited: str | None = None
     by_app: bool = False
     unfurls: dict[str, JsonObject] = field(default_factory=dict)
+    entities: dict[str, JsonObject] = field(default_factory=dict)
     metadata: JsonObject | None = None
 
 
 @dataclass(slots=True)
 class File:
-    """An uploaded file. `for_app` once a form handed it to the app."""
+    """An uploaded file, its bytes at `path`. `for_app` once a form handed it to the app."""
 
     id: str
     name: str
     mimetype: str
-    content: bytes = field(repr=False)
+    path: Path = field(repr=False)
+    size: int
     user: str
     created: int
     for_app: bool = False
@@ -114,6 +117,16 @@ class View:
         """Its blocks, each with its id."""
         blocks: list[JsonObject] = self.body["blocks"]
         return blocks
+
+
+@dataclass(slots=True)
+class Details:
+    """The details of a Work Object that a person opened: of which entity, and what the app answered."""
+
+    trigger_id: str
+    entity: JsonObject
+    shown: JsonObject | None = None
+    error: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)

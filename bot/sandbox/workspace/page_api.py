@@ -58,6 +58,7 @@ class PageApi:
             "close": self._close,
             "home": self._home,
             "delete": self._delete,
+            "details": self._details,
         }
         return [
             web.get("/", self._index),
@@ -139,6 +140,8 @@ class PageApi:
             await socket.prepare(request)
             self._sockets.add(socket)
             await self._listen(socket, watcher)
+        except ConnectionResetError:
+            pass  # the page was left before the connection stood
         finally:
             self._state.watchers.discard(watcher)
             self._sockets.discard(socket)
@@ -236,6 +239,17 @@ class PageApi:
 
     async def _home(self, user: User, _: JsonObject) -> JsonObject:
         self._events.home_opened(user)
+        return {}
+
+    async def _details(self, user: User, body: JsonObject) -> JsonObject:
+        if body.get("close"):
+            self._state.details.pop(user.id, None)
+            self._state.changed((user.id,))
+            return {}
+        message, url = self._found(user, body.get("channel"), body.get("ts")), str(body.get("url"))
+        if url not in message.entities:
+            raise Mistake("There is nothing more to show of this link.")
+        self._events.entity_opened(user, message, url)
         return {}
 
     async def _delete(self, user: User, body: JsonObject) -> JsonObject:

@@ -156,7 +156,7 @@ def file_object(state: State, file: File) -> JsonObject:
         "user": file.user,
         "user_team": state.team.id,
         "editable": False,
-        "size": len(file.content),
+        "size": file.size,
         "mode": "hosted",
         "is_external": False,
         "external_type": "",

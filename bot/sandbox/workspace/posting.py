@@ -84,7 +84,7 @@ def post(
 def replace(state: State, message: Message, said: Content, *, mark: bool) -> None:
     """Put new content in the place of a message's; `mark` shows it as edited."""
     message.text, message.blocks, message.metadata = said.text, said.blocks, said.metadata
-    message.unfurls = {}
+    message.unfurls, message.entities = {}, {}
     if mark:
         message.edited = state.new_ts()
     state.changed(state.channels[message.channel].members if message.to is None else (message.to,))

@@ -21,6 +21,20 @@ PARTNER = User(
     locale="de-DE",
     color="#64748b",
 )
+NEWCOMER = Person(
+    slack_id="U0GWEN001",
+    login="gwen",
+    firstname="Gwen",
+    lastname="Adair",
+    mail="gwen@harbor.example",
+    title="Designer, new this week",
+    tz="Europe/Dublin",
+    locale="en-IE",
+    api_key="",
+    in_slack=True,
+    color="#7c3aed",
+)
+"""In Slack only: the service has no account for her, so that one can be made."""
 TALKERS = 3
 LOG = b"""\
 10:41:07 INFO  cart 7f3a: voucher SPRING10 accepted, total 45.00
@@ -35,6 +49,8 @@ LOG = b"""\
 def _note(person: Person) -> Note:
     if person.admin:
         return "administrator"
+    if person is NEWCOMER:
+        return "no account yet"
     return "starts linked" if person.linked else "starts unlinked"
 
 
@@ -63,6 +79,8 @@ class Seed:
     def __init__(self, state: State, people: Sequence[Person], service_url: str) -> None:
         self._state = state
         self._people = [person for person in people if person.in_slack]
+        if self._people:
+            self._people.append(NEWCOMER)
         self._service_url = service_url.rstrip("/")
 
     def sow(self) -> None:
@@ -103,7 +121,7 @@ class Seed:
         self, key: str, name: str, topic: str, members: set[str], *, kind: ChannelKind = "channel"
     ) -> Channel:
         created = int(self._state.clock.now()) - 90 * 86_400
-        creator = self._people[-1].slack_id if self._people else ""
+        creator = next((person.slack_id for person in self._people if person.admin), "")
         return self._state.add_channel(
             Channel(f"C0{key}", name, kind, members, topic, created=created, creator=creator)
         )
@@ -128,11 +146,15 @@ class Seed:
             self._state.im(person.slack_id)
 
     def _file(self, name: str, mimetype: str, content: bytes, user: str) -> str:
+        file_id = self._state.new_id("F")
+        path = self._state.folder / file_id
+        path.write_bytes(content)
         found = File(
-            self._state.new_id("F"),
+            file_id,
             name,
             mimetype,
-            content,
+            path,
+            len(content),
             user,
             created=int(self._state.clock.now()) - 3600,
         )

@@ -102,7 +102,7 @@ class Workspace:
             Beside(tuple(people), service_url, service_name),
             interactions=Interactions(exchange),
             submissions=Submissions(exchange),
-            events=Events(self.state, self._delivery, self._errands, service_url),
+            events=Events(self.state, self._delivery, self._errands, self._triggers, service_url),
         )
         Seed(self.state, people, service_url).sow()
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from bot.sandbox.people import Person
 from bot.sandbox.workspace import payloads
-from bot.sandbox.workspace.model import Channel, File, Message, Shortcut, User, View
+from bot.sandbox.workspace.model import Channel, Details, File, Message, Shortcut, User, View
 from bot.sandbox.workspace.shapes import JsonObject
 from bot.sandbox.workspace.state import State
 
@@ -58,7 +58,7 @@ def file(found: File) -> JsonObject:
     return {
         "id": found.id,
         "name": found.name,
-        "size": len(found.content),
+        "size": found.size,
         "mimetype": found.mimetype,
         "url": f"/page/files/{found.id}",
     }
@@ -78,12 +78,23 @@ def _message(state: State, found: Message) -> JsonObject:
         "ephemeral": found.to is not None,
         "files": [file(state.files[key]) for key in found.files],
         "is_bot": found.by_app,
-        "unfurls": [{"url": url, "blocks": shown.get("blocks", [])} for url, shown in found.unfurls.items()],
+        "unfurls": [
+            {"url": url, "blocks": shown.get("blocks", []), "has_details": url in found.entities}
+            for url, shown in found.unfurls.items()
+        ],
     }
 
 
 def _view(state: State, found: View) -> JsonObject:
     return payloads.view(state, found) | {"errors": found.errors, "busy": found.busy}
+
+
+def _details(found: Details | None) -> JsonObject | None:
+    if found is None:
+        return None
+    return {"id": found.trigger_id, "entity": found.shown or found.entity, "error": found.error} | {
+        "waiting": found.shown is None and found.error is None
+    }
 
 
 def _shortcuts(shortcuts: Iterable[Shortcut]) -> list[JsonObject]:
@@ -159,5 +170,6 @@ def snapshot(state: State, user: User, beside: Beside, *, connected: bool) -> Js
         },
         "views": [_view(state, found) for found in state.stack(user.id)],
         "home": _view(state, home) if home else None,
+        "details": _details(state.details.get(user.id)),
         "panel": _panel(state, beside),
     }

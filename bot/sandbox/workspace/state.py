@@ -3,9 +3,24 @@
 import asyncio
 import itertools
 import secrets
+import weakref
 from collections.abc import Iterable
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
-from bot.sandbox.workspace.model import App, Call, Channel, File, Message, Team, User, View, Violation
+from bot.sandbox.workspace.model import (
+    App,
+    Call,
+    Channel,
+    Details,
+    File,
+    Message,
+    Team,
+    User,
+    View,
+    Violation,
+)
 from bot.sandbox.workspace.shapes import Clock, JsonObject
 
 KEPT_VIOLATIONS = 200
@@ -45,10 +60,14 @@ class State:
         self.views: dict[str, View] = {}
         self.stacks: dict[str, list[str]] = {}
         self.homes: dict[str, View] = {}
+        self.details: dict[str, Details] = {}
+        self.work_objects = True
         self.violations: list[Violation] = []
         self.calls: list[Call] = []
         self.version = 1
         self.watchers: set[Watcher] = set()
+        self.folder = Path(mkdtemp(prefix="issuebot-files-"))
+        weakref.finalize(self, rmtree, self.folder, ignore_errors=True)
         self._last_ts = 0
         self._counter = itertools.count(1)
 

@@ -1,4 +1,6 @@
-"""Files: taken from the page, handed to the app as Slack's file host does."""
+"""Files: taken from the page onto the disk, handed to the app as Slack's file host does."""
+
+from pathlib import Path
 
 from aiohttp import BodyPartReader, web
 
@@ -8,30 +10,48 @@ from bot.sandbox.workspace.model import File
 from bot.sandbox.workspace.shapes import JsonObject
 from bot.sandbox.workspace.state import State
 
-LARGEST = 25 * 1024 * 1024
+LARGEST = 1024**3  # as in Slack
 MOST = 10
-ALL_TOGETHER = 256 * 1024 * 1024
+ALL_TOGETHER = 4 * LARGEST
 SHOWN_INLINE = {"image/png", "image/jpeg", "image/gif", "image/webp"}
 SIGN_IN = (
     "<!DOCTYPE html><html><head><title>Slack</title></head><body>Sign in to see this file.</body></html>"
 )
 
 
-async def _content(part: BodyPartReader) -> bytes:
-    content = bytearray()
-    while chunk := await part.read_chunk(64 * 1024):
-        content += chunk
-        if len(content) > LARGEST:
-            raise Mistake("A file may have 25 MB here.")
-    return bytes(content)
+async def _text(part: BodyPartReader) -> str:
+    return (await part.read_chunk(1024)).decode(errors="replace")
+
+
+async def _kept(part: BodyPartReader, path: Path) -> int:
+    """Write a file to the disk as it comes; its size."""
+    size = 0
+    with path.open("wb") as kept:
+        while chunk := await part.read_chunk(256 * 1024):
+            size += len(chunk)
+            if size > LARGEST:
+                raise Mistake("A file may have 1 GB here.")
+            kept.write(chunk)
+    return size
 
 
 async def receive(state: State, request: web.Request) -> JsonObject:
     """POST /page/upload: the files of a multipart body; raises Mistake for too much of it."""
     if not request.content_type.startswith("multipart/"):
         raise Mistake("Files come as multipart/form-data.")
+    received: list[File] = []
+    try:
+        await _receive(state, request, received)
+    except BaseException:
+        for file in received:
+            file.path.unlink(missing_ok=True)
+        raise
+    state.files |= {file.id: file for file in received}
+    return {"files": [snapshot.file(file) for file in received]}
+
+
+async def _receive(state: State, request: web.Request, received: list[File]) -> None:
     user = ""
-    received: list[tuple[str, str, bytes]] = []
     async for part in await request.multipart():
         if not isinstance(part, BodyPartReader):
             raise Mistake("Files come as plain parts.")
@@ -39,32 +59,33 @@ async def receive(state: State, request: web.Request) -> JsonObject:
             if len(received) == MOST:
                 raise Mistake("At most 10 files at once.")
             mimetype = part.headers.get("Content-Type", "application/octet-stream").partition(";")[0]
-            received.append((part.filename, mimetype, await _content(part)))
+            file_id = state.new_id("F")
+            path = state.folder / file_id
+            file = File(file_id, part.filename, mimetype, path, 0, "", created=int(state.clock.now()))
+            received.append(file)
+            file.size = await _kept(part, path)
         elif part.name == "user":
-            user = (await _content(part)).decode(errors="replace")
+            user = await _text(part)
     if user not in state.users:
         raise Mistake("There is no such person.")
-    held = sum(len(file.content) for file in state.files.values())
-    if held + sum(len(content) for _, _, content in received) > ALL_TOGETHER:
+    if sum(file.size for file in (*state.files.values(), *received)) > ALL_TOGETHER:
         raise Mistake("The sandbox holds no more files.")
-    files = [
-        File(state.new_id("F"), name, mimetype, content, user, created=int(state.clock.now()))
-        for name, mimetype, content in received
-    ]
-    state.files |= {file.id: file for file in files}
-    return {"files": [snapshot.file(file) for file in files]}
+    for file in received:
+        file.user = user
 
 
-def _sent(file: File, *, inline: bool) -> web.Response:
-    response = web.Response(body=file.content, headers={"Content-Type": file.mimetype})
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Content-Security-Policy"] = "sandbox"
+def _sent(file: File, *, inline: bool) -> web.StreamResponse:
     safe = file.name.encode("ascii", "replace").decode().replace('"', "_").replace("\\", "_")
-    response.headers["Content-Disposition"] = f'{"inline" if inline else "attachment"}; filename="{safe}"'
-    return response
+    headers = {
+        "Content-Type": file.mimetype,
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "sandbox",
+        "Content-Disposition": f'{"inline" if inline else "attachment"}; filename="{safe}"',
+    }
+    return web.FileResponse(file.path, headers=headers)
 
 
-def show(state: State, file_id: str) -> web.Response:
+def show(state: State, file_id: str) -> web.StreamResponse:
     """GET /page/files/<id>: pictures within the page, the rest as downloads."""
     file = state.files.get(file_id)
     if file is None:
@@ -72,7 +93,7 @@ def show(state: State, file_id: str) -> web.Response:
     return _sent(file, inline=file.mimetype in SHOWN_INLINE)
 
 
-def hand_over(state: State, request: web.Request, bot_token: str) -> web.Response:
+def hand_over(state: State, request: web.Request, bot_token: str) -> web.StreamResponse:
     """GET /files-pri/…: the bytes for the bot's token; without the right 200 and a sign-in page."""
     file = state.files.get(request.match_info["file"].removeprefix(f"{state.team.id}-"))
     allowed = (

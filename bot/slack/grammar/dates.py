@@ -30,6 +30,17 @@ def day(text: str, today: date, towards: Towards = "future") -> date:
     return found
 
 
+def spent_day(text: str, today: date) -> date:
+    """The day on which time was spent: `today`, `yesterday`, `mon`…`sun` (the latest one before today) or
+    `2026-07-01`. Raises UserError.
+    """
+    typed = text.strip().lower()
+    found = today - timedelta(days=7) if today.weekday() == _weekday(typed) else _day(typed, today, -1)
+    if found is None or not _FIRST <= found <= _LAST:
+        raise UserError(f"“{text.strip()[:40]}” isn't a date: write `yesterday`, `mon` or `2026-07-01`.")
+    return found
+
+
 def days(text: str, today: date, towards: Towards) -> DateRange:
     """`>=D`, `<=D`, `>D`, `<D`, `D..D`, `D..`, `..D`, `D`, or `7d`: seven days with today the last or first.
 
@@ -84,11 +95,15 @@ def _day(typed: str, today: date, direction: int) -> date | None:
     if match := _DISTANCE.fullmatch(typed):
         sign = {"+": 1, "-": -1}.get(match[1], direction)
         return today + timedelta(days=sign * int(match[2]) * (7 if match[3] == "w" else 1))
-    named = [n for n, name in enumerate(_WEEKDAYS) if typed in (name, name[:3])]
-    if not named:
+    weekday = _weekday(typed)
+    if weekday is None:
         return None
-    away = (named[0] - today.weekday()) * direction % 7
+    away = (weekday - today.weekday()) * direction % 7
     return today + timedelta(days=away * direction)
+
+
+def _weekday(typed: str) -> int | None:
+    return next((n for n, name in enumerate(_WEEKDAYS) if typed in (name, name[:3])), None)
 
 
 def _span(text: str, today: date, far: date | None, towards: Towards) -> DateRange:

@@ -7,15 +7,30 @@ from bot.errors import UserError
 
 MINUTES = 60
 LONGEST = Decimal(99_999)
-_DECIMAL = re.compile(r"([0-9]{1,5}(?:\.[0-9]{1,4}|,[0-9]{1,2})?)\s*(?:h|hours?)?")
-_MINUTES = re.compile(r"([0-9]{1,7})\s*(?:m|mins?|minutes?)")
-_BOTH = re.compile(r"([0-9]{1,5})\s*(?:h\s*|:)([0-9]{1,2})\s*(?:m|mins?)?")
+_HOURS, _MINS = r"(?:h|hrs?|hours?)", r"(?:m|mins?|minutes?)"
+_DECIMAL = re.compile(rf"([0-9]{{1,5}}(?:\.[0-9]{{1,4}}|,[0-9]{{1,2}})?)\s*{_HOURS}?")
+_COMMA = re.compile(rf"([0-9]{{1,5}},[0-9]{{3,4}})\s*{_HOURS}?")
+_MINUTES = re.compile(rf"([0-9]{{1,7}})\s*{_MINS}")
+_BOTH = re.compile(rf"([0-9]{{1,5}})\s*(?:{_HOURS}\s*|:)([0-9]{{1,2}})\s*{_MINS}?")
+# Languages that write 1,125 for one and an eighth (CLDR, decimal separator); Mexico and Slack's Latin America
+# write a point.
+_COMMA_LANGUAGES = frozenset(
+    (
+        *("bg", "ca", "cs", "da", "de", "el", "es", "et", "fi", "fr", "hr", "hu", "id", "is", "it", "lt"),
+        *("lv", "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sl", "sr", "sv", "tr", "uk", "vi"),
+    )
+)
+_POINT_LOCALES = frozenset({"es-MX", "es-LA"})
 
 
-def hours(text: str) -> Decimal:
-    """`1.5`, `1,5h`, `90m`, `1h30`, `1h 30m` or `1:30` → hours, to four places. Raises UserError."""
+def hours(text: str, locale: str = "") -> Decimal:
+    """`1.5`, `1,5h`, `90m`, `1h30`, `1h 30m` or `1:30` → hours, to four places. Raises UserError.
+
+    `locale` is the person's, as Slack has it: where decimals have a comma, `1,125` is no thousand.
+    """
     typed = text.strip().lower()
-    if match := _DECIMAL.fullmatch(typed):
+    comma = locale.partition("-")[0] in _COMMA_LANGUAGES and locale not in _POINT_LOCALES
+    if match := _DECIMAL.fullmatch(typed) or (_COMMA.fullmatch(typed) if comma else None):
         found = Decimal(match[1].replace(",", "."))
     elif match := _MINUTES.fullmatch(typed):
         found = Decimal(match[1]) / MINUTES

@@ -17,6 +17,8 @@ _ALSO_CALLED = {
     "assigned_to": "to",
     "assignee": "to",
     "assignees": "to",
+    "date": "on",
+    "day": "on",
     "deadline": "due",
     "description": "desc",
     "hours": "estimate",

@@ -112,6 +112,33 @@ class Search:
 IssuesRequest = Search | Help
 
 
+@dataclass(frozen=True, kw_only=True)
+class LogTime:
+    """`/timelog 42 1h30`: time to log on an issue or a project; None where nothing was said."""
+
+    issue: int | None = None
+    project: str | None = None
+    hours: Decimal | None = None
+    activity: str | None = None
+    on: date | None = None
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class OpenTimeForm:
+    """`/timelog`, or what leaves out the issue or the duration: the form with what was typed."""
+
+    prefilled: LogTime = field(default_factory=LogTime)
+
+
+@dataclass(frozen=True)
+class EditLastEntry:
+    """`/timelog edit`."""
+
+
+TimelogRequest = LogTime | OpenTimeForm | EditLastEntry | Help
+
+
 @dataclass(frozen=True)
 class Account:
     """`/tracker`: the caller's account state."""
@@ -147,6 +174,37 @@ class ShowProject:
 
 
 @dataclass(frozen=True)
+class NewProject:
+    """`/tracker project new [name]`: the form for a new project."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class ShowUser:
+    """`/tracker user 5`: by the service's number, by a mention, or oneself."""
+
+    who: Me | SlackUser | int
+
+
+@dataclass(frozen=True)
+class NewUser:
+    """`/tracker user new [@slackuser]`: the form for an account, maybe for somebody mentioned."""
+
+    user: SlackUser | None = None
+
+
+@dataclass(frozen=True)
+class EditUser:
+    """`/tracker user edit 5`."""
+
+    who: Me | SlackUser | int
+
+
+UserRequest = ShowUser | NewUser | EditUser
+
+
+@dataclass(frozen=True)
 class SetDefault:
     """`/tracker default web`: this channel's project."""
 
@@ -164,5 +222,15 @@ class TrackerHelp:
 
 
 TrackerRequest = (
-    Account | Link | Unlink | Whoami | Projects | ShowProject | SetDefault | ClearDefault | TrackerHelp
+    Account
+    | Link
+    | Unlink
+    | Whoami
+    | Projects
+    | ShowProject
+    | NewProject
+    | UserRequest
+    | SetDefault
+    | ClearDefault
+    | TrackerHelp
 )

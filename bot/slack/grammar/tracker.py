@@ -4,17 +4,24 @@ import re
 
 from bot.errors import UserError
 from bot.slack.grammar.options import Parsed
-from bot.slack.grammar.reading import unknown_word
+from bot.slack.grammar.reading import person, unknown_word
 from bot.slack.grammar.requests import (
     Account,
     ClearDefault,
+    EditUser,
     Link,
+    Me,
+    NewProject,
+    NewUser,
     Projects,
     SetDefault,
     ShowProject,
+    ShowUser,
+    SlackUser,
     TrackerHelp,
     TrackerRequest,
     Unlink,
+    UserRequest,
     Whoami,
 )
 from bot.slack.grammar.tokens import words
@@ -25,7 +32,8 @@ _ALONE: dict[str, TrackerRequest] = {
     "whoami": Whoami(),
     "help": TrackerHelp(),
 }
-_KNOWN = (*_ALONE, "projects", "project", "default")
+_KNOWN = (*_ALONE, "projects", "project", "default", "user")
+_NUMBER = re.compile(r"(?:#|https?://\S*/users/)?([0-9]{1,9})/?")
 _KEY = re.compile(r"[0-9a-fA-F]{40}")
 _KEY_TYPED = (
     "Never type your key into a command, where logs may keep it: renew it under “My account” in {service}, "
@@ -52,18 +60,56 @@ def tracker_command(text: str) -> TrackerRequest:
         case "projects":
             return Projects(rest)
         case "project":
-            return _project(rest)
+            return _project(parsed.after(1))
         case "default":
             return _default(rest)
+        case "user":
+            return _user(parsed.after(1))
     raise unknown_word(command, _KNOWN, "/tracker")
 
 
-def _project(wanted: str) -> ShowProject:
-    if not wanted:
+def _project(said: Parsed) -> ShowProject | NewProject:
+    if not said.words:
         raise UserError(
             "Say which project: `/tracker project website`, or `/tracker projects` for all of them."
         )
-    return ShowProject(wanted)
+    first = said.words[0]
+    if first.text.lower() == "new" and not first.quoted:
+        return NewProject(said.after(1).text)
+    return ShowProject(said.text)
+
+
+def _user(said: Parsed) -> UserRequest:
+    match said.words[0].text.lower() if said.words else "":
+        case "new":
+            return _new_user(said.after(1))
+        case "edit":
+            return EditUser(_who(said.after(1), "/tracker user edit"))
+        case _:
+            return ShowUser(_who(said, "/tracker user"))
+
+
+def _new_user(said: Parsed) -> NewUser:
+    if not said.words:
+        return NewUser()
+    mentioned = said.words[0].user if len(said.words) == 1 else None
+    if mentioned is None:
+        raise UserError(
+            "Mention the one person who gets the account, from the list that Slack offers after `@`, or type "
+            "`/tracker user new` alone."
+        )
+    return NewUser(mentioned)
+
+
+def _who(said: Parsed, command: str) -> Me | SlackUser | int:
+    word = said.words[0] if len(said.words) == 1 else None
+    who = person(word) if word else None
+    if isinstance(who, Me | SlackUser):
+        return who
+    number = _NUMBER.fullmatch(word.text) if word else None
+    if number is None or not int(number[1]):
+        raise UserError(f"Say who by number or mention: `{command} 5`, `{command} @name` or `{command} me`.")
+    return int(number[1])
 
 
 def _default(wanted: str) -> SetDefault | ClearDefault:

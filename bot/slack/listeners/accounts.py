@@ -9,6 +9,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import BotError, NotLinked, Unauthorized
 from bot.service.conventions import account_url
+from bot.service.models import User
 from bot.slack import posting
 from bot.slack.handling import Handling
 from bot.slack.posting import Place
@@ -56,7 +57,8 @@ async def open_link_from_message(turn: Turn) -> None:
 async def unlink(turn: Turn) -> None:
     """`/tracker unlink`: forget the key."""
     if await turn.parts.accounts.unlink(turn.owner):
-        await turn.answer(sentence(f"Your {turn.service} key is forgotten. `/tracker link` links you again."))
+        said = f"Your {turn.service} key is forgotten. `/tracker link` links you again."
+        await turn.answer(sentence(turn.worded(said)))
     else:
         await turn.answer(sentence(f"You weren't linked to {turn.service}; there is nothing to forget."))
 
@@ -80,6 +82,7 @@ def submit_link(handling: Handling) -> Callable[[Turn, AsyncAck], Awaitable[None
             )
             return
         place = Place.from_json(metadata.get("place"))
+        linked: list[User] = []
         payload: list[JSON] = []
 
         async def work() -> Reply:
@@ -89,14 +92,15 @@ def submit_link(handling: Handling) -> Callable[[Turn, AsyncAck], Awaitable[None
                 said = f"{turn.service} doesn't know this key: copy it from your account page again."
                 return Reply(errors={views.KEY: said})
             except BotError as error:
-                return Reply(errors={views.KEY: error.sentence(turn.service)})
+                return Reply(errors={views.KEY: turn.sentence(error)})
+            linked.append(user)
             if continuation := metadata.get("continue"):
                 kept = await turn.parts.store.continuations.take(turn.owner, continuation)
                 payload.extend([kept] if kept else [])
             return Reply(view=views.linked(turn.service, user, full_name(user), going_on=bool(payload)))
 
         await settle(turn, ack, work(), f"Asking {turn.service} whose key this is…")
-        if metadata.get("offered"):
+        if linked and metadata.get("offered"):
             await posting.dismiss(turn.slack, place)
         if payload:
             await asyncio.sleep(TAKEN_IN)

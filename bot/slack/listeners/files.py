@@ -1,17 +1,28 @@
-"""Attaching files to an issue: `/issue attach`, and the button on its card."""
+"""Attaching files to an issue: `/issue attach`, the button on its card, and a message's files."""
 
+import asyncio
 import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 
 from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_sdk.models.blocks import Option
 
-from bot.errors import BotError, NotLinked
-from bot.slack.files import incoming
+from bot.errors import BotError, UserError
+from bot.slack import posting
+from bot.slack.filejobs import Job, Wanted, fill, keep, kept, load_since, of_message, told
+from bot.slack.files import name_of
+from bot.slack.grammar import issue_named
+from bot.slack.handling import message_kept
 from bot.slack.posting import Place
-from bot.slack.submission import Reply, metadata_of, once, refused, settle
+from bot.slack.submission import Reply, finish, followed, metadata_of, once, refused, settle
 from bot.slack.turn import Turn
 from bot.slack.views import files as views
 from bot.slack.views import forms
+from bot.slack.views.blocks import JSON, option
 from bot.slack.views.issue_form import loading
+from bot.usecases.accounts import Session
+from bot.usecases.files import CantAttach, Load
 
 
 async def open_pressed(turn: Turn) -> None:
@@ -27,22 +38,147 @@ async def open_form(turn: Turn, number: int) -> None:
     await turn.show(views.files_form(number, json.dumps({"issue": number, "place": turn.place.as_json()})))
 
 
+async def open_from_message(turn: Turn) -> None:
+    """The message shortcut: which of its files, to which issue."""
+    if not turn.view_id:
+        await turn.show(loading("Attach files"))
+    message = turn.body["message"]
+    turn = turn.at(Place(turn.place.channel_id, message.get("thread_ts") or message["ts"]))
+    async with turn.parts.accounts.reading(turn.owner) as session:
+        job = await of_message(turn, message)
+        issue = await _named_in(turn, session, message)
+    if not job.files:
+        raise UserError(f"None of these files can be attached. {'; '.join(job.lost)}.")
+    job_id = await keep(turn, job.model_copy(update={"message": message_kept(message)}))
+    known = [(one.id, one.name) for one in job.files]
+    metadata = json.dumps({"files": job_id, "place": turn.place.as_json()})
+    await turn.show(views.message_form(known, job.lost, issue, job_id, metadata))
+
+
 async def submit(turn: Turn, ack: AsyncAck) -> None:
-    """The form was submitted: carry each file over, then say what became of it."""
+    """A form was submitted: carry the files over, say how far each is, then what became of it."""
     view = turn.body["view"]
-    metadata = metadata_of(view)
+    metadata, values = metadata_of(view), forms.Values(view)
     turn = turn.at(Place.from_json(metadata.get("place")))
-    number = int(metadata["issue"])
-    files = [incoming(turn.slack, turn.parts.file_hosts, file) for file in forms.Values(view).files("files")]
+    number = int(metadata.get("issue") or values.chosen("issue") or 0)
+    load = load_since(None)
 
     async def work() -> Reply:
         try:
             async with once(turn):
-                outcomes = await turn.parts.files.attach(turn.owner, number, files)
-        except NotLinked:
-            raise
+                if metadata.get("files"):
+                    job = await kept(turn, metadata["files"])
+                    job = job.model_copy(update={"files": _named(job.files, values)})
+                else:
+                    files = [Wanted(id=file["id"], name=name_of(file)) for file in values.files("files")]
+                    job = Job(files=tuple(files), place=turn.place.as_json())
+                await fill(turn, load, job.files)
+                return await _carry(turn, number, load, job)
         except BotError as error:
             return refused(turn, error)
-        return Reply(view=forms.said("Files", views.attached(number, outcomes, turn.style).blocks))
 
-    await settle(turn, ack, work(), f"Carrying the files to {turn.service}…")
+    await settle(turn, ack, work(), lambda: _progress(turn, load))
+
+
+async def retry_pressed(turn: Turn) -> None:
+    """The button *Retry*: only what failed, and nothing twice."""
+    job_id = turn.action["value"]
+    job = await kept(turn, job_id)
+    in_form = turn.in_form
+    if not in_form:
+        await turn.open(loading("Attach files"))
+    pressed = turn.place
+    turn = turn.at(Place.from_json(job.place))
+    load = load_since(job.since)
+    async with _once(turn, job_id):
+        await fill(turn, load, job.files)
+        work = asyncio.create_task(_carry(turn, job.issue or 0, load, job))
+        reply = await followed(turn, work, lambda: _progress(turn, load), "")
+    if not in_form:
+        await posting.dismiss(turn.slack, pressed)
+    await finish(turn, reply)
+
+
+async def describe_pressed(turn: Turn) -> None:
+    """The button *Rename or describe*."""
+    number, _, attachment = turn.action["value"].partition(":")
+    await turn.open(loading("Rename or describe"))
+    found = await turn.parts.files.own(turn.owner, int(number), int(attachment))
+    await turn.show(views.describe_form(found, json.dumps({"issue": int(number), "attachment": found.id})))
+
+
+async def submit_description(turn: Turn, ack: AsyncAck) -> None:
+    """Another name or description was sent; sending it twice does no harm."""
+    metadata, values = metadata_of(turn.body["view"]), forms.Values(turn.body["view"])
+    number, name = metadata["issue"], values.text("name") or ""
+    description = values.text("description") or ""
+
+    async def work() -> Reply:
+        try:
+            await turn.parts.files.describe(turn.owner, number, metadata["attachment"], name, description)
+        except BotError as error:
+            return refused(turn, error)
+        said = views.described(number, name, description, turn.style)
+        return Reply(view=forms.said("Files", said.blocks), message=said)
+
+    await settle(turn, ack, work(), f"Saving it in {turn.service}…")
+
+
+async def issue_options(turn: Turn, text: str) -> list[JSON]:
+    """Issues by number or subject, everywhere."""
+    async with turn.parts.accounts.reading(turn.owner) as session:
+        found = await turn.parts.issues.suggest(session, text, None)
+    return [option(f"#{issue.id} {issue.subject}", str(issue.id)).to_dict() for issue in found]
+
+
+async def _carry(turn: Turn, number: int, load: Load, job: Job) -> Reply:
+    try:
+        await turn.parts.files.attach(turn.owner, number, load)
+    except CantAttach as error:
+        job_id = await keep(turn, job.model_copy(update={"issue": number}))
+        said = views.new_instead(number, error, job_id, turn.style)
+    else:
+        said = await told(turn, number, load)
+    return Reply(view=forms.said("Files", said.blocks), message=said)
+
+
+async def _named_in(turn: Turn, session: Session, message: JSON) -> Option | None:
+    """The issue that the message names, where the person sees it."""
+    number = issue_named(str(message.get("text") or ""), turn.parts.client.base_url)
+    if number is None:
+        return None
+    with suppress(UserError):
+        issue = await turn.parts.issues.one(session, number)
+        return option(f"#{issue.id} {issue.subject}", str(issue.id))
+    return None
+
+
+def _progress(turn: Turn, load: Load) -> str:
+    return views.progress(load, f"Carrying the files to {turn.service}…")
+
+
+def _named(wanted: Sequence[Wanted], values: forms.Values) -> tuple[Wanted, ...]:
+    """The ticked ones, with the names and descriptions that were given in the form."""
+    ticked = values.all_chosen("files")
+    return tuple(
+        Wanted(
+            id=one.id,
+            name=(values.text(f"name_{index}") or one.name).strip(),
+            description=(values.text(f"description_{index}") or "").strip(),
+        )
+        for index, one in enumerate(wanted)
+        if one.id in ticked
+    )
+
+
+@asynccontextmanager
+async def _once(turn: Turn, job_id: str) -> AsyncIterator[None]:
+    """One attempt at a job however often *Retry* is pressed; given back when it failed as a whole."""
+    claim = f"retry:{job_id}"
+    if not await turn.parts.store.deliveries.claim(claim):
+        raise UserError("These files were tried again already: look at what came of it.")
+    try:
+        yield
+    except BaseException:
+        await turn.parts.store.deliveries.release(claim)
+        raise

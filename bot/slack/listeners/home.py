@@ -1,13 +1,78 @@
-"""The Home tab: who the person is in the service, and the ways to begin."""
+"""The Home tab: shown at once with what the bot remembers, then with what the service answers."""
 
+import structlog
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_sdk.errors import SlackApiError
+
+from bot.errors import BotError, NotLinked, StoredSecretError
+from bot.slack.handling import Submission
+from bot.slack.listeners import search
+from bot.slack.posting import Place
+from bot.slack.submission import metadata_of
 from bot.slack.turn import Turn
+from bot.slack.views import forms
 from bot.slack.views import home as views
+from bot.usecases.home import Mine, Remembered
+
+log = structlog.get_logger(__name__)
+
+MINE = "project:any to:me sort:priority:desc,updated:desc"
 
 
 async def opened(turn: Turn) -> None:
     """The person opened one of the app's tabs."""
-    if turn.body["event"].get("tab") != "home":
+    event = turn.body["event"]
+    if event.get("tab") == "home":
+        await show(turn, (event.get("view") or {}).get("private_metadata"))
+
+
+def refreshing(submission: Submission) -> Submission:
+    """The same submission of a form; the Home tab is shown anew after it where the form came from there."""
+
+    async def submit(turn: Turn, ack: AsyncAck) -> None:
+        await submission(turn, ack)
+        if Place.from_json(metadata_of(turn.body["view"]).get("place")).home:
+            try:
+                await show(turn, None, again=True)
+            except SlackApiError as error:  # the form did what it was for
+                log.info("not_refreshed", action="home", error=error.response.get("error"))
+
+    return submit
+
+
+async def show(turn: Turn, shown: str | None, *, again: bool = False) -> None:
+    """Publish the person's own tab: at once, unless theirs stands there already, and when it is read.
+
+    `shown` is the state of the one that stands there; `again` that it is theirs whatever it was.
+    """
+    try:
+        remembered = await turn.parts.home.remembered(turn.owner)
+    except StoredSecretError as error:
+        await _publish(turn, None, said=error.sentence(turn.service))
         return
-    link = await turn.parts.accounts.linked_as(turn.owner)
-    view = views.home(turn.parts.command, turn.service, link.name if link else None)
+    if remembered is None or not (again or shown == views.state_of(remembered)):
+        await _publish(turn, remembered)
+    if remembered is None:
+        return
+    try:
+        mine = await turn.parts.home.mine(turn.owner)
+    except NotLinked as error:
+        await _publish(turn, None, said=error.sentence(turn.service))
+    except BotError as error:
+        await _publish(turn, remembered, said=error.sentence(turn.service))
+    else:
+        await _publish(turn, remembered, mine)
+
+
+async def mine_pressed(turn: Turn) -> None:
+    """The button *All …*: the person's open issues, page by page."""
+    found = await search.find(turn, MINE, 0)
+    await turn.open(forms.said("My open issues", found.blocks))
+
+
+async def _publish(
+    turn: Turn, remembered: Remembered | None, mine: Mine | None = None, *, said: str | None = None
+) -> None:
+    told = turn.worded(said) if said else None
+    view = views.home(remembered, mine, turn.style, turn.parts.command, told)
     await turn.slack.views_publish(user_id=turn.owner.user_id, view=view)

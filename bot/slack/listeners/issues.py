@@ -1,5 +1,6 @@
 """Issues: `/issue`, the create form however it is opened, the card, and sharing it."""
 
+import asyncio
 import json
 import re
 from datetime import UTC, datetime
@@ -9,23 +10,26 @@ from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError
 from bot.service.models import Project
+from bot.slack import filejobs
 from bot.slack.grammar import issue_command
 from bot.slack.grammar.requests import AttachFiles, Help, Me, NewIssue, OpenForm, Person, ShowIssue, SlackUser
-from bot.slack.listeners import files
+from bot.slack.listeners import duplicates, files
 from bot.slack.mrkdwn import to_markdown, to_textile
 from bot.slack.mrkdwn.outgoing import to_plain
-from bot.slack.posting import Announced, Place
+from bot.slack.posting import SLACK_FAILED, Announced, Place
 from bot.slack.submission import Reply, metadata_of, once, refused, settle
 from bot.slack.turn import Turn
 from bot.slack.views import forms, issue_form
 from bot.slack.views import help as help_views
 from bot.slack.views import issues as views
 from bot.slack.views.blocks import JSON, option, shortened
+from bot.slack.views.files import progress
 from bot.store.owner import Owner
 from bot.usecases.accounts import Session
-from bot.usecases.issues import Created, Draft
+from bot.usecases.issues import Created, Draft, Source
 
 SUBJECT = 120
+WAITING = 1500
 MENTIONS = 10
 
 
@@ -57,6 +61,8 @@ async def announce(turn: Turn, made: Created) -> str | None:
     """Announce a created issue; why only the person is to know, when that is so."""
     if made.issue.is_private:
         return "the issue is private"
+    if made.meant_private:
+        return f"you asked for a private issue, and {turn.service} didn't make it one"
     if not made.public:
         return "the project is private, and others here may not be allowed to see it"
     announced = await turn.announce(views.announced(made, turn.style, turn.owner.user_id))
@@ -65,11 +71,12 @@ async def announce(turn: Turn, made: Created) -> str | None:
 
 async def show(turn: Turn, number: int) -> None:
     """The card of an issue, for the person alone."""
+    if not (turn.in_form or turn.at_home):
+        await turn.answer(views.card(await turn.parts.issues.show(turn.owner, number), turn.style))
+        return
+    await turn.open(issue_form.loading(f"#{number}"))
     shown = await turn.parts.issues.show(turn.owner, number)
-    if turn.in_form:
-        await turn.open(forms.said(f"#{number}", views.card(shown, turn.style, shareable=False).blocks))
-    else:
-        await turn.answer(views.card(shown, turn.style))
+    await turn.show(forms.said(f"#{number}", views.card(shown, turn.style, shareable=False).blocks))
 
 
 async def show_pressed(turn: Turn) -> None:
@@ -99,7 +106,8 @@ async def share(turn: Turn, number: int, *, sure: bool = True) -> None:
     """
     shown = await turn.parts.issues.show(turn.owner, number)
     if not sure and not shown.public and not shown.issue.is_private:
-        await turn.answer(views.card(shown, turn.style))
+        project = shown.project.name if shown.project else "Its project"
+        await turn.answer(views.card(shown, turn.style, said=f"{project} is not public, so this asks first."))
         return
     if shown.issue.is_private:
         raise UserError(
@@ -123,8 +131,12 @@ async def open_from_message(turn: Turn) -> None:
     if not turn.view_id:
         await turn.show(issue_form.loading())
     message = turn.body["message"]
-    thread = Place(turn.place.channel_id, message.get("thread_ts") or message.get("ts"))
-    await open_form(turn.at(thread), await draft_from(turn, message))
+    channel, ts = turn.place.channel_id or "", message["ts"]
+    thread = Place(channel, message.get("thread_ts") or ts, turn.place.response_url)
+    job = (
+        await filejobs.keep(turn, await filejobs.of_message(turn, message)) if message.get("files") else None
+    )
+    await open_form(turn.at(thread), await draft_from(turn, message), Source(channel, ts), files_job=job)
 
 
 async def draft_from(turn: Turn, message: JSON) -> Draft:
@@ -139,7 +151,7 @@ async def draft_from(turn: Turn, message: JSON) -> Draft:
             channel=turn.place.channel_id or "", message_ts=message["ts"]
         )
         permalink = answer.get("permalink")
-    except SlackApiError:
+    except SLACK_FAILED:
         permalink = None
     convert = to_textile if turn.parts.text_format == "textile" else to_markdown
     source = re.sub(r"[^\w .-]", "", author) + " in Slack"
@@ -151,7 +163,7 @@ async def draft_from(turn: Turn, message: JSON) -> Draft:
     first = next(
         (li.strip() for li in to_plain(text, lambda u: names.get(u, u)).splitlines() if li.strip()), ""
     )
-    return Draft(subject=shortened(first, SUBJECT), description=f"{body}\n\n– {source}".lstrip())
+    return Draft(subject=shortened(first.rstrip("."), SUBJECT), description=f"{body}\n\n– {source}".lstrip())
 
 
 def mentioned(text: str) -> list[str]:
@@ -159,22 +171,34 @@ def mentioned(text: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"<@([UW][A-Z0-9]+)", text)))[:MENTIONS]
 
 
-async def open_form(turn: Turn, draft: Draft) -> None:
-    """Open the form at once, then fill it with what can be chosen."""
+async def open_form(
+    turn: Turn, draft: Draft, source: Source | None = None, *, files_job: str | None = None
+) -> None:
+    """Open the form at once, then fill it with what can be chosen.
+
+    `source` is what it is made from, `files_job` the job of the files that can come along (see `filejobs`).
+    """
     if not turn.view_id:
         await turn.show(issue_form.loading())
     async with turn.parts.accounts.reading(turn.owner) as session:
         project = await _project(turn, session, draft)
-        view = await filled(turn, session, draft, project, {"place": turn.place.as_json()})
+        metadata = {"place": turn.place.as_json(), "source": duplicates.written(source), "files": files_job}
+        view = await filled(turn, session, draft, project, metadata)
     await turn.show(view)
 
 
 async def filled(turn: Turn, session: Session, draft: Draft, project: Project | None, metadata: JSON) -> JSON:
     """The form with the choices of a project."""
+    about = duplicates.notes(turn, session, draft.subject, project.id if project else None, metadata)
+    files = await filejobs.field(turn, metadata)
     if project is None:
-        return issue_form.create_form(draft, None, None, json.dumps(metadata))
-    catalog = await turn.parts.catalogs.of(session, project.id)
-    said = None
+        # Its fields come with the project: until then, what was asked for waits here.
+        told = draft.model_dump(mode="json", exclude_defaults=True, exclude={"subject", "description"})
+        if len(json.dumps(told)) <= WAITING:
+            metadata = metadata | {"draft": told}
+        return issue_form.create_form(draft, None, None, json.dumps(metadata), notes=await about, files=files)
+    catalog, notes = await asyncio.gather(turn.parts.catalogs.of(session, project.id), about)
+    said = issue_form.unknown(draft, catalog)
     try:
         named = [one for one in (draft.to, *draft.watch) if one]
         found = [await turn.parts.people.find(session, one, catalog) for one in named]
@@ -182,19 +206,35 @@ async def filled(turn: Turn, session: Session, draft: Draft, project: Project | 
         to, watch = (ids[0], ids[1:]) if draft.to else (None, ids)
         draft = draft.model_copy(update={"to": to, "watch": tuple(watch)})
     except UserError as error:
-        said = error.sentence(turn.service)
-    return issue_form.create_form(draft, project, catalog, json.dumps(metadata), said)
+        said.append(turn.sentence(error))
+    return issue_form.create_form(
+        draft, project, catalog, json.dumps(metadata), " ".join(said) or None, notes=notes, files=files
+    )
 
 
 async def project_chosen(turn: Turn) -> None:
     """Another project was chosen in the form: offer its choices and keep what was typed."""
     view = turn.body["view"]
     chosen = (turn.action.get("selected_option") or {}).get("value")
+    refreshed = await refreshed_form(turn, view, chosen)
+    try:
+        await turn.show(refreshed, over=view.get("hash"))
+    except SlackApiError as error:
+        # A choice made since then has its own refresh, and that one has to stay.
+        if error.response.get("error") != "hash_conflict":
+            raise
+
+
+async def refreshed_form(turn: Turn, view: JSON, chosen: str | None) -> JSON:
+    """The form with the choices of the project with the id `chosen`, and all that it holds."""
+    metadata = metadata_of(view)
     draft = issue_form.carried_over(view)
+    if waiting := metadata.pop("draft", None):
+        typed = draft.model_dump(include={"subject", "description"})
+        draft = Draft.model_validate(waiting).model_copy(update=typed)
     async with turn.parts.accounts.reading(turn.owner) as session:
         project = await turn.parts.projects.by_id(session, int(chosen)) if chosen else None
-        refreshed = await filled(turn, session, draft, project, metadata_of(view))
-    await turn.show(refreshed)
+        return await filled(turn, session, draft, project, metadata)
 
 
 async def submit(turn: Turn, ack: AsyncAck) -> None:
@@ -206,23 +246,29 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
         draft = issue_form.submitted(view)
     except UserError as error:
         values = forms.Values(view)
-        await ack(
-            response_action="errors", errors={values.block_ids["estimate"]: error.sentence(turn.service)}
-        )
+        await ack(response_action="errors", errors={values.block_ids["estimate"]: turn.sentence(error)})
         return
     made: list[Created] = []
+    attempted = datetime.fromisoformat(at) if (at := metadata.get("attempted_at")) else None
+    load = filejobs.load_since(attempted)
 
     async def work() -> Reply:
-        attempted = metadata.get("attempted_at")
+        if issue_form.outdated(view):
+            again = await refreshed_form(turn, view, forms.Values(view).chosen("project"))
+            said = "The choices below are this project's now: look them over and send it again."
+            return Reply(view=forms.warned(again, said), said=said)
         started = datetime.now(UTC)
         try:
             async with once(turn):
+                await filejobs.choose(turn, metadata, load)
                 made.append(
                     await turn.parts.issues.create(
                         turn.owner,
                         draft,
                         turn.channel,
-                        datetime.fromisoformat(attempted) if attempted else None,
+                        attempted,
+                        source=duplicates.source_of(metadata),
+                        upload=lambda session: turn.parts.files.upload(session, load),
                     )
                 )
         except NotLinked:
@@ -231,13 +277,17 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
             if isinstance(error, OutcomeUnknown):
                 metadata.setdefault("attempted_at", started.isoformat())
             return refused(turn, error, json.dumps(metadata))
+        await turn.parts.files.attached(turn.owner, made[0].issue.id, load)
         if turn.place.channel_id:
             return Reply()
-        return Reply(view=forms.said("Created", views.created(made[0], turn.style, None).blocks))
+        blocks = views.created(made[0], turn.style, None).blocks
+        return Reply(view=forms.said("Created", [*blocks, *await filejobs.beside(turn, made[0], load)]))
 
-    await settle(turn, ack, work(), f"Creating it in {turn.service}…")
+    await settle(turn, ack, work(), lambda: progress(load, f"Creating it in {turn.service}…"))
     for done in made:
         if turn.place.channel_id:
+            if load.files:
+                await turn.answer(await filejobs.told(turn, done.issue.id, load))
             why_private = await announce(turn, done)
             if why_private or done.not_taken:
                 await turn.answer(views.created(done, turn.style, why_private))

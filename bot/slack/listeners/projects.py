@@ -1,9 +1,24 @@
-"""`/tracker projects`, `project` and `default`."""
+"""`/tracker projects`, `project`, `project new` and `default`."""
 
-from bot.errors import UserError
+import json
+from datetime import UTC, datetime
+
+import structlog
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.errors import BotError, OutcomeUnknown, UserError
+from bot.service.models import Project
+from bot.slack.posting import SLACK_FAILED, Place
+from bot.slack.submission import Reply, metadata_of, once, refused, settle
 from bot.slack.turn import Turn
+from bot.slack.views import forms
 from bot.slack.views import projects as views
 from bot.slack.views.blocks import sentence
+from bot.slack.views.issue_form import loading
+from bot.usecases.naming import identifier_of
+from bot.usecases.projects import ProjectDraft
+
+log = structlog.get_logger(__name__)
 
 
 async def list_projects(turn: Turn, text: str) -> None:
@@ -30,3 +45,64 @@ async def clear_default(turn: Turn) -> None:
     if turn.channel is not None:
         await turn.parts.projects.clear_default(turn.owner, turn.channel)
     await turn.answer(sentence("This channel has no project of its own any more."))
+
+
+async def default_pressed(turn: Turn) -> None:
+    """The button *Make it this channel's project*."""
+    await set_default(turn, turn.action["value"])
+
+
+async def open_form(turn: Turn, name: str) -> None:
+    """The form for a new project."""
+    await turn.open(loading("New project"))
+    await turn.parts.accounts.whoami(turn.owner)
+    draft = ProjectDraft(name, identifier_of(name))
+    await turn.show(views.new_form(draft, json.dumps({"place": turn.place.as_json()})))
+
+
+async def name_typed(turn: Turn) -> None:
+    """The name was typed: suggest an identifier, once the person pauses."""
+    view, pauses = turn.body["view"], turn.parts.pauses
+    if not await pauses.come(view["id"]) or (form := views.suggesting(view)) is None:
+        return
+    now = pauses.hash_now(view["hash"])
+    try:
+        answer = await turn.slack.views_update(view_id=view["id"], view=form, hash=now)
+    except SLACK_FAILED as error:  # the form was sent or closed, most likely
+        log.info("form_moved_on", action="project.name", error=type(error).__name__)
+        return
+    pauses.updated(now, (answer.get("view") or {}).get("hash") or now)
+
+
+async def submit(turn: Turn, ack: AsyncAck) -> None:
+    """The form for a new project was submitted: create it once, and offer it as the channel's own."""
+    view = turn.body["view"]
+    metadata = metadata_of(view)
+    turn = turn.at(Place.from_json(metadata.get("place")))
+    draft = views.submitted(view)
+    if not draft.identifier:
+        field = forms.Values(view).block_ids["identifier"]
+        said = "Type one: lower case letters, digits and dashes. None could be made of the name."
+        await ack(response_action="errors", errors={field: said})
+        return
+    made: list[Project] = []
+
+    async def work() -> Reply:
+        attempted = metadata.get("attempted_at")
+        started = datetime.now(UTC)
+        try:
+            async with once(turn):
+                made.append(
+                    await turn.parts.projects.create(
+                        turn.owner, draft, datetime.fromisoformat(attempted) if attempted else None
+                    )
+                )
+        except BotError as error:
+            if isinstance(error, OutcomeUnknown):
+                metadata.setdefault("attempted_at", started.isoformat())
+            return refused(turn, error, json.dumps(metadata))
+        return Reply()
+
+    await settle(turn, ack, work(), f"Creating the project in {turn.service}…")
+    for project in made:
+        await turn.answer(views.created(project, turn.style, offer=turn.channel is not None))

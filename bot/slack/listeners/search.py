@@ -13,7 +13,7 @@ from bot.slack.turn import Turn
 from bot.slack.views import forms
 from bot.slack.views import help as help_views
 from bot.slack.views import search as views
-from bot.slack.views.blocks import Message
+from bot.slack.views.blocks import VALUE, Message
 from bot.store.owner import Owner
 from bot.usecases.search import Query
 
@@ -30,14 +30,14 @@ async def page_pressed(turn: Turn) -> None:
     text, offset = views.read_page_value(turn.action["value"])
     found = await find(turn, text, offset)
     if turn.in_form:
-        await turn.show(forms.said("Search", found.blocks))
+        await turn.show(forms.said("Search results", found.blocks))
     else:
         await turn.answer(found, replace=True)
 
 
 async def find(turn: Turn, text: str, offset: int) -> Message:
     """A page of what a command's text searches for."""
-    if len(text) > views.QUERY:
+    if len(views.page_value(text, 100_000)) > VALUE:
         raise UserError("That search is too long: leave out a filter or two.")
     profile = await turn.profile()
     request = issues_command(text, await turn.today(), profile.zone)
@@ -61,7 +61,7 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
             found = await find(turn, text, 0)
         except UserError as error:
             return refused(turn, error)
-        return Reply(view=forms.said("Search", found.blocks))
+        return Reply(view=forms.said("Search results", found.blocks))
 
     await settle(turn, ack, work(), "Searching…")
 

@@ -1,28 +1,208 @@
-"""Logging time: the form behind the button on an issue's card."""
+"""Logging time: `/timelog`, the form however it is opened, and changing what was logged."""
 
 import json
+import time
+from datetime import date
+from decimal import Decimal
 
+import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError
-from bot.slack.grammar.durations import hours
-from bot.slack.posting import Announced, Place
+from bot.service.models import Ref
+from bot.slack.grammar import Help, hours, issue_named, timelog_command
+from bot.slack.grammar.requests import EditLastEntry, LogTime, OpenTimeForm
+from bot.slack.posting import SLACK_FAILED, Announced, Place
 from bot.slack.submission import Reply, metadata_of, once, refused, settle
 from bot.slack.turn import Turn
 from bot.slack.views import forms
+from bot.slack.views import help as help_views
 from bot.slack.views import timelog as views
-from bot.slack.views.blocks import JSON
+from bot.slack.views.blocks import JSON, Message, option
 from bot.slack.views.issue_form import loading
-from bot.usecases.timelog import Logged
+from bot.store.time_entries import Entry, Spent
+from bot.usecases.naming import pick
+from bot.usecases.timelog import ActivityNeeded, Loggable, Logged, Wanted
+
+log = structlog.get_logger(__name__)
+
+TRIGGER_LIFE = 2.0
+"""Seconds after which no form is opened: a trigger lives 3 s (slack-rules, Time), its ways included."""
+
+
+async def command(turn: Turn) -> None:
+    """`/timelog …`."""
+    started = time.monotonic()
+    profile = await turn.profile()
+    request = timelog_command(str(turn.body.get("text") or ""), await turn.today(), profile.locale)
+    match request:
+        case OpenTimeForm():
+            await open_form(turn, request.prefilled)
+        case LogTime():
+            await log_at_once(turn, request, started)
+        case EditLastEntry():
+            await open_change(turn, None)
+        case Help():
+            await turn.answer(help_views.of("timelog", turn.parts.command))
+
+
+async def log_at_once(turn: Turn, request: LogTime, started: float) -> None:
+    """Log what a command says, and ask for an activity where the service needs one."""
+    wanted = Wanted(
+        hours=request.hours or Decimal(),
+        spent_on=request.on or await turn.today(),
+        issue=request.issue,
+        project=request.project,
+        activity=request.activity,
+        comment=request.comment,
+    )
+    try:
+        logged = await turn.parts.timelog.log(turn.owner, wanted)
+    except ActivityNeeded as needed:
+        await ask(turn, wanted, needed, started)
+    except OutcomeUnknown as error:
+        await turn.answer(views.unknown(turn.style, wanted, error))
+    else:
+        await tell(turn, logged)
+
+
+async def ask(turn: Turn, wanted: Wanted, needed: ActivityNeeded, started: float) -> None:
+    """Open the form with all that was typed; where it is too late for that, offer it behind a button."""
+    said = turn.sentence(needed.refused or needed)
+    if turn.view_id or time.monotonic() - started < TRIGGER_LIFE:
+        typed = views.Typed(wanted.spent_on, views.as_typed(wanted.hours), None, wanted.comment)
+        try:
+            await turn.show(views.time_form(needed.on, typed, _metadata(turn, needed.on), said))
+        except SLACK_FAILED as error:
+            log.info("form_not_opened", action="timelog", error=type(error).__name__)
+        else:
+            return
+    kept = await turn.parts.store.continuations.put(
+        turn.owner,
+        {
+            "issue": wanted.issue,
+            "project": wanted.project,
+            "hours": str(wanted.hours),
+            "on": wanted.spent_on.isoformat(),
+            "comment": wanted.comment,
+        },
+    )
+    await turn.answer(views.needed(said, kept))
+
+
+async def fill_pressed(turn: Turn) -> None:
+    """The button *Fill in the form*: the form with what was typed before."""
+    kept = await turn.parts.store.continuations.get(turn.owner, turn.action.get("value") or "")
+    if kept is None:
+        raise UserError("That was too long ago: type it once more.")
+    await open_form(
+        turn,
+        LogTime(
+            issue=kept["issue"],
+            project=kept["project"],
+            hours=Decimal(kept["hours"]),
+            on=date.fromisoformat(kept["on"]),
+            comment=kept["comment"],
+        ),
+    )
+
+
+async def tell(turn: Turn, logged: Logged) -> None:
+    """Announce logged time where it was asked for; tell the person what was understood."""
+    why = "the issue is private, or its project is"
+    if logged.on.public:
+        announced = await turn.announce(views.announced(logged, turn.style, turn.owner.user_id))
+        why = "" if announced is Announced.YES else announced.value
+    await turn.answer(await _said_back(turn, "Logged", logged.spent, why))
+
+
+async def _said_back(turn: Turn, did: str, spent: Spent, why_private: str = "") -> Message:
+    today = await turn.today()
+    totals = await turn.parts.timelog.totals(turn.owner, today)
+    return views.said_back(did, spent, totals, turn.style, today=today, why_private=why_private)
+
+
+def _reply(title: str, message: Message) -> Reply:
+    return Reply(view=forms.said(title, message.blocks), message=message)
+
+
+# The form
 
 
 async def open_pressed(turn: Turn) -> None:
     """The button *Log time*."""
-    number = int(turn.action["value"])
+    await open_form(turn, LogTime(issue=int(turn.action["value"])))
+
+
+async def open_empty(turn: Turn) -> None:
+    """The global shortcut."""
+    await open_form(turn, LogTime())
+
+
+async def open_from_message(turn: Turn) -> None:
+    """The message shortcut: the issue that the message names, announced in its thread."""
     await turn.open(loading("Log time"))
-    loggable = await turn.parts.timelog.loggable(turn.owner, number)
-    metadata = json.dumps({"issue": number, "place": turn.place.as_json()})
-    await turn.show(views.time_form(loggable, await turn.today(), metadata))
+    message = turn.body["message"]
+    thread = Place(turn.place.channel_id, message.get("thread_ts") or message.get("ts"))
+    number = issue_named(str(message.get("text") or ""), turn.parts.client.base_url)
+    await fill(turn.at(thread), LogTime(issue=number), sure=False)
+
+
+async def open_form(turn: Turn, request: LogTime) -> None:
+    """Open the form at once, then fill it."""
+    await turn.open(loading("Log time"))
+    await fill(turn, request)
+
+
+async def fill(turn: Turn, request: LogTime, *, sure: bool = True) -> None:
+    """Fill the open form with what is known. Unless the issue is `sure` to be meant, one that the person
+    doesn't see is only said.
+    """
+    said, on = None, None
+    try:
+        on = await _loggable(turn, request)
+        if on is not None and request.activity is not None:
+            pick("activity", request.activity, on.activities)
+    except NotLinked:
+        raise
+    except UserError as error:
+        if sure and on is None:
+            raise
+        said = turn.sentence(error)
+    typed = views.Typed(
+        request.on or await turn.today(),
+        views.as_typed(request.hours) if request.hours else None,
+        request.activity,
+        request.comment,
+    )
+    await turn.show(views.time_form(on, typed, _metadata(turn, on), said))
+
+
+async def _loggable(turn: Turn, request: LogTime) -> Loggable | None:
+    if request.issue is not None or request.project is not None:
+        return await turn.parts.timelog.loggable(turn.owner, request.issue, request.project)
+    async with turn.parts.accounts.reading(turn.owner):
+        return None
+
+
+def _metadata(turn: Turn, on: Loggable | None) -> str:
+    project = f"#{on.project.id}" if on and on.issue is None else None
+    return json.dumps({"project": project, "place": turn.place.as_json()})
+
+
+async def issue_chosen(turn: Turn) -> None:
+    """Another issue was chosen in the form: offer its activities and keep what was typed."""
+    view = turn.body["view"]
+    chosen = (turn.action.get("selected_option") or {}).get("value")
+    on = await turn.parts.timelog.loggable(turn.owner, int(chosen), None) if chosen else None
+    typed = views.typed_in(view, await turn.today())
+    await turn.show(views.time_form(on, typed, json.dumps(metadata_of(view))))
+
+
+async def issue_options(turn: Turn, text: str) -> list[JSON]:
+    """Issues by number or subject, one's own before anything is typed."""
+    found = await turn.parts.timelog.suggest(turn.owner, text)
+    return [option(f"#{issue.id} {issue.subject}", str(issue.id)).to_dict() for issue in found]
 
 
 async def submit(turn: Turn, ack: AsyncAck) -> None:
@@ -30,53 +210,95 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
     view = turn.body["view"]
     metadata, values = metadata_of(view), forms.Values(view)
     turn = turn.at(Place.from_json(metadata.get("place")))
-    try:
-        amount = hours(values.text("hours") or "")
-    except UserError as error:
-        await ack(response_action="errors", errors={"hours": error.sentence(turn.service)})
-        return
-    activity = values.chosen("activity")
     logged: list[Logged] = []
 
     async def work() -> Reply:
         try:
+            amount = hours(values.text("hours") or "", (await turn.profile()).locale)
+        except UserError as error:
+            return Reply(errors={"hours": turn.sentence(error)})
+        issue, activity = values.chosen("issue"), values.chosen("activity")
+        wanted = Wanted(
+            hours=amount,
+            spent_on=values.day("date") or await turn.today(),
+            issue=int(issue) if issue else None,
+            project=metadata.get("project"),
+            activity=f"#{activity}" if activity else None,
+            comment=values.text("comment") or "",
+        )
+        try:
             async with once(turn):
-                logged.append(
-                    await turn.parts.timelog.log(
+                logged.append(await turn.parts.timelog.log(turn.owner, wanted))
+        except ActivityNeeded as needed:  # the form was sent before the issue's activities were in it
+            typed = views.typed_in(view, await turn.today())
+            said = turn.sentence(needed.refused or needed)
+            again = views.time_form(needed.on, typed, json.dumps(metadata), said)
+            return Reply(view=again, said=said)
+        except OutcomeUnknown as error:
+            # The interface can't list time entries: only the person can look, so the form isn't sent again.
+            return _reply("Look first", views.unknown(turn.style, wanted, error))
+        except BotError as error:
+            return refused(turn, error)
+        if turn.place.channel_id:
+            return Reply()
+        return _reply("Logged", await _said_back(turn, "Logged", logged[0].spent))
+
+    await settle(turn, ack, work(), f"Logging it in {turn.service}…")
+    if logged and turn.place.channel_id:
+        await tell(turn, logged[0])
+
+
+# Changing what was logged
+
+
+async def edit_pressed(turn: Turn) -> None:
+    """The button *Edit*, beside what was logged or on the Home tab."""
+    await open_change(turn, int(turn.action["value"]))
+
+
+async def open_change(turn: Turn, entry_id: int | None) -> None:
+    """Open the form for an entry of the person's own, their last one for None."""
+    await turn.open(loading("Edit time"))
+    found = await turn.parts.timelog.changeable(turn.owner, entry_id)
+    pressed = turn.body.get("type") == "block_actions"
+    metadata = {"entry": found.entry.id, "place": turn.place.as_json(), "replace": pressed}
+    await turn.show(views.change_form(found, turn.style, json.dumps(metadata)))
+
+
+async def submit_change(turn: Turn, ack: AsyncAck) -> None:
+    """The form was submitted: change the entry if it is the person's own, and say back what it is now."""
+    view = turn.body["view"]
+    metadata, values = metadata_of(view), forms.Values(view)
+    turn = turn.at(Place.from_json(metadata.get("place")))
+    changed: list[Entry] = []
+
+    async def work() -> Reply:
+        try:
+            amount = hours(values.text("hours") or "", (await turn.profile()).locale)
+        except UserError as error:
+            return Reply(errors={"hours": turn.sentence(error)})
+        activity = values.chosen("activity")
+        try:
+            async with once(turn):
+                changed.append(
+                    await turn.parts.timelog.change(
                         turn.owner,
-                        int(metadata["issue"]),
-                        amount,
-                        activity_id=int(activity) if activity else None,
+                        int(metadata["entry"]),
+                        hours=amount,
+                        activity=Ref(id=int(activity), name=values.chosen("activity", "text") or "")
+                        if activity
+                        else None,
                         spent_on=values.day("date") or await turn.today(),
                         comment=values.text("comment") or "",
                     )
                 )
-        except NotLinked:
-            raise
-        except OutcomeUnknown as error:
-            # The interface can't list time entries: only the person can look, so the form isn't sent again.
-            return Reply(
-                view=views.unknown(turn.style, metadata["issue"], amount, values.text("comment"), error)
-            )
         except BotError as error:
             return refused(turn, error)
-        return Reply() if turn.place.channel_id else Reply(view=_said(turn, logged))
+        if turn.place.channel_id:
+            return Reply()
+        return _reply("Changed", await _said_back(turn, "Changed to", changed[0]))
 
-    await settle(turn, ack, work(), f"Logging it in {turn.service}…")
-    if logged and turn.place.channel_id:
-        await announce(turn, logged[0])
-
-
-async def announce(turn: Turn, logged: Logged) -> None:
-    """Announce logged time where it was asked for; else say it to the person, and why only to them."""
-    why = "the issue is private, or its project is"
-    if logged.public:
-        announced = await turn.announce(views.announced(logged, turn.style, turn.owner.user_id))
-        if announced is Announced.YES:
-            return
-        why = announced.value
-    await turn.answer(views.announced(logged, turn.style, None, why))
-
-
-def _said(turn: Turn, logged: list[Logged]) -> JSON:
-    return forms.said("Logged", views.announced(logged[0], turn.style, None).blocks)
+    await settle(turn, ack, work(), f"Changing it in {turn.service}…")
+    if changed and turn.place.channel_id:
+        message = await _said_back(turn, "Changed to", changed[0])
+        await turn.answer(message, replace=bool(metadata.get("replace")))

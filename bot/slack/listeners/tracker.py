@@ -1,8 +1,8 @@
-"""`/tracker …`: to the account's and the projects' listeners."""
+"""`/tracker …`: to the listeners of accounts, projects and users."""
 
 from bot.slack.grammar import requests as asked
 from bot.slack.grammar import tracker_command
-from bot.slack.listeners import accounts, projects
+from bot.slack.listeners import accounts, projects, users
 from bot.slack.turn import Turn
 from bot.slack.views import help as help_views
 
@@ -24,6 +24,10 @@ async def command(turn: Turn) -> None:
             await projects.list_projects(turn, sought)
         case asked.ShowProject(project=wanted):
             await projects.show(turn, wanted)
+        case asked.NewProject(name=name):
+            await projects.open_form(turn, name)
+        case asked.ShowUser() | asked.NewUser() | asked.EditUser() as request:
+            await users.command(turn, request)
         case asked.SetDefault(project=wanted):
             await projects.set_default(turn, wanted)
         case asked.ClearDefault():

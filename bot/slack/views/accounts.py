@@ -15,14 +15,15 @@ def link_form(
 ) -> JSON:
     """The form that takes a key. `said` is why it opened, `waiting` the command that will be carried out."""
     where = link(account_url, f"your account page in {service}")
-    steps = f"Open {where}, show your *API access key* there and paste it here. It is stored encrypted."
+    steps = f"Open {where}, show your *API access key* there and paste it here; it is stored encrypted."
     blocks: list[Block] = [section(escape(said))] if said else []
     blocks += [
-        section(f"Everything you do here is then done in your own name, with your own rights.\n{steps}"),
+        section(steps),
+        context("Everything that you do here is then done in your own name and within your own rights."),
         forms.field(
             KEY,
             "API key",
-            forms.text("key", placeholder="40 letters and digits", most=200),
+            forms.text("key", placeholder="As it stands on your account page", most=200),
             optional=False,
             hint="Only type it into this form: never into a command or a message.",
         ),

@@ -19,12 +19,14 @@ from slack_sdk.models.blocks import (
     StaticMultiSelectElement,
     StaticSelectElement,
 )
+from slack_sdk.models.blocks.basic_components import DispatchActionConfig
 from slack_sdk.models.blocks.block_elements import ExternalDataMultiSelectElement, InputInteractiveElement
 
 from bot.slack.mrkdwn import escape
 from bot.slack.views.blocks import JSON, option, plain, section, shortened
 
 LIST = 100
+BOXES = 10
 TEXT = 3000
 Choice = tuple[str, str]
 """A choice: its value and its text."""
@@ -63,6 +65,11 @@ def said(title: str, blocks: Sequence[Block]) -> JSON:
     return form("notice", title, blocks, close="Close")
 
 
+def blocks_of(view: JSON) -> tuple[Block, ...]:
+    """A view's blocks, as a message's."""
+    return tuple(block for block in Block.parse_all(view["blocks"]) if block.type != "input")
+
+
 def field(
     name: str,
     label: str,
@@ -90,14 +97,23 @@ def text(
     placeholder: str | None = None,
     multiline: bool = False,
     most: int | None = None,
+    told_as_typed: bool = False,
+    focus: bool = False,
 ) -> PlainTextInputElement:
-    """A line, or several."""
+    """A line, or several; `told_as_typed` in a field that dispatches: the bot hears of every letter.
+
+    `focus` is for one field of a form: the one that a person types into first.
+    """
     return PlainTextInputElement(
         action_id=action_id,
         initial_value=shortened(initial, most or TEXT) if initial else None,
         placeholder=plain(placeholder, 150) if placeholder else None,
         multiline=multiline,
         max_length=most,
+        focus_on_load=focus or None,
+        dispatch_action_config=DispatchActionConfig(trigger_actions_on=["on_character_entered"])
+        if told_as_typed
+        else None,
     )
 
 
@@ -110,6 +126,14 @@ def checkbox(action_id: str, label: str, *, checked: bool) -> CheckboxesElement:
     """One box to tick."""
     box = option(label, "yes")
     return CheckboxesElement(action_id=action_id, options=[box], initial_options=[box] if checked else None)
+
+
+def boxes(action_id: str, known: Sequence[Choice], placeholder: str) -> InputInteractiveElement:
+    """Boxes, all ticked; a select of several where they are too many for boxes (slack-rules, Sizes)."""
+    if len(known) > BOXES:
+        return choices(action_id, known, [value for value, _ in known], placeholder)
+    options = [option(name, value) for value, name in known]
+    return CheckboxesElement(action_id=action_id, options=options, initial_options=options)
 
 
 def choice(
@@ -208,18 +232,28 @@ INITIAL = {
 }
 
 
+def warned(view: JSON, said: str) -> JSON:
+    """A view with a sentence (plain text) above all else."""
+    banner = section(f":warning: {escape(said)}", block_id=BANNER).to_dict()
+    return view | {"blocks": [banner, *(b for b in view["blocks"] if b.get("block_id") != BANNER)][:LIST]}
+
+
 def refilled(view: JSON, said: str, metadata: str | None = None) -> JSON:
     """A submitted view once more, with what was put into it and a sentence (plain text) above."""
     values = view.get("state", {}).get("values") or {}
-    banner = section(f":warning: {escape(said)}", block_id=BANNER).to_dict()
-    blocks = [banner, *(_refilled(b, values) for b in view["blocks"] if b.get("block_id") != BANNER)]
+    blocks = [_refilled(block, values) for block in view["blocks"]]
+    return warned(redefined(view, blocks, metadata), said)
+
+
+def redefined(view: JSON, blocks: Sequence[JSON], metadata: str | None = None) -> JSON:
+    """The view of a payload with other blocks, to be put in its place."""
     kept = {
         k: view[k]
         for k in ("type", "callback_id", "title", "submit", "close", "notify_on_close")
         if view.get(k)
     }
     return kept | {
-        "blocks": blocks[:LIST],
+        "blocks": list(blocks[:LIST]),
         "private_metadata": view.get("private_metadata", "") if metadata is None else metadata,
     }
 
@@ -235,15 +269,20 @@ def _refilled(block: JSON, values: JSON) -> JSON:
     return block | {"element": element}
 
 
+ALSO_CALLED = {"mail": "email"}
+"""Labels for which Redmine's sentences have another word."""
+
+
 def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
     """The service's sentences by block id, when each begins with a field's label; else None.
 
     A service speaks the person's language, so this is a courtesy: what can't be placed is shown above.
     """
-    labels = sorted(
-        ((b["label"]["text"].casefold(), b["block_id"]) for b in view["blocks"] if b.get("type") == "input"),
-        key=lambda pair: -len(pair[0]),
-    )
+    inputs = [
+        (b["label"]["text"].casefold(), b["block_id"]) for b in view["blocks"] if b.get("type") == "input"
+    ]
+    called = [(ALSO_CALLED[label], block) for label, block in inputs if label in ALSO_CALLED]
+    labels = sorted([*inputs, *called], key=lambda pair: -len(pair[0]))
     placed: dict[str, str] = {}
     for said in sentences:
         block_id = next((block for label, block in labels if said.casefold().startswith(label)), None)

@@ -15,6 +15,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
             "start: due: estimate: private:yes watch: cf_<id>: desc:`",
         ),
         ("42", "shows issue 42 to you"),
+        ("attach 42", "takes files from your computer for issue 42"),
     ),
     "issues": (
         ("", "lists the open issues of this channel's project, or all that you see"),
@@ -27,14 +28,32 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
             "version: parent: created: updated: closed: start: due: query: sort: id: cf_<id>:`",
         ),
     ),
+    "timelog": (
+        ("", "opens the form for time that you spent"),
+        (
+            "42 1h30 activity:design Pairing with Ben",
+            "logs it on issue 42; durations: `1.5` `1,5h` `90m` `1h30` `1h 30m` `1:30`",
+        ),
+        ("42 45m on:yesterday", "on another day: `yesterday`, `mon` to `sun`, `2026-07-01`"),
+        ('project:"web shop" 30m activity:support Stand-up', "logs it on a project"),
+        ("edit", "changes what you logged last"),
+    ),
     "tracker": (
         ("", "your account, and this help"),
         ("link", "links your account; the key is typed into a form"),
         ("whoami", "who you are there"),
         ("unlink", "forgets your key"),
-        ("projects", "lists the projects that you see"),
+        ("projects", "lists the projects that you see; `projects web` those called so"),
         ("project <name>", "shows one"),
+        ("project new", "opens the form for a new one"),
         ("default <project>", "makes it this channel's project; `default none` takes it back"),
+        ("user me", "shows a person: yourself, one by number (`user 5`), or somebody in Slack (`user @ana`)"),
+        (
+            "user new",
+            "opens the form for a new account, for administrators; `user new @gwen` fills it from her Slack "
+            "profile and links her",
+        ),
+        ("user edit 5", "opens the form with an account's name, login and mail, for administrators"),
     ),
 }
 
@@ -43,7 +62,7 @@ def overview(command: Callable[[str], str], service: str) -> Message:
     """All commands."""
     blocks = tuple(section(_text(name, command)) for name in HELP)
     tip = context(
-        f"A message becomes an issue with *More actions › Create issue*. Everything is done in your own name "
+        f"A message becomes an issue with *More actions › Create an issue*. Everything is done in your own name "
         f"in {escape(service)}, and answers are for your eyes only until you share them."
     )
     return Message("What you can do", (*blocks, tip))

@@ -1,25 +1,94 @@
-"""The Home tab."""
+"""The Home tab: complete in each state, so that it can be shown before the service has answered."""
 
 from collections.abc import Callable
+from decimal import Decimal
 
 from slack_sdk.models.blocks import Block
 
+from bot.slack.mrkdwn import escape, line, link
 from bot.slack.views import accounts
 from bot.slack.views import help as help_views
-from bot.slack.views.blocks import JSON, actions, button, divider
+from bot.slack.views.blocks import JSON, actions, button, context, divider, header, section, shortened
+from bot.slack.views.issues import Style, hours, listed
+from bot.store.time_entries import Entry
+from bot.usecases.home import Mine, Remembered
+
+ONE_MOMENT = ":hourglass_flowing_sand: One moment…"
 
 
-def home(command: Callable[[str], str], service: str, name: str | None) -> JSON:
-    """The account's state, buttons to begin with, and the help. `name` is None for who isn't linked."""
-    blocks: list[Block] = accounts.state(service, command("tracker"), name)
-    if name is not None:
-        blocks.append(
-            actions(
-                [
-                    button("Create an issue", "home.create", style="primary"),
-                    button("Search issues", "home.search"),
-                ]
-            )
+def home(
+    remembered: Remembered | None,
+    mine: Mine | None,
+    style: Style,
+    command: Callable[[str], str],
+    said: str | None = None,
+) -> JSON:
+    """The tab of one person. `remembered` is None for who isn't linked, `mine` while it is being read;
+    `said` is why it could not be.
+    """
+    name = remembered.link.name if remembered else None
+    blocks: list[Block] = [context(f":warning: {escape(said)}")] if said and not remembered else []
+    blocks += accounts.state(style.service, command("tracker"), name)
+    if remembered:
+        blocks += [_buttons(), *_mine(mine, style, said), *_made(remembered, style)]
+    blocks += [divider(), *help_views.overview(command, style.service).blocks]
+    return {
+        "type": "home",
+        "private_metadata": state_of(remembered),
+        "blocks": [block.to_dict() for block in blocks],
+    }
+
+
+def state_of(remembered: Remembered | None) -> str:
+    """Whose tab it is, so that one that is shown already is replaced at once when it is another's."""
+    return f"linked:{remembered.link.user_id}" if remembered else "unlinked"
+
+
+def _buttons() -> Block:
+    return actions(
+        [
+            button("Create an issue", "home.create", style="primary"),
+            button("Search issues", "home.search"),
+            button("Log time", "home.time"),
+        ]
+    )
+
+
+def _mine(mine: Mine | None, style: Style, said: str | None) -> list[Block]:
+    blocks: list[Block] = [header("My open issues")]
+    if said:
+        return [*blocks, context(f":warning: {escape(said)}")]
+    if mine is None:
+        return [*blocks, context(ONE_MOMENT)]
+    if not mine.issues:
+        return [*blocks, context("Nothing open is assigned to you.")]
+    blocks += [listed(issue, style, shareable=False) for issue in mine.issues]
+    if mine.total > len(mine.issues):
+        blocks.append(actions([button(f"All {mine.total}", "home.mine")]))
+    return blocks
+
+
+def _made(remembered: Remembered, style: Style) -> list[Block]:
+    blocks: list[Block] = []
+    if remembered.created:
+        lines = (
+            f"• {link(style.url(one.issue_id), f'#{one.issue_id} {shortened(one.subject, 150)}')}"
+            for one in remembered.created
         )
-    blocks += [divider(), *help_views.overview(command, service).blocks]
-    return {"type": "home", "blocks": [block.to_dict() for block in blocks]}
+        blocks += [header("Created here by me"), section("\n".join(lines))]
+    if remembered.entries:
+        blocks.append(header("Time I logged here"))
+        blocks += [
+            section(_entry(entry, style), accessory=button("Edit", "time.edit", str(entry.id)))
+            for entry in remembered.entries
+        ]
+    return blocks
+
+
+def _entry(entry: Entry, style: Style) -> str:
+    title = shortened(entry.title, 150)
+    on = line(title)
+    if entry.issue_id is not None:
+        on = link(style.url(entry.issue_id), f"#{entry.issue_id} {title}")
+    facts = (line(entry.activity), entry.spent_on.isoformat(), line(shortened(entry.comments, 100)))
+    return f"*{hours(Decimal(entry.minutes) / 60)}* on {on}\n{' · '.join(fact for fact in facts if fact)}"

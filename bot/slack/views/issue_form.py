@@ -41,9 +41,19 @@ def loading(title: str = "New issue") -> JSON:
 
 
 def create_form(
-    draft: Draft, project: Project | None, catalog: Catalog | None, metadata: str, said: str | None = None
+    draft: Draft,
+    project: Project | None,
+    catalog: Catalog | None,
+    metadata: str,
+    said: str | None = None,
+    *,
+    notes: Sequence[Block] = (),
+    files: Sequence[Block] = (),
 ) -> JSON:
-    """The create form for a project; without one, the project is asked for first."""
+    """The create form for a project; without one, the project is asked for first.
+
+    `notes` stand below the subject: what is there already; `files` below the description.
+    """
     blocks: list[Block] = [section(f":warning: {escape(said)}", block_id=forms.BANNER)] if said else []
     chosen = option(shortened(project.name, 75), str(project.id)) if project else None
     blocks += [
@@ -55,11 +65,23 @@ def create_form(
             dispatch=True,
         ),
         forms.field(
-            "subject", "Subject", forms.text("subject", draft.subject, most=SUBJECT_LENGTH), optional=False
+            "subject",
+            "Subject",
+            forms.text(
+                "issue.subject",
+                draft.subject,
+                most=SUBJECT_LENGTH,
+                told_as_typed=True,
+                focus=project is not None and not draft.subject,
+            ),
+            optional=False,
+            dispatch=True,
         ),
+        *notes,
         forms.field(
             "description", "Description", forms.text("description", draft.description, multiline=True)
         ),
+        *files,
     ]
     if project is None or catalog is None:
         blocks.append(context("Choose a project to see its trackers, people, versions and more."))
@@ -69,15 +91,7 @@ def create_form(
 
 
 def _details(draft: Draft, project_id: int, catalog: Catalog) -> list[Block]:
-    known = choices_of(catalog)
-    wanted = {
-        "tracker": draft.tracker,
-        "status": draft.status,
-        "priority": draft.priority,
-        "assignee": draft.to if isinstance(draft.to, str) else None,
-        "category": draft.category,
-        "version": draft.version,
-    }
+    known, wanted = choices_of(catalog), _wanted(draft)
     tag = f":{project_id}"  # a project's choices aren't another's: its fields are others to Slack
     blocks: list[Block] = []
     for name, (label, kind) in CHOICES.items():
@@ -125,7 +139,8 @@ def _details(draft: Draft, project_id: int, catalog: Catalog) -> list[Block]:
         element = forms.text(
             f"cf_{ref.id}", draft.custom_fields.get(ref.id), placeholder=f"Like {like}" if like else None
         )
-        blocks.append(forms.field(f"cf_{ref.id}", ref.name or f"Field {ref.id}", element))
+        label = ref.name or f"Field {ref.id}"
+        blocks.append(forms.field(f"cf_{ref.id}", label, element, hint="Some trackers require it."))
     return blocks
 
 
@@ -139,6 +154,36 @@ def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:
         "category": catalog.categories,
         "version": catalog.versions,
         "watchers": catalog.people,
+    }
+
+
+def outdated(view: JSON) -> bool:
+    """Whether the form still has the choices of another project than the one chosen in it."""
+    values = forms.Values(view)
+    tags = {block_id.partition(":")[2] for block_id in values.block_ids.values()} - {""}
+    return bool(tags) and tags != {values.chosen("project")}
+
+
+def unknown(draft: Draft, catalog: Catalog) -> list[str]:
+    """A sentence for each name that the project doesn't have; the form leaves that choice open."""
+    said = []
+    for name, wanted in _wanted(draft).items():
+        try:
+            if wanted is not None and name != "assignee":
+                pick(CHOICES[name][1], wanted, choices_of(catalog)[name])
+        except UserError as error:
+            said.append(str(error))
+    return said
+
+
+def _wanted(draft: Draft) -> dict[str, str | None]:
+    return {
+        "tracker": draft.tracker,
+        "status": draft.status,
+        "priority": draft.priority,
+        "assignee": draft.to if isinstance(draft.to, str) else None,
+        "category": draft.category,
+        "version": draft.version,
     }
 
 

@@ -50,10 +50,13 @@ def title(issue: Issue, style: Style) -> str:
     return link(style.url(issue.id), f"#{issue.id} {issue.subject}")
 
 
-def card(shown: Shown, style: Style, *, shareable: bool = True) -> Message:
-    """An issue for one person, with what can be done with it; in a form there is nowhere to share it to."""
+def card(shown: Shown, style: Style, *, shareable: bool = True, said: str | None = None) -> Message:
+    """An issue for one person, with what can be done with it; in a form there is nowhere to share it to.
+
+    `said` stands above its buttons.
+    """
     issue = shown.issue
-    blocks: list[Block] = [section(f"*{title(issue, style)}*"), context(_kind(issue, with_status=False))]
+    blocks: list[Block] = [section(f"*{title(issue, style)}*"), context(kind(issue, with_status=False))]
     blocks += fields(_facts(shown))
     description = style.mrkdwn(issue.description or "").strip()
     if description:
@@ -61,17 +64,17 @@ def card(shown: Shown, style: Style, *, shareable: bool = True) -> Message:
         more = f"\n{link(style.url(issue.id), 'Read it all')}" if short != description else ""
         blocks.append(section(short + more))
     blocks += _connected(shown, style)
+    if said:
+        blocks.append(context(escape(said)))
     blocks.append(actions(_buttons(shown, style, shareable=shareable), block_id=f"issue-{issue.id}"))
-    return Message(f"#{issue.id} {line(issue.subject)} – {_kind(issue)}", tuple(blocks))
+    return Message(f"#{issue.id} {line(issue.subject)} – {kind(issue)}", tuple(blocks))
 
 
 def shared(shown: Shown, style: Style, user_id: str) -> Message:
     """An issue as one person shares it with a conversation: what anyone needs to follow the talk."""
     issue = shown.issue
     text = f"<@{user_id}> shares {title(issue, style)}"
-    return Message(
-        text, (section(text), context(f"{_kind(issue)} · {_people(issue)}"), _open_it(issue, style))
-    )
+    return Message(text, (section(text), context(f"{kind(issue)} · {people(issue)}"), _open_it(issue, style)))
 
 
 def announced(created: Created, style: Style, user_id: str) -> Message:
@@ -79,9 +82,7 @@ def announced(created: Created, style: Style, user_id: str) -> Message:
     issue = created.issue
     tracker = line(issue.tracker.name) if issue.tracker else "an issue"
     text = f"<@{user_id}> created {tracker} {title(issue, style)}"
-    return Message(
-        text, (section(text), context(f"{_kind(issue)} · {_people(issue)}"), _open_it(issue, style))
-    )
+    return Message(text, (section(text), context(f"{kind(issue)} · {people(issue)}"), _open_it(issue, style)))
 
 
 def created(made: Created, style: Style, why_private: str | None) -> Message:
@@ -117,7 +118,7 @@ def listed(issue: Issue, style: Style, *, shareable: bool) -> Block:
         Option(text=plain(f"Open in {style.service}", 75), value=f"open:{issue.id}", url=style.url(issue.id))
     )
     return section(
-        f"{title(issue, style)}\n{project}{' · '.join(facts)}", accessory=overflow("issue.menu", choices)
+        f"*{title(issue, style)}*\n{project}{' · '.join(facts)}", accessory=overflow("issue.menu", choices)
     )
 
 
@@ -131,13 +132,15 @@ def _open_it(issue: Issue, style: Style) -> Block:
     )
 
 
-def _kind(issue: Issue, *, with_status: bool = True) -> str:
+def kind(issue: Issue, *, with_status: bool = True) -> str:
+    """What it is and where: `Web Shop · Bug · New`."""
     refs = (issue.project, issue.tracker, issue.status if with_status else None)
     parts = [ref.name for ref in refs if ref and ref.name]
     return " · ".join(line(part) for part in parts) + (" · :lock: private" if issue.is_private else "")
 
 
-def _people(issue: Issue) -> str:
+def people(issue: Issue) -> str:
+    """How urgent it is and whose."""
     priority = line(issue.priority.name) if issue.priority else ""
     assignee = f"assigned to {line(issue.assigned_to.name)}" if issue.assigned_to else "nobody assigned"
     return " · ".join(part for part in (priority, assignee) if part)
@@ -155,7 +158,7 @@ def _facts(shown: Shown) -> list[tuple[str, str]]:
         ("Target version", line(issue.fixed_version.name) if issue.fixed_version else ""),
         ("Dates", _dates(issue)),
         ("Progress", _progress(issue.done_ratio)),
-        ("Time", _time(issue)),
+        ("Time", time_of(issue)),
     ]
     for custom in issue.custom_fields:
         value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
@@ -177,7 +180,8 @@ def _progress(done: int | None) -> str:
     return f"{'▰' * full}{'▱' * (10 - full)} {done} %"
 
 
-def _time(issue: Issue) -> str:
+def time_of(issue: Issue) -> str:
+    """Spent and estimated time."""
     spent = issue.total_spent_hours if issue.total_spent_hours is not None else issue.spent_hours
     parts = [
         f"{hours(spent)} spent" if spent is not None else "",

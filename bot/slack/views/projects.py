@@ -1,14 +1,17 @@
-"""What people see of projects."""
+"""What people see of projects: lists, one of them, the form for a new one."""
 
 from collections.abc import Sequence
 
 from slack_sdk.models.blocks import Block
 
-from bot.service.conventions import ProjectStatus, project_url
+from bot.service.conventions import IDENTIFIER_LENGTH, PROJECT_NAME_LENGTH, ProjectStatus, project_url
 from bot.service.models import Project
 from bot.slack.mrkdwn import cut, line, link
-from bot.slack.views.blocks import Message, actions, button, context, fields, section, shortened
+from bot.slack.views import forms
+from bot.slack.views.blocks import JSON, Message, actions, button, context, fields, section, shortened
 from bot.slack.views.issues import Style
+from bot.usecases.naming import identifier_of
+from bot.usecases.projects import ProjectDraft
 
 SHOWN = 40
 
@@ -47,6 +50,76 @@ def project(shown: Project, style: Style) -> Message:
     )
     blocks.append(actions([button(f"Open in {style.service}", "open", url=url)]))
     return Message(text, tuple(blocks))
+
+
+def new_form(draft: ProjectDraft, metadata: str) -> JSON:
+    """The form for a new project; its identifier is suggested as the name is typed."""
+    blocks = [
+        forms.field(
+            "name",
+            "Name",
+            forms.text("project.name", draft.name, most=PROJECT_NAME_LENGTH, told_as_typed=True),
+            optional=False,
+            dispatch=True,
+        ),
+        forms.field(
+            f"identifier:{draft.identifier}",
+            "Identifier",
+            forms.text("identifier", draft.identifier, most=IDENTIFIER_LENGTH),
+            hint="Part of the project's address; it can't be changed afterwards. Lower case letters, digits "
+            "and dashes; left empty, it is made of the name.",
+        ),
+        forms.field(
+            "description", "Description", forms.text("description", draft.description, multiline=True)
+        ),
+        forms.field(
+            "public",
+            "Public",
+            forms.checkbox("public", "Others than its members may see it", checked=draft.public),
+        ),
+    ]
+    return forms.form("project.new", "New project", blocks, submit="Create", metadata=metadata)
+
+
+def submitted(view: JSON) -> ProjectDraft:
+    """What the form holds; an identifier that nobody touched follows the name."""
+    values = forms.Values(view)
+    name, identifier = (values.text("name") or "").strip(), (values.text("identifier") or "").strip()
+    if not identifier or identifier == _suggestion(view):
+        identifier = identifier_of(name)
+    return ProjectDraft(
+        name, identifier, values.text("description") or "", public=bool(values.all_chosen("public"))
+    )
+
+
+def suggesting(view: JSON) -> JSON | None:
+    """The form with the identifier that suits the name by now; None where the person typed their own."""
+    typed, before = forms.Values(view).text("identifier") or "", _suggestion(view)
+    draft = submitted(view)
+    if typed.strip() != before or draft.identifier == before:
+        return None
+    return new_form(draft, view.get("private_metadata", ""))
+
+
+def _suggestion(view: JSON) -> str:
+    """What was suggested is in the block's id, so that Slack takes in another suggestion."""
+    blocks = (str(block.get("block_id")).partition(":") for block in view["blocks"])
+    return next((suggestion for name, _, suggestion in blocks if name == "identifier"), "")
+
+
+def created(shown: Project, style: Style, *, offer: bool) -> Message:
+    """What the person sees once the project exists; `offer` asks whether it becomes the channel's own."""
+    url = project_url(style.base_url, shown.identifier or shown.id)
+    text = f"Created the project *{link(url, shown.name)}*."
+    buttons = [button(f"Open in {style.service}", "open", url=url)]
+    if offer:
+        buttons.insert(
+            0, button("Make it this channel's project", "project.default", str(shown.id), style="primary")
+        )
+    return Message(
+        text,
+        (section(text), context(f"`{line(shown.identifier)}` · {_visibility(shown)}"), actions(buttons)),
+    )
 
 
 def _line(shown: Project, style: Style) -> str:

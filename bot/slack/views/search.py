@@ -10,8 +10,6 @@ from bot.slack.views.blocks import JSON, Message, actions, button, context, divi
 from bot.slack.views.issues import Style, listed
 from bot.usecases.search import PAGE, Results
 
-QUERY = 1800
-
 
 def results(found: Results, style: Style, query: str, *, shareable: bool) -> Message:
     """One page of results; `query` is the command's text, which the page buttons carry along."""

@@ -1,69 +1,199 @@
-"""What people see of logging time."""
+"""What people see of logging time: the forms, what was understood, what is announced."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from bot.errors import OutcomeUnknown
-from bot.service.conventions import COMMENT_LENGTH
+from slack_sdk.models.blocks import Block, InputBlock
+
+from bot.errors import OutcomeUnknown, UserError
+from bot.service.conventions import COMMENT_LENGTH, project_url
+from bot.service.models import Ref
 from bot.slack.mrkdwn import escape, line, link
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Message, context, section
+from bot.slack.views.blocks import JSON, Message, actions, button, context, option, section
 from bot.slack.views.issues import Style, hours
-from bot.usecases.timelog import Loggable, Logged
+from bot.store.time_entries import Entry, Spent
+from bot.usecases.naming import pick
+from bot.usecases.timelog import Changeable, Loggable, Logged, Totals, Wanted
+
+MINUTES = 60
+CENTS = 100
+WEEK = 7
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def time_form(loggable: Loggable, today: date, metadata: str) -> JSON:
-    """The form that logs time on one issue."""
-    issue = loggable.issue
-    blocks = [
-        section(f"On *#{issue.id} {line(issue.subject)}*"),
-        forms.field(
-            "hours",
-            "Hours",
-            forms.text("hours", placeholder="1.5, 90m, 1h30 or 1:30", most=20),
-            optional=False,
-        ),
-    ]
-    if loggable.activities:
-        known = [(str(ref.id), ref.name) for ref in loggable.activities][: forms.LIST]
+@dataclass(frozen=True)
+class Typed:
+    """What the form holds; the activity by name or id, None where nothing was said."""
+
+    day: date
+    hours: str | None = None
+    activity: str | None = None
+    comment: str | None = None
+
+
+def time_form(on: Loggable | None, typed: Typed, metadata: str, said: str | None = None) -> JSON:
+    """The form that logs time: on a project, or on an issue that is chosen in it (None: not yet)."""
+    blocks: list[Block] = [section(f":warning: {escape(said)}", block_id=forms.BANNER)] if said else []
+    if on is not None and on.issue is None:
+        blocks.append(section(f"On the project *{line(on.project.name)}*"))
+    else:
+        issue = on.issue if on else None
+        chosen = option(f"#{issue.id} {issue.subject}", str(issue.id)) if issue else None
         blocks.append(
             forms.field(
-                "activity",
-                "Activity",
-                forms.choice("activity", known, known[0][0], "Activity"),
+                "issue",
+                "Issue",
+                forms.searched("time.issue", chosen, "A number or part of a subject"),
                 optional=False,
+                dispatch=True,
             )
         )
-    blocks += [
-        forms.field("date", "Date", forms.day("date", today), optional=False),
-        forms.field("comment", "Comment", forms.text("comment", most=COMMENT_LENGTH)),
-    ]
+    blocks.append(_hours(typed.hours))
+    if on is None:
+        blocks.append(context("Choose an issue to see its activities."))
+    elif on.activities:
+        chosen_activity = _matching(typed.activity, on.activities) if typed.activity else on.activities[0]
+        blocks.append(_activity(on.activities, chosen_activity, on.project.id))
+    blocks += _when_and_why(typed.day, typed.comment)
     return forms.form("time.log", "Log time", blocks, submit="Log", metadata=metadata)
 
 
-def announced(logged: Logged, style: Style, user_id: str | None, why_private: str | None = None) -> Message:
-    """What was logged, said back; to a conversation with who logged it, else to the person."""
-    entry, issue = logged.entry, logged.issue
-    who = f"<@{user_id}> logged" if user_id else "Logged"
-    amount = hours(entry.hours) if entry.hours is not None else "time"
-    text = f"{who} {amount} on {link(style.url(issue.id), f'#{issue.id} {issue.subject}')}"
-    details = [
-        line(entry.activity.name) if entry.activity else "",
-        entry.spent_on.isoformat() if entry.spent_on else "",
+def change_form(found: Changeable, style: Style, metadata: str) -> JSON:
+    """The form that changes an entry."""
+    entry = found.entry
+    blocks: list[Block] = [
+        section(f"On {_what(entry, style)} {line(entry.title) if entry.issue_id else ''}".strip()),
+        _hours(as_typed(_hours_of(entry.minutes))),
     ]
-    blocks = [
-        section(text),
-        context(" · ".join(d for d in (*details, line(entry.comments or "")) if d) or "–"),
+    if found.activities:
+        chosen = next((ref for ref in found.activities if ref.id == entry.activity_id), None)
+        blocks.append(_activity(found.activities, chosen, entry.project_id))
+    blocks += _when_and_why(entry.spent_on, entry.comments)
+    return forms.form("time.change", "Edit time", blocks, submit="Save", metadata=metadata)
+
+
+def typed_in(view: JSON, today: date) -> Typed:
+    """What the form holds, for the same form about another issue: its activities have other ids."""
+    values = forms.Values(view)
+    return Typed(
+        values.day("date") or today,
+        values.text("hours"),
+        values.chosen("activity", "text"),
+        values.text("comment"),
+    )
+
+
+def _hours(typed: str | None) -> InputBlock:
+    element = forms.text("hours", typed, placeholder="1.5, 90m, 1h30 or 1:30", most=20)
+    return forms.field("hours", "Hours", element, optional=False)
+
+
+def _activity(known: Sequence[Ref], chosen: Ref | None, project_id: int) -> InputBlock:
+    choices = [(str(ref.id), ref.name) for ref in known][: forms.LIST]
+    element = forms.choice("activity", choices, str(chosen.id) if chosen else None, "What you did")
+    return forms.field(f"activity:{project_id}", "Activity", element, optional=False)
+
+
+def _when_and_why(day: date, comment: str | None) -> list[Block]:
+    return [
+        forms.field("date", "Date", forms.day("date", day), optional=False),
+        forms.field("comment", "Comment", forms.text("comment", comment, most=COMMENT_LENGTH)),
     ]
+
+
+def _matching(wanted: str, known: Sequence[Ref]) -> Ref | None:
+    try:
+        return pick("activity", wanted, known)
+    except UserError:
+        return None
+
+
+def as_typed(amount: Decimal) -> str:
+    """Hours as one types them: `1.5`, or `0:20` where decimals don't come out even."""
+    minutes = round(amount * MINUTES)
+    if minutes * CENTS % MINUTES == 0:
+        return f"{_hours_of(minutes).normalize():f}"
+    return f"{minutes // MINUTES}:{minutes % MINUTES:02}"
+
+
+def understood(spent: Spent, style: Style, today: date) -> str:
+    """`1 h 30 min on #42, Design, yesterday`, in mrkdwn."""
+    parts = (
+        f"{_long(spent.minutes)} on {_what(spent, style)}",
+        line(spent.activity),
+        _day(spent.spent_on, today),
+    )
+    return ", ".join(part for part in parts if part)
+
+
+def said_back(
+    did: str, spent: Spent, totals: Totals, style: Style, *, today: date, why_private: str = ""
+) -> Message:
+    """What the person alone sees: what was understood, their totals, and the way to change it.
+
+    `did` is `Logged` or `Changed to`; `why_private` says why nobody else was told.
+    """
+    text = f"{did} {understood(spent, style, today)}."
+    about = [line(part) for part in (spent.title if spent.issue_id else "", spent.comments) if part]
+    blocks: list[Block] = [section(text)]
+    if about:
+        blocks.append(context(" · ".join(about)))
+    blocks.append(context(f"Through me: {_long(totals.today)} today, {_long(totals.week)} this week"))
     if why_private:
-        blocks.append(context(f"Only you see this: {why_private}."))
+        blocks.append(context(f"Only you see this: {escape(why_private)}."))
+    if isinstance(spent, Entry):
+        blocks.append(actions([button("Edit", "time.edit", str(spent.id))]))
+    else:
+        blocks.append(
+            context(f"I don't know its number in {escape(style.service)}, so it can't be changed from here.")
+        )
     return Message(text, tuple(blocks))
 
 
-def unknown(style: Style, number: int, amount: Decimal, comment: str | None, error: OutcomeUnknown) -> JSON:
-    """What the form becomes when the outcome is unknown; what was typed is said back."""
-    typed = f"You entered {hours(amount)}" + (f": {line(comment)}" if comment else "") + "."
-    where = link(style.url(number), f"Look at #{number}")
-    return forms.said(
-        "Look first", [section(f":warning: {escape(error.sentence(style.service))}\n{where}"), context(typed)]
-    )
+def announced(logged: Logged, style: Style, user_id: str) -> Message:
+    """What a conversation sees of time that was logged from it."""
+    spent = logged.spent
+    what = link(style.url(spent.issue_id), f"#{spent.issue_id} {spent.title}") if spent.issue_id else None
+    where = what or link(project_url(style.base_url, spent.project_id), spent.title)
+    text = f"<@{user_id}> logged {_long(spent.minutes)} on {where}"
+    details = (spent.activity, spent.spent_on.isoformat(), spent.comments)
+    return Message(text, (section(text), context(" · ".join(line(part) for part in details if part))))
+
+
+def needed(said: str, kept: str) -> Message:
+    """What is answered when the form can't be opened any more: the way to it, with what was typed kept."""
+    text = escape(said)
+    return Message(text, (section(text), actions([button("Fill in the form", "time.fill", kept)])))
+
+
+def unknown(style: Style, wanted: Wanted, error: OutcomeUnknown) -> Message:
+    """What is said when nobody can tell whether it was logged; what was typed is said back."""
+    text = f":warning: {escape(error.sentence(style.service))}"
+    if wanted.issue:
+        text += f"\n{link(style.url(wanted.issue), f'Look at #{wanted.issue}')}"
+    comment = f": {line(wanted.comment)}" if wanted.comment else ""
+    return Message(text, (section(text), context(f"You entered {hours(wanted.hours)}{comment}.")))
+
+
+def _what(spent: Spent, style: Style) -> str:
+    if spent.issue_id is None:
+        return link(project_url(style.base_url, spent.project_id), spent.title)
+    return link(style.url(spent.issue_id), f"#{spent.issue_id}")
+
+
+def _hours_of(minutes: int) -> Decimal:
+    return Decimal(minutes) / MINUTES
+
+
+def _long(minutes: int) -> str:
+    return hours(_hours_of(minutes))
+
+
+def _day(day: date, today: date) -> str:
+    ago = (today - day).days
+    if ago in (0, 1):
+        return ("today", "yesterday")[ago]
+    return f"{WEEKDAYS[day.weekday()]} {day.isoformat()}" if 0 < ago <= WEEK else day.isoformat()

@@ -72,6 +72,15 @@ async def test_a_project_that_forbids_logging_is_forbidden(api: "Api") -> None:
         assert (answer.status, answer.text) == (403, "")
 
 
+async def test_a_project_may_use_some_activities_only(api: "Api") -> None:
+    api.data.projects[1].activity_ids = (2,)
+    shown = await api("GET", "/projects/1.json?include=time_entry_activities")
+    assert shown.body["project"]["time_entry_activities"] == [{"id": 2, "name": "Development"}]
+    refused = await api.create("time_entry", project_id=1, hours=1, activity_id=1)
+    assert refused.errors == ["Activity is not included in the list"]
+    assert (await api.create("time_entry", project_id=1, hours=1, activity_id=2)).status == 201
+
+
 async def test_logging_for_another_needs_the_right(api: "Api") -> None:
     users = []
     for login, user_id in (("ana", 2), ("mia", 2), ("mia", 3)):

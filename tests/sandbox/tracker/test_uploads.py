@@ -76,3 +76,27 @@ async def test_who_may_change_a_file_and_to_what(api: "Api") -> None:
     assert blank.errors == ["File cannot be blank"]
     long = await api("PATCH", "/attachments/1.json", "ben", json={"attachment": {"description": "x" * 256}})
     assert long.errors == ["Description is too long (maximum is 255 characters)"]
+
+
+async def test_files_and_a_note_are_put_on_an_issue_where_that_is_switched_on(
+    start: "Starter", board: None
+) -> None:
+    del board
+    api = await start(issue_updates=True)
+    token = (await api.upload(b"hi", filename="a.txt")).body["upload"]["token"]
+    sent = {"issue": {"uploads": [{"token": token, "description": "Seen"}], "notes": "One\nmore"}}
+
+    assert (await api("PUT", "/issues/1.json", "ben", json=sent)).status == 403
+    assert (await api("PUT", "/issues/99.json", json=sent)).status == 404
+    assert (await api("PUT", "/issues/1.json", json=sent)).status == 204
+    again = await api("PUT", "/issues/1.json", json=sent)
+
+    assert again.errors == ["1 file(s) could not be saved."]
+    file = api.data.attachments[1]
+    assert (file.issue_id, file.filename, file.description) == (1, "a.txt", "Seen")
+    assert [note.text for note in api.data.issues[1].notes] == ["One\r\nmore"]
+
+
+async def test_an_issue_takes_no_files_afterwards_where_that_is_off(api: "Api", board: None) -> None:
+    del board
+    assert (await api("PUT", "/issues/1.json", json={"issue": {"notes": "x"}})).status == 404

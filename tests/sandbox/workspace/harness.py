@@ -61,7 +61,15 @@ MANIFEST: Json = {
         }
     },
     "settings": {
-        "event_subscriptions": {"bot_events": ["app_home_opened", "message.im", "app_mention", "link_shared"]}
+        "event_subscriptions": {
+            "bot_events": [
+                "app_home_opened",
+                "message.im",
+                "app_mention",
+                "link_shared",
+                "entity_details_requested",
+            ]
+        }
     },
 }
 SERVICE_URL = "http://127.0.0.1:8081/"

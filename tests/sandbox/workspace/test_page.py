@@ -17,8 +17,10 @@ async def test_snapshot_shows_a_person_what_they_may_see(page: Page, workspace: 
         "Ana Ruiz",
         "Ben Okafor",
         "Chris Lindqvist",
+        "Gwen Adair",
     ]
-    assert [p["note"] for p in state["people"][:3]] == ["starts linked", "starts unlinked", "administrator"]
+    notes = ["starts linked", "starts unlinked", "administrator", "no account yet"]
+    assert [p["note"] for p in state["people"][:4]] == notes
     assert {c["name"] for c in state["channels"]} >= {"general", "webshop", "mobile", "partners", "Issue Bot"}
     assert state["app"]["commands"][0]["command"] == "/issue"
     assert [key["login"] for key in state["panel"]["keys"]] == [person.login for person in PEOPLE]
@@ -99,7 +101,7 @@ async def test_files_in_a_shared_channel_have_to_be_asked_for(app: App, page: Pa
 async def test_uploads_are_bounded(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "LARGEST", 100_000)
     refused = await page.upload("huge.bin", bytes(1_000_000), "application/octet-stream")
-    assert refused == {"ok": False, "error": "A file may have 25 MB here."}
+    assert refused == {"ok": False, "error": "A file may have 1 GB here."}
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ async def test_people_come_without_mail_unless_the_scope_is_asked_for(web: Async
 
 async def test_conversations_are_told_as_far_as_the_app_may_see_them(app: App) -> None:
     general = (await app.web.conversations_info(channel=GENERAL, include_num_members=True))["channel"]
-    assert (general["name"], general["is_member"], general["num_members"]) == ("general", True, 4)
+    assert (general["name"], general["is_member"], general["num_members"]) == ("general", True, 5)
     assert (await app.web.conversations_info(channel=PARTNERS))["channel"]["is_ext_shared"] is True
     assert await app.error(app.web.conversations_info(channel=LEADERS)) == "channel_not_found"
     listed = await app.web.conversations_list(types="public_channel,private_channel")
@@ -153,7 +153,7 @@ async def test_links_are_told_and_unfurled(app: App, page: Page) -> None:
     unfurls = {event["links"][0]["url"]: {"blocks": [section]}}
     await app.web.chat_unfurl(channel=event["channel"], ts=event["message_ts"], unfurls=unfurls)
     shown = (await page.state())["messages"][GENERAL][-1]["unfurls"]
-    assert shown == [{"url": f"{SERVICE_URL}issues/12", "blocks": [section]}]
+    assert shown == [{"url": f"{SERVICE_URL}issues/12", "blocks": [section], "has_details": False}]
 
 
 async def test_calls_are_kept_without_their_token(app: App, workspace: Workspace) -> None:

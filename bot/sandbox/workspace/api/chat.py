@@ -2,6 +2,7 @@
 
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.api.call import Arguments, need_scope, visible_channel
+from bot.sandbox.workspace.api.entities import attach
 from bot.sandbox.workspace.blocks.surfaces import check_blocks
 from bot.sandbox.workspace.model import Channel, Message
 from bot.sandbox.workspace.posting import KEEP_TO, content, post, replace, thread_of
@@ -78,12 +79,14 @@ def unfurl(state: State, given: Arguments) -> JsonObject:
     message = state.find(name, ts)
     if message is None:
         raise Refused("cannot_find_message", "There is no such message to unfurl links in.")
+    metadata = given.all.get("metadata")
+    answer = attach(state, message, metadata) if metadata is not None else {}
     for url, shown in as_object(given.all.get("unfurls")).items():
         if problems := check_blocks(as_object(shown).get("blocks", []), "message", "/unfurls/blocks"):
             raise Refused("cannot_unfurl_url", messages=problems)
         message.unfurls[url] = as_object(shown)
     state.changed(state.channels[message.channel].members)
-    return {}
+    return answer
 
 
 def permalink(state: State, given: Arguments) -> JsonObject:

@@ -6,7 +6,7 @@ from functools import partial
 
 from aiohttp import web
 
-from bot.sandbox.workspace.api import chat, lookups, surfaces
+from bot.sandbox.workspace.api import chat, entities, lookups, surfaces
 from bot.sandbox.workspace.api.call import Arguments, arguments, need_scope
 from bot.sandbox.workspace.api.rates import Rates
 from bot.sandbox.workspace.shapes import JsonObject, Refused
@@ -63,6 +63,7 @@ class WebApi:
             "views.push": Method(partial(surfaces.open_modal, triggers=triggers, on_top=True)),
             "views.update": Method(surfaces.update),
             "views.publish": Method(surfaces.publish),
+            "entity.presentDetails": Method(partial(entities.present, triggers=triggers)),
             "files.info": Method(lookups.files_info, "files:read"),
             "bots.info": Method(lookups.bots_info, "users:read"),
             "team.info": Method(lookups.team_info, "team:read"),

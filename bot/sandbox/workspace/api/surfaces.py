@@ -48,7 +48,7 @@ def update(state: State, given: Arguments) -> JsonObject:
     if shown is None:
         raise Refused("not_found", "The view is no longer open.", broken=False)
     if given.text("hash") and given.text("hash") != shown.hash:
-        raise Refused("hash_conflict", "The view changed since the hash that was given.")
+        raise Refused("hash_conflict", "The view changed since the hash that was given.", broken=False)
     return _shown(state, update_view(state, shown, view))
 
 
@@ -59,5 +59,5 @@ def publish(state: State, given: Arguments) -> JsonObject:
         raise Refused("user_not_found", "There is no such person.", broken=False)
     home = state.homes.get(user)
     if given.text("hash") and home is not None and given.text("hash") != home.hash:
-        raise Refused("hash_conflict", "The Home tab changed since the hash that was given.")
+        raise Refused("hash_conflict", "The Home tab changed since the hash.", broken=False)
     return _shown(state, publish_home(state, user, _given_view(given)))

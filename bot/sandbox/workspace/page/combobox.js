@@ -153,12 +153,13 @@ export function combobox({
     else show();
   });
   box.addEventListener("mousedown", (event) => {
-    if (event.target.closest("button")) return;
-    if (event.target !== input) event.preventDefault();
+    if (event.target === input || event.target.closest("button")) return;
+    event.preventDefault();
     input.focus();
-    if (list && event.target !== input) closePopup();
+    if (list) closePopup();
     else show();
   });
+  // on the click, not on the press: releasing the button would undo the selection that typing is to replace
   input.addEventListener("click", show);
   input.addEventListener("blur", () => list && closePopup());
   input.addEventListener("keydown", (event) => {

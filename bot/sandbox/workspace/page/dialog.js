@@ -84,9 +84,9 @@ export function confirmed(confirm) {
       h("div", {
         class: "modal modal-small", role: "alertdialog", "aria-labelledby": "confirm-title",
         "aria-describedby": "confirm-text",
-      }, h("header", { class: "modal-head" }, title),
+      }, h("div", { class: "modal-head" }, title),
       h("div", { class: "modal-body", id: "confirm-text" }, textNodes(confirm.text)),
-      h("footer", { class: "modal-foot" },
+      h("div", { class: "modal-foot" },
         h("button", { type: "button", class: "button", on: { click: () => done(false) } }, plain(confirm.deny) || "Cancel"), yes)));
     showDialog(overlay, () => done(false));
     yes.focus();

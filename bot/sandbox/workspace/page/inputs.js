@@ -50,7 +50,9 @@ function textInput(block, element, field) {
   });
   const count = counter(element);
   let timer = 0;
-  const tell = () => act(surface, block, element, { value: node.value || null });
+  const tell = () => {
+    if (node.isConnected && !node.closest('[aria-busy="true"]')) act(surface, block, element, { value: node.value || null });
+  };
   node.addEventListener("input", () => {
     surface.set(block, element, rich ? richTextValue(node.value) : node.value || null);
     count.update(node.value);

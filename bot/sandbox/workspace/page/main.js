@@ -1,6 +1,7 @@
 // Starts the page and redraws its parts whenever the snapshot or the visitor's place changes.
 
 import { showChannel, channelCard, mainComposer } from "./channel.js";
+import { showDetails } from "./details.js";
 import { h } from "./dom.js";
 import { closeOrphan } from "./menu.js";
 import { showModals } from "./modals.js";
@@ -54,6 +55,7 @@ function draw() {
   showThread();
   showPanel(fill);
   showModals();
+  showDetails();
   closeOrphan();
   writeHash();
   const channel = channelById(store.channel);

@@ -2,6 +2,7 @@
 
 import { showBlocks } from "./blocks.js";
 import { clock, fromTs, fullTime, ago } from "./dates.js";
+import { openDetails } from "./details.js";
 import { avatar, h, icon } from "./dom.js";
 import { fileCard } from "./files.js";
 import { menu } from "./menu.js";
@@ -69,12 +70,15 @@ function replies(message, all) {
 }
 
 function unfurl(preview, index, message) {
-  const box = h("div", { class: "unfurl" });
+  const box = h("div", { class: preview.has_details ? "" : "unfurl" });
   const key = `unfurl:${message.channel}:${message.ts}:${index}`;
   showBlocks(box, preview.blocks || [], {
     surface: surface(key, { message: { channel: message.channel, ts: message.ts } }),
   });
-  return box;
+  if (!preview.has_details) return box;
+  return h("div", { class: "unfurl" }, box, h("button", {
+    type: "button", class: "text-button", on: { click: () => openDetails(message, preview.url) },
+  }, "Details for you"));
 }
 
 /**

@@ -18,10 +18,10 @@ class Form {
     this.title = h("h2", { class: "modal-title", id: titleId });
     this.back = h("button", { type: "button", class: "icon-button", "aria-label": "Back", on: { click: () => this.close() } }, icon("back", 20));
     this.body = h("div", { class: "modal-body" });
-    this.foot = h("footer", { class: "modal-foot" });
+    this.foot = h("div", { class: "modal-foot" });
     this.bar = h("div", { class: "progress", hidden: true });
     this.dialog = h("div", { class: "modal", role: "dialog", "aria-labelledby": titleId, tabindex: -1 },
-      h("header", { class: "modal-head" }, this.back, this.title,
+      h("div", { class: "modal-head" }, this.back, this.title,
         h("button", { type: "button", class: "icon-button", "aria-label": "Dismiss", on: { click: () => this.close(true) } }, icon("close", 20))),
       this.bar, this.body, this.foot);
     this.overlay = h("div", { class: "overlay" }, this.dialog);

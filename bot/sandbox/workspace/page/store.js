@@ -169,10 +169,17 @@ export function openThread(ts) {
 let socket = null;
 let wait = 500;
 
+/** Closes for good; one that is still being opened is closed after that, as browsers complain otherwise. */
+function drop(old) {
+  old.onmessage = null;
+  old.onclose = null;
+  old.onopen = () => old.close();
+  if (old.readyState === WebSocket.OPEN) old.close();
+}
+
 /** Listens for changes; after a break it comes back by itself and catches up. */
 export function connect() {
-  if (socket) socket.onclose = null;
-  if (socket) socket.close();
+  if (socket) drop(socket);
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const mine = new WebSocket(`${scheme}://${location.host}/page/events?user=${encodeURIComponent(store.user)}`);
   socket = mine;

@@ -1,0 +1,99 @@
+"""`/timelog` (contract.md, Slash commands), and the issue that a message is about."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+
+from bot.errors import UserError
+from bot.slack.grammar import dates, reading
+from bot.slack.grammar.durations import hours
+from bot.slack.grammar.options import Parsed, parse
+from bot.slack.grammar.requests import EditLastEntry, Help, LogTime, OpenTimeForm, TimelogRequest
+from bot.slack.grammar.tokens import Word, decode
+
+OPTIONS = ("project", "activity", "on")
+LONGEST = 4
+"""The most words that a duration has: `1 h 30 min`."""
+
+_ENTITY = re.compile(r"<([^<>\n]*)>")
+_NUMBERED = re.compile(r"(?<![\w&#/])#([0-9]{1,9})(?!\w)")
+
+
+def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
+    """What `/timelog <text>` asks for; `today` and `locale` are the caller's. Raises UserError."""
+    parsed = parse(text, OPTIONS)
+    first = parsed.words[0].text.lower() if parsed.words else ""
+    if first == "edit":
+        if len(parsed.words) > 1 or parsed.options:
+            raise UserError("`/timelog edit` opens your last entry: type it alone.")
+        return EditLastEntry()
+    if first == "help" and len(parsed.words) == 1 and not parsed.options:
+        return Help()
+    on = reading.name(parsed, "on")
+    wanted = LogTime(
+        project=reading.name(parsed, "project"),
+        activity=reading.name(parsed, "activity"),
+        on=dates.spent_day(on, today) if on else None,
+    )
+    return _on_project(parsed, wanted, locale) if wanted.project else _on_issue(parsed, wanted, locale)
+
+
+def issue_named(text: str, base_url: str) -> int | None:
+    """The issue that a message names: by the first link to it in the service, else by the first `#42`."""
+    link = re.compile(rf"{re.escape(base_url)}/issues/([0-9]{{1,9}})(?![0-9])", re.IGNORECASE)
+    found = (link.match(decode(entity.partition("|")[0])) for entity in _ENTITY.findall(text))
+    number = next((match for match in found if match), None) or _NUMBERED.search(
+        decode(_ENTITY.sub(" ", text))
+    )
+    return int(number[1]) or None if number else None
+
+
+def _on_issue(parsed: Parsed, wanted: LogTime, locale: str) -> TimelogRequest:
+    if not parsed.words:
+        return OpenTimeForm(wanted)
+    number = reading.issue_number(parsed.words[0].text)
+    if number is None:
+        spent, count = _duration(parsed.words, locale)
+        if spent is None:
+            raise UserError("Say which issue and how long: `/timelog 42 1h30`, or try `/timelog help`.")
+        return OpenTimeForm(replace(wanted, hours=spent, comment=_comment(parsed.after(count))))
+    wanted, rest = replace(wanted, issue=number), parsed.after(1)
+    return _with_duration(rest, wanted, locale) if rest.words else OpenTimeForm(wanted)
+
+
+def _on_project(parsed: Parsed, wanted: LogTime, locale: str) -> TimelogRequest:
+    if not parsed.words:
+        return OpenTimeForm(wanted)
+    named = reading.issue_number(parsed.words[0].text) is not None
+    if named and _duration(parsed.words[1:], locale)[0] is not None:
+        raise UserError("Time is spent on an issue or on a project: leave out one of them.")
+    return _with_duration(parsed, wanted, locale)
+
+
+def _with_duration(parsed: Parsed, wanted: LogTime, locale: str) -> LogTime:
+    spent, count = _duration(parsed.words, locale)
+    if spent is None:
+        spent, count = hours(parsed.words[0].text, locale), 1
+    return replace(wanted, hours=spent, comment=_comment(parsed.after(count)))
+
+
+def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
+    """The duration that the words begin with, and how many of them it takes.
+
+    Of several words the last one says its unit, or nothing follows: in `1h 30 tickets` it is one hour.
+    """
+    plain = [word.text for word in words[:LONGEST]]
+    for count in range(len(plain), 0, -1):
+        if count > 1 and count < len(words) and plain[count - 1][-1:].isdigit():
+            continue
+        try:
+            return hours(" ".join(plain[:count]), locale), count
+        except UserError:
+            continue
+    return None, 0
+
+
+def _comment(parsed: Parsed) -> str:
+    return " ".join(parsed.text.split())

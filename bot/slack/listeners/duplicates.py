@@ -1,0 +1,79 @@
+"""While an issue is created: what is there already, looked up where the person pauses."""
+
+import structlog
+from slack_sdk.errors import SlackApiError
+from slack_sdk.models.blocks import Block
+
+from bot.errors import BotError, KeyRejected
+from bot.slack.submission import metadata_of
+from bot.slack.turn import Turn
+from bot.slack.views import accounts as account_views
+from bot.slack.views import duplicates as views
+from bot.slack.views import forms
+from bot.slack.views.blocks import JSON
+from bot.usecases.accounts import Session
+from bot.usecases.issues import Source
+
+log = structlog.get_logger(__name__)
+
+
+async def notes(
+    turn: Turn, session: Session, subject: str, project_id: int | None, metadata: JSON
+) -> list[Block]:
+    """What the form says below its subject; a courtesy, so that a form never fails for it."""
+    try:
+        known = await turn.parts.duplicates.known(session, subject, project_id, source_of(metadata))
+    except BotError as error:
+        log.info("duplicates_unknown", action="duplicates", error=type(error).__name__)
+        return []
+    return views.notes(known, turn.style)
+
+
+async def subject_typed(turn: Turn) -> None:
+    """The subject changed: once the person pauses, look for what is similar."""
+    view, pauses = turn.body["view"], turn.parts.pauses
+    typed = await pauses.come(view["id"])
+    if typed is None:
+        return
+    project = forms.Values(view).chosen("project")
+    try:
+        async with turn.parts.accounts.reading(turn.owner) as session:
+            found = await notes(
+                turn,
+                session,
+                str(turn.action.get("value") or ""),
+                int(project) if project else None,
+                metadata_of(view),
+            )
+    except KeyRejected as error:  # said once: here, since the next act finds no key any more
+        said = error.sentence(turn.service)
+        await turn.answer(account_views.link_offer(turn.service, said, None, ""))
+        return
+    except BotError as error:  # the form's submission says it, when it matters
+        log.info("duplicates_unknown", action="duplicates", error=type(error).__name__)
+        return
+    updated = views.with_notes(view, found)
+    now = pauses.hash_now(view["hash"])
+    if not pauses.is_latest(view["id"], typed):
+        return
+    if now == view["hash"] and views.shown(updated) == views.shown(view):
+        return
+    try:
+        answer = await turn.slack.views_update(view_id=view["id"], view=updated, hash=now)
+    except SlackApiError as error:  # another project was chosen, or the form was sent or closed
+        log.info("form_moved_on", action="duplicates", error=error.response.get("error"))
+        return
+    pauses.updated(now, (answer.get("view") or {}).get("hash") or now)
+
+
+def written(source: Source | None) -> list[str] | None:
+    """A source for a form's metadata."""
+    return [source.channel_id, source.ts] if source else None
+
+
+def source_of(metadata: JSON) -> Source | None:
+    """What `written` wrote."""
+    match metadata.get("source"):
+        case [str(channel_id), str(ts)]:
+            return Source(channel_id, ts)
+    return None

@@ -1,0 +1,31 @@
+"""A new issue with files that were meant for one that exists, or for whatever the person chooses."""
+
+from bot.slack.filejobs import keep, kept
+from bot.slack.listeners import issues
+from bot.slack.posting import Place
+from bot.slack.turn import Turn
+from bot.slack.views.issue_form import loading
+from bot.usecases.issues import Draft, Source
+
+
+async def open_pressed(turn: Turn) -> None:
+    """The button *Create a new issue with them*: the form, with the files among it."""
+    job_id = turn.action["value"]
+    job = await kept(turn, job_id)
+    place = Place.from_json(job.place)
+    if turn.in_form:  # it has been answered with this button: the new form takes its place
+        await turn.show(loading())
+    draft, source = Draft(), None
+    if job.message and place.channel_id:
+        draft = await issues.draft_from(turn.at(place), job.message)
+        source = Source(place.channel_id, job.message["ts"])
+    elif job.issue:
+        async with turn.parts.accounts.reading(turn.owner) as session:
+            issue = await turn.parts.issues.one(session, job.issue)
+        draft = Draft(
+            subject=f"Files for #{issue.id} {issue.subject}",
+            description=f"Files for #{issue.id}.",
+            project=f"#{issue.project.id}" if issue.project else None,
+        )
+    fresh = await keep(turn, job.model_copy(update={"issue": None}))
+    await issues.open_form(turn.at(place), draft, source, files_job=fresh)

@@ -1,0 +1,50 @@
+"""Where people pause while they type into a form: the only moment at which it is worth looking something up.
+
+What is found is put into the form with the hash of the form that it was looked up for, so that Slack refuses
+it when the form has become another one meanwhile. Replicas need not know of each other for that.
+"""
+
+import asyncio
+from collections import OrderedDict
+from typing import TypeVar
+
+V = TypeVar("V")
+
+PAUSE = 0.5
+REMEMBERED = 500
+
+
+class Pauses:
+    """What was typed last into each form, and what the bot's own updates made of the forms' hashes."""
+
+    def __init__(self) -> None:
+        self._latest: OrderedDict[str, object] = OrderedDict()
+        self._became: OrderedDict[str, str] = OrderedDict()
+
+    async def come(self, form: str) -> object | None:
+        """Wait for a pause; None when more was typed before it came, else what `is_latest` takes."""
+        mine = object()
+        _keep(self._latest, form, mine)
+        await asyncio.sleep(PAUSE)
+        return mine if self.is_latest(form, mine) else None
+
+    def is_latest(self, form: str, typed: object) -> bool:
+        """Whether nothing more was typed since."""
+        return self._latest.get(form) is typed
+
+    def updated(self, before: str, after: str) -> None:
+        """An update of the bot's own turned a form with the hash `before` into one with `after`."""
+        _keep(self._became, before, after)
+
+    def hash_now(self, known: str) -> str:
+        """The hash that a form has by now, as far as the bot itself has updated it."""
+        while (after := self._became.get(known)) is not None:
+            known = after
+        return known
+
+
+def _keep(kept: OrderedDict[str, V], key: str, value: V) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > REMEMBERED:
+        kept.popitem(last=False)

@@ -1,0 +1,26 @@
+"""What is announced in a conversation, with the button with which its causer takes it back."""
+
+from slack_sdk.models.blocks import ActionsBlock
+from slack_sdk.models.blocks.block_elements import InteractiveElement
+
+from bot.slack.views.blocks import Message, actions, button, confirm
+from bot.store.owner import Owner
+
+TAKE_BACK = "announcement.take_back"
+
+
+def takeable(message: Message, owner: Owner) -> Message:
+    """The message with a button at its end; whose it is travels in the button's value."""
+    question = confirm(
+        "Take this message back?", "Only the message goes: what it tells of stays as it is.", "Take it back"
+    )
+    last = button("Take back", TAKE_BACK, written(owner), confirm=question)
+    if message.blocks and isinstance(row := message.blocks[-1], ActionsBlock):
+        buttons = [element for element in row.elements if isinstance(element, InteractiveElement)]
+        return Message(message.text, (*message.blocks[:-1], actions([*buttons, last], row.block_id)))
+    return Message(message.text, (*message.blocks, actions([last])))
+
+
+def written(owner: Owner) -> str:
+    """An owner as a button's value."""
+    return ":".join((owner.enterprise_id or "", owner.team_id, owner.user_id))

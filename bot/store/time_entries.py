@@ -1,0 +1,119 @@
+"""The time entries that were made through the bot: the interface has no list of them."""
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
+
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
+
+from bot.store.engine import Database
+from bot.store.owner import Owner
+from bot.store.tables import TimeEntryRow
+from bot.store.upsert import insert
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """Time on an issue, or on a project when `issue_id` is None; `title` is its subject or name."""
+
+    project_id: int
+    issue_id: int | None
+    title: str
+    minutes: int
+    activity_id: int | None
+    activity: str
+    spent_on: date
+    comments: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Spent):
+    """Time with the number that the service gave it."""
+
+    id: int
+
+
+class TimeEntries:
+    """Everybody's own entries: each is given to, and changed for, its maker only."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, owner: Owner, entry: Entry) -> None:
+        """Remembers an entry that was made just now, in place of any with its number."""
+        values = _columns(entry) | {
+            "enterprise_id": owner.enterprise_id or "",
+            "team_id": owner.team_id,
+            "user_id": owner.user_id,
+            "created_at": datetime.now(UTC),
+        }
+        statement = insert(self._database.dialect, TimeEntryRow).values(entry_id=entry.id, **values)
+        async with self._database.session() as session:
+            await session.execute(statement.on_conflict_do_update(index_elements=["entry_id"], set_=values))
+
+    async def change(self, owner: Owner, entry: Entry) -> None:
+        """Remembers an entry of this owner as it is now; one that isn't theirs stays as it is."""
+        statement = update(TimeEntryRow).where(_is(owner, entry.id)).values(**_columns(entry))
+        async with self._database.session() as session:
+            await session.execute(statement)
+
+    async def forget(self, owner: Owner, entry_id: int) -> None:
+        """Forgets an entry of this owner."""
+        async with self._database.session() as session:
+            await session.execute(delete(TimeEntryRow).where(_is(owner, entry_id)))
+
+    async def get(self, owner: Owner, entry_id: int) -> Entry | None:
+        """The entry, if this owner made it."""
+        async with self._database.reading() as session:
+            row = await session.scalar(select(TimeEntryRow).where(_is(owner, entry_id)))
+        return _entry(row) if row else None
+
+    async def latest(self, owner: Owner, limit: int) -> tuple[Entry, ...]:
+        """The entries that this owner made last, the latest first."""
+        statement = (
+            select(TimeEntryRow)
+            .where(_of(owner))
+            .order_by(TimeEntryRow.created_at.desc(), TimeEntryRow.entry_id.desc())
+            .limit(limit)
+        )
+        async with self._database.reading() as session:
+            return tuple(_entry(row) for row in await session.scalars(statement))
+
+    async def minutes(self, owner: Owner, since: date, until: date) -> int:
+        """How much this owner spent on those days, both included."""
+        statement = select(func.coalesce(func.sum(TimeEntryRow.minutes), 0)).where(
+            _of(owner), TimeEntryRow.spent_on >= since, TimeEntryRow.spent_on <= until
+        )
+        async with self._database.reading() as session:
+            return int(await session.scalar(statement) or 0)
+
+
+def _columns(entry: Entry) -> dict[str, object]:
+    columns = asdict(entry)
+    del columns["id"]
+    return columns
+
+
+def _entry(row: TimeEntryRow) -> Entry:
+    return Entry(
+        id=row.entry_id,
+        project_id=row.project_id,
+        issue_id=row.issue_id,
+        title=row.title,
+        minutes=row.minutes,
+        activity_id=row.activity_id,
+        activity=row.activity,
+        spent_on=row.spent_on,
+        comments=row.comments,
+    )
+
+
+def _of(owner: Owner) -> ColumnElement[bool]:
+    return and_(
+        TimeEntryRow.enterprise_id == (owner.enterprise_id or ""),
+        TimeEntryRow.team_id == owner.team_id,
+        TimeEntryRow.user_id == owner.user_id,
+    )
+
+
+def _is(owner: Owner, entry_id: int) -> ColumnElement[bool]:
+    return and_(TimeEntryRow.entry_id == entry_id, _of(owner))

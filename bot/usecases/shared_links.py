@@ -1,0 +1,41 @@
+"""Links to issues that people share: what a whole conversation may see of them."""
+
+from collections.abc import Collection
+
+from bot.service.client import Client
+from bot.service.conventions import issue_number
+from bot.service.filters import IssueFilters
+from bot.service.models import Issue
+from bot.store.owner import Owner
+from bot.usecases.accounts import Accounts
+from bot.usecases.projects import Projects
+
+
+class SharedLinks:
+    """Reads the issues behind links with the key of whoever shared them."""
+
+    def __init__(self, client: Client, accounts: Accounts, projects: Projects) -> None:
+        self._client = client
+        self._accounts = accounts
+        self._projects = projects
+
+    def number(self, url: str) -> int | None:
+        """The number of the issue that a link leads to; None for any other link."""
+        return issue_number(self._client.base_url, url)
+
+    async def for_everybody(self, owner: Owner, numbers: Collection[int]) -> tuple[Issue, ...]:
+        """Those that their sharer sees, aren't private, and are of a public project.
+
+        Raises NotLinked, KeyRejected, ServiceError.
+        """
+        async with self._accounts.reading(owner) as session:
+            filters = IssueFilters(issue_ids=tuple(numbers), status="any")
+            page = await self._client.list_issues(session.key, filters, limit=len(numbers))
+            shown = []
+            for issue in page.items:
+                if issue.id not in numbers or issue.is_private is not False or issue.project is None:
+                    continue
+                project = await self._projects.by_id(session, issue.project.id)
+                if project.is_public is True:
+                    shown.append(issue)
+            return tuple(shown)

@@ -1,0 +1,64 @@
+"""Files from one's computer and from a message, with one that the service doesn't take."""
+
+import pytest
+from playwright.async_api import FilePayload, expect
+
+from bot.app_sandbox import Sandbox
+from tests.browser.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+NUMBER = 12
+TOO_LARGE = 5 * 1024 * 1024 + 1
+
+
+def file(name: str, size: int) -> FilePayload:
+    return {"name": name, "mimeType": "text/plain", "buffer": b"x" * size}
+
+
+def attached(sandbox: Sandbox) -> set[str]:
+    return {f.filename for f in sandbox.tracker.data.attachments.values() if f.issue_id == NUMBER}
+
+
+async def test_three_files_with_one_too_large_are_each_accounted_for(ana: Visitor, sandbox: Sandbox) -> None:
+    before = attached(sandbox)
+    await ana.opens("# general")
+    await ana.types(f"/issue attach {NUMBER}")
+    form = ana.form("Attach files")
+    await form.get_by_label("Files").set_input_files(
+        [file("one.log", 10), file("dump.bin", TOO_LARGE), file("two.log", 20)]
+    )
+    await expect(form.get_by_text("dump.bin")).to_be_visible()
+
+    await ana.submits(form, "Attach")
+
+    told = ana.form("Files")
+    await expect(told).to_contain_text("one.log attached")
+    await expect(told).to_contain_text("dump.bin refused: This file cannot be uploaded")
+    await expect(told).to_contain_text("two.log attached")
+    assert attached(sandbox) - before == {"one.log", "two.log"}
+
+    await told.get_by_role("button", name="Rename or describe").first.click()
+    described = ana.form("Rename or describe")
+    await described.get_by_label("File name").fill("first.log")
+    await described.get_by_label("Description").fill("What the shop said")
+    await ana.submits(described, "Save")
+    await expect(ana.form("Files")).to_contain_text("first.log")
+    assert attached(sandbox) - before == {"first.log", "two.log"}
+
+
+async def test_a_messages_file_goes_to_an_issue_found_as_one_types(ana: Visitor, sandbox: Sandbox) -> None:
+    before = attached(sandbox)
+    await ana.opens("# webshop")
+    await ana.uses_shortcut(ana.message("here is the log of the shop"), "Attach files to an issue")
+    form = ana.form("Attach files")
+    await expect(form.get_by_role("checkbox", name="checkout-error.log")).to_be_checked()
+    await expect(form.get_by_label("File name")).to_have_value("checkout-error.log")
+    await ana.chooses(
+        form, "Issue", f"#{NUMBER} Delivery costs differ between cart and invoice", typed="delivery"
+    )
+
+    await ana.submits(form, "Attach")
+
+    await expect(ana.form("Files")).to_contain_text("checkout-error.log attached")
+    assert attached(sandbox) - before == {"checkout-error.log"}

@@ -1,0 +1,61 @@
+"""The bot where people look: below a link, in the form while they type, on its Home tab."""
+
+import pytest
+from playwright.async_api import expect
+
+from bot.app_sandbox import Sandbox
+from tests.browser.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+
+async def test_similar_issues_appear_while_one_types_and_typing_goes_on(
+    sandbox: Sandbox, ana: Visitor
+) -> None:
+    there = next(i for i in sandbox.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    there.subject = "Gift wrapping forgets the ribbon colour"
+    there.status_id = 1
+    await ana.opens("# webshop")
+    await ana.types("/issue")
+    form = ana.form("New issue")
+    subject = form.get_by_label("Subject")
+
+    await subject.press_sequentially("Ribbon colour of gift wrapping", delay=20)
+    await expect(form.get_by_text("Is it one of these?")).to_be_visible()
+    await subject.press_sequentially(" is lost", delay=20)
+
+    await expect(subject).to_be_focused()
+    await expect(subject).to_have_value("Ribbon colour of gift wrapping is lost")
+    await expect(form.get_by_role("link", name=f"#{there.id} {there.subject}")).to_be_visible()
+    await ana.submits(form, "Create")
+    announced = ana.message("created Bug").filter(has_text="Ribbon colour of gift wrapping is lost")
+    await announced.get_by_role("button", name="Take back").click()
+    await ana.page.get_by_role("button", name="Take it back").click()
+    await expect(announced).to_be_hidden()
+
+
+async def test_a_link_has_a_card_and_details_for_oneself(sandbox: Sandbox, ana: Visitor) -> None:
+    there = next(i for i in sandbox.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    await ana.opens("# general")
+
+    await ana.types(f"Have a look: {sandbox.service_url.rstrip('/')}/issues/{there.id}")
+
+    message = ana.message("Have a look")
+    await expect(message).to_contain_text(f"#{there.id} {there.subject}")
+    await message.get_by_role("button", name="Details for you").click()
+    details = ana.page.get_by_role("dialog")
+    await expect(details).to_contain_text("Created by")
+    await expect(details).to_contain_text(there.subject)
+    await ana.page.keyboard.press("Escape")
+    await expect(details).to_be_hidden()
+
+
+async def test_the_home_tab_shows_what_is_ones_own(ana: Visitor) -> None:
+    await ana.opens("Issue Bot")
+
+    home = ana.page.get_by_role("tabpanel", name="Home")
+    await expect(home).to_contain_text("You are linked to Tracker as Ana Ruiz")
+    await expect(home.get_by_role("heading", name="My open issues")).to_be_visible()
+    await home.get_by_role("button", name="More options").first.click()
+    await ana.page.get_by_role("menuitem", name="Show").click()
+    await expect(ana.page.get_by_role("dialog")).to_contain_text("Assignee")

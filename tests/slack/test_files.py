@@ -1,0 +1,176 @@
+"""Fetching files from Slack: every trap becomes a sentence, and the token goes nowhere else."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack import webclient
+from bot.slack.files import incoming
+from bot.usecases.files import LostFile
+
+JSON = dict[str, Any]
+CONTENT = b"line\n" * 40_000
+HOSTS = frozenset({"files.slack.com"})
+PAGE = "<html>Sign in</html>"
+
+
+class FileHost:
+    """Slack's Web API and file host in one; `files` is what `files.info` knows."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.files: dict[str, JSON] = {}
+        self.error = "file_not_found"
+        self.served: list[str | None] = []
+
+    def file(self, path: str = "whole", **more: Any) -> JSON:
+        address = f"{self.url}/files-pri/{path}"
+        return {
+            "id": "F1",
+            "name": "a.log",
+            "mimetype": "text/plain",
+            "size": len(CONTENT),
+            "url_private_download": address,
+            **more,
+        }
+
+    async def info(self, request: web.Request) -> web.Response:
+        found = self.files.get(str((await request.post()).get("file") or request.query.get("file")))
+        return web.json_response({"ok": True, "file": found} if found else {"ok": False, "error": self.error})
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        self.served.append(request.headers.get("Authorization"))
+        match request.match_info["kind"]:
+            case "whole":
+                return web.Response(body=CONTENT, content_type="text/plain")
+            case "page":
+                return web.Response(text=PAGE, content_type="text/html")
+            case "elsewhere":
+                return web.Response(status=302, headers={"Location": f"{self.url}/files-pri/whole"})
+            case "broken":
+                return await self.break_off(request)
+        return web.Response(status=int(request.match_info["kind"]))
+
+    async def break_off(self, request: web.Request) -> web.StreamResponse:
+        answer = web.StreamResponse(headers={"Content-Length": str(len(CONTENT))})
+        await answer.prepare(request)
+        await answer.write(CONTENT[:1000])
+        assert request.transport
+        request.transport.abort()
+        return answer
+
+
+@pytest.fixture
+async def host() -> AsyncIterator[FileHost]:
+    host = FileHost()
+    app = web.Application()
+    app.router.add_route("*", "/api/files.info", host.info)
+    app.router.add_get("/files-pri/{kind}", host.serve)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield host
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def slack(host: FileHost) -> AsyncIterator[AsyncWebClient]:
+    async with aiohttp.ClientSession() as connections:
+        yield webclient.web_client(SecretStr("xoxb-1"), f"{host.url}/api/", connections)
+
+
+async def read(slack: AsyncWebClient, file: JSON) -> bytes:
+    found = await incoming(slack, HOSTS, file)
+    return b"".join([piece async for piece in found.content])
+
+
+async def lost(slack: AsyncWebClient, file: JSON) -> str:
+    with pytest.raises(LostFile) as caught:
+        await read(slack, file)
+    return caught.value.sentence("Tracker")
+
+
+async def test_a_file_comes_whole_with_what_slack_knows_of_it(slack: AsyncWebClient, host: FileHost) -> None:
+    found = await incoming(slack, HOSTS, host.file(), name="b.log", description="Seen")
+
+    assert (found.id, found.name, found.size, found.content_type, found.description) == (
+        "F1",
+        "b.log",
+        len(CONTENT),
+        "text/plain",
+        "Seen",
+    )
+    assert b"".join([piece async for piece in found.content]) == CONTENT
+    assert host.served == ["Bearer xoxb-1"]
+
+
+async def test_what_a_shared_channel_holds_back_is_asked_for(slack: AsyncWebClient, host: FileHost) -> None:
+    host.files["F1"] = host.file()
+
+    assert await read(slack, {"id": "F1", "file_access": "check_file_info"}) == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("page", "Slack handed out a page in its place; Slack doesn't show it to me: invite me"),
+        ("elsewhere", "Slack sent me to another address, which I don't follow"),
+        ("broken", "it was lost on the way from Slack: try again"),
+        ("403", "Slack doesn't show it to me: invite me"),
+        ("404", "it was deleted in Slack"),
+        ("500", "Slack failed to hand it out: try again"),
+    ],
+)
+async def test_what_is_not_the_file_is_a_sentence(
+    slack: AsyncWebClient, host: FileHost, path: str, said: str
+) -> None:
+    assert (await lost(slack, host.file(path))).startswith(said)
+    assert len(host.served) == 1
+
+
+async def test_a_page_is_told_from_a_file_that_is_one(slack: AsyncWebClient, host: FileHost) -> None:
+    page = host.file("page", mimetype="text/html", size=len(PAGE))
+
+    assert await read(slack, page) == PAGE.encode()
+    assert "another size" in await lost(slack, page | {"size": len(PAGE) + 1})
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"mode": "tombstone"}, "it was deleted in Slack"),
+        ({"is_external": True, "external_type": "gdrive"}, "it lies with another service (gdrive)"),
+        ({"file_access": "access_denied"}, "Slack doesn't show it to me"),
+        ({"mode": "hidden_by_limit"}, "Slack doesn't hand it out"),
+        ({"url_private_download": "https://evil.example/a"}, "its address isn't Slack's"),
+        ({"url_private_download": "http://files.slack.com/a"}, "its address isn't Slack's"),
+        ({"url_private_download": "https://files.slack.com.evil.example/a"}, "its address isn't Slack's"),
+    ],
+)
+async def test_what_cannot_be_fetched_is_not_tried(
+    slack: AsyncWebClient, host: FileHost, more: JSON, said: str
+) -> None:
+    assert (await lost(slack, host.file(**more))).startswith(said)
+    assert host.served == []
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("file_deleted", "it was deleted in Slack"),
+        ("file_not_found", "Slack doesn't show it to me"),
+        ("ratelimited", "Slack is asking me to slow down"),
+    ],
+)
+async def test_a_file_that_slack_does_not_tell_of_is_a_sentence(
+    slack: AsyncWebClient, host: FileHost, error: str, said: str
+) -> None:
+    host.error = error
+
+    assert (await lost(slack, {"id": "F9", "file_access": "check_file_info"})).startswith(said)
