@@ -72,6 +72,12 @@ class Bot:
         except BaseException:
             await self._closing.aclose()
             raise
+        if unreadable := await self.store.links.unreadable():
+            log.error(
+                "stored keys can't be opened: is the right key in ENCRYPTION_KEYS?",
+                action="links.unreadable",
+                count=unreadable,
+            )
         self.ready = True
         mode = "socket" if self._socket else "http"
         log.info("started", action="bot.started", mode=mode, port=self.port)
@@ -159,7 +165,7 @@ async def _end(task: asyncio.Task[None]) -> None:
 
 @contextmanager
 def stop_signal() -> Iterator[asyncio.Event]:
-    """An event that SIGTERM and Ctrl-C set; a second one ends the program as it would without this."""
+    """An event that SIGTERM and Ctrl-C set; a second Ctrl-C ends the program as it would without this."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     signals = (signal.SIGTERM, signal.SIGINT)
     before = {number: signal.getsignal(number) for number in signals}
@@ -168,8 +174,9 @@ def stop_signal() -> Iterator[asyncio.Event]:
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    def handle(_number: int, _frame: FrameType | None) -> None:
-        restore()
+    def handle(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGINT:
+            restore()
         loop.call_soon_threadsafe(stop.set)
 
     for number in signals:

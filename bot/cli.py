@@ -58,9 +58,11 @@ def run() -> None:
     try:
         code = asyncio.run(app.run(settings))
     except DatabaseUnavailableError as error:
-        _fail(1, f"DATABASE_URL: can't be opened: {error}")
+        _fail(2, f"DATABASE_URL: can't be opened: {error}")
     except OSError as error:
-        _fail(2, f"PORT: {settings.port} on {settings.host} can't be listened on: {error.strerror or error}")
+        _fail(
+            2, f"HOST, PORT: {settings.host}:{settings.port} can't be listened on: {error.strerror or error}"
+        )
     raise typer.Exit(code)
 
 
@@ -159,7 +161,7 @@ def _with_database(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     try:
         return asyncio.run(work())
     except DatabaseUnavailableError as error:
-        _fail(1, f"DATABASE_URL: can't be opened: {error}")
+        _fail(2, f"DATABASE_URL: can't be opened: {error}")
 
 
 def _say(line: str) -> None:

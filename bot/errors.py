@@ -105,7 +105,7 @@ class Refused(ServiceError):
     def sentence(self, service: str) -> str:
         """The service's own sentences, or that it changed in between when it gives none."""
         if not self.errors:
-            return f"{service} refused that without a reason: look whether it was changed meanwhile."
+            return f"{service} refused that without a reason: check what you entered and try again."
         return f"{service} refused that: {'; '.join(e.rstrip('.') for e in self.errors)}."
 
 

@@ -123,7 +123,7 @@ def test_db_upgrade_makes_the_database(command: Command, tmp_path: Path) -> None
 def test_a_database_that_cannot_be_opened_is_one_sentence(command: Command) -> None:
     result = command("db", "upgrade", DATABASE_URL="sqlite:////nowhere/at/all/new.db")
 
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr == "DATABASE_URL: can't be opened: unable to open database file\n"
 
 

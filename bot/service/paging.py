@@ -24,7 +24,7 @@ from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page, Project
 
 AHEAD = 8
-FRUITLESS = 20  # pages in a row without a new row, before a list is held to have no end
+FRUITLESS = 20  # pages without a new row, beside those walked again, before a list is held to have no end
 
 R = TypeVar("R", Issue, Project)
 ReadPage: TypeAlias = Callable[[int], Coroutine[Any, Any, Page[R]]]
@@ -91,7 +91,7 @@ async def every(
     Raises ServiceBroken when the list has no end, and what `read` raises.
     """
     ahead = ReadAhead(read)
-    offset, back, fruitless, width = 0, PAGE, 0, AHEAD
+    offset, back, fruitless, width, furthest = 0, PAGE, 0, AHEAD, 0
     page = first or await read(offset)
     try:
         while True:
@@ -105,7 +105,10 @@ async def every(
                     yield row
             if seamless and (not rows or offset + len(rows) >= page.total_count):
                 return
-            if fruitless > FRUITLESS:
+            furthest = max(
+                furthest, offset
+            )  # after a step back, so many rows may be walked again, one a page
+            if fruitless > FRUITLESS + furthest:
                 raise ServiceBroken("GET", path, None, "the list has no end")
             step = len(rows) - 1
             if not seamless:

@@ -40,8 +40,8 @@ T = TypeVar("T")
 
 CUT_SHORT = "the answer was cut short"
 CONNECTION_BROKE = "the connection broke"
-GATEWAY = frozenset({502, 503, 504})  # said by whatever stands in front of the service
 SENTENCES, SENTENCE = 20, 500
+GATEWAY = frozenset({502, 503, 504})  # said by whatever stands in front of the service
 
 
 @dataclass(frozen=True)
@@ -166,9 +166,8 @@ def nothing(call: Call, answer: Answer) -> None:
 def check(call: Call, answer: Answer) -> None:
     """Raise the ServiceError that the status stands for, if it isn't 2xx.
 
-    A 500 to a write is the service's own word that it failed (it undoes what it had begun), so it is
-    ServiceBroken; 502, 503 and 504 come from what stands before it, which can't know, so a write's outcome
-    is unknown.
+    After any 5xx a write's outcome is unknown: what stands before the service can't know it, and the service
+    itself may fail after it has done what was asked (sending mails, say).
     """
     status, where = answer.status, (call.method, call.path)
     if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
@@ -177,10 +176,8 @@ def check(call: Call, answer: Answer) -> None:
         raise Redirected(*where, status)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         raise TooManyRequests(*where, status, wait(answer.retry_after))
-    if status in GATEWAY:
-        raise call.broken("", status)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise ServiceBroken(*where, status)
+        raise call.broken("", status)
     kinds: dict[int, type[ServiceError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound, 405: NotFound}
     kinds |= dict.fromkeys((413, 414, 431), TooLarge)
     if status in kinds:

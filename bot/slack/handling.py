@@ -1,26 +1,25 @@
 """From Bolt to a listener and back: acknowledge first, run, and turn whatever happens into one sentence."""
 
 import asyncio
-import hashlib
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable
 
 import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
-from slack_bolt.request.async_request import AsyncBoltRequest
-from slack_bolt.response import BoltResponse
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
-from bot.errors import BotError, KeyRejected, NotLinked, UserError
+from bot.errors import BotError, Forbidden, KeyRejected, NotLinked, Unauthorized, UserError
 from bot.service.conventions import account_url
 from bot.slack.parts import Parts
-from bot.slack.turn import Turn, modal, owner_of
+from bot.slack.posting import reason
+from bot.slack.turn import Turn, modal
 from bot.slack.views import accounts as account_views
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Message, sentence
+from bot.slack.views.blocks import JSON, Message, actions, button, section, sentence
 
 log = structlog.get_logger(__name__)
 
@@ -28,6 +27,11 @@ Listener = Callable[[Turn], Awaitable[None]]
 Submission = Callable[[Turn, AsyncAck], Awaitable[None]]
 Options = Callable[[Turn, str], Awaitable[list[JSON]]]
 OPTIONS_TIME = 2.5
+LAST_WORD = 3
+CUT_OFF = "I was stopped in the middle of this: look whether it was done before you try again."
+TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
+KEY_LIKE = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z]*[0-9])[0-9A-Za-z]{24,}(?![0-9A-Za-z])")
+"""What may be somebody's key: it is never said back."""
 
 
 class Handling:
@@ -117,6 +121,30 @@ class Handling:
             raise UserError("That form is too old to be opened again: begin anew.")
         await turn.show(kept["view"])
 
+    async def resume_pressed(self, turn: Turn) -> None:
+        """The button *Open the form*: what was asked when Slack didn't wait long enough."""
+        kept = await self._parts.store.continuations.get(turn.owner, str(turn.action.get("value")))
+        if kept is None:
+            raise UserError("That is too old to be carried out: ask again.")
+        await self.resume(turn, kept)
+
+    async def _offer_form(self, turn: Turn) -> None:
+        kept = await self._parts.store.continuations.put(turn.owner, kept_of(turn.body))
+        said = "Slack didn't wait long enough for the form to open."
+        open_it = actions([button("Open the form", "form.resume", kept, style="primary")])
+        await turn.answer(Message(said, (section(said), open_it)))
+
+    async def _key_refused(self, turn: Turn, error: Unauthorized, ack: AsyncAck | None) -> None:
+        """A key that was good a moment ago: is it dead, or only not good for this?"""
+        try:
+            await self._parts.accounts.whoami(turn.owner)
+        except NotLinked as dead:
+            await self.offer_link(turn, dead, ack)
+        except BotError:
+            await failed(turn, error.sentence(turn.service), ack)
+        else:
+            await failed(turn, Forbidden(error.method, error.path).sentence(turn.service), ack)
+
     async def offer_link(self, turn: Turn, why: NotLinked, ack: AsyncAck | None = None) -> None:
         """Open the link form, keeping what was asked so that it is carried out once the person is linked."""
         kept = await self._parts.store.continuations.put(turn.owner, kept_of(turn.body))
@@ -149,9 +177,16 @@ class Handling:
         ):
             try:
                 await work
+            except asyncio.CancelledError:
+                outcome = "cut_off"
+                await last_resort(asyncio.wait_for(failed(turn, CUT_OFF, ack), LAST_WORD))
+                raise
             except NotLinked as error:
                 outcome = "not_linked"
                 await last_resort(self.offer_link(turn, error, ack))
+            except Unauthorized as error:
+                outcome = "Unauthorized"
+                await last_resort(self._key_refused(turn, error, ack))
             except UserError as error:
                 outcome = "user_error"
                 await last_resort(failed(turn, error.sentence(turn.service), ack))
@@ -159,7 +194,11 @@ class Handling:
                 outcome = type(error).__name__
                 log.info("refused", action=name, error=str(error))
                 await last_resort(failed(turn, error.sentence(turn.service), ack))
-            except Exception:
+            except Exception as error:
+                if reason(error) in TOO_LATE and turn.view_id is None:
+                    outcome = "too_late"
+                    await last_resort(self._offer_form(turn))
+                    return
                 outcome = "failed"
                 log.exception("failed", action=name)
                 text = f"Something went wrong on my side; tell your administrator the reference {reference}."
@@ -188,7 +227,7 @@ async def failed(turn: Turn, text: str, ack: AsyncAck | None = None) -> None:
             await ack(response_action="update", view=again)
         else:
             await turn.show(again)
-    elif not turn.typed or " " not in turn.typed:
+    elif not turn.typed or " " not in turn.typed or KEY_LIKE.search(turn.typed):
         await turn.say(text)
     else:
         said = sentence(text)
@@ -221,7 +260,7 @@ KEPT = (
     "actions",
     "view",
 )
-KEPT_OF_MESSAGE = ("text", "user", "username", "ts", "thread_ts", "bot_id")
+KEPT_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_profile", "ts", "thread_ts")
 
 
 def kept_of(body: JSON) -> JSON:
@@ -243,68 +282,3 @@ def message_kept(message: JSON) -> JSON:
     ]
     kept = {key: message[key] for key in KEPT_OF_MESSAGE if key in message}
     return kept | ({"files": files} if files else {})
-
-
-def delivery_key(body: JSON) -> str | None:
-    """What tells a delivery from its repetitions; None for what may be asked any number of times.
-
-    Slack repeats an event under several `event_id`s, so its own content is the key (slack-rules, Delivery).
-    """
-    if body.get("type") == "block_suggestion" or body.get("type") == "url_verification":
-        return None
-    if event := body.get("event"):
-        told = {
-            k: event.get(k)
-            for k in ("type", "user", "channel", "ts", "event_ts", "tab", "view_id", "unfurl_id")
-        }
-        return _hashed({"team": body.get("team_id"), **told})
-    told = {k: body.get(k) for k in ("trigger_id", "command", "callback_id", "type", "action_ts")}
-    actions = [(a.get("action_id"), a.get("action_ts")) for a in body.get("actions") or ()]
-    view = (body.get("view") or {}).get("id")
-    if told["trigger_id"] is None and view is None and not actions:
-        return _hashed(body)
-    return _hashed({**told, "actions": actions, "view": view})
-
-
-def _hashed(told: JSON) -> str:
-    return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def unclaimed(body: JSON, text: str) -> BoltResponse:
-    """The answer to what can't be claimed, and so must not be acted on: a sentence where one can be given.
-
-    An event is refused, so that Slack delivers it again.
-    """
-    if "command" in body:
-        return BoltResponse(status=200, body={"response_type": "ephemeral", "text": text})
-    if view := modal(body) if body.get("type") == "view_submission" else None:
-        first = next((b["block_id"] for b in view["blocks"] if b.get("type") == "input"), "")
-        return BoltResponse(status=200, body={"response_action": "errors", "errors": {first: text}})
-    return BoltResponse(status=503 if "event" in body else 200, body="")
-
-
-def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
-    """Middleware: each delivery is claimed in the database before it is acted on, so that it acts once."""
-
-    async def claim(
-        req: AsyncBoltRequest,
-        body: JSON,
-        client: AsyncWebClient,
-        next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
-    ) -> BoltResponse | None:
-        key = delivery_key(body)
-        try:
-            fresh = key is None or await parts.store.deliveries.claim(key)
-        except Exception:
-            reference = telemetry.reference()
-            log.exception("unclaimed", action="delivery", reference=reference)
-            said = f"I can't reach my memory; tell your administrator the reference {reference}."
-            if body.get("type") not in ("view_submission", "view_closed") and "user" in body:
-                await last_resort(Turn.from_body(parts, client, body).answer(sentence(said)))
-            return unclaimed(body, said)
-        if not fresh:
-            log.info("repeated_delivery", action=req.mode, user=owner_of(body).user_id)
-            return BoltResponse(status=200, body="")
-        return await next()
-
-    return claim

@@ -61,6 +61,14 @@ class Announced(Enum):
     FAILED = "Slack didn't take the message"
 
 
+def reason(error: BaseException) -> str | None:
+    """Slack's own word for a refusal; None for anything else, also for an answer that isn't the API's."""
+    answer = getattr(error, "response", None)
+    data = getattr(answer, "data", answer)
+    word = data.get("error") if isinstance(data, dict) else None
+    return word if isinstance(word, str) else None
+
+
 def trusted(slack: AsyncWebClient, response_url: str) -> bool:
     """Whether a response URL is Slack's: answers go nowhere else (a crafted one would leak them)."""
     target, api = urlsplit(response_url), urlsplit(slack.base_url)
@@ -86,7 +94,7 @@ async def privately(
             # Not in the thread: Slack shows nothing there unless it is an active one.
             await slack.chat_postEphemeral(channel=place.channel_id, user=user_id, **_by_method(arguments))
         except SlackApiError as error:
-            log.info("private_answer_moved", action="answer", error=error.response.get("error"))
+            log.info("private_answer_moved", action="answer", error=reason(error))
         else:
             return
     await slack.chat_postMessage(channel=user_id, **arguments)
@@ -116,9 +124,9 @@ async def withdraw(slack: AsyncWebClient, place: Place, ts: str) -> bool:
     try:
         await slack.chat_delete(channel=place.channel_id or "", ts=ts)
     except SlackApiError as error:
-        if error.response.get("error") == "message_not_found":
+        if reason(error) == "message_not_found":
             return True
-        log.info("withdrawn_otherwise", action="withdraw", error=error.response.get("error"))
+        log.info("withdrawn_otherwise", action="withdraw", error=reason(error))
         url = place.response_url
         return bool(url and trusted(slack, url) and await _respond(slack, url, {"delete_original": True}))
     return True
@@ -147,9 +155,9 @@ async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> Ann
     try:
         await slack.chat_postMessage(channel=place.channel_id, thread_ts=place.thread_ts, **arguments)
     except SlackApiError as error:
-        reason = error.response.get("error")
+        why = reason(error)
         if (
-            reason in UNREACHED
+            why in UNREACHED
             and place.thread_ts is None
             and place.response_url
             and trusted(slack, place.response_url)
@@ -160,8 +168,8 @@ async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> Ann
                 arguments | {"response_type": "in_channel", "replace_original": False},
             )
             return Announced.YES if posted else Announced.FAILED
-        log.warning("announcement_refused", action="announce", error=reason)
-        return Announced.UNKNOWN if reason in UNREACHED else Announced.FAILED
+        log.warning("announcement_refused", action="announce", error=why)
+        return Announced.UNKNOWN if why in UNREACHED else Announced.FAILED
     except SLACK_FAILED as error:
         log.warning("announcement_lost", action="announce", error=type(error).__name__)
         return Announced.FAILED

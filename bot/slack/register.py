@@ -1,16 +1,19 @@
 """The index: every command, shortcut, action, form and select beside the listener that serves it."""
 
+import logging
 import re
 
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.handling import Handling, Listener, Options, Submission, claiming
+from bot.slack.deliveries import claiming
+from bot.slack.handling import Handling, Listener, Options, Submission
 from bot.slack.listeners import (
     accounts,
     announcements,
     duplicates,
     home,
+    issue_form,
     issues,
     new_with_files,
     projects,
@@ -31,9 +34,9 @@ COMMANDS: dict[str, Listener] = {
     "tracker": tracker.command,
 }
 SHORTCUTS: dict[str, Listener] = {
-    "create_issue": issues.open_create,
+    "create_issue": issue_form.open_create,
     "search_issues": search.open_form,
-    "issue_from_message": issues.open_from_message,
+    "issue_from_message": issue_form.open_from_message,
     "files_to_issue": file_listeners.open_from_message,
     "log_time": timelog.open_empty,
     "time_from_message": timelog.open_from_message,
@@ -46,7 +49,7 @@ async def nothing(turn: Turn) -> None:
 
 ACTIONS: dict[str, Listener] = {
     "link.open": accounts.open_link_from_message,
-    "issue.project": issues.project_chosen,
+    "issue.project": issue_form.project_chosen,
     "issue.subject": duplicates.subject_typed,
     "announcement.take_back": announcements.take_back,
     "issue.show": issues.show_pressed,
@@ -64,7 +67,7 @@ ACTIONS: dict[str, Listener] = {
     "files.open_describe": file_listeners.describe_pressed,
     "files.retry": file_listeners.retry_pressed,
     "files.new": new_with_files.open_pressed,
-    "home.create": issues.open_create,
+    "home.create": issue_form.open_create,
     "home.search": search.open_form,
     "home.mine": home.mine_pressed,
     "home.time": timelog.open_empty,
@@ -76,7 +79,7 @@ EVENTS: dict[str, Listener] = {
     "entity_details_requested": shared_links.details_requested,
 }
 FORMS: dict[str, Submission] = {
-    "issue.create": issues.submit,
+    "issue.create": issue_form.submit,
     "search": search.submit,
     "project.new": projects.submit,
     "user.new": users.submit_new,
@@ -88,12 +91,12 @@ FORMS: dict[str, Submission] = {
 }
 CLOSED: dict[str, Listener] = {"link": accounts.close_link}
 OPTIONS: dict[str, Options] = {
-    "issue.project": issues.project_options,
-    "issue.parent": issues.parent_options,
+    "issue.project": issue_form.project_options,
+    "issue.parent": issue_form.parent_options,
     "files.issue": file_listeners.issue_options,
     "time.issue": timelog.issue_options,
     **{
-        f"issue.{name}": issues.choice_options
+        f"issue.{name}": issue_form.choice_options
         for name in ("tracker", "status", "priority", "assignee", "category", "version", "watchers")
     },
 }
@@ -101,12 +104,14 @@ OPTIONS: dict[str, Options] = {
 
 def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
     """The Bolt app with everything registered. Signatures are verified before it, in `web`."""
+    bolt_log = logging.getLogger("slack_bolt.AsyncApp")
+    bolt_log.setLevel(logging.ERROR)  # it would warn that the environment has the token too
     app = AsyncApp(
         client=slack,
         signing_secret="-",  # noqa: S106 - none: what comes here was verified
         request_verification_enabled=False,
-        ssl_check_enabled=False,
     )
+    bolt_log.setLevel(logging.WARNING)
     handling = Handling(parts)
     app.use(claiming(parts))
     for name, listener in COMMANDS.items():
@@ -120,6 +125,7 @@ def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
     for callback_id, submission in forms.items():
         submitted = handling.submitting(f"form:{callback_id}", home.refreshing(submission))
         app.view_submission(callback_id)(submitted)
+    app.action("form.resume")(handling.acting("action:form.resume", handling.resume_pressed))
     app.action("form.reopen")(handling.acting("action:form.reopen", handling.reopen))
     for callback_id, listener in CLOSED.items():
         app.view_closed(callback_id)(handling.acting(f"closed:{callback_id}", listener))

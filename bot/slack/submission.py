@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.errors import BotError, NotLinked, Refused, UserError
+from bot.errors import BotError, NotLinked, Refused, Unauthorized, UserError
 from bot.slack.mrkdwn import escape
 from bot.slack.posting import SLACK_FAILED
 from bot.slack.turn import Turn
@@ -96,7 +96,8 @@ async def finish(turn: Turn, reply: Reply) -> None:
     elif reply.view and reply.said:
         kept = await turn.parts.store.continuations.put(turn.owner, {"view": reply.view})
         again = button("Open the form again", "form.reopen", kept, style="primary")
-        await turn.answer(Message(escape(reply.said), (section(escape(reply.said)), actions([again]))))
+        said = escape(f"{reply.view['title']['text']}: {reply.said}")
+        await turn.answer(Message(said, (section(said), actions([again]))))
     elif reply.view:
         await turn.answer(Message(reply.view["title"]["text"], forms.blocks_of(reply.view)))
 
@@ -113,9 +114,9 @@ async def _shown(turn: Turn, view: JSON) -> bool:
 def refused(turn: Turn, error: BotError, metadata: str | None = None) -> Reply:
     """The form again with the error: at the fields that the service's sentences name, else above them.
 
-    Raises `error` itself when it is NotLinked: the link form comes first then.
+    Raises `error` itself when it is about the person's key: the link form comes first then.
     """
-    if isinstance(error, NotLinked):
+    if isinstance(error, NotLinked | Unauthorized):
         raise error
     view = turn.body["view"]
     if isinstance(error, Refused) and (placed := forms.at_fields(view, error.errors)):

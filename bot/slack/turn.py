@@ -7,7 +7,8 @@ from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.errors import BotError
+from bot.errors import BotError, UserError
+from bot.service.conventions import issue_number
 from bot.slack import posting
 from bot.slack.parts import Parts
 from bot.slack.posting import Announced, Place
@@ -19,6 +20,10 @@ from bot.slack.views.issues import Style
 from bot.store.owner import Owner
 from bot.usecases.projects import Channel
 
+NAMED_BY_LINK = re.compile(
+    r"(?:^|^attach\s+|parent:)\s*<?(https?://[^|>\s]+/issues/[0-9][^|>\s]*)", re.IGNORECASE
+)
+"""Where a command takes a link for an issue's number."""
 COMMAND = re.compile(r"`/(?=issue|issues|timelog|digest|tracker)(\w+)")
 
 
@@ -117,6 +122,14 @@ class Turn:
     def in_form(self) -> bool:
         """Whether this turn came from a form's own button, so that its answer belongs in a form too."""
         return self.body.get("type") == "block_actions" and modal(self.body) is not None
+
+    def own_text(self) -> str:
+        """A command's text. Raises UserError when it names an issue by a link to somewhere else."""
+        text = str(self.body.get("text") or "")
+        for url in NAMED_BY_LINK.findall(text):
+            if issue_number(self.parts.client.base_url, url) is None:
+                raise UserError("That link doesn't lead to an issue of {service}: give the issue's number.")
+        return text
 
     def sentence(self, error: BotError) -> str:
         """An error's sentence as people here know the service and the commands."""

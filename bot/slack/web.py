@@ -6,6 +6,7 @@ import hmac
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
 
 import structlog
 from aiohttp import web
@@ -119,10 +120,16 @@ class Web:
                 query=request.query_string,
                 headers={name: list(request.headers.getall(name)) for name in request.headers},
             )
-        except ValueError:
+            payload: object = bolt_request.body
+            if not isinstance(payload, dict):
+                return web.Response(status=400)
+            with self._answering.one():
+                answer = await to_aiohttp_response(await self._app.async_dispatch(bolt_request))
+        except Exception:
+            # What Slack itself never sends: signed, but not in the shape of any of its payloads.
+            log.exception("a payload can't be read", action="slack.malformed", size=len(body))
             return web.Response(status=400)
-        with self._answering.one():
-            return await to_aiohttp_response(await self._app.async_dispatch(bolt_request))
+        return web.Response(status=400) if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR else answer
 
     def _signed(self, headers: CIMultiDictProxy[str], body: bytes) -> bool:
         return self._secret is not None and verify(self._secret, headers, body, time.time())

@@ -86,8 +86,7 @@ class Accounts:
     async def _link(self, owner: Owner) -> Link:
         try:
             link = await self._store.links.get(owner)
-        except StoredSecretError as error:
-            await self._store.links.delete(owner)
+        except StoredSecretError as error:  # kept: the right encryption key may come back
             raise NotLinked("Your stored key can't be read any more: link your account anew.") from error
         if link is None:
             raise NotLinked

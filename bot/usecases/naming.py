@@ -33,7 +33,7 @@ def pick(kind: str, wanted: str, known: Sequence[Ref]) -> Ref:
         raise UserError(f"“{wanted}” could be {listed(matches)}: write more of the {kind}'s name.")
     if not known:
         raise UserError(f"I don't know a {kind} “{wanted}” here, nor any other: leave it out or give its id.")
-    raise UserError(f"There is no {kind} “{wanted}” here: use {listed(known)}.")
+    raise UserError(f"I know of no {kind} “{wanted}” here: use {listed(known)}.")
 
 
 def listed(refs: Sequence[Ref]) -> str:

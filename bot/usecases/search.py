@@ -203,7 +203,7 @@ def _filters(query: Query, found: dict[str, Any], said: list[str]) -> IssueFilte
         said[:] = ["Status: closed" if s == "Status: open" else s for s in said]
     if query.text:
         found["subject"] = query.text
-        said.append(f"Subject contains “{query.text}”")
+        said.append(f"Subject contains “{' '.join(query.text.replace('|', ' ').split())}”")
     for number, value in query.custom_fields:
         found["custom_fields"] = query.custom_fields
         said.append(f"cf_{number}: {value}")

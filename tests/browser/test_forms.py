@@ -67,7 +67,7 @@ async def test_a_service_that_is_gone_is_said_in_the_form_which_can_be_sent_agai
     await ana.submits(form, "Create")
 
     await expect(form).to_contain_text(
-        "Tracker can't be reached: nothing was changed, so try again in a minute."
+        "Tracker can't be reached, so nothing was done: try again in a minute."
     )
     await expect(form.get_by_label("Subject")).to_have_value("Typed before it went away")
     await expect(form.get_by_label("Description")).to_have_value("All of this took a while to write.")

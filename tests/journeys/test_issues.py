@@ -52,7 +52,7 @@ async def test_the_channels_own_project_is_used_when_none_is_named(office: Offic
 async def test_an_unknown_name_is_answered_with_the_candidates_and_what_was_typed(ana: Person) -> None:
     said = text_of(await ana.ask("/issue new Something project:webshop priority:hihg"))
 
-    assert "There is no priority “hihg” here: use Low, Normal, High, Urgent or Immediate." in said
+    assert "I know of no priority “hihg” here: use Low, Normal, High, Urgent or Immediate." in said
     assert "/issue new Something project:webshop priority:hihg" in said
 
 

@@ -31,7 +31,7 @@ async def test_a_command_resumed_after_linking_is_said_back_when_it_fails(ben: P
     await ben.submit(await ben.form("Link Tracker"), {"API key": KEY})
 
     said = text_of(await ben.form("That didn't work"))
-    assert "There is no priority “nonsense” here" in said
+    assert "I know of no priority “nonsense” here" in said
     assert "/issue new Very important project:webshop priority:nonsense" in said
 
 
@@ -87,7 +87,7 @@ async def test_options_wait_for_a_project_to_be_chosen(ana: Person) -> None:
 async def test_names_that_the_project_does_not_have_are_said_in_the_form(ana: Person) -> None:
     await ana.command("/issue new project:webshop priority:nonsense")
 
-    assert "There is no priority “nonsense” here" in text_of(await ana.form("New issue"))
+    assert "I know of no priority “nonsense” here" in text_of(await ana.form("New issue"))
 
 
 async def test_choices_of_another_project_are_never_sent(office: Office, ana: Person) -> None:

@@ -47,7 +47,7 @@ async def test_every_filter_is_understood(ana: Person, typed: str, understood: s
     said = text_of(await ana.ask(f"/issues {typed}"))
 
     if understood is None:
-        assert "There is no priority" in said
+        assert "I know of no priority" in said
     else:
         assert understood in said, said
         assert "That search" not in said
@@ -78,7 +78,7 @@ async def test_each_person_finds_what_they_may_see(office: Office, ana: Person, 
     await office.link(ben.user_id, next(p.api_key for p in PEOPLE if p.login == "ben"))
 
     assert "Security" in text_of(await ana.ask("/issues project:security"))
-    assert "There is no project “security”" in text_of(await ben.ask("/issues project:security"))
+    assert "I know of no project “security”" in text_of(await ben.ask("/issues project:security"))
 
 
 async def test_the_search_form_shows_its_results_in_itself(ana: Person) -> None:

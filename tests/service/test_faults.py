@@ -32,7 +32,6 @@ STATUSES: dict[int, type[errors.ServiceError]] = {
     412: errors.Refused,
     413: errors.TooLarge,
     422: errors.Refused,
-    500: errors.ServiceBroken,
 }
 Act = Callable[[Client, SecretStr], Awaitable[object]]
 
@@ -101,6 +100,19 @@ async def test_a_redirect_never_takes_the_key_along(
         await act(client, key)
 
     assert elsewhere.asked == []
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+@pytest.mark.parametrize("act", [create, update])
+async def test_after_any_failure_of_the_service_a_writes_outcome_is_unknown(
+    client: Client, service: Service, key: SecretStr, act: Act, status: int
+) -> None:
+    service.reply(b"<html>", status)
+
+    with pytest.raises(errors.OutcomeUnknown):
+        await act(client, key)
+
+    assert len(service.asked) == 1
 
 
 @pytest.mark.parametrize("status", [502, 503, 504])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import aclosing
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
@@ -206,6 +206,7 @@ async def test_every_project_once_in_the_services_order(
     st.integers(2, 100),
     st.integers(0, 400),
 )
+@example(changes=[(0, 0, False)] * 15 + [(0, 1, False), (0, 5, True)], cap=2, count=18)
 def test_what_stayed_is_found_and_nothing_twice(
     changes: list[tuple[int, int, bool]], cap: int, count: int
 ) -> None:

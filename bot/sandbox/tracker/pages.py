@@ -30,7 +30,7 @@ def routes() -> list[web.RouteDef]:
 
 
 async def _account(request: web.Request) -> web.Response:
-    """Where a real service shows a person their own key; here nobody is logged in, so it shows all of them."""
+    """Where a real service shows a person their own key; nobody is logged in here, so all of them."""
     data = request.app[SERVICE].data
     rows = [
         (user.login, f"{user.firstname} {user.lastname}", el("code", user.api_key))

@@ -12,6 +12,7 @@ from bot.service.conventions import account_url
 from bot.service.models import User
 from bot.slack import posting
 from bot.slack.handling import Handling
+from bot.slack.mrkdwn import escape
 from bot.slack.posting import Place
 from bot.slack.submission import TAKEN_IN, Reply, metadata_of, settle
 from bot.slack.turn import Turn
@@ -27,7 +28,8 @@ async def account(turn: Turn) -> None:
     link = await turn.parts.accounts.linked_as(turn.owner)
     state = views.state(turn.service, turn.parts.command("tracker"), link.name if link else None)
     overview = help_views.overview(turn.parts.command, turn.service)
-    await turn.answer(Message(overview.text, (*state, *overview.blocks)))
+    said = f"You are linked as {link.name}." if link else "You haven't linked your account yet."
+    await turn.answer(Message(escape(said), (*state, *overview.blocks)))
 
 
 async def open_link(turn: Turn) -> None:

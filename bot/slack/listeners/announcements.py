@@ -1,9 +1,12 @@
-"""Taking back what was announced in a conversation."""
+"""Announcing what was created where it was asked for, and taking that back."""
 
 from bot.errors import UserError
 from bot.slack import posting
+from bot.slack.posting import Announced
 from bot.slack.turn import Turn
 from bot.slack.views import announcements as views
+from bot.slack.views import issues as issue_views
+from bot.usecases.issues import Created
 
 
 async def take_back(turn: Turn) -> None:
@@ -14,3 +17,22 @@ async def take_back(turn: Turn) -> None:
     container = turn.body.get("container") or {}
     if not await posting.withdraw(turn.slack, turn.place, str(container.get("message_ts") or "")):
         raise UserError("Slack didn't take the message back: an administrator can delete it.")
+
+
+async def tell(turn: Turn, made: Created) -> None:
+    """Announce a created issue where it was asked for, and tell the person what nobody else need know."""
+    why_private = await announce(turn, made)
+    if why_private or made.not_taken:
+        await turn.answer(issue_views.created(made, turn.style, why_private))
+
+
+async def announce(turn: Turn, made: Created) -> str | None:
+    """Announce a created issue; why only the person is to know, when that is so."""
+    if made.issue.is_private:
+        return "the issue is private"
+    if made.meant_private:
+        return f"you asked for a private issue, and {turn.service} didn't make it one"
+    if not made.public:
+        return "the project is private, and others here may not be allowed to see it"
+    announced = await turn.announce(issue_views.announced(made, turn.style, turn.owner.user_id))
+    return None if announced is Announced.YES else announced.value

@@ -1,7 +1,8 @@
 """A new issue with files that were meant for one that exists, or for whatever the person chooses."""
 
 from bot.slack.filejobs import keep, kept
-from bot.slack.listeners import issues
+from bot.slack.listeners.drafts import draft_from
+from bot.slack.listeners.issue_form import open_form
 from bot.slack.posting import Place
 from bot.slack.turn import Turn
 from bot.slack.views.issue_form import loading
@@ -17,7 +18,7 @@ async def open_pressed(turn: Turn) -> None:
         await turn.show(loading())
     draft, source = Draft(), None
     if job.message and place.channel_id:
-        draft = await issues.draft_from(turn.at(place), job.message)
+        draft = await draft_from(turn.at(place), job.message)
         source = Source(place.channel_id, job.message["ts"])
     elif job.issue:
         async with turn.parts.accounts.reading(turn.owner) as session:
@@ -28,4 +29,4 @@ async def open_pressed(turn: Turn) -> None:
             project=f"#{issue.project.id}" if issue.project else None,
         )
     fresh = await keep(turn, job.model_copy(update={"issue": None}))
-    await issues.open_form(turn.at(place), draft, source, files_job=fresh)
+    await open_form(turn.at(place), draft, source, files_job=fresh)

@@ -7,7 +7,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.errors import UserError
 from bot.slack.grammar import issues_command
 from bot.slack.grammar.requests import Help, Search
-from bot.slack.listeners.issues import who
+from bot.slack.listeners.drafts import who
 from bot.slack.submission import Reply, refused, settle
 from bot.slack.turn import Turn
 from bot.slack.views import forms
@@ -27,24 +27,26 @@ async def command(turn: Turn) -> None:
 
 async def page_pressed(turn: Turn) -> None:
     """*Previous* and *Next*: the page in the place of the one shown."""
-    text, offset = views.read_page_value(turn.action["value"])
-    found = await find(turn, text, offset)
+    text, offset, before = views.read_page_value(turn.action["value"])
+    found = await find(turn, text, offset, before)
     if turn.in_form:
         await turn.show(forms.said("Search results", found.blocks))
     else:
         await turn.answer(found, replace=True)
 
 
-async def find(turn: Turn, text: str, offset: int) -> Message:
+async def find(turn: Turn, text: str, offset: int, before: tuple[int, ...] = ()) -> Message:
     """A page of what a command's text searches for."""
-    if len(views.page_value(text, 100_000)) > VALUE:
+    if len(views.page_value(text, 100_000, [100_000] * views.TRAIL)) > VALUE:
         raise UserError("That search is too long: leave out a filter or two.")
     profile = await turn.profile()
     request = issues_command(text, await turn.today(), profile.zone)
     if isinstance(request, Help):
         return help_views.of("issues", turn.parts.command)
     results = await turn.parts.search.find(turn.owner, query_of(request, turn.owner), turn.channel, offset)
-    return views.results(results, turn.style, text, shareable=turn.place.channel_id is not None)
+    return views.results(
+        results, turn.style, text, shareable=turn.place.channel_id is not None, before=before
+    )
 
 
 async def open_form(turn: Turn) -> None:

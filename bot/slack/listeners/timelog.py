@@ -34,7 +34,7 @@ async def command(turn: Turn) -> None:
     """`/timelog …`."""
     started = time.monotonic()
     profile = await turn.profile()
-    request = timelog_command(str(turn.body.get("text") or ""), await turn.today(), profile.locale)
+    request = timelog_command(turn.own_text(), await turn.today(), profile.locale)
     match request:
         case OpenTimeForm():
             await open_form(turn, request.prefilled)

@@ -62,8 +62,8 @@ def overview(command: Callable[[str], str], service: str) -> Message:
     """All commands."""
     blocks = tuple(section(_text(name, command)) for name in HELP)
     tip = context(
-        f"A message becomes an issue with *More actions › Create an issue*. Everything is done in your own name "
-        f"in {escape(service)}, and answers are for your eyes only until you share them."
+        f"A message becomes an issue with *More actions › Create an issue*. Everything is done in your own "
+        f"name in {escape(service)}, and answers are for your eyes only until you share them."
     )
     return Message("What you can do", (*blocks, tip))
 

@@ -1,6 +1,7 @@
 """What people see of a search."""
 
 import json
+from collections.abc import Sequence
 
 from slack_sdk.models.blocks import Block
 
@@ -8,11 +9,19 @@ from bot.slack.mrkdwn import escape
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Message, actions, button, context, divider, section
 from bot.slack.views.issues import Style, listed
-from bot.usecases.search import PAGE, Results
+from bot.usecases.search import Results
+
+TRAIL = 50
+"""How many pages back *Previous* knows its way; a button carries 2,000 characters."""
 
 
-def results(found: Results, style: Style, query: str, *, shareable: bool) -> Message:
-    """One page of results; `query` is the command's text, which the page buttons carry along."""
+def results(
+    found: Results, style: Style, query: str, *, shareable: bool, before: Sequence[int] = ()
+) -> Message:
+    """One page of results; `query` is the command's text, which the page buttons carry along.
+
+    `before` are the offsets of the pages that led here: a service may give fewer rows than it was asked for.
+    """
     how = context(escape(" · ".join(found.understood)))
     if not found.page.items and not found.offset:
         text = "No issue fits that search."
@@ -25,27 +34,28 @@ def results(found: Results, style: Style, query: str, *, shareable: bool) -> Mes
     blocks += [listed(issue, style, shareable=shareable) for issue in found.page.items]
     turns = []
     if found.offset > 0:
-        turns.append(
-            button("‹ Previous", "search.page.previous", page_value(query, max(0, found.offset - PAGE)))
-        )
+        earlier = page_value(query, before[-1] if before else 0, before[:-1])
+        turns.append(button("‹ Previous", "search.page.previous", earlier))
     if last < found.total and found.page.items:
-        turns.append(button("Next ›", "search.page.next", page_value(query, found.offset + PAGE)))
+        later = page_value(query, last, (*before, found.offset)[-TRAIL:])
+        turns.append(button("Next ›", "search.page.next", later))
     if turns:
         blocks.append(actions(turns))
     return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in found.page.items), tuple(blocks))
 
 
-def page_value(query: str, offset: int) -> str:
+def page_value(query: str, offset: int, before: Sequence[int] = ()) -> str:
     """What a page button carries."""
-    return json.dumps({"q": query, "o": offset}, ensure_ascii=False)
+    return json.dumps({"q": query, "o": offset, "b": list(before)}, ensure_ascii=False)
 
 
-def read_page_value(value: str) -> tuple[str, int]:
-    """What `page_value` wrote: the query and the offset. Raises ValueError for anything else."""
+def read_page_value(value: str) -> tuple[str, int, tuple[int, ...]]:
+    """What `page_value` wrote: the query, the offset and those before it. Raises ValueError otherwise."""
     data = json.loads(value)
     if not (isinstance(data, dict) and isinstance(data.get("q"), str) and isinstance(data.get("o"), int)):
         raise ValueError("not a page")  # noqa: TRY004 - whatever it is, it was not written by page_value
-    return data["q"], max(0, data["o"])
+    before = tuple(n for n in data.get("b") or () if isinstance(n, int) and n >= 0)
+    return data["q"], max(0, data["o"]), before
 
 
 def search_form() -> JSON:

@@ -1,0 +1,83 @@
+"""Each delivery acts once: Slack repeats itself, and replicas exist (slack-rules, Delivery)."""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+
+import structlog
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot import telemetry
+from bot.slack.handling import last_resort
+from bot.slack.parts import Parts
+from bot.slack.turn import Turn, modal, owner_of
+from bot.slack.views.blocks import JSON, sentence
+
+log = structlog.get_logger(__name__)
+
+
+def delivery_key(body: JSON) -> str | None:
+    """What tells a delivery from its repetitions; None for what may be asked any number of times.
+
+    Slack repeats an event under several `event_id`s, so its own content is the key (slack-rules, Delivery).
+    """
+    if body.get("type") == "block_suggestion" or body.get("type") == "url_verification":
+        return None
+    if event := body.get("event"):
+        told = {
+            k: event.get(k)
+            for k in ("type", "user", "channel", "ts", "event_ts", "tab", "view_id", "unfurl_id")
+        }
+        return _hashed({"team": body.get("team_id"), **told})
+    told = {k: body.get(k) for k in ("trigger_id", "command", "callback_id", "type", "action_ts")}
+    actions = [(a.get("action_id"), a.get("action_ts")) for a in body.get("actions") or ()]
+    view = (body.get("view") or {}).get("id")
+    if told["trigger_id"] is None and view is None and not actions:
+        return _hashed(body)
+    return _hashed({**told, "actions": actions, "view": view})
+
+
+def _hashed(told: JSON) -> str:
+    return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def unclaimed(body: JSON, text: str) -> BoltResponse:
+    """The answer to what can't be claimed, and so must not be acted on: a sentence where one can be given.
+
+    An event is refused, so that Slack delivers it again.
+    """
+    if "command" in body:
+        return BoltResponse(status=200, body={"response_type": "ephemeral", "text": text})
+    if view := modal(body) if body.get("type") == "view_submission" else None:
+        first = next((b["block_id"] for b in view["blocks"] if b.get("type") == "input"), "")
+        return BoltResponse(status=200, body={"response_action": "errors", "errors": {first: text}})
+    return BoltResponse(status=503 if "event" in body else 200, body="")
+
+
+def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
+    """Middleware: each delivery is claimed in the database before it is acted on, so that it acts once."""
+
+    async def claim(
+        req: AsyncBoltRequest,
+        body: JSON,
+        client: AsyncWebClient,
+        next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
+    ) -> BoltResponse | None:
+        key = delivery_key(body)
+        try:
+            fresh = key is None or await parts.store.deliveries.claim(key)
+        except Exception:
+            reference = telemetry.reference()
+            log.exception("unclaimed", action="delivery", reference=reference)
+            said = f"I can't reach my memory; tell your administrator the reference {reference}."
+            if body.get("type") not in ("view_submission", "view_closed") and "user" in body:
+                await last_resort(Turn.from_body(parts, client, body).answer(sentence(said)))
+            return unclaimed(body, said)
+        if not fresh:
+            log.info("repeated_delivery", action=req.mode, user=owner_of(body).user_id)
+            return BoltResponse(status=200, body="")
+        return await next()
+
+    return claim

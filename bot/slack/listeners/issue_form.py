@@ -1,0 +1,208 @@
+"""The form for a new issue, however it is opened: its choices, its refreshes, its submission."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_sdk.errors import SlackApiError
+
+from bot.errors import BotError, OutcomeUnknown, UserError
+from bot.service.models import Project
+from bot.slack import filejobs
+from bot.slack.listeners import duplicates
+from bot.slack.listeners.announcements import tell
+from bot.slack.listeners.drafts import draft_from
+from bot.slack.posting import Place, reason
+from bot.slack.submission import Reply, metadata_of, once, refused, settle
+from bot.slack.turn import Turn
+from bot.slack.views import forms, issue_form
+from bot.slack.views import issues as views
+from bot.slack.views.blocks import JSON, option
+from bot.slack.views.files import progress
+from bot.usecases.accounts import Session
+from bot.usecases.issues import Created, Draft, Source
+
+WAITING = 1500
+
+
+async def open_create(turn: Turn) -> None:
+    """The global shortcut."""
+    await open_form(turn, Draft())
+
+
+async def open_from_message(turn: Turn) -> None:
+    """The message shortcut: the form filled from the message, announced in its thread."""
+    if not turn.view_id:
+        await turn.show(issue_form.loading())
+    message = turn.body["message"]
+    channel, ts = turn.place.channel_id or "", message["ts"]
+    thread = Place(channel, message.get("thread_ts") or ts, turn.place.response_url)
+    job = (
+        await filejobs.keep(turn, await filejobs.of_message(turn, message)) if message.get("files") else None
+    )
+    await open_form(turn.at(thread), await draft_from(turn, message), Source(channel, ts), files_job=job)
+
+
+async def open_form(
+    turn: Turn, draft: Draft, source: Source | None = None, *, files_job: str | None = None
+) -> None:
+    """Open the form at once, then fill it with what can be chosen.
+
+    `source` is what it is made from, `files_job` the job of the files that can come along (see `filejobs`).
+    """
+    if not turn.view_id:
+        await turn.show(issue_form.loading())
+    async with turn.parts.accounts.reading(turn.owner) as session:
+        project = await _project(turn, session, draft)
+        metadata = {"place": turn.place.as_json(), "source": duplicates.written(source), "files": files_job}
+        view = await filled(turn, session, draft, project, metadata)
+    await turn.show(view)
+
+
+async def filled(turn: Turn, session: Session, draft: Draft, project: Project | None, metadata: JSON) -> JSON:
+    """The form with the choices of a project."""
+    about = duplicates.notes(turn, session, draft.subject, project.id if project else None, metadata)
+    files = await filejobs.field(turn, metadata)
+    if project is None:
+        # Its fields come with the project: until then, what was asked for waits here.
+        told = draft.model_dump(mode="json", exclude_defaults=True, exclude={"subject", "description"})
+        if len(json.dumps(told)) <= WAITING:
+            metadata = metadata | {"draft": told}
+        return issue_form.create_form(draft, None, None, json.dumps(metadata), notes=await about, files=files)
+    catalog, notes = await asyncio.gather(turn.parts.catalogs.of(session, project.id), about)
+    said = issue_form.unknown(draft, catalog)
+    try:
+        named = [one for one in (draft.to, *draft.watch) if one]
+        found = [await turn.parts.people.find(session, one, catalog) for one in named]
+        ids = [f"#{person.id}" for person in found]
+        to, watch = (ids[0], ids[1:]) if draft.to else (None, ids)
+        draft = draft.model_copy(update={"to": to, "watch": tuple(watch)})
+    except UserError as error:
+        said.append(turn.sentence(error))
+    return issue_form.create_form(
+        draft, project, catalog, json.dumps(metadata), " ".join(said) or None, notes=notes, files=files
+    )
+
+
+async def project_chosen(turn: Turn) -> None:
+    """Another project was chosen in the form: offer its choices and keep what was typed."""
+    view = turn.body["view"]
+    chosen = (turn.action.get("selected_option") or {}).get("value")
+    refreshed = await refreshed_form(turn, view, chosen)
+    try:
+        await turn.show(refreshed, over=view.get("hash"))
+    except SlackApiError as error:
+        # A choice made since then has its own refresh, and that one has to stay.
+        if reason(error) != "hash_conflict":
+            raise
+
+
+async def refreshed_form(turn: Turn, view: JSON, chosen: str | None) -> JSON:
+    """The form with the choices of the project with the id `chosen`, and all that it holds."""
+    metadata = metadata_of(view)
+    draft = issue_form.carried_over(view)
+    if waiting := metadata.pop("draft", None):
+        typed = draft.model_dump(include={"subject", "description"})
+        draft = Draft.model_validate(waiting).model_copy(update=typed)
+    async with turn.parts.accounts.reading(turn.owner) as session:
+        project = await turn.parts.projects.by_id(session, int(chosen)) if chosen else None
+        return await filled(turn, session, draft, project, metadata)
+
+
+async def submit(turn: Turn, ack: AsyncAck) -> None:
+    """The form was submitted: create once, and keep everything in it when that fails."""
+    view = turn.body["view"]
+    metadata = metadata_of(view)
+    turn = turn.at(Place.from_json(metadata.get("place")))
+    try:
+        draft = issue_form.submitted(view)
+    except UserError as error:
+        values = forms.Values(view)
+        await ack(response_action="errors", errors={values.block_ids["estimate"]: turn.sentence(error)})
+        return
+    if missing := _lacking(draft):
+        await ack(response_action="errors", errors=missing)
+        return
+    made: list[Created] = []
+    attempted = datetime.fromisoformat(at) if (at := metadata.get("attempted_at")) else None
+    load = filejobs.load_since(attempted)
+
+    async def work() -> Reply:
+        if issue_form.outdated(view):
+            again = await refreshed_form(turn, view, forms.Values(view).chosen("project"))
+            said = "The choices below are this project's now: look them over and send it again."
+            return Reply(view=forms.warned(again, said), said=said)
+        started = datetime.now(UTC)
+        try:
+            async with once(turn):
+                await filejobs.choose(turn, metadata, load)
+                made.append(
+                    await turn.parts.issues.create(
+                        turn.owner,
+                        draft,
+                        turn.channel,
+                        attempted,
+                        source=duplicates.source_of(metadata),
+                        upload=lambda session: turn.parts.files.upload(session, load),
+                    )
+                )
+        except BotError as error:
+            if isinstance(error, OutcomeUnknown):
+                metadata.setdefault("attempted_at", started.isoformat())
+            return refused(turn, error, json.dumps(metadata))
+        await turn.parts.files.attached(turn.owner, made[0].issue.id, load)
+        if turn.place.channel_id:
+            return Reply()
+        blocks = views.created(made[0], turn.style, None).blocks
+        return Reply(view=forms.said("Created", [*blocks, *await filejobs.beside(turn, made[0], load)]))
+
+    await settle(turn, ack, work(), lambda: progress(load, f"Creating it in {turn.service}…"))
+    if made and turn.place.channel_id:
+        if load.files:
+            await turn.answer(await filejobs.told(turn, made[0].issue.id, load))
+        await tell(turn, made[0])
+
+
+def _lacking(draft: Draft) -> dict[str, str]:
+    """Errors at the fields without which there is no issue."""
+    missing = {} if draft.subject else {"subject": "Write a subject."}
+    return missing if draft.project else missing | {"project": "Choose a project."}
+
+
+# Choices that are searched as one types
+
+
+async def project_options(turn: Turn, text: str) -> list[JSON]:
+    """Projects by name or identifier."""
+    found = await turn.parts.projects.search(turn.owner, text)
+    return [option(project.name, str(project.id)).to_dict() for project in found]
+
+
+async def parent_options(turn: Turn, text: str) -> list[JSON]:
+    """Issues by number or subject, in the form's project."""
+    values = forms.Values(turn.body.get("view") or {})
+    project = values.chosen("project")
+    async with turn.parts.accounts.reading(turn.owner) as session:
+        found = await turn.parts.issues.suggest(session, text, int(project) if project else None)
+    return [option(f"#{issue.id} {issue.subject}", str(issue.id)).to_dict() for issue in found]
+
+
+async def choice_options(turn: Turn, text: str) -> list[JSON]:
+    """A select of the form whose choices are too many to be listed at once."""
+    name = str(turn.body.get("action_id", "")).partition(".")[2]
+    tag = str(turn.body.get("block_id", "")).partition(":")[2]
+    async with turn.parts.accounts.reading(turn.owner) as session:
+        catalog = await turn.parts.catalogs.of(session, int(tag) if tag.isdigit() else None)
+    sought = text.strip().casefold()
+    refs = issue_form.choices_of(catalog).get(name, ())
+    return [option(ref.name, str(ref.id)).to_dict() for ref in refs if sought in ref.name.casefold()]
+
+
+async def _project(turn: Turn, session: Session, draft: Draft) -> Project | None:
+    if draft.project is not None:
+        return await turn.parts.projects.find(session, draft.project)
+    if (default := await turn.parts.projects.default_in(session, turn.channel)) is not None:
+        return default
+    projects = await turn.parts.projects.visible(session)
+    return projects[0] if len(projects) == 1 else None
