@@ -220,7 +220,7 @@ async def last_resort(answer: Awaitable[None]) -> None:
 
 async def failed(turn: Turn, text: str, ack: AsyncAck | None = None) -> None:
     """Say what went wrong, and give back what the person typed: the form as it was, or the command."""
-    text = turn.worded(text)
+    text = KEY_LIKE.sub("…", turn.worded(text))
     if view := modal(turn.body):
         again = forms.refilled(view, text)
         if ack is not None and ack.response is None:

@@ -8,10 +8,7 @@ import pytest_asyncio
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from tests.contract import reference
-from tests.contract.redmine_fixture import redmine
 from tests.contract.world import World
-
-__all__ = ["redmine"]
 
 
 @pytest_asyncio.fixture(params=["reference", pytest.param("redmine", marks=pytest.mark.redmine)])

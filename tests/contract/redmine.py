@@ -158,7 +158,7 @@ def _await_answer(server: subprocess.Popen[bytes], url: str, data: Path) -> None
 
 
 def _end_of_log(data: Path) -> str:
-    return (data / "output.log").read_text(errors="replace")[-2000:]
+    return (data / "output.log").read_text(errors="replace")[-8000:]
 
 
 def main() -> None:

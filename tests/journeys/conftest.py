@@ -9,7 +9,8 @@ import pytest
 from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
-from tests.journeys.office import Office, Person
+from tests.journeys.office import Office
+from tests.journeys.person import Person
 from tests.journeys.wire import Wire
 
 KEYS = {person.login: person.api_key for person in PEOPLE}

@@ -1,8 +1,12 @@
 """Linking an account, working with it, and losing it."""
 
+import pytest
+
 from bot.sandbox.people import PEOPLE
 from bot.store.owner import Owner
-from tests.journeys.office import TEAM, Office, Person, text_of
+from tests.journeys.office import TEAM, Office
+from tests.journeys.person import Person
+from tests.journeys.reading import text_of
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ben")
 
@@ -93,3 +97,8 @@ async def test_help_has_examples_that_work_as_typed(ana: Person) -> None:
 
 def _id_of(office: Office, login: str) -> int:
     return next(user.id for user in office.tracker.data.users.values() if user.login == login)
+
+
+@pytest.mark.parametrize("typed", ["/tracker {key}", "/tracker whoami {key}", "/issue {key}"])
+async def test_a_key_typed_anywhere_is_never_said_back(ana: Person, typed: str) -> None:
+    assert KEY not in text_of(await ana.ask(typed.format(key=KEY)))

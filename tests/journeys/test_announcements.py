@@ -1,6 +1,8 @@
 """Taking back what was announced."""
 
-from tests.journeys.office import JSON, Office, Person, text_of, until
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until
 
 
 async def announced(person: Person, text: str) -> JSON:

@@ -1,7 +1,9 @@
 """Assigning to a Slack user: the account that is theirs in the service."""
 
 from bot.sandbox.people import PEOPLE
-from tests.journeys.office import Office, Person, text_of
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import text_of
 
 BEN_KEY = next(p.api_key for p in PEOPLE if p.login == "ben")
 

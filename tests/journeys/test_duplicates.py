@@ -1,7 +1,9 @@
 """Not creating what is there already."""
 
 from bot.sandbox.tracker.data import Issue
-from tests.journeys.office import JSON, Office, Person, text_of, until, values_of
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until, values_of
 
 LEADS = "Is it one of these?"
 

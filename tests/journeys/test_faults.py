@@ -1,5 +1,6 @@
 """The service breaking off in the middle: one true sentence, nothing lost, nothing done twice."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,8 +9,12 @@ from sqlalchemy import text
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
-from tests.journeys.office import JSON, Office, Person, text_of, until, values_of
-from tests.journeys.wire import Wire
+from bot.store.links import Links
+from bot.store.vault import Vault
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until, values_of
+from tests.journeys.wire import Fault, Wire
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
 TYPED = {"Subject": "Half of it is gone", "Description": "Nobody knows where"}
@@ -52,8 +57,7 @@ async def test_a_dead_service_is_said_in_the_form_which_keeps_everything(
     await ana.submit(view, TYPED)
 
     assert (
-        await banner(ana)
-        == ":warning: Tracker can't be reached, so nothing was done: try again in a minute."
+        await banner(ana) == ":warning: Tracker can't be reached, so nothing was done: try again in a minute."
     )
     again = await ana.form("New issue")
     assert values_of(again)["Description"] == TYPED["Description"]
@@ -63,11 +67,12 @@ async def test_a_dead_service_is_said_in_the_form_which_keeps_everything(
     assert created(service) == 1
 
 
+@pytest.mark.parametrize("fault", ["lose the answer", "fail after it"])
 async def test_an_issue_whose_answer_was_lost_is_found_and_announced_once(
-    ana: Person, wire: Wire, service: Tracker
+    ana: Person, wire: Wire, service: Tracker, fault: Fault
 ) -> None:
     view = await form(ana)
-    wire.faults = ["lose the answer"]
+    wire.faults = [fault]
 
     announced = await ana.after(ana.submit(view, TYPED))
 
@@ -234,3 +239,49 @@ async def _close_waiting(ana: Person) -> None:
         return views[-1] if views and views[-1]["title"]["text"] == "One moment" else None
 
     await ana.close(await until(waiting))
+
+
+async def test_a_service_that_gives_short_pages_is_paged_through_without_gaps(
+    tmp_path: Path, service: Tracker
+) -> None:
+    capped = Tracker(service.data, page_cap=4)
+    await capped.start()
+    office = Office(tmp_path, service_url=capped.url)
+    await office.open()
+    await office.link("U0ANA0001", KEY)
+    person = Person(office, "U0ANA0001")
+
+    first = await person.ask("/issues project:webshop status:any sort:id")
+    second = await person.after(person.press(first, "Next ›"))
+    third = await person.after(person.press(second, "Next ›"))
+    back = await person.after(person.press(third, "‹ Previous"))
+
+    assert [", 1–4" in text_of(first), ", 5–8" in text_of(second), ", 9–12" in text_of(third)] == [True] * 3
+    assert text_of(back) == text_of(second)
+    await office.close()
+    await capped.stop()
+
+
+async def test_work_that_is_cut_off_at_the_end_is_said(ana: Person, wire: Wire) -> None:
+    wire.faults = ["slow"]
+    asked = asyncio.create_task(ana.ask("/issue new Half done project:webshop"))
+    await until(lambda: _working(ana))
+
+    await ana.office.bot.stop(0.3)
+
+    assert "look whether it was done before you try again" in text_of(await asked)
+
+
+async def _working(ana: Person) -> bool:
+    return len(ana.office.bot.in_flight) > 0
+
+
+async def test_without_the_right_encryption_key_links_stay_for_when_it_is_back(ana: Person) -> None:
+    store, right = ana.office.bot.store, ana.office.bot.store.links
+    wrong = Links(ana.office.bot.database, Vault([Vault.generate_key()]))
+    store.links = wrong
+    await ana.command("/issues")
+    assert "can't be read" in text_of(await ana.form("Link Tracker"))
+    store.links = right
+
+    assert "issues*" in text_of(await ana.ask("/issues"))

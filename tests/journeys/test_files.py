@@ -11,7 +11,9 @@ from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Attachment
 from bot.sandbox.tracker.server import Tracker
 from bot.slack import submission
-from tests.journeys.office import JSON, Office, Person, text_of, until, values_of
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until, values_of
 from tests.journeys.wire import Fault, Wire
 
 ANA, NUMBER = 1, 12

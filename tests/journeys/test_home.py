@@ -2,7 +2,9 @@
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue
-from tests.journeys.office import JSON, Office, Person, text_of, until, values_of
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until, values_of
 
 
 def mine(office: Office, user_id: int) -> list[Issue]:

@@ -7,7 +7,10 @@ import pytest
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue
-from tests.journeys.office import Office, Person, text_of, until, values_of
+from bot.sandbox.workspace.model import Message
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import text_of, until, values_of
 
 ANA, BEN = 1, 2
 
@@ -254,3 +257,25 @@ async def test_dates_are_those_of_the_persons_time_zone(office: Office, ana: Per
     due = newest(office).due_date
     assert due is not None
     assert abs((due - datetime.now(UTC).date()) - timedelta(days=1)) <= timedelta(days=1)
+
+
+@pytest.mark.parametrize("typed", ["/issue {link}", "/issue new Below it project:webshop parent:{link}"])
+async def test_a_link_to_another_tracker_is_not_taken_for_an_issue_here(ana: Person, typed: str) -> None:
+    said = text_of(await ana.ask(typed.format(link="https://elsewhere.example/issues/28")))
+
+    assert "That link doesn't lead to an issue of Tracker" in said
+
+
+async def test_an_apps_message_becomes_an_issue_with_what_it_says(office: Office, ana: Person) -> None:
+    said = {"type": "mrkdwn", "text": "*Disk full* on <https://a.example|db-1>"}
+    state = office.workspace.state
+    blocks = [{"type": "section", "text": said}]
+    posted = Message(state.new_ts(), office.channel_id("general"), "U0CHRIS01", "", blocks=blocks)
+    state.post(posted)
+    message = next(m for m in await ana.messages() if m["ts"] == posted.ts)
+
+    await ana.shortcut("issue_from_message", message)
+
+    values = values_of(await ana.form("New issue"))
+    assert values["Subject"] == "Disk full on db-1"
+    assert "**Disk full** on [db-1](https://a.example)" in values["Description"]

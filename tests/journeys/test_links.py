@@ -6,7 +6,9 @@ import pytest
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue
-from tests.journeys.office import JSON, Office, Person, text_of, until
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until
 
 BEN_KEY = next(p.api_key for p in PEOPLE if p.login == "ben")
 

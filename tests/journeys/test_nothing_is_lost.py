@@ -2,7 +2,9 @@
 
 from bot.sandbox.people import PEOPLE
 from bot.store.owner import Owner
-from tests.journeys.office import DM, TEAM, Office, Person, text_of, until, values_of
+from tests.journeys.office import TEAM, Office
+from tests.journeys.person import DM, Person
+from tests.journeys.reading import text_of, until, values_of
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ben")
 

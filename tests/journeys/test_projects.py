@@ -1,6 +1,8 @@
 """Projects: listed, shown, created, and set as a channel's own."""
 
-from tests.journeys.office import JSON, Office, Person, text_of, until, values_of
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until, values_of
 
 
 async def test_projects_are_listed_and_found_by_a_part_of_their_name(ana: Person) -> None:

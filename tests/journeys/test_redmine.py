@@ -9,11 +9,11 @@ import pytest
 
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
-from tests.contract.redmine_fixture import redmine
 from tests.contract.world import World
-from tests.journeys.office import Office, Person, text_of, until, values_of
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import text_of, until, values_of
 
-__all__ = ["redmine"]
 pytestmark = pytest.mark.redmine
 
 

@@ -3,7 +3,9 @@
 import pytest
 
 from bot.sandbox.people import PEOPLE
-from tests.journeys.office import Office, Person, text_of
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import text_of
 
 
 async def test_a_search_says_how_it_was_understood_and_pages(ana: Person) -> None:

@@ -7,7 +7,9 @@ import pytest
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue, TimeEntry
-from tests.journeys.office import JSON, Office, Person, text_of, until, values_of
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until, values_of
 
 ANA = 1
 TESTING, SUPPORT = 3, 4

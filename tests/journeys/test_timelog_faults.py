@@ -8,7 +8,9 @@ import pytest
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.server import Tracker
-from tests.journeys.office import JSON, Office, Person, text_of, until, values_of
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until, values_of
 from tests.journeys.wire import Wire
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")

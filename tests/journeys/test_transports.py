@@ -1,13 +1,20 @@
 """The same bot over signed HTTP, with a command prefix, and brought to a stop while it works."""
 
 import asyncio
+import hashlib
+import hmac
+import json
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from bot.sandbox.people import PEOPLE
-from tests.journeys.office import Office, Person, text_of
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import text_of
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
 
@@ -53,3 +60,51 @@ async def test_work_in_progress_is_finished_before_the_bot_stops(office: Office,
     await office.bot.stop(5)
 
     assert "issues*" in text_of(await asking)
+
+
+MALFORMED = [
+    "payload=[]", "payload=null", "payload=5", 'payload="x"', "payload={", "[]", "null", "5",
+    '{"type":"event_callback","event":null}', '{"type":"event_callback","event":[]}',
+    *(
+        f"payload={quote(json.dumps({'type': kind, 'trigger_id': 'T', **part}))}"
+        for kind in ("block_actions", "view_submission", "shortcut", "message_action", "block_suggestion")
+        for part in (
+            {"actions": {}}, {"actions": 5}, {"actions": [[]]}, {"actions": [{}]}, {"user": True},
+            {"team": True}, {"channel": 5, "user": {"id": "U"}}, {"enterprise": "E"}, {"view": []},
+            {"callback_id": "issue.create", "view": {"callback_id": "issue.create"}}, {"message": "x"},
+        )
+    ),
+    "payload=" + "[" * 3000,
+]  # fmt: skip
+
+
+async def test_what_slack_never_sends_is_refused_and_the_bot_goes_on(office: Office, ana: Person) -> None:
+    url = f"http://127.0.0.1:{office.bot.port}/slack/events"
+    statuses = {}
+    for number, body in enumerate(MALFORMED):
+        form = body.startswith("payload")
+        kind = "application/x-www-form-urlencoded" if form else "application/json"
+        headers = {"Content-Type": kind, **signed(office, f"{body}&n={number}" if form else body)}
+        sent = f"{body}&n={number}" if form else body
+        async with office.http.post(url, data=sent.encode(), headers=headers) as answer:
+            statuses[body[:80]] = answer.status
+
+    assert {body: status for body, status in statuses.items() if status >= 500} == {}
+    assert "Ana Ruiz" in (await ana.ask("/acme-tracker whoami"))["text"]
+
+
+async def test_the_certificate_check_of_slack_is_answered(office: Office) -> None:
+    url = f"http://127.0.0.1:{office.bot.port}/slack/events"
+    body = "ssl_check=1&token=x"
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    async with office.http.post(url, data=body, headers=headers | signed(office, body)) as answer:
+        assert answer.status == 200
+    async with office.http.post(url, data=body, headers=headers) as answer:
+        assert answer.status == 401
+
+
+def signed(office: Office, body: str) -> dict[str, str]:
+    now = str(int(time.time()))
+    secret = office.workspace.signing_secret.encode()
+    digest = hmac.new(secret, f"v0:{now}:{body}".encode(), hashlib.sha256).hexdigest()
+    return {"X-Slack-Request-Timestamp": now, "X-Slack-Signature": f"v0={digest}"}

@@ -4,7 +4,9 @@ import pytest
 
 from bot.sandbox.tracker.data import User
 from bot.store.owner import Owner
-from tests.journeys.office import JSON, TEAM, Office, Person, text_of, until, values_of
+from tests.journeys.office import TEAM, Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until, values_of
 
 
 def account(office: Office, login: str) -> User | None:

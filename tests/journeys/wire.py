@@ -7,7 +7,7 @@ from typing import Literal
 import aiohttp
 from aiohttp import web
 
-Fault = Literal["lose the request", "lose the answer", "hide the key", "slow", "pass"]
+Fault = Literal["lose the request", "lose the answer", "fail after it", "hide the key", "slow", "pass"]
 HOP_BY_HOP = {"transfer-encoding", "content-length", "connection", "content-encoding", "host"}
 
 
@@ -61,6 +61,8 @@ class Wire:
             content = await answer.read()
         if fault == "lose the answer":
             return self._broken(request)
+        if fault == "fail after it":
+            return web.Response(status=500, text="<html>")
         if fault == "hide the key":
             content = re.sub(rb'"api_key": "[0-9a-f]+"', b'"api_key": null', content)
         kept = {k: v for k, v in answer.headers.items() if k.lower() not in HOP_BY_HOP}

@@ -1,7 +1,4 @@
-"""The fixture `redmine`: a real one for the whole session, started when a test first asks for it.
-
-A `conftest.py` elsewhere takes it in with `from tests.contract.redmine_fixture import redmine`.
-"""
+"""What tests of several parts need: a real Redmine, started once, when a test first asks for it."""
 
 import os
 from collections.abc import Iterator

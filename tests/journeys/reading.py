@@ -1,0 +1,82 @@
+"""What people read in the local Slack: the texts, buttons and inputs of a message or a view."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+JSON = dict[str, Any]
+T = TypeVar("T")
+PATIENCE = 10.0
+LOOK_EVERY = 0.02
+INITIAL = {
+    "initial_value": "value",
+    "initial_option": "selected_option",
+    "initial_options": "selected_options",
+    "initial_date": "selected_date",
+}
+
+
+async def until(look: Callable[[], Awaitable[T | None]], seconds: float = PATIENCE) -> T:
+    """What `look` sees, once it sees something."""
+    async with asyncio.timeout(seconds):
+        while not (seen := await look()):
+            await asyncio.sleep(LOOK_EVERY)
+    return seen
+
+
+def text_of(shown: JSON) -> str:
+    """All that a message or a view says, in one string."""
+    return " ".join(_texts(shown.get("blocks"))) or str(shown.get("text") or "")
+
+
+def values_of(view: JSON) -> JSON:
+    """What a form's inputs hold, by label."""
+    held = {}
+    for block in view["blocks"]:
+        if block["type"] == "input":
+            value = next(iter(value_held(block["element"]).values()), None)
+            if isinstance(value, dict):
+                value = value["text"]["text"]
+            elif isinstance(value, list):
+                value = [option["text"]["text"] for option in value]
+            held[block["label"]["text"]] = value
+    return held
+
+
+def value_held(element: JSON) -> JSON:
+    """What an element holds before anybody touches it, as it is sent back."""
+    return {INITIAL[key]: value for key, value in element.items() if key in INITIAL}
+
+
+def waiting(view: JSON) -> bool:
+    """Whether the view stands in for one that is still to come."""
+    return ":hourglass" in text_of(view) or view["title"]["text"] == "One moment"
+
+
+def button_saying(blocks: list[JSON], text: str) -> tuple[JSON, JSON]:
+    """A button, after the block that it is in."""
+    for block in blocks:
+        accessory = [block["accessory"]] if block.get("accessory") else []
+        for element in [*block.get("elements", []), *accessory]:
+            if element.get("type") == "button" and element["text"]["text"] == text:
+                return block, element
+    raise AssertionError(f"no button {text!r} in {[_texts(b) for b in blocks]}")
+
+
+def input_named(view: JSON, label: str) -> JSON:
+    """The input with that label."""
+    return next(b for b in view["blocks"] if b["type"] == "input" and b["label"]["text"] == label)
+
+
+def option_saying(options: list[JSON], text: str) -> JSON:
+    """The first option with that in its text."""
+    return next(o for o in options if text in o["text"]["text"])
+
+
+def _texts(part: Any) -> list[str]:
+    if isinstance(part, dict):
+        own = [part["text"]] if isinstance(part.get("text"), str) else []
+        return own + [text for value in part.values() if not isinstance(value, str) for text in _texts(value)]
+    if isinstance(part, list):
+        return [text for item in part for text in _texts(item)]
+    return []

@@ -1,0 +1,118 @@
+"""Posting when Slack itself is in trouble: what was done is never called a failure."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack import posting, webclient
+from bot.slack.posting import Announced, Place
+from bot.slack.views.blocks import sentence
+
+
+class Slack:
+    """Slack's Web API with its answers to posts as told; knows every conversation."""
+
+    def __init__(self) -> None:
+        self.posts = 0
+        self.status, self.body, self.headers = 200, '{"ok": true}', {"Content-Type": "application/json"}
+        self.responses: list[dict[str, object]] = []
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        method = request.match_info["method"]
+        if method == "conversations.info":
+            return web.json_response({"ok": True, "channel": {"id": "C1"}})
+        if method == "respond":
+            self.responses.append(await request.json())
+            return web.Response(text="ok")
+        self.posts += 1
+        if self.status == 0:
+            assert request.transport is not None
+            request.transport.abort()
+        return web.Response(status=self.status or 200, text=self.body, headers=self.headers)
+
+
+@pytest.fixture
+def slack() -> Slack:
+    return Slack()
+
+
+@pytest.fixture
+async def client(slack: Slack) -> AsyncIterator[AsyncWebClient]:
+    application = web.Application()
+    application.router.add_route("*", "/api/{method}", slack.answer)
+    runner = web.AppRunner(application, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
+    async with webclient.session() as session:
+        yield webclient.web_client(SecretStr("xoxb-1"), url, session)
+    await runner.cleanup()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers"),
+    [
+        (500, "<html>", {"Content-Type": "text/html"}),
+        (200, "<html>", {"Content-Type": "text/html"}),
+        (503, "", {}),
+        (429, "", {"Retry-After": "600"}),
+        (200, '{"ok": false, "error": "fatal_error"}', {"Content-Type": "application/json"}),
+        (0, "", {}),
+    ],
+)
+async def test_a_post_that_fails_in_any_way_is_told_and_not_repeated(
+    slack: Slack, client: AsyncWebClient, status: int, body: str, headers: dict[str, str]
+) -> None:
+    slack.status, slack.body, slack.headers = status, body, headers
+
+    announced = await posting.publicly(client, Place("C1"), sentence("Created #1."))
+
+    assert announced is Announced.FAILED
+    assert slack.posts == 1
+
+
+async def test_where_the_bot_is_no_member_the_response_url_announces(
+    slack: Slack, client: AsyncWebClient
+) -> None:
+    slack.body = '{"ok": false, "error": "not_in_channel"}'
+    place = Place("C1", response_url=client.base_url + "respond")
+
+    assert await posting.publicly(client, place, sentence("Created #1.")) is Announced.YES
+
+    assert slack.responses[0]["response_type"] == "in_channel"
+
+
+async def test_private_answers_never_go_to_a_host_that_is_not_slacks(
+    slack: Slack, client: AsyncWebClient
+) -> None:
+    async def steal(_: web.Request) -> web.Response:
+        stolen.append(True)
+        return web.Response()
+
+    stolen: list[bool] = []
+    elsewhere = web.Application()
+    elsewhere.router.add_post("/", steal)
+    runner = web.AppRunner(elsewhere, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    place = Place("C1", response_url=f"http://127.0.0.1:{runner.addresses[0][1]}/")
+
+    await posting.privately(client, place, "U1", sentence("Between us."))
+
+    await runner.cleanup()
+    assert not stolen
+    assert slack.posts == 1
+
+
+async def test_a_private_answer_whose_response_url_broke_is_not_given_twice(
+    slack: Slack, client: AsyncWebClient
+) -> None:
+    place = Place("C1", response_url=client.base_url + "breaking")
+    slack.status = 0
+
+    await posting.privately(client, place, "U1", sentence("Between us."))
+
+    assert slack.posts == 1
