@@ -1,6 +1,7 @@
 """A sandbox of its own for every test, and people who use its page with the system's Chromium.
 
-Everything goes through what a person sees and presses: roles, labels and text, never ids or classes.
+Everything goes through what a person sees and presses: roles, labels and text, never ids or classes. Chromium
+is started once, so all of it runs in the session's event loop; each visitor has a window of their own.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
 from bot.app_sandbox import Sandbox
@@ -32,7 +34,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name.lower()
 expect.set_options(timeout=PATIENCE)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chromium() -> AsyncIterator[Browser]:
     """Skips where Chromium is not installed, unless ISSUEBOT_REQUIRE names `browser`: then that fails."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -47,7 +49,7 @@ async def chromium() -> AsyncIterator[Browser]:
         await browser.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def command(tmp_path: Path) -> AsyncIterator[str]:
     """The page's address, printed by `issuebot sandbox` in a process of its own, which must end cleanly."""
     process = await asyncio.create_subprocess_exec(
@@ -67,7 +69,7 @@ async def command(tmp_path: Path) -> AsyncIterator[str]:
     assert (process.returncode, complaints) == (0, b"")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def sandbox() -> AsyncIterator[Sandbox]:
     """What `issuebot sandbox` runs, within reach of the test."""
     sandbox = Sandbox(port=0, service_port=0)
@@ -76,7 +78,7 @@ async def sandbox() -> AsyncIterator[Sandbox]:
     await sandbox.stop()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def arrive(chromium: Browser) -> AsyncIterator[Arrive]:
     """Opens a page for somebody; in the end no page may have complained, nor a rule of Slack's be broken."""
     async with AsyncExitStack() as pages:
@@ -87,7 +89,7 @@ async def arrive(chromium: Browser) -> AsyncIterator[Arrive]:
         yield opens
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def ana(sandbox: Sandbox, arrive: Arrive) -> Visitor:
     """Ana, a developer, whose account is linked when the sandbox starts, and who leaves before it stops."""
     return await arrive(sandbox.url, "Ana Ruiz")

@@ -6,7 +6,7 @@ from playwright.async_api import FilePayload, expect
 from bot.app_sandbox import Sandbox
 from tests.browser.visitor import Visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 NUMBER = 12
 TOO_LARGE = 5 * 1024 * 1024 + 1

@@ -9,7 +9,7 @@ from playwright.async_api import expect
 from bot.app_sandbox import HOST, Sandbox
 from tests.browser.visitor import PRIVATE, Visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_another_project_brings_its_own_choices_and_keeps_what_was_typed(ana: Visitor) -> None:

@@ -7,7 +7,7 @@ from slack_sdk.errors import SlackApiError
 from bot.app_sandbox import Sandbox
 from tests.browser.visitor import PRIVATE, Visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_private_answers_are_marked_and_seen_by_nobody_else(ana: Visitor) -> None:

@@ -6,7 +6,7 @@ from playwright.async_api import expect
 from bot.app_sandbox import Sandbox
 from tests.browser.visitor import PRIVATE, Arrive
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_an_administrator_makes_an_account_from_a_slack_profile_and_it_is_linked(

@@ -6,7 +6,7 @@ from playwright.async_api import expect
 from bot.app_sandbox import Sandbox
 from tests.browser.visitor import Visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_similar_issues_appear_while_one_types_and_typing_goes_on(

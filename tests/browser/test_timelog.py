@@ -7,7 +7,7 @@ from bot.app_sandbox import Sandbox
 from bot.sandbox.tracker.data import Issue, TimeEntry
 from tests.browser.visitor import PRIVATE, Visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 @pytest.fixture

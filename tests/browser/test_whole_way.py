@@ -7,7 +7,7 @@ from playwright.async_api import expect
 
 from tests.browser.visitor import PRIVATE, Arrive
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_a_newcomer_links_creates_finds_reads_and_shares(command: str, arrive: Arrive) -> None:

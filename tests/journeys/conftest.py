@@ -9,6 +9,8 @@ import pytest
 from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
+from bot.slack import submission
+from bot.usecases import files, issues, projects, timelog
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.wire import Wire
@@ -60,9 +62,17 @@ async def service() -> AsyncIterator[Tracker]:
 
 
 @pytest.fixture
-async def wire(service: Tracker) -> AsyncIterator[Wire]:
-    """What lies between an office and its service, and can fail."""
+async def wire(service: Tracker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Wire]:
+    """What lies between an office and its service, and can fail; nothing comes late that is looked for."""
+    for usecase in (files, issues, projects, timelog):
+        monkeypatch.setattr(usecase, "LOOKS", (0.05, 0.1))
     wire = Wire(service.url)
     await wire.up()
     yield wire
     await wire.down()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bot waits for the service far less than Slack would let it before it shows that it waits."""
+    monkeypatch.setattr(submission, "PATIENCE", 0.1)

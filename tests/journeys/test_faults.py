@@ -112,6 +112,7 @@ async def test_sending_again_finds_what_was_done_meanwhile(ana: Person, wire: Wi
 async def test_a_slow_service_is_waited_for_in_the_form(ana: Person, wire: Wire, service: Tracker) -> None:
     view = await form(ana)
     wire.faults = ["slow"]
+    wire.seconds = 3.5  # longer than Slack waits
 
     announced = await ana.after(ana.submit(view, TYPED))
 
@@ -193,6 +194,7 @@ async def test_a_project_whose_answer_was_lost_is_found_by_its_identifier(
     await chris.command("/tracker project new Lost answer")
     wire.faults = ["lose the answer"]
     answer = await chris.after(chris.submit(await chris.form("New project"), {}))
+    await chris.no_form()
     await chris.command("/tracker project new Lost request")
     wire.faults = ["lose the request"]
     await chris.submit(await chris.form("New project"), {})
@@ -204,6 +206,7 @@ async def test_a_project_whose_answer_was_lost_is_found_by_its_identifier(
     assert service.data.project("lost-request")
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_a_refusal_reaches_the_person_who_closed_the_waiting_form(ana: Person, wire: Wire) -> None:
     await ana.command("/issue new project:mobile")
     view = await ana.form("New issue")
@@ -220,6 +223,7 @@ async def test_a_refusal_reaches_the_person_who_closed_the_waiting_form(ana: Per
     await ana.no_form()
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_an_issue_is_announced_when_its_waiting_form_was_closed(
     ana: Person, wire: Wire, service: Tracker
 ) -> None:

@@ -249,13 +249,6 @@ class TestOnABadWire:
         await tracker.stop()
 
     @pytest.fixture
-    async def wire(self, service: Tracker) -> AsyncIterator[Wire]:
-        wire = Wire(service.url)
-        await wire.up()
-        yield wire
-        await wire.down()
-
-    @pytest.fixture
     async def office(self, wire: Wire, tmp_path: Path) -> AsyncIterator[Office]:
         office = Office(tmp_path, service_url=wire.url)
         await office.open()
@@ -343,10 +336,10 @@ class TestOnABadWire:
         assert len(service.data.issues) == count + 1
         assert names(service, max(service.data.issues)) == ["a.csv"]
 
+    @pytest.mark.usefixtures("impatient")
     async def test_how_far_it_is_is_shown_and_told_in_a_message_when_the_form_is_closed(
         self, ana: Person, wire: Wire, service: Tracker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(submission, "PATIENCE", 0.1)
         monkeypatch.setattr(submission, "PROGRESS", 0.2)
         form, file = await self.form(ana)
         wire.faults = ["slow"]

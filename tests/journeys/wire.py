@@ -12,11 +12,15 @@ HOP_BY_HOP = {"transfer-encoding", "content-length", "connection", "content-enco
 
 
 class Wire:
-    """Passes requests on to `target`; `faults` are applied to writes, one each, in turn."""
+    """Passes requests on to `target`; `faults` are applied to writes, one each, in turn.
+
+    `seconds` is how slow "slow" is.
+    """
 
     def __init__(self, target: str) -> None:
         self.target = target
         self.faults: list[Fault] = []
+        self.seconds = 1.0
         self.port = 0
         self._runner: web.AppRunner | None = None
 
@@ -46,7 +50,7 @@ class Wire:
         if fault == "lose the request":
             return self._broken(request)
         if fault == "slow":
-            await asyncio.sleep(3.5)
+            await asyncio.sleep(self.seconds)
         headers = {k: v for k, v in request.headers.items() if k.lower() not in HOP_BY_HOP}
         async with (
             aiohttp.ClientSession(auto_decompress=False) as session,

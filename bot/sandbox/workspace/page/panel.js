@@ -15,6 +15,7 @@ const EXAMPLES = [
   ["/issue new Gift wrapping at the checkout project:webshop tracker:feature", "A new issue in one line"],
   ["/issues status:open to:me", "What is on your plate"],
   ["/issue 42", "Everything about one issue"],
+  ["/timelog 42 1h30 Pairing with Ben", "Time, in your own name"],
   ["/tracker help", "All that the app understands"],
 ];
 
