@@ -101,6 +101,6 @@ async def visiting(browser: Browser, address: str, name: str, patience: float) -
         await visitor.acts_as(name)
         yield visitor
         await expect(visitor.broken_rules).to_contain_text("No Slack rule was broken.")
-        assert complaints == []
+        assert not complaints, complaints
     finally:
         await context.close()

@@ -179,9 +179,14 @@ class Person:
 
     async def press_at_home(self, text: str) -> None:
         """Press a button of the Home tab."""
-        home = await until(self.home)
-        block, element = button_saying(home["blocks"], text)
-        await self._act({"view": {"id": home["id"]}}, block, element, value=element.get("value"))
+
+        async def pressed() -> bool:
+            home = await until(self.home)
+            block, element = button_saying(home["blocks"], text)
+            source = {"view": {"id": home["id"]}}
+            return await self._act(source, block, element, value=element.get("value"))
+
+        await until(pressed)  # the tab may be filled anew between a look and a press
 
     async def errors(self) -> JSON:
         """The errors at the fields of the form on top, once there are some."""
@@ -238,10 +243,10 @@ class Person:
 
     async def _act(
         self, source: JSON, block: JSON, element: JSON, *, values: JSON | None = None, **what: Any
-    ) -> None:
+    ) -> bool:
         action = {"type": element["type"], "action_id": element["action_id"], **what}
         about = {"block_id": block["block_id"], "action": action, "values": values or {}}
-        await self._post("action", source=source, **about)
+        return bool((await self._post("action", source=source, **about))["ok"])
 
     async def _post(self, what: str, **body: Any) -> JSON:
         url = f"{self.office.workspace.url}page/{what}"

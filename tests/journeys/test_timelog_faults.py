@@ -8,7 +8,6 @@ import pytest
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.server import Tracker
-from bot.sandbox.workspace import triggers
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until, values_of
@@ -79,10 +78,10 @@ async def test_on_a_project_nobody_can_tell_and_so_it_is_said(ana: Person, wire:
 
 
 async def test_when_it_is_too_late_to_open_the_form_a_button_does(
-    ana: Person, wire: Wire, issue: Issue, monkeypatch: pytest.MonkeyPatch
+    ana: Person, wire: Wire, issue: Issue
 ) -> None:
-    monkeypatch.setattr(triggers, "TRIGGER_SECONDS", 0.5)
     wire.faults = ["slow"]
+    wire.seconds = 3.5  # longer than a trigger lives
 
     await ana.command(f"/timelog {issue.id} 20m on:2026-01-05 Looked")
     await ana.press(await answer(ana, "Activity cannot be blank"), "Fill in the form")

@@ -35,6 +35,9 @@ export function fileChip(file, remove) {
     h("button", { type: "button", "aria-label": `Remove ${file.name}`, on: { click: remove } }, icon("close", 13)));
 }
 
+/** Files of forms on their way: a form is sent once they have arrived. */
+export const underWay = new Set();
+
 /** Sends files to the workspace; their File objects, or [] when that failed. */
 export async function upload(files) {
   const form = new FormData();
@@ -89,7 +92,11 @@ export function dropArea(block, element, { surface, label, id, focus, describe, 
     await changedValue(surface, block, element, files);
     draw();
   };
-  const take = async (files) => {
+  const take = (files) => {
+    const sending = carry(files).finally(() => underWay.delete(sending));
+    underWay.add(sending);
+  };
+  const carry = async (files) => {
     const fresh = files.slice(0, Math.max(0, limit - held().length));
     for (const file of fresh) waiting.add(file);
     draw();

@@ -3,6 +3,7 @@
 import { showBlocks } from "./blocks.js";
 import { hideDialog, showDialog } from "./dialog.js";
 import { h, icon, keepFocus, uid } from "./dom.js";
+import { underWay } from "./files.js";
 import { plain } from "./mrkdwn.js";
 import { post, store } from "./store.js";
 import { keepForms, surface } from "./values.js";
@@ -88,6 +89,7 @@ class Form {
     this.surface.submitted();
     this.errorsShown = 0;
     this.draw(this.view, this.depth);
+    await Promise.allSettled([...underWay]);
     const answer = await post("submit", { view_id: this.view.id, values: this.surface.values() });
     this.sending = false;
     if (answer && answer.errors) this.surface.localErrors = answer.errors;
