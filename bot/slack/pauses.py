@@ -18,19 +18,23 @@ class Pauses:
     """What was typed last into each form, and what the bot's own updates made of the forms' hashes."""
 
     def __init__(self) -> None:
-        self._latest: OrderedDict[str, object] = OrderedDict()
+        self._latest: OrderedDict[str, float] = OrderedDict()
         self._became: OrderedDict[str, str] = OrderedDict()
 
-    async def come(self, form: str) -> object | None:
-        """Wait for a pause; None when more was typed before it came, else what `is_latest` takes."""
-        mine = object()
-        _keep(self._latest, form, mine)
-        await asyncio.sleep(PAUSE)
-        return mine if self.is_latest(form, mine) else None
+    async def come(self, form: str, typed_at: float) -> bool:
+        """Wait for a pause; whether nothing more was typed before it came.
 
-    def is_latest(self, form: str, typed: object) -> bool:
+        `typed_at` is Slack's time of the action: what was typed later may well be worked on earlier.
+        """
+        if typed_at < self._latest.get(form, 0.0):
+            return False
+        _keep(self._latest, form, typed_at)
+        await asyncio.sleep(PAUSE)
+        return self.is_latest(form, typed_at)
+
+    def is_latest(self, form: str, typed_at: float) -> bool:
         """Whether nothing more was typed since."""
-        return self._latest.get(form) is typed
+        return self._latest.get(form) == typed_at
 
     def updated(self, before: str, after: str) -> None:
         """An update of the bot's own turned a form with the hash `before` into one with `after`."""

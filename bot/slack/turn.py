@@ -1,6 +1,7 @@
 """One payload's turn with the bot: who asked, where, and the ways to answer them."""
 
 import re
+import time
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -78,6 +79,11 @@ class Turn:
         """The one action of a `block_actions` payload."""
         pressed: JSON = self.body["actions"][0]
         return pressed
+
+    @property
+    def acted_at(self) -> float:
+        """When the action was made, in Slack's seconds."""
+        return float(self.action.get("action_ts") or time.time())
 
     def at(self, place: Place) -> "Turn":
         """The same turn, answering elsewhere."""

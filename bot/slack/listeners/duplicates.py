@@ -5,6 +5,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.models.blocks import Block
 
 from bot.errors import BotError, KeyRejected
+from bot.slack.posting import reason
 from bot.slack.submission import metadata_of
 from bot.slack.turn import Turn
 from bot.slack.views import accounts as account_views
@@ -31,9 +32,8 @@ async def notes(
 
 async def subject_typed(turn: Turn) -> None:
     """The subject changed: once the person pauses, look for what is similar."""
-    view, pauses = turn.body["view"], turn.parts.pauses
-    typed = await pauses.come(view["id"])
-    if typed is None:
+    view, pauses, typed_at = turn.body["view"], turn.parts.pauses, turn.acted_at
+    if not await pauses.come(view["id"], typed_at):
         return
     project = forms.Values(view).chosen("project")
     try:
@@ -54,14 +54,14 @@ async def subject_typed(turn: Turn) -> None:
         return
     updated = views.with_notes(view, found)
     now = pauses.hash_now(view["hash"])
-    if not pauses.is_latest(view["id"], typed):
+    if not pauses.is_latest(view["id"], typed_at):
         return
     if now == view["hash"] and views.shown(updated) == views.shown(view):
         return
     try:
         answer = await turn.slack.views_update(view_id=view["id"], view=updated, hash=now)
     except SlackApiError as error:  # another project was chosen, or the form was sent or closed
-        log.info("form_moved_on", action="duplicates", error=error.response.get("error"))
+        log.info("form_moved_on", action="duplicates", error=reason(error))
         return
     pauses.updated(now, (answer.get("view") or {}).get("hash") or now)
 

@@ -63,7 +63,7 @@ async def open_form(turn: Turn, name: str) -> None:
 async def name_typed(turn: Turn) -> None:
     """The name was typed: suggest an identifier, once the person pauses."""
     view, pauses = turn.body["view"], turn.parts.pauses
-    if not await pauses.come(view["id"]) or (form := views.suggesting(view)) is None:
+    if not await pauses.come(view["id"], turn.acted_at) or (form := views.suggesting(view)) is None:
         return
     now = pauses.hash_now(view["hash"])
     try:
