@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace import triggers
 from bot.store.links import Links
 from bot.store.vault import Vault
 from tests.journeys.office import Office
@@ -289,3 +290,42 @@ async def test_without_the_right_encryption_key_links_stay_for_when_it_is_back(a
     store.links = right
 
     assert "issues*" in text_of(await ana.ask("/issues"))
+
+
+async def test_a_form_that_slack_would_not_open_any_more_is_a_button_away(
+    ana: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(triggers, "TRIGGER_SECONDS", 0)
+    offer = await ana.ask("/issue new project:webshop due:2030-01-02")
+    monkeypatch.undo()
+    ana.office.workspace.violations.clear()
+
+    await ana.press(offer, "Open the form")
+
+    assert values_of(await ana.form("New issue"))["Due date"] == "2030-01-02"
+
+
+async def test_a_key_that_is_only_refused_for_a_write_stays_linked(ana: Person, wire: Wire) -> None:
+    wire.faults = ["refuse the key"]
+
+    said = text_of(await ana.ask("/issue new Not for you project:webshop"))
+
+    assert "Tracker doesn't let you do that" in said
+    assert "issues*" in text_of(await ana.ask("/issues"))
+
+
+async def test_a_key_that_dies_between_the_check_and_the_write_is_said(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    view = await form(ana)
+    wire.faults = ["slow"]
+    await ana.submit(view, TYPED)
+    user = next(user for user in service.data.users.values() if user.login == "ana")
+    user.api_key = "f" * 40
+
+    link = await ana.form("Link Tracker")
+
+    assert "no longer accepts your API key" in text_of(link)
+    await ana.submit(link, {"API key": "f" * 40})
+    assert values_of(await ana.form("New issue"))["Subject"] == TYPED["Subject"]
+    assert created(service) == 0

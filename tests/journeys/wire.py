@@ -7,7 +7,9 @@ from typing import Literal
 import aiohttp
 from aiohttp import web
 
-Fault = Literal["lose the request", "lose the answer", "fail after it", "hide the key", "slow", "pass"]
+Fault = Literal[
+    "lose the request", "lose the answer", "fail after it", "refuse the key", "hide the key", "slow", "pass"
+]
 HOP_BY_HOP = {"transfer-encoding", "content-length", "connection", "content-encoding", "host"}
 
 
@@ -49,6 +51,8 @@ class Wire:
         body = await request.read()
         if fault == "lose the request":
             return self._broken(request)
+        if fault == "refuse the key":
+            return web.Response(status=401)
         if fault == "slow":
             await asyncio.sleep(self.seconds)
         headers = {k: v for k, v in request.headers.items() if k.lower() not in HOP_BY_HOP}
