@@ -9,6 +9,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.slack.posting import reason
 from bot.slack.views.blocks import JSON
 from bot.usecases.files import Incoming, LostFile
 
@@ -123,10 +124,10 @@ async def _info(slack: AsyncWebClient, file_id: str) -> JSON:
     try:
         answer = await slack.files_info(file=file_id)
     except SlackApiError as error:
-        reason = error.response.get("error")
-        if reason == "file_deleted":
+        why = reason(error)
+        if why == "file_deleted":
             raise LostFile(DELETED) from None
-        if reason == "ratelimited":
+        if why == "ratelimited":
             raise LostFile("Slack is asking me to slow down: try again in a minute") from None
         raise LostFile(HIDDEN) from None
     except (aiohttp.ClientError, TimeoutError):

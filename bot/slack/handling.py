@@ -8,14 +8,13 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
 from bot.errors import BotError, Forbidden, KeyRejected, NotLinked, Unauthorized, UserError
 from bot.service.conventions import account_url
 from bot.slack.parts import Parts
-from bot.slack.posting import reason
+from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.turn import Turn, modal
 from bot.slack.views import accounts as account_views
 from bot.slack.views import forms
@@ -58,7 +57,7 @@ class Handling:
         async def unasked(turn: Turn) -> None:
             try:
                 await listener(turn)
-            except (BotError, SlackApiError) as error:
+            except (BotError, *SLACK_FAILED) as error:
                 log.info("not_noticed", action=name, error=type(error).__name__)
             except Exception:
                 log.exception("failed", action=name)
@@ -160,7 +159,7 @@ class Handling:
             return
         try:
             await turn.show(form)
-        except SlackApiError:
+        except SLACK_FAILED:
             await turn.answer(
                 account_views.link_offer(turn.service, why.sentence(turn.service), turn.typed, kept)
             )

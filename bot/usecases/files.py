@@ -8,6 +8,8 @@ an upload's token is good once, so that the same change of an issue can't attach
 import asyncio
 from contextlib import suppress
 
+import structlog
+
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.service.client import Client
 from bot.service.models import Attachment
@@ -18,6 +20,8 @@ from bot.usecases.accounts import Accounts, Session
 from bot.usecases.issues import Issues
 from bot.usecases.loads import Carried, Incoming, Load, LostFile, State
 from bot.usecases.outcome import LOOKS
+
+log = structlog.get_logger(__name__)
 
 __all__ = ["CantAttach", "Carried", "Files", "Incoming", "Load", "LostFile", "State"]
 
@@ -88,7 +92,10 @@ class Files:
             return
         for one in load.in_state(State.UPLOADED):
             one.end(State.ATTACHED)
-            await self._store.deliveries.claim(_claim(owner, number, one))
+            try:
+                await self._store.deliveries.claim(_claim(owner, number, one))
+            except Exception:  # the issue exists with the file: nothing here may make a failure of that
+                log.exception("not_remembered", action="attached_file", issue=number)
         with suppress(ServiceError, UserError):
             async with self._accounts.reading(owner) as session:
                 await self._look(session, number, load)

@@ -76,3 +76,14 @@ async def wire(service: Tracker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bot waits for the service far less than Slack would let it before it shows that it waits."""
     monkeypatch.setattr(submission, "PATIENCE", 0.1)
+
+
+@pytest.fixture
+async def wired(wire: Wire, tmp_path: Path) -> AsyncIterator[Person]:
+    """Ana, linked, in an office that reaches its service over the wire."""
+    office = Office(tmp_path, service_url=wire.url)
+    await office.open()
+    await office.link("U0ANA0001", KEYS["ana"])
+    yield Person(office, "U0ANA0001")
+    await office.close()
+    assert office.violations() == []

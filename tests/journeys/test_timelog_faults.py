@@ -1,14 +1,10 @@
 """The service breaking off while time is logged: one true sentence, nothing lost, nothing done twice."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.server import Tracker
-from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until, values_of
 from tests.journeys.wire import Wire
@@ -18,13 +14,8 @@ UNKNOWN = "it may have been done or not"
 
 
 @pytest.fixture
-async def ana(wire: Wire, tmp_path: Path) -> AsyncIterator[Person]:
-    office = Office(tmp_path, service_url=wire.url)
-    await office.open()
-    await office.link("U0ANA0001", KEY)
-    yield Person(office, "U0ANA0001")
-    await office.close()
-    assert office.violations() == []
+def ana(wired: Person) -> Person:
+    return wired
 
 
 @pytest.fixture

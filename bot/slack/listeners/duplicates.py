@@ -1,11 +1,10 @@
 """While an issue is created: what is there already, looked up where the person pauses."""
 
 import structlog
-from slack_sdk.errors import SlackApiError
 from slack_sdk.models.blocks import Block
 
 from bot.errors import BotError, KeyRejected
-from bot.slack.posting import reason
+from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.submission import metadata_of
 from bot.slack.turn import Turn
 from bot.slack.views import accounts as account_views
@@ -60,7 +59,7 @@ async def subject_typed(turn: Turn) -> None:
         return
     try:
         answer = await turn.slack.views_update(view_id=view["id"], view=updated, hash=now)
-    except SlackApiError as error:  # another project was chosen, or the form was sent or closed
+    except SLACK_FAILED as error:  # another project was chosen, or the form was sent or closed
         log.info("form_moved_on", action="duplicates", error=reason(error))
         return
     pauses.updated(now, (answer.get("view") or {}).get("hash") or now)

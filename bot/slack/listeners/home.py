@@ -2,7 +2,6 @@
 
 import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
-from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, NotLinked, StoredSecretError
 from bot.slack.handling import Submission
@@ -34,8 +33,8 @@ def refreshing(submission: Submission) -> Submission:
         if Place.from_json(metadata_of(turn.body["view"]).get("place")).home:
             try:
                 await show(turn, None, again=True)
-            except SlackApiError as error:  # the form did what it was for
-                log.info("not_refreshed", action="home", error=error.response.get("error"))
+            except Exception:  # the form did what it was for: nothing after that makes a failure of it
+                log.exception("not_refreshed", action="home")
 
     return submit
 

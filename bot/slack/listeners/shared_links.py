@@ -6,7 +6,7 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, KeyRejected, NotLinked
-from bot.slack.posting import Place, overheard
+from bot.slack.posting import Place, overheard, reason
 from bot.slack.turn import Turn
 from bot.slack.views import accounts as account_views
 from bot.slack.views import shared_links as views
@@ -64,10 +64,10 @@ async def _unfurl(turn: Turn, channel: str, ts: str, urls: dict[int, str]) -> fr
     try:
         await turn.slack.chat_unfurl(**arguments, metadata={"entities": entities})
     except SlackApiError as error:
-        reason = str(error.response.get("error"))
-        if reason not in WITHOUT_ENTITIES and "metadata" not in reason:
+        why = reason(error) or ""
+        if why not in WITHOUT_ENTITIES and "metadata" not in why:
             raise
-        log.info("no_work_objects", action="unfurl", error=reason)
+        log.info("no_work_objects", action="unfurl", error=why)
         await turn.slack.chat_unfurl(**arguments)
     return frozenset(issue.id for issue in issues)
 
