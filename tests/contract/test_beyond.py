@@ -59,7 +59,7 @@ async def test_one_issue_is_shown_with_its_children_and_journals(
     assert issue.allowed_statuses
 
 
-async def test_a_file_and_a_note_are_added_to_an_issue(
+async def test_a_file_a_note_and_an_assignee_are_added_to_an_issue(
     client: Client, world: World, *, has_more: bool
 ) -> None:
     async def content() -> AsyncIterator[bytes]:
@@ -69,7 +69,9 @@ async def test_a_file_and_a_note_are_added_to_an_issue(
     made = await client.create_issue(key, NewIssue(project_id=world.project("child"), subject="Later"))
     upload = await client.upload_file(key, content(), filename="later.txt")
     changes = IssueChanges(
-        notes="See the file", uploads=(UploadInput(token=upload.token, filename="later.txt"),)
+        notes="See the file",
+        assigned_to_id=world.users["ana"],
+        uploads=(UploadInput(token=upload.token, filename="later.txt"),),
     )
 
     if not has_more:
@@ -80,6 +82,8 @@ async def test_a_file_and_a_note_are_added_to_an_issue(
     read = await client.beyond.get_issue(key, made.id, include=["attachments", "journals"])
     assert read is not None
     assert [file.filename for file in read.attachments] == ["later.txt"]
+    assert read.assigned_to is not None
+    assert read.assigned_to.id == world.users["ana"]
     assert "See the file" in [journal.notes for journal in read.journals]
 
 

@@ -1,10 +1,12 @@
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
+import aiohttp
 import pytest
 
 from bot.errors import Forbidden, NotFound
 from bot.service.client import Client
+from bot.service.conventions import issues_url
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from tests.contract.world import World
 
@@ -168,6 +170,24 @@ async def test_relations_and_attachments_come_when_asked_for(client: Client, wor
         None,
     )
     assert full.items[0].attachments == ()
+
+
+async def test_a_link_to_a_list_leads_people_to_what_its_filters_find(client: Client, world: World) -> None:
+    async def linked(since: datetime, until: datetime) -> set[str]:
+        filters = IssueFilters(
+            project_id=world.project("public"),
+            subprojects="none",
+            status="any",
+            created_on=TimeRange(since, until),
+            category_ids=(world.categories["Checkout"],),
+        )
+        async with session.get(issues_url(client.base_url, filters.to_params())) as answer:
+            page = await answer.text()
+        return {name for name, number in world.issues.items() if f'/issues/{number}"' in page}
+
+    async with aiohttp.ClientSession() as session:
+        assert await linked(NOW - timedelta(days=3650), NOW + timedelta(days=1)) == {"parent"}
+        assert await linked(NOW - timedelta(days=3651), NOW - timedelta(days=3650)) == set()
 
 
 async def test_an_unknown_or_hidden_project_is_an_error_rather_than_everything(

@@ -18,6 +18,7 @@ from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
 from bot.store.owner import Owner
 from bot.store.vault import Vault
+from tests.journeys.slackwire import SlackWire
 
 Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"
@@ -42,6 +43,8 @@ class Office:
     text_format: Literal["markdown", "textile"] = "markdown"
     prefix: str = ""
     issue_updates: bool = True
+    slack_wire: SlackWire | None = None
+    """What the bot reaches Slack over, if its calls are to fail; started and stopped with the office."""
     tracker: Tracker = field(init=False)
     workspace: Workspace = field(init=False)
     bot: Bot = field(init=False)
@@ -60,6 +63,8 @@ class Office:
             request_url=url if self.transport == "http" else None,
         )
         await self.workspace.start(port=0)
+        if self.slack_wire:  # all addresses that the workspace gives out lead over the wire
+            self.workspace.state.base_url = await self.slack_wire.up(self.workspace.url)
         way_in: dict[str, Any] = {"slack_signing_secret": SecretStr(self.workspace.signing_secret)}
         if self.transport == "socket":
             way_in = {"slack_app_token": SecretStr(self.workspace.app_token)}
@@ -85,6 +90,8 @@ class Office:
         """Stop all of it."""
         await self.http.close()
         await self.bot.stop(5)
+        if self.slack_wire:
+            await self.slack_wire.down()
         await self.workspace.stop()
         await self.tracker.stop()
 

@@ -141,9 +141,14 @@ class Person:
 
     async def suggest(self, view: JSON, label: str, text: str) -> JSON:
         """Type into a select that is searched as one types; what the page is told."""
-        block = input_named(view, label)
+        return await self._suggest(view, input_named(view, label), text)
+
+    async def _suggest(self, view: JSON, block: JSON, text: str) -> JSON:
         about = {"block_id": block["block_id"], "action_id": block["element"]["action_id"]}
         return await self._post("suggest", source={"view": {"id": view["id"]}}, **about, value=text)
+
+    async def _suggested(self, view: JSON, block: JSON, text: str) -> JSON:
+        return option_saying((await self._suggest(view, block, text))["options"], text)
 
     async def choose_in_form(self, view: JSON, block: JSON, text: str) -> None:
         """Choose from the `…` menu of a form's line."""
@@ -206,31 +211,25 @@ class Person:
         await until(gone)
 
     async def _value(self, view: JSON, block: JSON, text: Any) -> JSON:
-        element = block["element"]
+        element, value = block["element"], {"value": text}
         match element["type"]:
             case "static_select":
-                return {"selected_option": option_saying(element["options"], text)}
+                value = {"selected_option": option_saying(element["options"], text)}
             case "external_select":
-                source = {"view": {"id": view["id"]}}
-                found = await self._post(
-                    "suggest",
-                    source=source,
-                    block_id=block["block_id"],
-                    action_id=element["action_id"],
-                    value=text,
-                )
-                return {"selected_option": option_saying(found["options"], text)}
-            case "multi_static_select":
-                return {"selected_options": [option_saying(element["options"], each) for each in text]}
-            case "checkboxes":
-                if isinstance(text, list):
-                    return {"selected_options": [option_saying(element["options"], each) for each in text]}
-                return {"selected_options": element["options"] if text else []}
+                value = {"selected_option": await self._suggested(view, block, text)}
+            case "multi_external_select":
+                value = {"selected_options": [await self._suggested(view, block, each) for each in text]}
+            case "conversations_select":
+                value = {"selected_conversation": self.office.channel_id(text)}
+            case "checkboxes" if not isinstance(text, list):
+                value = {"selected_options": element["options"] if text else []}
+            case "checkboxes" | "multi_static_select":
+                value = {"selected_options": [option_saying(element["options"], each) for each in text]}
             case "datepicker":
-                return {"selected_date": text}
+                value = {"selected_date": text}
             case "file_input":
-                return {"files": text}
-        return {"value": text}
+                value = {"files": text}
+        return value
 
     async def upload(self, name: str, content: bytes) -> JSON:
         """Put a file into the workspace."""

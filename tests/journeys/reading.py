@@ -13,6 +13,7 @@ INITIAL = {
     "initial_option": "selected_option",
     "initial_options": "selected_options",
     "initial_date": "selected_date",
+    "initial_conversation": "selected_conversation",
 }
 
 

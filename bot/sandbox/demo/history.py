@@ -40,11 +40,15 @@ AMOUNTS = {WEBSHOP: 150, MOBILE: 80, INFRASTRUCTURE: 55, SECURITY: 18, OLD_SHOP:
 DAYS = 185
 LATELY = 4
 _SUPPORT_TEAM = 20
+Topic = tuple[str, int, str]
+"""Category, tracker and subject of an issue."""
 _MOST_DONE = {NEW: 0, IN_PROGRESS: 70, FEEDBACK: 90, RESOLVED: 100, CLOSED: 100, REJECTED: 30}
 
 
 @dataclass(frozen=True)
-class _Plan:
+class Plan:
+    """What is to be reported when and where; `children` are the subjects of its tasks, and of theirs."""
+
     created: datetime
     project_id: int
     category: str
@@ -58,48 +62,54 @@ def add_history(data: Data, now: datetime, dice: Dice) -> None:
     plans = [plan for project_id in AMOUNTS for plan in _project_plans(project_id, now, dice)]
     for project_id, category, subject, children in EPICS:
         created = dice.office_time((now - timedelta(days=70)).date(), (now - timedelta(days=40)).date())
-        plans.append(_Plan(created, project_id, category, FEATURE, subject, children))
+        plans.append(Plan(created, project_id, category, FEATURE, subject, children))
     for plan in sorted(plans, key=lambda p: p.created):
         add_showpiece(data, free_id(data.issues), plan.created, now)
         _add(data, plan, now, dice)
 
 
-def _project_plans(project_id: int, now: datetime, dice: Dice) -> Iterator[_Plan]:
+def _project_plans(project_id: int, now: datetime, dice: Dice) -> Iterator[Plan]:
     first = (now - timedelta(days=DAYS + 120 if project_id == OLD_SHOP else DAYS)).date()
     last = (now - timedelta(days=DAYS - 40 if project_id == OLD_SHOP else 0)).date()
     for number, (category, tracker_id, subject) in enumerate(_subjects(project_id, dice)):
         created = dice.office_time(first, last)
         if created > now or (number < LATELY and project_id != OLD_SHOP):
             created = now - timedelta(minutes=dice.randint(20, 60 * 50))
-        yield _Plan(created, project_id, category, tracker_id, subject)
+        yield Plan(created, project_id, category, tracker_id, subject)
 
 
-def _subjects(project_id: int, dice: Dice) -> list[tuple[str, int, str]]:
-    """As many different subjects as the project has issues: each once, then bugs under circumstances."""
+def stock(project_id: int) -> tuple[list[Topic], list[Topic]]:
+    """What there is to report in a project: the plain subjects, and bugs under circumstances."""
     plain = [
         (category, tracker_id, subject)
         for category, by_tracker in SUBJECTS[project_id].items()
         for tracker_id, subjects in by_tracker.items()
         for subject in subjects
     ]
-    bugs = [row for row in plain if row[1] in (BUG, SUPPORT)]
-    more = [(c, t, f"{s} {where}") for c, t, s in bugs if t == BUG for where in CIRCUMSTANCES[project_id]]
+    more = [(c, t, f"{s} {where}") for c, t, s in plain if t == BUG for where in CIRCUMSTANCES[project_id]]
+    return plain, more
+
+
+def _subjects(project_id: int, dice: Dice) -> list[Topic]:
+    """As many different subjects as the project has issues: each once, then bugs under circumstances."""
+    plain, more = stock(project_id)
     amount = AMOUNTS[project_id]
     found = plain[:amount] + dice.sample(more, min(max(amount - len(plain), 0), len(more)))
     dice.shuffle(found)
     return found
 
 
-def _add(data: Data, plan: _Plan, now: datetime, dice: Dice) -> None:
-    top = _issue(data, plan, now, dice, None)
+def _add(data: Data, plan: Plan, now: datetime, dice: Dice) -> None:
+    top = report(data, plan, now, dice)
     for subject, below in plan.children:
         created = min(plan.created + timedelta(hours=dice.randint(1, 30)), now)
-        child = _issue(data, _Plan(created, plan.project_id, plan.category, TASK, subject), now, dice, top)
+        child = report(data, Plan(created, plan.project_id, plan.category, TASK, subject), now, dice, top)
         for deeper in below:
-            _issue(data, _Plan(created, plan.project_id, plan.category, TASK, deeper), now, dice, child)
+            report(data, Plan(created, plan.project_id, plan.category, TASK, deeper), now, dice, child)
 
 
-def _issue(data: Data, plan: _Plan, now: datetime, dice: Dice, parent: Issue | None) -> Issue:
+def report(data: Data, plan: Plan, now: datetime, dice: Dice, parent: Issue | None = None) -> Issue:
+    """Put the plan's issue into the data, as far along as it can have come by now."""
     members = [m.user_id for m in data.memberships.values() if m.project_id == plan.project_id]
     workers = [
         m.user_id

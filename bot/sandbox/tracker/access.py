@@ -24,7 +24,15 @@ _MODULES = {
         }
     ),
     "issue_tracking": frozenset(
-        {"view_issues", "view_private_issues", "add_issues", "edit_issues", "manage_subtasks", "add_watchers"}
+        {
+            "view_issues",
+            "view_private_issues",
+            "add_issues",
+            "edit_issues",
+            "add_notes",
+            "manage_subtasks",
+            "add_watchers",
+        }
     ),
 }
 

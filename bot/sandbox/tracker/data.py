@@ -40,9 +40,9 @@ class Status(Named):
 class Role(Named):
     """What its holder may do in a project.
 
-    Rights: view_issues, view_private_issues, add_issues, edit_issues, manage_subtasks, add_watchers,
-    set_issues_private, set_own_issues_private, view_time_entries, log_time, log_time_for_others,
-    edit_own_time_entries, edit_time_entries, add_project, add_subprojects.
+    Rights: view_issues, view_private_issues, add_issues, edit_issues, add_notes, manage_subtasks,
+    add_watchers, set_issues_private, set_own_issues_private, view_time_entries, log_time,
+    log_time_for_others, edit_own_time_entries, edit_time_entries, add_project, add_subprojects.
     `first_statuses` are the statuses that an issue may be created with.
     """
 

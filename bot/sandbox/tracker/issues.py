@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Call, Invalid, Stop, as_int, as_text, crlf
+from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_int, as_text, crlf
 from bot.sandbox.tracker.data import Issue, Note, Project
 from bot.sandbox.tracker.draft import Draft
 from bot.sandbox.tracker.filters import Asker, tests
@@ -79,26 +79,40 @@ async def create_issue(request: web.Request) -> web.Response:
 
 
 async def update_issue(request: web.Request) -> web.Response:
-    """Beyond the interface: files (by their tokens) and a note on an issue; anything else sent is let be.
+    """Beyond the interface: files (by their tokens), a note, another assignee; anything else sent is let be,
+    and so is the assignee for who may only add notes.
 
-    Stops with 404 (unknown), 401, 403 (hidden or without the right), 422 for tokens that are no good.
+    Stops with 404 (unknown), 401, 403 (hidden or without the right), 422 for an assignee or tokens that are
+    no good.
     """
     call = Call(request)
     issue = call.data.issues.get(int(request.match_info["id"]))
     if issue is None:
         raise Stop(404)
     project = call.data.projects[issue.project_id]
-    call.require(call.viewer.sees_issue(issue) and call.viewer.may("edit_issues", project))
+    edits = call.viewer.may("edit_issues", project)
+    call.require(call.viewer.sees_issue(issue) and (edits or call.viewer.may("add_notes", project)))
     sent = await call.body("issue")
+    assignee = _assignee(call, sent, issue) if edits else issue.assigned_to_id
     tokens = Tokens(call.data, sent, call.user)
     if tokens.errors:
         raise Invalid(*tokens.errors)
+    issue.assigned_to_id = assignee
     for file in tokens.use():
         file.issue_id = issue.id
     if notes := as_text(sent.get("notes")):
         issue.notes.append(Note(call.user.id, crlf(notes), call.now))
     issue.updated_on = call.now
     return call.updated()
+
+
+def _assignee(call: Call, sent: Body, issue: Issue) -> int | None:
+    wanted = sent.get("assigned_to_id", issue.assigned_to_id)
+    number = call.user.id if wanted == "me" else as_int(wanted)
+    known = {issue.assigned_to_id, *call.data.assignable(call.data.projects[issue.project_id])}
+    if wanted not in (None, "") and number not in known:
+        raise Invalid("Assignee is invalid")
+    return number
 
 
 def _touch_parent(call: Call, issue: Issue) -> None:

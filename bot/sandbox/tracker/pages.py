@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 from urllib.parse import quote, urlencode
+from zoneinfo import ZoneInfo
 
 from aiohttp import web
 
-from bot.sandbox.tracker.call import SERVICE, as_int
+from bot.sandbox.tracker.access import Viewer
+from bot.sandbox.tracker.call import SERVICE, Invalid, as_int
 from bot.sandbox.tracker.data import ACTIVE_PROJECT, Data, Issue, Project
+from bot.sandbox.tracker.filters import Asker, tests
 from bot.sandbox.tracker.html import Child, Html, el, join, page, table
 from bot.sandbox.tracker.issue_page import issue_body
 from bot.sandbox.tracker.links import issue_link, marks, priority_mark, project_link
@@ -84,6 +87,8 @@ def _kind(project: Project) -> Html:
 
 async def _issues(request: web.Request) -> web.Response:
     data = request.app[SERVICE].data
+    if "set_filter" in request.query:
+        return _filtered(data, dict(request.query))
     chosen = data.project(request.query.get("project", "")) if request.query.get("project") else None
     every = request.query.get("status") == "any"
     found = [
@@ -101,6 +106,26 @@ async def _issues(request: web.Request) -> web.Response:
         _choices(data, here),
         _issue_table(data, found[start : start + ROWS]),
         _pager(here, start, len(found)),
+        here="/issues",
+    )
+
+
+def _filtered(data: Data, query: dict[str, str]) -> web.Response:
+    """The list behind a link with filters in the forms of the issue list's own parameters."""
+    project = data.project(query.get("project_id", ""))
+    try:
+        wanted = tests(query, Asker(data, Viewer(data, None), ZoneInfo("UTC"), project))
+    except Invalid as invalid:
+        return page("Issues", el("h1", "This can't be filtered by"), el("p", " ".join(invalid.errors)))
+    found = [i for i in data.issues.values() if all(test(i) for test in wanted)]
+    found.sort(key=lambda i: (i.created_on, i.id), reverse=True)
+    start = max(as_int(query.pop("from", "")) or 0, 0)
+    where = f" in {project.name}" if project else ""
+    return page(
+        "Issues",
+        el("h1", f"{len(found)} issues{where} by this link's filters"),
+        _issue_table(data, found[start : start + ROWS]),
+        _pager(query, start, len(found)),
         here="/issues",
     )
 

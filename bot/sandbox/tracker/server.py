@@ -26,7 +26,7 @@ class Tracker:
     `data` is what it holds, open to tests; without any it is a new installation. `login_required` False, as
     real ones start, makes a missing or wrong key an anonymous visitor. `empty_updates` 200 answers updates
     as versions before 4.1 do. `max_upload` bounds a file in bytes, `page_cap` cuts every page.
-    `issue_updates` adds what lies beyond the interface: files and notes on an issue that exists.
+    `issue_updates` adds what lies beyond the interface: files, notes and assignees on an issue that exists.
     """
 
     def __init__(

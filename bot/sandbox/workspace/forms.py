@@ -31,6 +31,7 @@ VALUE_KEYS = {
     "datetimepicker": "selected_date_time",
     "file_input": "files",
 }
+INCLUDES = {"channel": "public", "private": "private", "im": "im"}
 LISTS = {"selected_options", "selected_users", "selected_conversations", "selected_channels", "files"}
 
 
@@ -40,11 +41,23 @@ def preset_key(kind: str) -> str:
     return "initial_value" if key in ("value", "rich_text_value") else key.replace("selected_", "initial_")
 
 
+def _passes(channel: Channel, chosen: JsonObject) -> bool:
+    """Whether a select's filter lets a conversation through; every `im` here is one with the app."""
+    kinds = chosen.get("include")
+    return (
+        (kinds is None or INCLUDES[channel.kind] in kinds)
+        and not (chosen.get("exclude_external_shared_channels") and channel.is_ext_shared)
+        and not (chosen.get("exclude_bot_users") and channel.kind == "im")
+    )
+
+
 def with_current_conversation(blocks: list[JsonObject], channel: Channel | None) -> None:
     """Preset, in place, the selects that default to the conversation in which a form was opened."""
     for block in blocks:
         for part in elements_of(block):
             if channel is None or not part.get("default_to_current_conversation"):
+                continue
+            if not _passes(channel, as_object(part.get("filter"))):
                 continue
             if part["type"] == "conversations_select":
                 part.setdefault("initial_conversation", channel.id)

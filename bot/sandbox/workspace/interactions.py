@@ -45,7 +45,8 @@ class Interactions:
             "trigger_id": self._exchange.triggers.issue(user.id, channel.id),
         }
         answer = await self._exchange.delivery.deliver("slash_commands", payload, takes_answer=True)
-        if self._exchange.missed(user, command.command, answer) or not answer.payload:
+        gone = channel.id not in self._state.channels
+        if self._exchange.missed(user, command.command, answer) or gone or not answer.payload:
             return
         reply = answer.payload if isinstance(answer.payload, dict) else {"text": str(answer.payload)}
         try:

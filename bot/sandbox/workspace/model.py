@@ -59,6 +59,7 @@ class Channel:
     members: set[str]
     topic: str = ""
     is_ext_shared: bool = False
+    is_archived: bool = False
     created: int = 0
     creator: str = ""
 

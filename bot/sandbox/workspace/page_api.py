@@ -92,6 +92,12 @@ class PageApi:
             raise Mistake("You are not a member of this channel.")
         return channel
 
+    def _open_channel(self, user: User, channel_id: object) -> Channel:
+        channel = self._channel(user, channel_id)
+        if channel.is_archived:
+            raise Mistake("This channel is archived: nothing can be written in it.")
+        return channel
+
     def _found(self, user: User, channel_id: object, ts: object) -> Message:
         message = self._state.find(self._channel(user, channel_id).id, str(ts))
         if message is None or message.to not in (None, user.id):
@@ -182,7 +188,7 @@ class PageApi:
             return web.json_response({"ok": False, "error": str(mistake)}, status=400)
 
     async def _message(self, user: User, body: JsonObject) -> JsonObject:
-        channel = self._channel(user, body.get("channel"))
+        channel = self._open_channel(user, body.get("channel"))
         text = str(body.get("text") or "").strip()
         files = [key for key in map(str, as_list(body.get("file_ids"))) if key in self._state.files]
         if not text and not files:
@@ -203,7 +209,7 @@ class PageApi:
         return {"ts": message.ts}
 
     async def _command(self, user: User, body: JsonObject) -> JsonObject:
-        channel = self._channel(user, body.get("channel"))
+        channel = self._open_channel(user, body.get("channel"))
         self._interactions.command(user, channel, str(body.get("text") or ""))
         return {}
 

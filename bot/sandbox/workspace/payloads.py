@@ -110,7 +110,7 @@ def conversation(state: State, channel: Channel) -> JsonObject:
     answer: JsonObject = {
         "id": channel.id,
         "created": channel.created,
-        "is_archived": False,
+        "is_archived": channel.is_archived,
         "is_im": channel.kind == "im",
         "is_org_shared": False,
         "context_team_id": state.team.id,
@@ -187,8 +187,8 @@ def shared_file(state: State, file: File, channel: Channel) -> JsonObject:
     }
 
 
-def message(state: State, found: Message) -> JsonObject:
-    """A message as the API and payloads show it."""
+def message(state: State, found: Message, *, metadata: bool = True) -> JsonObject:
+    """A message as the API and payloads show it, with its metadata or without."""
     answer: JsonObject = {
         "type": "message",
         "user": found.user,
@@ -217,7 +217,7 @@ def message(state: State, found: Message) -> JsonObject:
         answer["upload"] = False
     if found.edited is not None:
         answer["edited"] = {"user": found.user, "ts": found.edited}
-    if found.metadata is not None:
+    if metadata and found.metadata is not None:
         answer["metadata"] = found.metadata
     replies = state.replies(found)
     if found.thread_ts is not None:

@@ -1,16 +1,18 @@
 """Messages that the app writes: checked as Slack checks them, then laid into a channel."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from bot.sandbox.workspace.blocks.surfaces import check_blocks, with_ids
 from bot.sandbox.workspace.model import Channel, Message
-from bot.sandbox.workspace.shapes import JsonObject, Refused, as_list
+from bot.sandbox.workspace.shapes import JsonObject, Refused, as_list, as_object
 from bot.sandbox.workspace.state import State
 
 KEEP_TO = 4_000
 LONGEST = 40_000
+EVENT_TYPE = re.compile(r"[A-Za-z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,20 @@ def content(state: State, arguments: Mapping[str, Any], where: str, *, longest: 
         state.violate(where, "text_too_long", f"{len(text)} characters; 4,000 is the limit to keep to.")
     if not text.strip():
         state.violate(where, "missing_text", "Top-level text is what screen readers and notifications read.")
-    return Content(text, with_ids(blocks), arguments.get("metadata"))
+    return Content(text, with_ids(blocks), _metadata(arguments.get("metadata")))
+
+
+def _metadata(given: object) -> JsonObject | None:
+    if given in (None, ""):
+        return None
+    metadata = as_object(given)
+    kind, payload = metadata.get("event_type"), metadata.get("event_payload")
+    if not isinstance(kind, str) or not EVENT_TYPE.fullmatch(kind) or not isinstance(payload, dict):
+        raise Refused(
+            "invalid_metadata_format",
+            "Metadata has an event_type of letters, digits and underscores, and an object as event_payload.",
+        )
+    return metadata
 
 
 def thread_of(state: State, channel: Channel, thread_ts: object) -> str | None:

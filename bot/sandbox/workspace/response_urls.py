@@ -61,7 +61,8 @@ class ResponseUrls:
         try:
             self._respond(request.match_info["key"], body)
         except Refused as refused:
-            self._state.violate(WHERE, refused.error, refused.detail)
+            if refused.broken:
+                self._state.violate(WHERE, refused.error, refused.detail)
             status = 404 if refused.error in ("used_url", "expired_url") else 400
             return web.json_response(refused.body(), status=status)
         return web.json_response({"ok": True})
@@ -73,13 +74,15 @@ class ResponseUrls:
         if url.posts >= MOST_POSTS:
             raise Refused("used_url", "A response_url takes 5 posts; this is one more.")
         url.posts += 1
+        channel = self._state.channels.get(url.channel)
+        if channel is None:
+            raise Refused("channel_not_found", "The channel was deleted.", broken=False)
         original = self._state.find(url.channel, url.original) if url.original else None
         if body.get("delete_original") in (True, "true"):
             self._delete(original)
             return
         if body.get("replace_original") in (True, "true") and self._replaced(original, body):
             return
-        channel = self._state.channels[url.channel]
         everybody = body.get("response_type") == "in_channel"
         said = content(self._state, body, WHERE)
         thread = thread_of(self._state, channel, body.get("thread_ts"))

@@ -134,6 +134,7 @@ class Seed:
         )
         self._channel("WEBSHOP01", "webshop", "The shop: what is broken, what is next", all_of_us | {bot})
         self._channel("MOBILE001", "mobile", "Apps for both platforms", all_of_us | {bot})
+        self._channel("TRIAGE001", "triage", "What is new in the shop, every few minutes", all_of_us | {bot})
         leaders = all_of_us - {
             person.slack_id for person in self._people if not (person.admin or person.linked)
         }

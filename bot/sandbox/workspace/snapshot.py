@@ -47,6 +47,7 @@ def _channel(state: State, channel: Channel, user: User) -> JsonObject:
         "kind": channel.kind,
         "topic": channel.topic,
         "is_ext_shared": channel.is_ext_shared,
+        "is_archived": channel.is_archived,
         "is_member": user.id in channel.members,
         "bot_is_member": state.app.bot_user_id in channel.members,
         "with": other or None,

@@ -46,7 +46,11 @@ class Watcher:
 
 
 class State:
-    """Plain collections, open to whoever asks, and the few ways in which they change."""
+    """Plain collections, open to whoever asks, and the few ways in which they change.
+
+    `lost` are the channels that the app was put out of: that it can't write there is news to it, and no
+    broken rule.
+    """
 
     def __init__(self, team: Team, app: App, clock: Clock) -> None:
         self.team = team
@@ -55,6 +59,7 @@ class State:
         self.base_url = ""
         self.users: dict[str, User] = {}
         self.channels: dict[str, Channel] = {}
+        self.lost: set[str] = set()
         self.messages: dict[str, list[Message]] = {}
         self.files: dict[str, File] = {}
         self.views: dict[str, View] = {}
@@ -119,6 +124,29 @@ class State:
         self.channels[channel.id] = channel
         self.messages[channel.id] = []
         return channel
+
+    def archive(self, channel_id: str, *, archived: bool = True) -> None:
+        """Close a channel for writing, or open it again."""
+        self.channels[channel_id].is_archived = archived
+        self.changed()
+
+    def kick(self, channel_id: str, user: str) -> None:
+        """Take a member out of a channel, the app too."""
+        self.channels[channel_id].members.remove(user)
+        if user == self.app.bot_user_id:
+            self.lost.add(channel_id)
+        self.changed()
+
+    def invite(self, channel_id: str, user: str) -> None:
+        """Make somebody a member of a channel, the app too."""
+        self.channels[channel_id].members.add(user)
+        self.changed()
+
+    def delete(self, channel_id: str) -> None:
+        """Take a channel away with all that was said in it."""
+        del self.channels[channel_id], self.messages[channel_id]
+        self.lost.add(channel_id)
+        self.changed()
 
     def im(self, user: str) -> Channel:
         """The conversation of a person and the app; made when it is first asked for."""

@@ -1,11 +1,13 @@
 """The demo data is believable, whole, and the same each time."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.sandbox.demo import demo_data
+from bot.sandbox.demo.life import go_on_reporting
 from bot.sandbox.people import ANA, BEN, CHRIS, PEOPLE
 from bot.sandbox.tracker.data import CLOSED_PROJECT, Data
 
@@ -83,3 +85,33 @@ def test_keys_are_not_shown_where_people_are_printed() -> None:
     for person in PEOPLE:
         assert len(bytes.fromhex(person.api_key)) == 20
         assert person.api_key not in repr(person)
+
+
+async def test_colleagues_go_on_reporting_until_they_are_stopped(data: Data) -> None:
+    before = set(data.issues)
+    subjects = {issue.subject for issue in data.issues.values()}
+    reporting = asyncio.create_task(go_on_reporting(data, 1, 0.001))
+    while len(data.issues) < len(before) + 60:
+        await asyncio.sleep(0)
+    reporting.cancel()
+    await asyncio.wait({reporting})
+
+    fresh = [issue for number, issue in data.issues.items() if number not in before]
+    assert subjects.isdisjoint(issue.subject for issue in fresh)
+    assert len({issue.subject for issue in fresh}) == len(fresh)
+    assert {(issue.project_id, issue.is_private, issue.status_id) for issue in fresh} == {(1, False, 1)}
+    assert all(datetime.now(UTC) - issue.created_on < timedelta(minutes=1) for issue in fresh)
+    assert all(issue.updated_on == issue.created_on for issue in fresh)
+    for field in ("tracker_id", "priority_id", "author_id", "assigned_to_id", "category_id"):
+        assert len({getattr(issue, field) for issue in fresh}) >= 4
+
+
+async def test_when_everything_was_reported_things_come_again(data: Data) -> None:
+    count = len(data.issues)
+    reporting = asyncio.create_task(go_on_reporting(data, 4, 0))
+    while len(data.issues) < count + 60:
+        await asyncio.sleep(0)
+    reporting.cancel()
+
+    fresh = [issue.subject for issue in list(data.issues.values())[count:]]
+    assert 20 < len(set(fresh)) < len(fresh)

@@ -74,5 +74,18 @@ async def test_what_isnt_there_has_a_page_too(api: "Api", path: str) -> None:
     assert "nothing here" in answer.text
 
 
+@pytest.mark.usefixtures("board")
+async def test_a_link_with_the_lists_own_filters_shows_what_they_find(api: "Api") -> None:
+    link = "/issues?set_filter=1&project_id=1&subproject_id=%21%2A&status_id=%2A&tracker_id=1&created_on="
+
+    found = await api("GET", link + "%3E%3C2026-03-09T23%3A00%3A00Z%7C2026-03-09T23%3A59%3A00Z", None)
+    wrong = await api("GET", link + "%3E%3Csoon", None)
+
+    assert "1 issues in Shop by this link" in found.text
+    assert "Late on the tenth" in found.text
+    assert "Printer" not in found.text
+    assert "Created is invalid" in wrong.text
+
+
 async def test_pages_are_read_only(api: "Api") -> None:
     assert (await api("POST", "/issues", "chris")).status == 404

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bot.sandbox.tracker.defaults import REPORTER
+
 if TYPE_CHECKING:
     from tests.sandbox.tracker.conftest import Api, Starter
 
@@ -95,6 +97,26 @@ async def test_files_and_a_note_are_put_on_an_issue_where_that_is_switched_on(
     file = api.data.attachments[1]
     assert (file.issue_id, file.filename, file.description) == (1, "a.txt", "Seen")
     assert [note.text for note in api.data.issues[1].notes] == ["One\r\nmore"]
+
+
+async def test_an_assignee_is_set_by_who_may_edit_and_let_be_for_who_may_only_add_notes(
+    start: "Starter", board: None
+) -> None:
+    del board
+    api = await start(issue_updates=True)
+    issue = api.data.issues[1]
+
+    async def assign(who: str, to: int | str | None) -> tuple[int, int | None]:
+        answer = await api("PUT", "/issues/1.json", who, json={"issue": {"assigned_to_id": to}})
+        return answer.status, issue.assigned_to_id
+
+    assert await assign("ana", 2) == (204, 2)
+    assert await assign("mia", "me") == (204, 4)
+    assert await assign("ana", "") == (204, None)
+    assert await assign("chris", "me") == (422, None)  # an administrator, but no member
+    assert await assign("ben", "me") == (403, None)
+    api.data.roles[REPORTER].rights |= {"add_notes"}
+    assert await assign("ben", "me") == (204, None)
 
 
 async def test_an_issue_takes_no_files_afterwards_where_that_is_off(api: "Api", board: None) -> None:

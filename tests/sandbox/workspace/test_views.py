@@ -257,6 +257,34 @@ async def test_conversation_of_the_trigger_is_preset_and_gets_a_response_url(app
     assert (await page.state())["messages"][GENERAL][-1]["text"] == "There"
 
 
+@pytest.mark.parametrize(
+    ("place", "wanted", "preset"),
+    [
+        (GENERAL, {"include": ["public", "private"]}, GENERAL),
+        (GENERAL, {"include": ["im"]}, None),
+        ("im", {"include": ["public", "im"]}, "im"),
+        ("im", {"exclude_bot_users": True}, None),
+        ("C0PARTNERS1", {"exclude_external_shared_channels": True}, None),
+    ],
+)
+async def test_conversation_of_the_trigger_is_preset_if_the_selects_filter_lets_it_through(
+    app: App, page: Page, place: str, wanted: Json, preset: str | None
+) -> None:
+    im = (await app.web.conversations_open(users=page.user))["channel"]["id"]
+    select = {
+        "type": "conversations_select",
+        "action_id": "where",
+        "default_to_current_conversation": True,
+        "filter": wanted,
+    }
+    block = {"type": "input", "block_id": "c", "label": plain("Channel"), "element": select}
+    await page.post("command", channel=im if place == "im" else place, text="/issue")
+    trigger = (await app.next())["trigger_id"]
+    view = (await app.web.views_open(trigger_id=trigger, view=modal(block)))["view"]
+    chosen = view["state"]["values"]["c"]["where"]["selected_conversation"]
+    assert chosen == (im if preset == "im" else preset)
+
+
 async def test_home_is_published_and_its_opening_told(app: App, page: Page) -> None:
     home = {"type": "home", "blocks": [{"type": "header", "text": plain("Your issues")}]}
     await app.web.views_publish(user_id=page.user, view=home)

@@ -13,12 +13,18 @@ from bot.sandbox.workspace.state import State
 STRUCTURED = frozenset({"blocks", "attachments", "view", "unfurls", "metadata"})
 
 
+def _unpacked(text: str) -> object:
+    """The JSON in an argument; text that is none stays, to be refused by whoever looks at it."""
+    found = parsed(text)
+    return text if found is None else found
+
+
 class Arguments:
     """A method's arguments without the token."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.all: JsonObject = {
-            key: parsed(value) if key in STRUCTURED and isinstance(value, str) and value else value
+            key: _unpacked(value) if key in STRUCTURED and isinstance(value, str) else value
             for key, value in given.items()
             if key != "token" and value is not None
         }
@@ -70,7 +76,7 @@ def visible_channel(state: State, channel_id: str) -> Channel:
     return channel
 
 
-READ_SCOPES = {"channel": "channels:{}", "private": "groups:{}", "im": "im:{}"}
+READ_SCOPES = {"channel": "channels:{}", "private": "groups:{}", "im": "im:{}", "mpim": "mpim:{}"}
 
 
 def need_scope(state: State, *alternatives: str) -> None:

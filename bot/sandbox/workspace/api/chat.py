@@ -18,10 +18,13 @@ def _target(state: State, name: str) -> Channel:
         name = next((channel.id for channel in state.channels.values() if channel.name == name[1:]), name)
     channel = state.channels.get(name)
     member = channel is not None and state.app.bot_user_id in channel.members
+    broken = name not in state.lost
     if channel is None or (channel.kind != "channel" and not member):
-        raise Refused("channel_not_found", f"The app can't see the conversation {name}.")
+        raise Refused("channel_not_found", f"The app can't see the conversation {name}.", broken=broken)
     if not member:
-        raise Refused("not_in_channel", f"The app is not a member of #{channel.name}.")
+        raise Refused("not_in_channel", f"The app is not a member of #{channel.name}.", broken=broken)
+    if channel.is_archived:
+        raise Refused("is_archived", f"#{channel.name} is archived.", broken=False)
     return channel
 
 
@@ -55,9 +58,13 @@ def post_ephemeral(state: State, given: Arguments) -> JsonObject:
 
 
 def update(state: State, given: Arguments) -> JsonObject:
-    """chat.update; its text has 4,000 characters at most, and blocks that aren't given stay."""
+    """chat.update; its text has 4,000 characters at most, and blocks and metadata that aren't given stay."""
     message = _own(state, given, "cant_update_message")
-    said = content(state, {"blocks": message.blocks, **given.all}, "chat.update", longest=KEEP_TO)
+    if state.channels[message.channel].is_archived:
+        raise Refused("is_inactive", "The message is in an archived channel.", broken=False)
+    new: JsonObject = {"blocks": message.blocks, "metadata": message.metadata, **given.all}
+    new["metadata"] = new["metadata"] or None  # an empty object takes it away
+    said = content(state, new, "chat.update", longest=KEEP_TO)
     replace(state, message, said, mark=True)
     shown = payloads.message(state, message)
     return {"channel": message.channel, "ts": message.ts, "text": message.text, "message": shown}

@@ -6,7 +6,7 @@ from functools import partial
 
 from aiohttp import web
 
-from bot.sandbox.workspace.api import chat, entities, lookups, surfaces
+from bot.sandbox.workspace.api import chat, conversations, entities, lookups, surfaces
 from bot.sandbox.workspace.api.call import Arguments, arguments, need_scope
 from bot.sandbox.workspace.api.rates import Rates
 from bot.sandbox.workspace.shapes import JsonObject, Refused
@@ -47,12 +47,13 @@ class WebApi:
             "apps.connections.open": Method(lambda _state, _given: {"url": socket_url()}, app_level=True),
             "users.info": Method(lookups.users_info, "users:read"),
             "users.list": Method(lookups.users_list, "users:read"),
-            "conversations.info": Method(lookups.conversations_info),
-            "conversations.open": Method(lookups.conversations_open),
-            "conversations.members": Method(lookups.conversations_members),
-            "conversations.list": Method(lookups.conversations_list),
-            "conversations.history": Method(lookups.conversations_history),
-            "conversations.replies": Method(lookups.conversations_replies),
+            "users.conversations": Method(conversations.of_member),
+            "conversations.info": Method(conversations.info),
+            "conversations.open": Method(conversations.open_im),
+            "conversations.members": Method(conversations.members),
+            "conversations.list": Method(conversations.of_workspace),
+            "conversations.history": Method(conversations.history),
+            "conversations.replies": Method(conversations.replies),
             "chat.postMessage": Method(chat.post_message, "chat:write"),
             "chat.postEphemeral": Method(chat.post_ephemeral, "chat:write"),
             "chat.update": Method(chat.update, "chat:write"),

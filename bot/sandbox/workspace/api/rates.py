@@ -12,6 +12,7 @@ from bot.sandbox.workspace.shapes import Clock, Refused
 MESSAGE_BURST = 5
 PER_MINUTE = {
     "conversations.list": 20,
+    "users.conversations": 50,
     "users.list": 20,
     "conversations.history": 50,
     "conversations.replies": 50,

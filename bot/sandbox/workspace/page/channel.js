@@ -42,6 +42,7 @@ function showHead(channel) {
     channel.is_ext_shared
       ? h("span", { class: "pill", title: "People outside the company read along" }, icon("globe", 14), "Shared with another company")
       : null,
+    channel.is_archived ? h("span", { class: "pill quiet" }, "Archived") : null,
     channel.topic && !app ? h("span", { class: "topic" }, channel.topic) : null,
     other && !app && other.title ? h("span", { class: "topic" }, other.title) : null,
     h("span", { class: "spring" }),
@@ -86,10 +87,11 @@ export function showChannel() {
   home.hidden = !onHome;
   list.wrap.hidden = onHome;
   if (onHome) showHome();
-  const member = channel.kind === "im" || channel.is_member;
-  mainComposer.node.hidden = onHome || !member;
-  notice.hidden = onHome || member;
-  notice.textContent = `You are reading #${channel.name} without being a member.`;
+  const writes = channel.kind === "im" || (channel.is_member && !channel.is_archived);
+  mainComposer.node.hidden = onHome || !writes;
+  notice.hidden = onHome || writes;
+  notice.textContent = channel.is_archived ? `#${channel.name} is archived: nothing can be written in it.`
+    : `You are reading #${channel.name} without being a member.`;
   if (onHome) return;
   const all = store.state.messages[channel.id] || [];
   const main = all.filter((m) => !m.thread_ts || m.thread_ts === m.ts);

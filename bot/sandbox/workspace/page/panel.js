@@ -16,6 +16,7 @@ const EXAMPLES = [
   ["/issues status:open to:me", "What is on your plate"],
   ["/issue 42", "Everything about one issue"],
   ["/timelog 42 1h30 Pairing with Ben", "Time, in your own name"],
+  ["/digest add webshop weekdays 09:00", "What is new, posted here every morning"],
   ["/tracker help", "All that the app understands"],
 ];
 

@@ -15,15 +15,20 @@ function userOption(user) {
 }
 
 function conversationOption(channel) {
-  return option(channel.id, channel.kind === "im" ? channelTitle(channel) : `# ${channel.name}`);
+  const about = [channel.kind === "private" && "Private", channel.is_ext_shared && "Shared with another company"].filter(Boolean);
+  return {
+    ...option(channel.id, channel.kind === "im" ? channelTitle(channel) : `# ${channel.name}`),
+    description: about.length ? { type: "plain_text", text: about.join(", ") } : null,
+  };
 }
 
 const KIND = { public: "channel", private: "private", im: "im", mpim: "mpim" };
 
+/** Where the person is and can write, as far as the element's filter lets it through. */
 function conversations(element) {
   const filter = element.filter || {};
   const kinds = filter.include ? filter.include.map((name) => KIND[name]) : Object.values(KIND);
-  return store.state.channels.filter((c) => kinds.includes(c.kind)
+  return store.state.channels.filter((c) => kinds.includes(c.kind) && c.is_member && !c.is_archived
     && !(filter.exclude_external_shared_channels && c.is_ext_shared)
     && !(filter.exclude_bot_users && c.kind === "im" && c.with === store.state.app.bot_user_id));
 }
@@ -44,7 +49,7 @@ const SOURCES = {
     byId: (id) => channelOption(id),
   },
   channels: {
-    groups: () => [{ options: store.state.channels.filter((c) => c.kind === "channel").map(conversationOption) }],
+    groups: () => [{ options: store.state.channels.filter((c) => c.kind === "channel" && !c.is_archived).map(conversationOption) }],
     byId: (id) => channelOption(id),
   },
 };

@@ -33,6 +33,7 @@ export function showThread() {
   const title = channelTitle(channel);
   place.textContent = channel.kind === "im" ? title : `#${title}`;
   list.show(`${store.user}/${channel.id}/${store.thread}`, "Messages in this thread", messages, { all, inThread: true });
+  composer.node.hidden = channel.is_archived;
   composer.show(channel, store.thread);
   const fresh = shown !== store.thread;
   shown = store.thread;

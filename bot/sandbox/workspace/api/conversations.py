@@ -1,0 +1,152 @@
+"""The conversations.* methods and users.conversations (https://docs.slack.dev/reference/methods)."""
+
+from collections.abc import Sequence
+
+from bot.sandbox.workspace import payloads
+from bot.sandbox.workspace.api.call import (
+    READ_SCOPES,
+    Arguments,
+    need_channel_scope,
+    need_scope,
+    visible_channel,
+)
+from bot.sandbox.workspace.api.paging import page
+from bot.sandbox.workspace.model import Channel, Message
+from bot.sandbox.workspace.shapes import JsonObject, Refused
+from bot.sandbox.workspace.state import State
+
+TYPES = {"public_channel": "channel", "private_channel": "private", "im": "im", "mpim": "mpim"}
+
+
+def _readable(state: State, given: Arguments, right: str) -> Channel:
+    channel = visible_channel(state, given.required("channel")[0])
+    need_channel_scope(state, channel, right)
+    return channel
+
+
+def info(state: State, given: Arguments) -> JsonObject:
+    """conversations.info."""
+    channel = _readable(state, given, "read")
+    shown = payloads.conversation(state, channel)
+    if given.flag("include_num_members"):
+        shown["num_members"] = len(channel.members)
+    if given.flag("include_locale"):
+        shown["locale"] = "en-GB"
+    return {"channel": shown}
+
+
+def open_im(state: State, given: Arguments) -> JsonObject:
+    """conversations.open with one person."""
+    need_scope(state, "im:write")
+    user = given.required("users")[0]
+    if user not in state.users:
+        raise Refused("user_not_found", "There is no such person.", broken=False)
+    return {"channel": {"id": state.im(user).id}}
+
+
+def members(state: State, given: Arguments) -> JsonObject:
+    """conversations.members, in one page."""
+    channel = _readable(state, given, "read")
+    return {"members": sorted(channel.members), "response_metadata": {"next_cursor": ""}}
+
+
+def _kinds(state: State, given: Arguments) -> set[str]:
+    """The kinds of conversation that `types` names, each of which needs its scope."""
+    names = [name.strip() for name in (given.text("types") or "public_channel").split(",")]
+    if unknown := set(names) - set(TYPES):
+        raise Refused("invalid_types", f"There are no conversations of the type {', '.join(unknown)}.")
+    kinds = {TYPES[name] for name in names}
+    for kind in sorted(kinds):
+        need_scope(state, READ_SCOPES[kind].format("read"))
+    return kinds
+
+
+def _listed(state: State, given: Arguments, channels: Sequence[Channel]) -> JsonObject:
+    kinds, without_archived = _kinds(state, given), given.flag("exclude_archived")
+    wanted = [
+        channel
+        for channel in channels
+        if channel.kind in kinds and not (without_archived and channel.is_archived)
+    ]
+    shown, following = page(given, wanted, lambda channel: channel.id)
+    return {
+        "channels": [payloads.conversation(state, channel) for channel in shown],
+        "response_metadata": {"next_cursor": following},
+    }
+
+
+def of_workspace(state: State, given: Arguments) -> JsonObject:
+    """conversations.list: public ones, and those that the app is a member of."""
+    return _listed(
+        state,
+        given,
+        [
+            channel
+            for channel in state.channels.values()
+            if channel.kind == "channel" or state.app.bot_user_id in channel.members
+        ],
+    )
+
+
+def of_member(state: State, given: Arguments) -> JsonObject:
+    """users.conversations: those that the app is a member of, together with `user` where one is named.
+
+    Slack leaves `is_member` out here.
+    """
+    wanted = {state.app.bot_user_id, given.text("user") or state.app.bot_user_id}
+    found = _listed(
+        state, given, [channel for channel in state.channels.values() if wanted <= channel.members]
+    )
+    for shown in found["channels"]:
+        shown.pop("is_member", None)
+    return found
+
+
+def _of_history(state: State, given: Arguments) -> Channel:
+    channel = _readable(state, given, "history")
+    if state.app.bot_user_id not in channel.members:
+        raise Refused("not_in_channel", f"The app is not a member of #{channel.name}.", broken=False)
+    return channel
+
+
+def _shown(state: State, given: Arguments, messages: Sequence[Message]) -> list[JsonObject]:
+    metadata = given.flag("include_all_metadata")
+    return [payloads.message(state, message, metadata=metadata) for message in messages]
+
+
+def history(state: State, given: Arguments) -> JsonObject:
+    """conversations.history: the newest first, without replies.
+
+    As in Slack, pages begin at the newest message; at the oldest where only `oldest` bounds them.
+    """
+    channel = _of_history(state, given)
+    oldest, latest = given.text("oldest") or "0", given.text("latest") or "9" * 20
+    inclusive, upward = given.flag("inclusive"), bool(given.text("oldest")) and not given.text("latest")
+    found = [
+        message
+        for message in state.messages[channel.id]
+        if message.to is None
+        and message.thread_ts is None
+        and (
+            float(oldest) < float(message.ts) < float(latest)
+            or (inclusive and message.ts in (oldest, latest))
+        )
+    ]
+    shown, following = page(given, found if upward else found[::-1], lambda message: message.ts)
+    return {
+        "messages": _shown(state, given, shown[::-1] if upward else shown),
+        "has_more": bool(following),
+        "pin_count": 0,
+        "response_metadata": {"next_cursor": following},
+    }
+
+
+def replies(state: State, given: Arguments) -> JsonObject:
+    """conversations.replies: the message, then its replies, the oldest first."""
+    channel = _of_history(state, given)
+    message = state.find(channel.id, given.required("ts")[0])
+    if message is None or message.to is not None:
+        raise Refused("thread_not_found", "There is no such message.", broken=False)
+    parent = state.find(channel.id, message.thread_ts) if message.thread_ts else message
+    thread = [parent, *state.replies(parent)] if parent else [message]
+    return {"messages": _shown(state, given, thread), "has_more": False}

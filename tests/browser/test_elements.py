@@ -1,0 +1,126 @@
+"""What an app may put before people: selects of conversations and of searched choices, a long message."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.workspace.server import Workspace
+from tests.browser.visitor import Arrive, Visitor
+from tests.sandbox.workspace.harness import MANIFEST, App, Json, modal, plain
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+TRIAGE, LEADERS, MOBILE = "C0TRIAGE001", "C0LEADERS01", "C0MOBILE001"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def workspace() -> AsyncIterator[Workspace]:
+    workspace = Workspace(manifest=MANIFEST, people=PEOPLE)
+    await workspace.start(port=0)
+    yield workspace
+    await workspace.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def app(workspace: Workspace) -> AsyncIterator[App]:
+    app = App(workspace)
+    await app.open()
+    yield app
+    await app.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ana(workspace: Workspace, app: App, arrive: Arrive) -> Visitor:
+    assert app.client
+    return await arrive(workspace.url, "Ana Ruiz")
+
+
+def field(label: str, **element: object) -> Json:
+    return {
+        "type": "input",
+        "block_id": label,
+        "label": plain(label),
+        "element": {"action_id": "value", **element},
+    }
+
+
+async def test_a_form_offers_ones_channels_and_what_a_search_finds(
+    ana: Visitor, app: App, workspace: Workspace
+) -> None:
+    workspace.state.archive(MOBILE)
+    workspace.state.kick("C0PARTNERS1", "U0ANA0001")
+    option = {name: {"text": plain(name), "value": name.lower()} for name in ("Checkout", "Search")}
+    app.answers["block_suggestion"] = {"options": list(option.values())}
+    channels = {"include": ["public", "private"]}
+    form = modal(
+        field("Channel", type="conversations_select", default_to_current_conversation=True, filter=channels),
+        field("Categories", type="multi_external_select", min_query_length=0),
+    )
+    await ana.opens("# triage")
+    await ana.types("/issue")
+    await app.web.views_open(trigger_id=(await app.next())["trigger_id"], view=form)
+
+    shown = ana.form("New issue")
+    channel = shown.get_by_role("combobox", name="Channel")
+    await expect(channel).to_have_value("# triage")
+    await channel.click()
+    offered = ana.page.get_by_role("option")
+    await expect(offered).to_contain_text(["# general", "# webshop", "# triage", "# leadership"])
+    await expect(offered).to_have_count(4)
+    await expect(offered.filter(has_text="# leadership")).to_contain_text("Private")
+    await offered.filter(has_text="# leadership").click()
+    categories = shown.get_by_role("combobox", name="Categories")
+    await categories.click()
+    for name in option:
+        await ana.page.get_by_role("option", name=name).click()
+    await categories.press("Escape")
+    await shown.get_by_role("button", name="Remove Checkout").click()
+    await ana.submits(shown, "Create")
+    await expect(shown).to_be_hidden()
+
+    while (payload := await app.next())["type"] != "view_submission":
+        pass
+    values = payload["view"]["state"]["values"]
+    assert values["Channel"]["value"]["selected_conversation"] == LEADERS
+    assert values["Categories"]["value"]["selected_options"] == [option["Search"]]
+
+
+async def test_a_long_message_has_its_title_its_bars_and_a_menu_on_every_line(ana: Visitor, app: App) -> None:
+    options = [{"text": plain(name), "value": name} for name in ("Show", "Log time")]
+    menu = {"type": "overflow", "action_id": "line", "options": options}
+    blocks: list[Json] = [
+        {"type": "header", "text": plain("Web Shop: 2 new issues")},
+        {"type": "context", "elements": [{"type": "mrkdwn", "text": "▁▂▃▄▅▆▇█ more than usual"}]},
+        *(
+            {"type": "section", "block_id": str(n), "text": plain(f"#{n} Broken"), "accessory": menu}
+            for n in (367, 368)
+        ),
+    ]
+    await ana.opens("# triage")
+    await app.web.chat_postMessage(channel=TRIAGE, text="2 new issues", blocks=blocks)
+
+    message = ana.message("2 new issues")
+    await expect(message.get_by_role("heading", name="Web Shop: 2 new issues")).to_be_visible()
+    await expect(message.get_by_text("▁▂▃▄▅▆▇█ more than usual")).to_be_visible()
+    await message.get_by_role("button", name="More options").nth(1).click()
+    await ana.page.get_by_role("menuitem", name="Log time").click()
+
+    action = (await app.next())["actions"][0]
+    assert (action["block_id"], action["selected_option"]["value"]) == ("368", "Log time")
+
+
+async def test_an_archived_channel_is_shown_as_such_and_takes_nothing(
+    ana: Visitor, workspace: Workspace
+) -> None:
+    await ana.opens("# mobile")
+    await expect(ana.composer).to_be_visible()
+
+    workspace.state.archive(MOBILE)
+
+    await expect(ana.page.get_by_text("#mobile is archived: nothing can be written in it.")).to_be_visible()
+    await expect(ana.composer).to_be_hidden()
+    workspace.state.delete(MOBILE)
+    await expect(ana.page.get_by_role("button", name="# mobile")).to_have_count(0)
+    await expect(ana.composer).to_be_visible()

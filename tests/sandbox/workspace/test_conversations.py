@@ -1,0 +1,186 @@
+"""Conversations as the app is told of them: listed in pages, archived, left, deleted, and read back."""
+
+import pytest
+from slack_sdk.errors import SlackApiError
+
+from bot.sandbox.workspace.server import Workspace
+from tests.sandbox.workspace.harness import App, Json, Page, button
+
+GENERAL, SHOP, MOBILE, LEADERS = "C0GENERAL01", "C0WEBSHOP01", "C0MOBILE001", "C0LEADERS01"
+BOT = "U0ISSUEBOT"
+BOTH = "public_channel,private_channel"
+NAMES = ["general", "webshop", "mobile", "triage", "partners"]
+
+
+async def listed(app: App, method: str, **arguments: object) -> tuple[list[str], str]:
+    """The names on a page of a list of conversations, and the next page's cursor."""
+    answer = await app.web.api_call(method, params={"types": BOTH, **arguments})
+    found: list[Json] = answer["channels"]
+    return [channel["name"] for channel in found], answer["response_metadata"]["next_cursor"]
+
+
+@pytest.mark.parametrize("method", ["conversations.list", "users.conversations"])
+async def test_conversations_are_listed_in_pages_and_without_archived_ones_if_so_wished(
+    app: App, workspace: Workspace, method: str
+) -> None:
+    assert await listed(app, method) == (NAMES, "")
+    first, cursor = await listed(app, method, limit=3)
+    second, end = await listed(app, method, limit=3, cursor=cursor)
+    assert (first, second, end) == (NAMES[:3], NAMES[3:], "")
+
+    workspace.state.archive(MOBILE)
+    assert (await listed(app, method))[0] == NAMES
+    assert "mobile" not in (await listed(app, method, exclude_archived="true"))[0]
+
+    workspace.state.delete(SHOP)
+    assert "webshop" not in (await listed(app, method))[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"limit": 1000}, "invalid_limit"),
+        ({"limit": 0}, "invalid_limit"),
+        ({"cursor": "bm93aGVyZQ=="}, "invalid_cursor"),
+        ({"cursor": "?"}, "invalid_cursor"),
+        ({"types": "channels"}, "invalid_types"),
+        ({"types": "public_channel,mpim"}, "missing_scope"),
+    ],
+)
+async def test_lists_are_refused_for_what_they_do_not_know(app: App, arguments: Json, error: str) -> None:
+    for method in ("conversations.list", "users.conversations"):
+        assert await app.error(app.web.api_call(method, params=arguments)) == error
+
+
+async def test_the_apps_own_conversations_follow_its_membership(app: App, workspace: Workspace) -> None:
+    assert LEADERS not in str(await app.web.users_conversations(types=BOTH))
+    workspace.state.invite(LEADERS, BOT)
+    workspace.state.kick(GENERAL, BOT)
+
+    own = (await app.web.users_conversations(types=BOTH))["channels"]
+    assert [channel["name"] for channel in own] == ["webshop", "mobile", "triage", "leadership", "partners"]
+    assert not any("is_member" in channel for channel in own)  # Slack leaves it out here
+    with_ben = (await app.web.users_conversations(types=BOTH, user="U0BEN0001"))["channels"]
+    assert LEADERS not in [channel["id"] for channel in with_ben]
+    everywhere = (await app.web.conversations_list(types=BOTH))["channels"]
+    members = {channel["name"]: channel["is_member"] for channel in everywhere}
+    assert members == dict.fromkeys([*NAMES, "leadership"], True) | {"general": False}
+
+
+async def test_an_archived_channel_can_be_read_but_not_written_in(
+    app: App, page: Page, workspace: Workspace
+) -> None:
+    ts = (await app.web.chat_postMessage(channel=GENERAL, text="Before"))["ts"]
+    workspace.state.archive(GENERAL)
+
+    assert (await app.web.conversations_info(channel=GENERAL))["channel"]["is_archived"] is True
+    assert (await app.web.conversations_history(channel=GENERAL))["messages"][0]["text"] == "Before"
+    assert await app.error(app.web.chat_postMessage(channel=GENERAL, text="x")) == "is_archived"
+    private = app.web.chat_postEphemeral(channel=GENERAL, user="U0ANA0001", text="x")
+    assert await app.error(private) == "is_archived"
+    assert await app.error(app.web.chat_update(channel=GENERAL, ts=ts, text="x")) == "is_inactive"
+    refused = await page.post("command", channel=GENERAL, text="/issue")
+    assert refused["error"] == "This channel is archived: nothing can be written in it."
+    assert (await page.post("message", channel=GENERAL, text="x"))["ok"] is False
+    assert app.received.empty()
+
+    workspace.state.archive(GENERAL, archived=False)
+    assert await app.error(app.web.chat_postMessage(channel=GENERAL, text="After")) == "ok"
+    assert workspace.violations == []
+
+
+async def test_where_the_app_was_put_out_it_is_told_and_no_rule_is_broken(
+    app: App, page: Page, workspace: Workspace
+) -> None:
+    workspace.state.invite(LEADERS, BOT)
+    assert await app.error(app.web.chat_postMessage(channel=LEADERS, text="x")) == "ok"
+    await page.post("command", channel=MOBILE, text="/issue")
+    answer_at = (await app.next())["response_url"]
+
+    workspace.state.kick(GENERAL, BOT)
+    workspace.state.kick(LEADERS, BOT)
+    workspace.state.delete(MOBILE)
+
+    errors = [
+        await app.error(app.web.chat_postMessage(channel=channel, text="x"))
+        for channel in (GENERAL, LEADERS, MOBILE)
+    ]
+    assert errors == ["not_in_channel", "channel_not_found", "channel_not_found"]
+    assert await app.error(app.web.conversations_info(channel=LEADERS)) == "channel_not_found"
+    assert await app.error(app.web.conversations_history(channel=GENERAL)) == "not_in_channel"
+    async with page.session.post(answer_at, json={"text": "x"}) as response:
+        assert response.status == 400
+    assert MOBILE not in {channel["id"] for channel in (await page.state())["channels"]}
+    assert workspace.violations == []
+
+
+async def test_history_comes_in_pages_from_either_end(app: App, workspace: Workspace) -> None:
+    workspace.messages[GENERAL].clear()
+    ts = [(await app.web.chat_postMessage(channel=GENERAL, text=str(n)))["ts"] for n in range(5)]
+
+    async def read(**arguments: object) -> tuple[str, str]:
+        answer = await app.web.api_call(
+            "conversations.history", params={"channel": GENERAL, "limit": 2, **arguments}
+        )
+        cursor = answer["response_metadata"]["next_cursor"]
+        assert answer["has_more"] is bool(cursor)
+        return "".join(message["text"] for message in answer["messages"]), cursor
+
+    newest, cursor = await read()
+    middle, cursor = await read(cursor=cursor)
+    assert (newest, middle, await read(cursor=cursor)) == ("43", "21", ("0", ""))
+
+    oldest, cursor = await read(oldest=ts[0])
+    assert (oldest, await read(oldest=ts[0], cursor=cursor)) == ("21", ("43", ""))
+    assert (await read(oldest=ts[0], inclusive="true"))[0] == "10"
+    assert await read(oldest=ts[1], latest=ts[4]) == ("32", "")
+    assert await app.error(app.web.conversations_history(channel=GENERAL, limit=1000)) == "invalid_limit"
+
+
+async def test_history_needs_the_scope_of_its_kind_of_conversation(app: App, workspace: Workspace) -> None:
+    workspace.state.invite(LEADERS, BOT)
+    im = workspace.state.im("U0ANA0001").id
+    for channel, scope in ((LEADERS, "groups:history"), (im, "im:history")):
+        with pytest.raises(SlackApiError) as refused:
+            await app.web.conversations_history(channel=channel)
+        assert refused.value.response["needed"] == scope
+
+
+METADATA = {"event_type": "digest_1", "event_payload": {"digest": 7, "due": "2026-03-10T09:00:00Z"}}
+
+
+async def test_metadata_is_kept_and_told_to_whoever_asks_for_it(app: App) -> None:
+    ts = (await app.web.chat_postMessage(channel=GENERAL, text="Digest", metadata=METADATA))["ts"]
+    reply = (await app.web.chat_postMessage(channel=GENERAL, text="x", thread_ts=ts, metadata=METADATA))["ts"]
+
+    async def told(method: str, **arguments: object) -> list[Json | None]:
+        answer = await app.web.api_call(method, params={"channel": GENERAL, **arguments})
+        by_ts = {message["ts"]: message.get("metadata") for message in answer["messages"]}
+        return [by_ts[key] for key in (ts, reply) if key in by_ts]
+
+    assert await told("conversations.history") == [None]
+    assert await told("conversations.history", include_all_metadata="true") == [METADATA]
+    assert await told("conversations.replies", ts=ts) == [None, None]
+    assert await told("conversations.replies", ts=ts, include_all_metadata="1") == [METADATA, METADATA]
+
+    await app.web.chat_update(channel=GENERAL, ts=ts, text="Changed", blocks=[button("a")])
+    assert await told("conversations.history", include_all_metadata="true") == [METADATA]
+    await app.web.chat_update(channel=GENERAL, ts=ts, text="Changed", metadata={})
+    assert await told("conversations.history", include_all_metadata="true") == [None]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        "{",
+        [],
+        {},
+        {"event_type": "digest"},
+        {"event_type": "", "event_payload": {}},
+        {"event_type": "digest.posted", "event_payload": {}},
+        {"event_type": "digest", "event_payload": "text"},
+    ],
+)
+async def test_metadata_of_another_form_is_refused(app: App, metadata: object) -> None:
+    body = {"channel": GENERAL, "text": "x", "metadata": metadata}
+    assert await app.error(app.web.api_call("chat.postMessage", json=body)) == "invalid_metadata_format"
