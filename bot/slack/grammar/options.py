@@ -17,6 +17,7 @@ _ALSO_CALLED = {
     "assigned_to": "to",
     "assignee": "to",
     "assignees": "to",
+    "by": "group",
     "date": "on",
     "day": "on",
     "deadline": "due",
@@ -25,7 +26,9 @@ _ALSO_CALLED = {
     "milestone": "version",
     "order": "sort",
     "state": "status",
+    "timezone": "tz",
     "type": "tracker",
+    "zone": "tz",
 }
 
 

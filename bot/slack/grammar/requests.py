@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Literal
 
 from bot.service.filters import DateRange, Sort, TimeRange
+from bot.store.digests import Group
+from bot.usecases.schedules import Schedule
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,71 @@ class EditLastEntry:
 
 
 TimelogRequest = LogTime | OpenTimeForm | EditLastEntry | Help
+
+
+@dataclass(frozen=True)
+class ListDigests:
+    """`/digest`: this channel's digests."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddDigest:
+    """`/digest add`: None or empty where nothing was said; the form asks for a schedule that is left out."""
+
+    project: str | None = None
+    schedule: Schedule | None = None
+    zone: str | None = None
+    tracker: tuple[str, ...] = ()
+    priority: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    group: Group | None = None
+    empty: bool = False
+
+
+@dataclass(frozen=True)
+class ChangeDigest:
+    """`/digest change [3]`; here and below the id is None where none was typed."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class DigestNow:
+    """`/digest now [3]`."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class PauseDigest:
+    """`/digest pause [3]`."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class ResumeDigest:
+    """`/digest resume [3]`."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class RemoveDigest:
+    """`/digest remove [3]`."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class TakeOverDigest:
+    """`/digest take over [3]`: whoever types it becomes the digest's owner."""
+
+    id: int | None = None
+
+
+OneDigest = ChangeDigest | DigestNow | PauseDigest | ResumeDigest | RemoveDigest | TakeOverDigest
+DigestRequest = ListDigests | AddDigest | OneDigest | Help
 
 
 @dataclass(frozen=True)
