@@ -15,6 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
 from bot.config import Settings, leave_proxies_out
+from bot.scheduler import Scheduler
 from bot.service.client import Client
 from bot.slack import webclient
 from bot.slack.answering import Answering
@@ -26,10 +27,12 @@ from bot.slack.web import Readiness, Web
 from bot.store.engine import Database
 from bot.store.store import Store
 from bot.store.vault import Vault
+from bot.usecases.digest_runs import DigestRuns
 
 SECONDS_TO_CONNECT = 10
 SECONDS_TO_ACKNOWLEDGE = 3  # Slack's limit
 DELIVERIES_KEPT = timedelta(days=1)
+RUNS_KEPT = timedelta(days=30)
 SECONDS_BETWEEN_PRUNINGS = 3600
 
 log = structlog.get_logger()
@@ -38,11 +41,13 @@ log = structlog.get_logger()
 class Bot:
     """The bot with all its parts; `start` it, and `stop` it in the end.
 
-    `slack` and `port` (the HTTP port in use, which differs from the setting when that is 0) are there once it
-    is started; `ready` is true from then until it stops.
+    `slack`, `parts`, `digests` (their engine) and `port` (the HTTP port in use, which is not the setting
+    when that is 0) are there once it is started; `ready` is true from then until it stops.
     """
 
     slack: AsyncWebClient
+    parts: Parts
+    digests: DigestRuns
     port: int
 
     def __init__(self, settings: Settings) -> None:
@@ -57,6 +62,7 @@ class Bot:
         self.in_flight = InFlight()
         self.ready = False
         self._answering = Answering()
+        self._scheduler: Scheduler | None = None
         self._socket: SocketMode | None = None
         self._web: Web | None = None
         self._closing = AsyncExitStack()
@@ -86,15 +92,22 @@ class Bot:
         """Takes nothing new, lets what is at hand finish for up to `grace` seconds, and closes everything."""
         self.ready = False
         deadline = time.monotonic() + grace
+        if self._scheduler:
+            await self._scheduler.stop()
         if self._web:
             self._web.stopping = True
         # The socket stays open for answers that go back over it: acknowledgements, and refusals in a form.
         await self._answering.idle(min(SECONDS_TO_ACKNOWLEDGE, grace))
         if self._socket:
             await self._socket.close()
-        cut_off = await self.in_flight.drain(max(0, deadline - time.monotonic()))
+        left = max(0, deadline - time.monotonic())
+        cut_off, _ = await asyncio.gather(self.in_flight.drain(left), self._stop_digests(left))
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)
+
+    async def _stop_digests(self, seconds: float) -> None:
+        if self._scheduler:
+            await self.digests.stop(seconds)
 
     async def _start(self) -> None:
         settings, closing = self.settings, self._closing
@@ -105,8 +118,9 @@ class Bot:
             leave_proxies_out()
         connections = await closing.enter_async_context(webclient.session())
         self.slack = webclient.web_client(settings.slack_bot_token, settings.slack_api_url, connections)
-        parts = Parts(
+        self.parts = parts = Parts(
             client=self.client,
+            slack=self.slack,
             store=self.store,
             service_name=settings.service_name,
             text_format=settings.service_text_format,
@@ -116,6 +130,7 @@ class Bot:
         )
         app = build(slack=self.slack, parts=parts)
         telemetry.TASKS_IN_FLIGHT.set_function(lambda: len(self.in_flight))
+        telemetry.DIGESTS_WAITING.set_function(lambda: len(parts.poster))
         readiness = Readiness(
             {
                 "database": self._database_answers,
@@ -132,6 +147,9 @@ class Bot:
             closing.push_async_callback(self._socket.close)
             if not await self._socket.connect(SECONDS_TO_CONNECT):
                 log.warning("no connection to Slack yet; trying on", action="slack.unconnected")
+        self.digests = parts.digest_runs
+        self._scheduler = Scheduler(self.digests, self.store.digest_runs)
+        self._scheduler.start()
 
     async def _listen(self, listener: Web) -> None:
         runner = web.AppRunner(listener.application(), access_log=None, shutdown_timeout=1)
@@ -153,8 +171,9 @@ class Bot:
         while True:
             try:
                 await self.store.deliveries.prune(datetime.now(UTC) - DELIVERIES_KEPT)
+                await self.store.digest_runs.prune(datetime.now(UTC) - RUNS_KEPT)
             except Exception:
-                log.exception("old deliveries were not forgotten", action="deliveries.prune_failed")
+                log.exception("old deliveries and runs were not forgotten", action="bot.prune_failed")
             await asyncio.sleep(SECONDS_BETWEEN_PRUNINGS)
 
 

@@ -9,6 +9,7 @@ import re
 import secrets
 import sys
 from collections.abc import Iterable
+from datetime import timedelta
 from importlib.metadata import version
 from typing import Literal, TextIO
 
@@ -45,11 +46,33 @@ SERVICE_SECONDS = Histogram(
 TASKS_IN_FLIGHT = Gauge(
     "issuebot_tasks_in_flight", "Work that is acknowledged and going on", registry=REGISTRY
 )
+DIGEST_RUNS = Counter(
+    "issuebot_digest_runs", "Digests' due times, by what came of them", ["state"], registry=REGISTRY
+)
+DIGEST_LAG_SECONDS = Histogram(
+    "issuebot_digest_lag_seconds",
+    "Time from a due time to its digest",
+    buckets=(1, 5, 10, 30, 60, 120, 300, 900, 3600, 86_400),
+    registry=REGISTRY,
+)
+DIGESTS_WAITING = Gauge(
+    "issuebot_digests_waiting", "Digests that wait for their turn to be posted", registry=REGISTRY
+)
 BUILD = Info("issuebot_build", "What is running", registry=REGISTRY)
 BUILD.info({"version": version("issuebot")})
 
 # What libraries log below warnings holds bodies, addresses with tickets, statements with values, or nothing.
-QUIET = ("httpx", "httpcore", "slack_sdk", "slack_bolt", "aiohttp.access", "aiosqlite", "asyncio", "alembic")
+QUIET = (
+    "httpx",
+    "httpcore",
+    "slack_sdk",
+    "slack_bolt",
+    "aiohttp.access",
+    "aiosqlite",
+    "asyncio",
+    "alembic",
+    "apscheduler",
+)
 SHORTEST_SECRET = 8  # striking out anything shorter would leave holes in ordinary words
 
 _SECRETS = re.compile(
@@ -72,6 +95,12 @@ def service_answered(operation: str, status: int | None, seconds: float) -> None
     """Counts a request to the service; no status: there was no answer."""
     SERVICE_REQUESTS.labels(operation, str(status or "none")).inc()
     SERVICE_SECONDS.labels(operation).observe(seconds)
+
+
+def digest_finished(state: str, late: timedelta) -> None:
+    """Counts a digest's run, and how long after its due time it ended."""
+    DIGEST_RUNS.labels(state).inc()
+    DIGEST_LAG_SECONDS.observe(max(0.0, late.total_seconds()))
 
 
 def reference() -> str:
@@ -133,6 +162,7 @@ def configure(
     root.setLevel(level.upper())
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)  # a tick that takes long is no news
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

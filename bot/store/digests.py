@@ -1,0 +1,315 @@
+"""The digests: what people set, and how far each one has come."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal, get_args
+
+from sqlalchemy import ColumnElement, Update, and_, delete, select, update
+
+from bot.store.engine import Database
+from bot.store.owner import Owner
+from bot.store.tables import DigestIssueRow, DigestRow
+
+Group = Literal["tracker", "priority", "category", "assignee"]
+Notice = Literal["stopped", "unsure"]
+"""What an owner has to be told: the digest stopped; nobody knows whether its last message was posted."""
+GROUPS: tuple[Group, ...] = get_args(Group)
+
+
+class Pause(StrEnum):
+    """Why a digest stands still."""
+
+    PERSON = "person"
+    """Somebody paused it."""
+    KEY = "key"
+    """The owner's key died, or is no more."""
+    PROJECT = "project"
+    """The owner doesn't see the project any more."""
+    CLOSED = "closed"
+    """The project is closed."""
+    CHANNEL = "channel"
+    """The channel is archived or gone, or the bot was removed from it."""
+    OUTSIDERS = "outsiders"
+    """The channel is shared with another company."""
+    REFUSED = "refused"
+    """Slack doesn't take the message."""
+
+
+ABOUT_THE_PROJECT = frozenset({Pause.KEY, Pause.PROJECT})
+"""What the channel is told of too: whoever is in it can take the digest over."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A tracker, priority or category that a digest is narrowed to: the service's number and name."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What people set. `schedule` is a schedule's canonical text, `zone` the name of a time zone."""
+
+    project_id: int
+    project: str
+    schedule: str
+    zone: str
+    trackers: tuple[Choice, ...] = ()
+    priorities: tuple[Choice, ...] = ()
+    categories: tuple[Choice, ...] = ()
+    group: Group = "tracker"
+    empty: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Digest:
+    """A digest. Moments are UTC.
+
+    `covered_to` is the service's own clock: issues opened since then (less an overlap) and not covered are
+    new. `period_from` is when the last digest was, or when it was added. `history` has how many issues were
+    opened in each past period, by the due time at its end, the oldest first.
+    """
+
+    id: int
+    owner: Owner
+    owner_name: str
+    channel_id: str
+    plan: Plan
+    next_due: datetime | None
+    paused: Pause | None
+    covered_to: datetime | None
+    period_from: datetime
+    history: tuple[tuple[datetime, int], ...]
+
+
+@dataclass(frozen=True)
+class Covered:
+    """An issue that a digest covers."""
+
+    issue_id: int
+    created_on: datetime
+
+
+class Digests:
+    """What the bot remembers of digests; their runs are in `DigestRuns`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(
+        self,
+        owner: Owner,
+        owner_name: str,
+        channel_id: str,
+        plan: Plan,
+        *,
+        next_due: datetime,
+        covered_to: datetime | None,
+        covered: Sequence[Covered],
+        history: Sequence[tuple[datetime, int]],
+        now: datetime,
+    ) -> Digest:
+        """A new digest, active; the issues in `covered` were there before it."""
+        row = DigestRow(
+            enterprise_id=owner.enterprise_id or "",
+            team_id=owner.team_id,
+            user_id=owner.user_id,
+            owner_name=owner_name,
+            channel_id=channel_id,
+            next_due=next_due,
+            paused=None,
+            covered_to=covered_to,
+            period_from=now,
+            history=history_kept(history),
+            owner_notice=None,
+            channel_notice=False,
+            created_at=now,
+            **_planned(plan),
+        )
+        async with self._database.session() as session:
+            session.add(row)
+            await session.flush()
+            session.add_all(
+                DigestIssueRow(
+                    digest_id=row.id, issue_id=one.issue_id, created_on=one.created_on, due_at=None
+                )
+                for one in covered
+            )
+        return digest_of(row)
+
+    async def get(self, team_id: str, digest_id: int) -> Digest | None:
+        """A digest of that workspace by its number, or None."""
+        return next(
+            iter(await self._found(and_(DigestRow.team_id == team_id, DigestRow.id == digest_id))), None
+        )
+
+    async def in_channel(self, team_id: str, channel_id: str) -> tuple[Digest, ...]:
+        """The channel's digests by number."""
+        return await self._found(and_(DigestRow.team_id == team_id, DigestRow.channel_id == channel_id))
+
+    async def of_owner(self, owner: Owner) -> tuple[Digest, ...]:
+        """Those that run with this person's key, by number."""
+        return await self._found(_owned(owner))
+
+    async def change(
+        self,
+        digest: Digest,
+        plan: Plan,
+        next_due: datetime | None,
+        history: Sequence[tuple[datetime, int]],
+    ) -> None:
+        """Sets what people set anew, and the history by the new periods; the project stays what it is."""
+        changed = {name: value for name, value in _planned(plan).items() if name != "project_id"}
+        await self._write(_one(digest).values(next_due=next_due, history=history_kept(history), **changed))
+
+    async def pause(self, digest: Digest) -> None:
+        """Pauses it because somebody wants that; nobody else has to be told."""
+        statement = _one(digest).where(DigestRow.paused.is_(None))
+        await self._write(statement.values(paused=Pause.PERSON, next_due=None))
+
+    async def resume(self, digest: Digest, next_due: datetime) -> None:
+        """Makes it active again; it goes on where it stood."""
+        values = {"paused": None, "next_due": next_due, "owner_notice": None, "channel_notice": False}
+        await self._write(_one(digest).values(**values))
+
+    async def take_over(self, digest: Digest, owner: Owner, owner_name: str, next_due: datetime) -> None:
+        """Gives it to another owner, and makes it active."""
+        identity = {
+            "enterprise_id": owner.enterprise_id or "",
+            "team_id": owner.team_id,
+            "user_id": owner.user_id,
+        }
+        values = {"paused": None, "next_due": next_due, "owner_notice": None, "channel_notice": False}
+        await self._write(_one(digest).values(owner_name=owner_name, **identity, **values))
+
+    async def remove(self, digest: Digest) -> None:
+        """Forgets it, its runs and what it covers."""
+        async with self._database.session() as session:
+            await session.execute(delete(DigestRow).where(DigestRow.id == digest.id))
+
+    async def stop(self, digests: Collection[int], why: Pause) -> None:
+        """Pauses active digests for a reason that their owner, and perhaps their channel, has to be told."""
+        statement = (
+            update(DigestRow)
+            .where(DigestRow.id.in_(digests), DigestRow.paused.is_(None))
+            .values(
+                paused=why,
+                next_due=None,
+                owner_notice="stopped",
+                channel_notice=why in ABOUT_THE_PROJECT,
+            )
+        )
+        await self._write(statement)
+
+    async def unsure(self, digest: Digest) -> None:
+        """Notes that the owner has to be told: its last message may have been posted, or not."""
+        statement = _one(digest).where(DigestRow.owner_notice.is_(None))
+        await self._write(statement.values(owner_notice="unsure"))
+
+    async def owners_to_tell(self, limit: int) -> tuple[tuple[Digest, Notice], ...]:
+        """Digests whose owner has to be told something, and what; nobody else gets these from now on."""
+        return await self._taken(DigestRow.owner_notice.is_not(None), limit, owner_notice=None)
+
+    async def channels_to_tell(self, limit: int) -> tuple[Digest, ...]:
+        """Digests whose channel has to be told that they stopped; nobody else gets these from now on."""
+        taken = await self._taken(DigestRow.channel_notice.is_(True), limit, channel_notice=False)
+        return tuple(digest for digest, _ in taken)
+
+    async def tell_owners_later(self, digests: Collection[int], notice: Notice) -> None:
+        """Notes once more what their owner has to be told: it couldn't be said."""
+        await self._write(update(DigestRow).where(DigestRow.id.in_(digests)).values(owner_notice=notice))
+
+    async def tell_channels_later(self, digests: Collection[int]) -> None:
+        """Notes once more that their channel has to be told."""
+        await self._write(update(DigestRow).where(DigestRow.id.in_(digests)).values(channel_notice=True))
+
+    async def _taken(
+        self, which: ColumnElement[bool], limit: int, **cleared: bool | None
+    ) -> tuple[tuple[Digest, Any], ...]:
+        candidates = select(DigestRow).where(which).order_by(DigestRow.id).limit(limit)
+        async with self._database.reading() as session:
+            rows = (await session.scalars(candidates)).all()
+        if not rows:
+            return ()
+        statement = (
+            update(DigestRow)
+            .where(DigestRow.id.in_([row.id for row in rows]), which)
+            .values(**cleared)
+            .returning(DigestRow.id)
+        )
+        async with self._database.session() as session:
+            mine = set(await session.scalars(statement))
+        return tuple((digest_of(row), row.owner_notice) for row in rows if row.id in mine)
+
+    async def _found(self, which: ColumnElement[bool]) -> tuple[Digest, ...]:
+        async with self._database.reading() as session:
+            rows = await session.scalars(select(DigestRow).where(which).order_by(DigestRow.id))
+            return tuple(digest_of(row) for row in rows)
+
+    async def _write(self, statement: Update) -> None:
+        async with self._database.session() as session:
+            await session.execute(statement)
+
+
+def digest_of(row: DigestRow) -> Digest:
+    """A row as a value."""
+    filters = {name: tuple(Choice(*one) for one in chosen) for name, chosen in row.filters.items()}
+    return Digest(
+        id=row.id,
+        owner=Owner(row.enterprise_id or None, row.team_id, row.user_id),
+        owner_name=row.owner_name,
+        channel_id=row.channel_id,
+        plan=Plan(
+            project_id=row.project_id,
+            project=row.project,
+            schedule=row.schedule,
+            zone=row.zone,
+            group=next(group for group in GROUPS if group == row.grouped_by),
+            empty=row.empty,
+            **filters,
+        ),
+        next_due=row.next_due,
+        paused=Pause(row.paused) if row.paused else None,
+        covered_to=row.covered_to,
+        period_from=row.period_from,
+        history=tuple((datetime.fromisoformat(end), count) for end, count in sorted(row.history.items())),
+    )
+
+
+def history_kept(history: Sequence[tuple[datetime, int]]) -> Mapping[str, int]:
+    """A history as it is stored."""
+    return {end.isoformat(): count for end, count in history}
+
+
+def _planned(plan: Plan) -> dict[str, Any]:
+    return {
+        "project_id": plan.project_id,
+        "project": plan.project,
+        "schedule": plan.schedule,
+        "zone": plan.zone,
+        "filters": {
+            name: [[one.id, one.name] for one in chosen]
+            for name, chosen in (
+                ("trackers", plan.trackers),
+                ("priorities", plan.priorities),
+                ("categories", plan.categories),
+            )
+        },
+        "grouped_by": plan.group,
+        "empty": plan.empty,
+    }
+
+
+def _one(digest: Digest) -> Update:
+    return update(DigestRow).where(DigestRow.id == digest.id)
+
+
+def _owned(owner: Owner) -> ColumnElement[bool]:
+    return and_(
+        DigestRow.enterprise_id == (owner.enterprise_id or ""),
+        DigestRow.team_id == owner.team_id,
+        DigestRow.user_id == owner.user_id,
+    )

@@ -1,0 +1,101 @@
+"""What posts digests: the values in and out, and the Protocol that Slack and the tests' Slack stand for."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Protocol
+
+from bot.service.models import Issue
+from bot.store.digests import Digest, Notice, Pause
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edition:
+    """One digest's message. `issues` are new, the oldest first.
+
+    `missed` is how many due times before `due_at` it stands for too; `late` how long after `due_at` it comes.
+    `periods` are the counts of the last periods, the oldest first, this one's last; empty where they don't
+    compare. `asked` when somebody asked for it between two due times.
+    """
+
+    digest: Digest
+    due_at: datetime
+    issues: tuple[Issue, ...]
+    now: datetime
+    missed: int
+    late: timedelta
+    periods: tuple[int, ...]
+    asked: bool = False
+
+
+class Standing(Enum):
+    """Whether a channel takes digests."""
+
+    OPEN = "open"
+    GONE = "gone"
+    """Archived, deleted, or the bot is not in it."""
+    SHARED = "shared"
+    """People outside the company read along."""
+    UNKNOWN = "unknown"
+    """Slack doesn't say at the moment."""
+
+
+@dataclass(frozen=True)
+class Posted:
+    """The message stands in the channel."""
+
+    ts: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Nothing was posted, nor will it be while things are as they are."""
+
+    why: Pause
+
+
+@dataclass(frozen=True)
+class Delayed:
+    """Nothing was posted; it can be tried again after so many seconds."""
+
+    seconds: float
+
+
+class Unsure(Enum):
+    """Nobody can tell."""
+
+    UNSURE = "unsure"
+    """It may have been posted, or not."""
+    ABSENT = "absent"
+    """It was looked up and isn't there."""
+    HIDDEN = "hidden"
+    """It can't be looked up, now or later."""
+
+
+Outcome = Posted | Refused | Delayed | Unsure
+
+
+class Poster(Protocol):
+    """Where digests are posted."""
+
+    async def standings(self, team_id: str, channels: Collection[str]) -> Mapping[str, Standing]:
+        """How these channels stand, read together."""
+
+    def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
+        """Waits until a message may go to the digest's channel, in order of due times."""
+
+    async def post(self, edition: Edition) -> Outcome:
+        """Posts once: never again by itself once it may have been posted."""
+
+    async def find(self, digest: Digest, due_at: datetime, since: datetime) -> Outcome:
+        """Looks for the message that was posted for that due time: Posted, Delayed where that can't be
+        said at the moment, ABSENT or HIDDEN.
+        """
+
+    async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
+        """Tells their owner, in one message, what became of these; False when that has to be tried again."""
+
+    async def tell_channel(self, digests: Sequence[Digest]) -> bool:
+        """Tells their channel that these stopped; False when that has to be tried again."""

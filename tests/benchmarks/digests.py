@@ -1,0 +1,156 @@
+"""A thousand digests of two hundred projects and twenty owners, due at once: requests made, and time.
+
+    python -m tests.benchmarks.digests
+
+The local Slack keeps Slack's rates: 300 messages a minute and workspace force 200 seconds for a thousand.
+"""
+
+import asyncio
+import sys
+import time
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pydantic import SecretStr
+
+from bot import telemetry
+from bot.app import Bot
+from bot.config import Settings
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker import defaults
+from bot.sandbox.tracker.data import Data, Issue, Project, User, free_id, put
+from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace.model import Channel
+from bot.sandbox.workspace.server import Workspace
+from bot.slack.manifest import manifest
+from bot.store.digests import Plan
+from bot.store.owner import Owner
+from bot.store.vault import Vault
+
+DIGESTS, PROJECTS, OWNERS, CHANNELS, ISSUES = 1000, 200, 20, 200, 600
+TEAM = "T0HARBOR01"
+A_MINUTE = 300
+HOUR = timedelta(hours=1)
+
+
+def company(now: datetime) -> Data:
+    """Everybody is in every project; in each some issues were opened in the last hour."""
+    data = defaults.fresh()
+    for number in range(1, OWNERS + 1):
+        put(
+            data.users,
+            User(number, f"u{number}", "User", str(number), f"u{number}@x.example", f"key-{number}"),
+        )
+    for number in range(1, PROJECTS + 1):
+        project = put(
+            data.projects, Project(number, f"Project {number}", f"p{number}", tracker_ids=(defaults.BUG,))
+        )
+        for user in data.users.values():
+            data.join(project, user, defaults.DEVELOPER)
+    for number in range(ISSUES):
+        at = now - timedelta(minutes=30) + timedelta(seconds=number)
+        project_id, author = number % PROJECTS + 1, number % OWNERS + 1
+        put(
+            data.issues,
+            Issue(
+                free_id(data.issues),
+                project_id,
+                defaults.BUG,
+                defaults.NEW,
+                defaults.NORMAL,
+                author,
+                f"Something is broken in {project_id}",
+                created_on=at,
+                updated_on=at,
+            ),
+        )
+    return data
+
+
+async def add_digests(bot: Bot, now: datetime) -> None:
+    """All of them due now, an hour after the last ones."""
+    for number in range(1, OWNERS + 1):
+        owner = Owner(None, TEAM, f"U{number}")
+        await bot.store.links.put(owner, SecretStr(f"key-{number}"), number, f"User {number}")
+    for number in range(DIGESTS):
+        await bot.store.digests.add(
+            Owner(None, TEAM, f"U{number % OWNERS + 1}"),
+            "User",
+            f"C{number % CHANNELS:09}",
+            Plan(
+                project_id=number % PROJECTS + 1,
+                project=f"Project {number % PROJECTS + 1}",
+                schedule=f"daily {now:%H:%M}",
+                zone="UTC",
+            ),
+            next_due=now,
+            covered_to=now - HOUR,
+            covered=(),
+            history=(),
+            now=now - HOUR,
+        )
+
+
+def requests() -> dict[str, int]:
+    """The requests to the service so far, by operation."""
+    return {
+        sample.labels["operation"]: int(sample.value)
+        for metric in telemetry.SERVICE_REQUESTS.collect()
+        for sample in metric.samples
+        if sample.name.endswith("_total")
+    }
+
+
+async def measure() -> None:
+    """Runs it once and prints the figures."""
+    telemetry.configure("console", "warning")
+    now = (datetime.now(UTC) + timedelta(seconds=20)).replace(microsecond=0)
+    async with AsyncExitStack() as closing:
+        directory = closing.enter_context(TemporaryDirectory())
+        tracker = Tracker(company(now))
+        await tracker.start()
+        closing.push_async_callback(tracker.stop)
+        workspace = Workspace(manifest=manifest("socket"), people=PEOPLE)
+        for number in range(CHANNELS):
+            name = f"C{number:09}"
+            members = {workspace.state.app.bot_user_id}
+            workspace.state.add_channel(Channel(name, name.lower(), "channel", members))
+        await workspace.start(port=0)
+        closing.push_async_callback(workspace.stop)
+        bot = Bot(
+            Settings(
+                slack_bot_token=SecretStr(workspace.bot_token),
+                slack_app_token=SecretStr(workspace.app_token),
+                slack_api_url=workspace.api_url,
+                service_base_url=tracker.url,
+                database_url=f"sqlite:///{Path(directory) / 'bot.db'}",
+                encryption_keys=(Vault.generate_key(),),
+                host="127.0.0.1",
+                port=0,
+            )
+        )
+        await bot.start()
+        closing.push_async_callback(bot.stop, 5)
+        await add_digests(bot, now)
+
+        def posts() -> int:
+            return sum(bool(m.metadata) for those in workspace.state.messages.values() for m in those)
+
+        while datetime.now(UTC) < now:
+            await asyncio.sleep(0.05)
+        cpu, started = time.process_time(), time.monotonic()
+        while posts() < DIGESTS and time.monotonic() - started < 3 * DIGESTS / A_MINUTE * 60:
+            await asyncio.sleep(0.2)
+        seconds, cpu = time.monotonic() - started, time.process_time() - cpu
+        forced = DIGESTS / A_MINUTE * 60
+        sys.stdout.write(
+            f"{posts()} digests posted in {seconds:.1f} s, of which Slack's rates force {forced:.0f} s\n"
+            f"{sum(requests().values())} requests to the service: {requests()}\n"
+            f"{cpu:.1f} s of CPU, the service and Slack included; {len(workspace.violations)} rules broken\n"
+        )
+
+
+if __name__ == "__main__":
+    asyncio.run(measure())

@@ -1,0 +1,13 @@
+"""The bot as `issuebot run`, with waits so short that a test sees what happens after them."""
+
+from datetime import timedelta
+
+from bot import scheduler
+from bot.cli import main
+from bot.usecases import digest_runs
+
+if __name__ == "__main__":
+    digest_runs.LEASE = timedelta(seconds=3)
+    digest_runs.LOOK_AFTER = timedelta(seconds=1)
+    scheduler.SECONDS = 1
+    main()

@@ -1,0 +1,299 @@
+"""Digests at work: the reference service over HTTP, a real database, engines in the place of processes, and a
+board that they post to in the place of Slack.
+"""
+
+import asyncio
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from pydantic import SecretStr
+
+from bot.sandbox.tracker import defaults
+from bot.sandbox.tracker.data import Issue, Project, User, free_id, put
+from bot.sandbox.tracker.server import Tracker
+from bot.service.client import Client
+from bot.store.digest_runs import Run, RunState
+from bot.store.digests import Digest, Notice, Pause
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.usecases.accounts import Accounts
+from bot.usecases.catalog import Catalogs
+from bot.usecases.digest_posts import Delayed, Edition, Outcome, Posted, Refused, Standing, Unsure
+from bot.usecases.digest_runs import DigestRuns
+from bot.usecases.digests import Digests, Planned, Wanted
+from bot.usecases.projects import Channel, Projects
+from bot.usecases.schedules import parse
+
+TEAM = "T1"
+SHOP, VAULT = 1, 2
+START = datetime(2026, 3, 10, 8, 30, tzinfo=UTC)
+Fault = Literal["lose the request", "lose the answer", "refuse", "delay"]
+
+
+@dataclass(frozen=True)
+class Post:
+    """What stands on the board."""
+
+    ts: str
+    channel: str
+    digest: int
+    due_at: datetime
+    issues: tuple[int, ...]
+    missed: int
+
+
+@dataclass
+class Board:
+    """Keeps what is posted; fails as told, one fault a post.
+
+    `hidden`: nothing can be looked up; the issues of what should have been are `unsure`, by digest.
+    """
+
+    store: Store
+    posts: list[Post] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    standing: dict[str, Standing] = field(default_factory=dict)
+    told: list[tuple[str, tuple[int, ...], str]] = field(default_factory=list)
+    editions: list[Edition] = field(default_factory=list)
+    hidden: bool = False
+    unsure: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    _numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    async def standings(self, team_id: str, channels: Collection[str]) -> Mapping[str, Standing]:
+        assert team_id == TEAM
+        return {channel: self.standing.get(channel, Standing.OPEN) for channel in channels}
+
+    @asynccontextmanager
+    async def turn(self, *_: object) -> AsyncIterator[None]:
+        await asyncio.sleep(0)
+        yield
+
+    async def post(self, edition: Edition) -> Outcome:
+        fault = self.faults.pop(0) if self.faults else None
+        match fault:
+            case "lose the request":
+                return Unsure.UNSURE
+            case "refuse":
+                return Refused(Pause.CHANNEL)
+            case "delay":
+                return Delayed(30)
+        self.editions.append(edition)
+        digest = edition.digest
+        post = Post(
+            f"{next(self._numbers)}.0",
+            digest.channel_id,
+            digest.id,
+            edition.due_at,
+            tuple(issue.id for issue in edition.issues),
+            edition.missed,
+        )
+        self.posts.append(post)
+        return Unsure.UNSURE if fault == "lose the answer" else Posted(post.ts)
+
+    async def find(self, digest: Digest, due_at: datetime, _since: datetime) -> Outcome:
+        if self.hidden:
+            run = Run(digest=digest, due_at=due_at, state=RunState.SENDING, holder="")
+            self.unsure[digest.id] |= {one.issue_id for one in await self.store.digest_runs.sent(run)}
+            return Unsure.HIDDEN
+        found = (post for post in self.posts if (post.digest, post.due_at) == (digest.id, due_at))
+        return next((Posted(post.ts) for post in found), Unsure.ABSENT)
+
+    async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
+        self.told.append((digests[0].owner.user_id, tuple(digest.id for digest in digests), notice))
+        return True
+
+    async def tell_channel(self, digests: Sequence[Digest]) -> bool:
+        self.told.append((digests[0].channel_id, tuple(digest.id for digest in digests), "stopped"))
+        return True
+
+    def twice(self) -> list[tuple[int, int]]:
+        """The issues that a digest had more than once."""
+        seen = Counter((post.digest, issue) for post in self.posts for issue in post.issues)
+        return [one for one, times in seen.items() if times > 1]
+
+    def covered(self, digest: int) -> set[int]:
+        """The issues that a digest had."""
+        return {issue for post in self.posts if post.digest == digest for issue in post.issues}
+
+
+class Died(BaseException):
+    """The process was killed here."""
+
+
+class Process:
+    """An engine whose every step towards database and Slack may be its last, or take very long."""
+
+    def __init__(self, newsroom: "Newsroom") -> None:
+        self.left: int | None = None
+        self.stalls_at: int | None = None
+        self.go_on = asyncio.Event()
+        self.dead = False
+        store = Store.__new__(Store)
+        vars(store).update(vars(newsroom.store))
+        vars(store).update(
+            digest_runs=Steps(newsroom.store.digest_runs, self), digests=Steps(newsroom.store.digests, self)
+        )
+        self.engine: DigestRuns = newsroom.engine(store, Steps(newsroom.board, self))
+
+    def die_after(self, steps: int) -> None:
+        self.left = steps
+
+    async def step(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+        if self.stalls_at is not None and name != "post":  # what Slack already has can't be called back
+            self.stalls_at -= 1
+            if self.stalls_at == 0:
+                await self.go_on.wait()
+        if self.dead:
+            raise Died
+        if self.left is None:
+            return await work()
+        self.left -= 1
+        if self.left == 0:
+            self.dead = True
+            raise Died
+        done = await work()
+        self.left -= 1
+        if self.left <= 0:
+            self.dead = True
+            raise Died
+        return done
+
+
+class Steps:
+    """Something whose methods are steps of a process."""
+
+    def __init__(self, of: Any, process: Process) -> None:
+        self._of = of
+        self._process = process
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._of, name)
+        if name == "turn":
+            return method
+
+        async def step(*given: Any, **named: Any) -> Any:
+            return await self._process.step(name, lambda: method(*given, **named))
+
+        return step
+
+
+class Newsroom:
+    """A service with two people and two projects; `now` is everybody's clock, moved by hand."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.now = START
+        self.service_is_ahead = timedelta(0)
+        self.requests: Counter[str] = Counter()
+        self.board = Board(store)
+        self.tracker = Tracker(clock=lambda: self.now + self.service_is_ahead)
+        self.ana, self.ben = Owner(None, TEAM, "U0ANA"), Owner(None, TEAM, "U0BEN")
+        self.finished: list[RunState] = []
+        self._unseen: dict[int, Issue] = {}
+        self._users: dict[str, User] = {}
+
+    async def open(self) -> None:
+        """People, projects, and keys."""
+        data = self.tracker.data
+        for number, name in ((1, "Shop"), (2, "Vault")):
+            project = Project(
+                number, name, identifier=name.lower(), tracker_ids=(defaults.BUG, defaults.TASK)
+            )
+            put(data.projects, project).is_public = number == SHOP
+        for number, owner in enumerate((self.ana, self.ben), 1):
+            name = owner.user_id[2:].lower()
+            user = User(number, name, name.title(), "Test", f"{name}@x.example", f"key-of-{name}")
+            self._users[name] = put(data.users, user)
+            data.join(data.projects[SHOP], user, defaults.DEVELOPER)
+        data.join(data.projects[VAULT], self._users["ana"], defaults.DEVELOPER)
+        await self.tracker.start()
+        self.client = Client(self.tracker.url, on_answer=lambda name, *_: self.requests.update([name]))
+        self.accounts = Accounts(self.client, self.store)
+        self.projects = Projects(self.client, self.store, self.accounts)
+        self.digests = Digests(self.client, self.store, self.accounts, self.projects, Catalogs(self.client))
+        for owner, name in ((self.ana, "ana"), (self.ben, "ben")):
+            await self.store.links.put(owner, SecretStr(f"key-of-{name}"), self._users[name].id, name.title())
+
+    async def close(self) -> None:
+        """Everything ends."""
+        await self.client.aclose()
+        await self.tracker.stop()
+
+    def engine(self, store: Store | None = None, board: Any = None) -> DigestRuns:
+        """Another process's engine."""
+        return DigestRuns(
+            self.client,
+            store or self.store,
+            self.accounts,
+            poster=board or self.board,
+            on_finished=lambda state, _late: self.finished.append(state),
+        )
+
+    async def add(
+        self, channel: str = "C1", schedule: str = "hourly", *, owner: Owner | None = None, **wanted: Any
+    ) -> Digest:
+        """A new digest of the shop."""
+        about: dict[str, Any] = {"project": "Shop", "zone": "Europe/Madrid", "schedule": parse(schedule)}
+        where = Channel(TEAM, channel)
+        planned: Planned = await self.digests.add(owner or self.ana, where, Wanted(**about | wanted))
+        return planned.digest
+
+    async def stored(self, digest: Digest) -> Digest:
+        """The digest as it is now."""
+        found = await self.store.digests.get(TEAM, digest.id)
+        assert found
+        return found
+
+    def report(
+        self, project: int = SHOP, *, visible: bool = True, private: bool = False, tracker: int = defaults.BUG
+    ) -> Issue:
+        """An issue opened now; one that isn't `visible` yet appears once it is `appear`ed."""
+        data = self.tracker.data
+        opened = (self.now + self.service_is_ahead).replace(microsecond=0)
+        issue = Issue(
+            id=free_id(data.issues, self._unseen),
+            project_id=project,
+            tracker_id=tracker,
+            status_id=defaults.NEW,
+            priority_id=defaults.NORMAL,
+            author_id=1,
+            subject="Something is broken",
+            created_on=opened,
+            updated_on=opened,
+            is_private=private,
+        )
+        put(data.issues if visible else self._unseen, issue)
+        return issue
+
+    def appear(self) -> None:
+        """What was opened earlier, and not visible yet, is visible now."""
+        self.tracker.data.issues.update(self._unseen)
+        self._unseen.clear()
+
+    async def tick(self, engine: DigestRuns, *, after: timedelta = timedelta(0)) -> None:
+        """Time passes, then the engine's clock ticks and its work is done."""
+        self.now += after
+        await engine.run_due(self.now)
+        await engine.idle()
+
+    async def works(self, process: Process) -> None:
+        """A process ticks, and works until it is done or dies."""
+        try:
+            await self.tick(process.engine)
+        except Died:
+            await process.engine.idle()
+
+    async def stalls(self, slow: Process, steps: int, other: Process, after: timedelta) -> None:
+        """A process stands still at one of its steps while time passes and another one works."""
+        slow.stalls_at, slow.go_on = steps, asyncio.Event()
+        work = asyncio.create_task(self.works(slow))
+        await asyncio.sleep(0.03)
+        await self.tick(other.engine, after=after)
+        slow.stalls_at = None
+        slow.go_on.set()
+        await work
