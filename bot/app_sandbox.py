@@ -13,15 +13,22 @@ from pydantic import SecretStr
 from bot.app import Bot, stop_signal
 from bot.config import Settings, has_screen
 from bot.sandbox.demo import demo_data
+from bot.sandbox.demo.life import go_on_reporting
 from bot.sandbox.people import PEOPLE, Person
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
 from bot.store.owner import Owner
 from bot.store.vault import Vault
+from bot.usecases.digests import Wanted
+from bot.usecases.projects import Channel
+from bot.usecases.schedules import parse
 
 HOST = "127.0.0.1"
 SECONDS_TO_FINISH = 5
+DIGEST_IN, DIGEST_OF, DIGEST_WHEN = "triage", "webshop", "cron */3 * * * *"
+"""The sandbox's own digest: its channel, its project, and when it comes."""
+SECONDS_BETWEEN_ISSUES = 50
 
 
 class PortTakenError(Exception):
@@ -94,6 +101,7 @@ class Sandbox:
         self._closing.push_async_callback(self.bot.stop, SECONDS_TO_FINISH)
         await self._link(person for person in PEOPLE if person.linked)
         await self._at_home()
+        await self._digest()
 
     async def _at_home(self) -> None:
         """Channels that are about a project have it as their own."""
@@ -105,6 +113,21 @@ class Sandbox:
                     await self.bot.store.channels.set_default(
                         team_id, channel.id, project.id, project.name, by=by
                     )
+
+    async def _digest(self) -> None:
+        """A digest every few minutes, and colleagues who give it something to tell."""
+        team_id = (await self.bot.slack.auth_test())["team_id"]
+        owner = next(person for person in PEOPLE if person.linked)
+        channels = self.workspace.state.channels.values()
+        channel = next(channel.id for channel in channels if channel.name == DIGEST_IN)
+        await self.bot.parts.digests.add(
+            Owner(None, team_id, owner.slack_id),
+            Channel(team_id, channel),
+            Wanted(project=DIGEST_OF, schedule=parse(DIGEST_WHEN), zone=owner.tz),
+        )
+        project = next(p.id for p in self.tracker.data.projects.values() if p.identifier == DIGEST_OF)
+        going_on = asyncio.create_task(go_on_reporting(self.tracker.data, project, SECONDS_BETWEEN_ISSUES))
+        self._closing.callback(going_on.cancel)
 
     async def _link(self, people: Iterable[Person]) -> None:
         team_id = (await self.bot.slack.auth_test())["team_id"]

@@ -5,9 +5,10 @@ Another service's conventions can be put here in their stead. The optional field
 """
 
 import re
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 KEY_HEADER = "X-Service-API-Key"  # service-interface.md, section 5; Redmine's is X-Redmine-API-Key
 
@@ -91,6 +92,14 @@ def stored_name(name: str) -> str:
 def issue_url(base_url: str, issue_id: int) -> str:
     """Where a person reads an issue: the interface's path without its suffix."""
     return f"{base_url}/issues/{issue_id}"
+
+
+def issues_url(base_url: str, filters: Mapping[str, str]) -> str:
+    """Where a person reads a list of issues; `filters` are the parameters of the interface's own list.
+
+    Redmine's pages take the same short forms, but only beside `set_filter`.
+    """
+    return f"{base_url}/issues?{urlencode({'set_filter': '1', **filters})}"
 
 
 def project_url(base_url: str, identifier: str | int) -> str:

@@ -46,6 +46,12 @@ COMMANDS = (
         "<issue> <duration> [activity: on:yesterday] [comment] | project:<name> <duration> | edit | help",
     ),
     Command(
+        "digest",
+        "Post what is new in a project, on a schedule",
+        "add <project> daily 09:00 [tracker: priority: category: group: empty:yes tz:] | now [n] | "
+        "pause <n> | resume <n> | change <n> | take over <n> | remove <n> | help",
+    ),
+    Command(
         "tracker",
         "Your account, projects and this channel's project",
         "link | unlink | whoami | projects [text] | project <id> | project new | default <project> | "
@@ -66,10 +72,14 @@ SHORTCUTS = (
 SCOPES = {
     "commands": "slash commands and shortcuts",
     "chat:write": "announcing a created issue, sharing one",
-    "channels:read": "whether a channel is shared with other companies",
+    "channels:read": "whether a channel is shared with other companies, or archived",
     "groups:read": "the same for private channels",
     "im:read": "the same for direct messages",
     "mpim:read": "the same for group messages",
+    "channels:history": "whether a digest was posted, after a crash",
+    "groups:history": "the same for private channels",
+    "im:history": "the same for direct messages",
+    "mpim:history": "the same for group messages",
     "users:read": "a person's name, language and time zone",
     "users:read.email": "a person's mail, when an administrator makes an account for them",
     "links:read": "noticing an issue's link in a conversation",
@@ -77,11 +87,13 @@ SCOPES = {
     "files:read": "taking a file that somebody attaches to an issue",
 }
 
-DESCRIPTION = "Create, find and read issues of your tracker, in your own name."
+DESCRIPTION = "Create, find and read issues of your tracker, in your own name; digests of what is new."
 LONG_DESCRIPTION = (
     "Issue Bot brings your issue tracker into Slack. Make an issue of a message, a form or one line; search "
-    "with the filters you know; look at an issue and share it in the channel. Everyone works with an account "
-    "of their own, so the tracker shows who did what, and nobody sees more than the tracker lets them see."
+    "with the filters you know; look at an issue and share it in the channel; log time and attach files. A "
+    "digest posts a project's new issues in a channel, on the schedule that you set. Everyone works with an "
+    "account of their own, so the tracker shows who did what, and nobody sees more than the tracker lets "
+    "them see."
 )
 EVENTS = ("app_home_opened", "link_shared", "entity_details_requested")
 EVENTS_PATH = "/slack/events"

@@ -11,6 +11,8 @@ from bot.slack.handling import Handling, Listener, Options, Submission
 from bot.slack.listeners import (
     accounts,
     announcements,
+    assigning,
+    digests,
     duplicates,
     home,
     issue_form,
@@ -31,6 +33,7 @@ COMMANDS: dict[str, Listener] = {
     "issue": issues.command,
     "issues": search.command,
     "timelog": timelog.command,
+    "digest": digests.command,
     "tracker": tracker.command,
 }
 SHORTCUTS: dict[str, Listener] = {
@@ -55,6 +58,7 @@ ACTIONS: dict[str, Listener] = {
     "issue.show": issues.show_pressed,
     "issue.share": issues.share_pressed,
     "issue.menu": issues.menu_chosen,
+    "issue.take": assigning.take_pressed,
     "search.page.previous": search.page_pressed,
     "search.page.next": search.page_pressed,
     "project.name": projects.name_typed,
@@ -67,6 +71,9 @@ ACTIONS: dict[str, Listener] = {
     "files.open_describe": file_listeners.describe_pressed,
     "files.retry": file_listeners.retry_pressed,
     "files.new": new_with_files.open_pressed,
+    "digest.add": digests.add_pressed,
+    "digest.change": digests.change_pressed,
+    **dict.fromkeys(digests.BUTTONS, digests.act_pressed),
     "home.create": issue_form.open_create,
     "home.search": search.open_form,
     "home.mine": home.mine_pressed,
@@ -86,6 +93,8 @@ FORMS: dict[str, Submission] = {
     "user.edit": users.submit_edit,
     "time.log": timelog.submit,
     "time.change": timelog.submit_change,
+    "digest.add": digests.submit,
+    "digest.change": digests.submit_change,
     "files.attach": file_listeners.submit,
     "files.describe": file_listeners.submit_description,
 }
@@ -95,6 +104,8 @@ OPTIONS: dict[str, Options] = {
     "issue.parent": issue_form.parent_options,
     "files.issue": file_listeners.issue_options,
     "time.issue": timelog.issue_options,
+    "digest.zone": digests.zone_options,
+    **{f"digest.{name}": digests.choice_options for name in ("tracker", "priority", "category")},
     **{
         f"issue.{name}": issue_form.choice_options
         for name in ("tracker", "status", "priority", "assignee", "category", "version", "watchers")

@@ -6,6 +6,7 @@ from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue
 from bot.store.created_issues import CreatedIssue
+from bot.store.digests import Digest
 from bot.store.links import Link
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -24,6 +25,7 @@ class Remembered:
     link: Link
     created: tuple[CreatedIssue, ...]
     entries: tuple[Entry, ...]
+    digests: tuple[Digest, ...]
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ class Home:
         if link is None:
             return None
         created = await self._store.created_issues.latest(owner, CREATED)
-        return Remembered(link, created, await self._store.time_entries.latest(owner, ENTRIES))
+        entries = await self._store.time_entries.latest(owner, ENTRIES)
+        return Remembered(link, created, entries, await self._store.digests.of_owner(owner))
 
     async def mine(self, owner: Owner) -> Mine:
         """The person's open issues, the most important first. Raises NotLinked, KeyRejected, ServiceError."""

@@ -10,7 +10,7 @@ from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.slack import submission
-from bot.usecases import files, issues, projects, timelog
+from bot.usecases import assigning, files, issues, projects, timelog
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.wire import Wire
@@ -64,7 +64,7 @@ async def service() -> AsyncIterator[Tracker]:
 @pytest.fixture
 async def wire(service: Tracker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Wire]:
     """What lies between an office and its service, and can fail; nothing comes late that is looked for."""
-    for usecase in (files, issues, projects, timelog):
+    for usecase in (assigning, files, issues, projects, timelog):
         monkeypatch.setattr(usecase, "LOOKS", (0.05, 0.1))
     wire = Wire(service.url)
     await wire.up()

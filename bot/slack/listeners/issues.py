@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from bot.errors import UserError
 from bot.slack.grammar import issue_command
-from bot.slack.grammar.requests import AttachFiles, Help, NewIssue, OpenForm, ShowIssue
-from bot.slack.listeners import files
+from bot.slack.grammar.requests import AttachFiles, Help, LogTime, NewIssue, OpenForm, ShowIssue
+from bot.slack.listeners import assigning, files, timelog
 from bot.slack.listeners.announcements import tell
 from bot.slack.listeners.drafts import draft_of
 from bot.slack.listeners.issue_form import open_form
@@ -62,12 +62,17 @@ async def share_pressed(turn: Turn) -> None:
 
 
 async def menu_chosen(turn: Turn) -> None:
-    """The `…` menu of a result."""
+    """The `…` menu of an issue's line."""
     what, _, number = turn.action["selected_option"]["value"].partition(":")
-    if what == "show":
-        await show(turn, int(number))
-    elif what == "share":
-        await share(turn, int(number), sure=False)
+    match what:
+        case "show":
+            await show(turn, int(number))
+        case "share":
+            await share(turn, int(number), sure=False)
+        case "take":
+            await assigning.take(turn, int(number))
+        case "time":
+            await timelog.open_form(turn, LogTime(issue=int(number)))
 
 
 async def share(turn: Turn, number: int, *, sure: bool = True) -> None:

@@ -11,6 +11,8 @@ from typing import Literal
 from slack_sdk.models.blocks import (
     Block,
     CheckboxesElement,
+    ConversationFilter,
+    ConversationSelectElement,
     DatePickerElement,
     ExternalDataSelectElement,
     InputBlock,
@@ -159,9 +161,7 @@ def choices(
         return StaticMultiSelectElement(
             action_id=action_id, options=options, initial_options=initial, placeholder=plain(placeholder, 150)
         )
-    return ExternalDataMultiSelectElement(
-        action_id=action_id, initial_options=initial, placeholder=plain(placeholder, 150), min_query_length=0
-    )
+    return several_searched(action_id, initial or (), placeholder)
 
 
 def searched(
@@ -173,6 +173,28 @@ def searched(
         initial_option=initial,
         placeholder=plain(placeholder, 150),
         min_query_length=least,
+    )
+
+
+def several_searched(
+    action_id: str, initial: Sequence[Option], placeholder: str
+) -> ExternalDataMultiSelectElement:
+    """A select of several whose choices are asked for as one types."""
+    return ExternalDataMultiSelectElement(
+        action_id=action_id,
+        initial_options=list(initial) or None,
+        placeholder=plain(placeholder, 150),
+        min_query_length=0,
+    )
+
+
+def conversation(action_id: str, initial: str | None, placeholder: str) -> ConversationSelectElement:
+    """A select of the person's conversations, less those with people outside the company."""
+    return ConversationSelectElement(
+        action_id=action_id,
+        initial_conversation=initial,
+        placeholder=plain(placeholder, 150),
+        filter=ConversationFilter(exclude_external_shared_channels=True),
     )
 
 
@@ -200,6 +222,11 @@ class Values:
     def all_chosen(self, name: str, what: Literal["value", "text"] = "value") -> tuple[str, ...]:
         """The values, or the texts, of all that were chosen or ticked."""
         return tuple(_of(option, what) for option in self._blocks.get(name, {}).get("selected_options") or ())
+
+    def conversation(self, name: str) -> str | None:
+        """The id of the conversation that was chosen."""
+        chosen = self._blocks.get(name, {}).get("selected_conversation")
+        return chosen if isinstance(chosen, str) else None
 
     def day(self, name: str) -> date | None:
         """The date that was picked."""

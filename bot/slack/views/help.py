@@ -38,6 +38,20 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ('project:"web shop" 30m activity:support Stand-up', "logs it on a project"),
         ("edit", "changes what you logged last"),
     ),
+    "digest": (
+        ("", "lists the digests of this channel, with buttons"),
+        ("add webshop weekdays 09:00", "posts here, at nine in your time zone, what was opened since"),
+        ("add webshop", "opens the form with all there is to choose"),
+        (
+            "add webshop weekly mon,thu 9:30 tracker:bug priority:high,urgent tz:Europe/Paris",
+            "with a schedule (`daily 9am`, `weekdays 09:00`, `weekly mon 09:00`, `hourly`, "
+            "`cron 0 9 * * 1-5`) and options: `tracker: priority: category: "
+            "group:tracker|priority|category|assignee empty:yes tz:`",
+        ),
+        ("now", "posts what is new at once; `now 3` where there are several"),
+        ("pause 3", "stops number 3 until `resume 3`; `change 3` opens its form, `remove 3` forgets it"),
+        ("take over 3", "makes it yours: it runs with your key from then on"),
+    ),
     "tracker": (
         ("", "your account, and this help"),
         ("link", "links your account; the key is typed into a form"),

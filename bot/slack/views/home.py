@@ -6,13 +6,14 @@ from decimal import Decimal
 from slack_sdk.models.blocks import Block
 
 from bot.slack.mrkdwn import escape, line, link
-from bot.slack.views import accounts
+from bot.slack.views import accounts, digests
 from bot.slack.views import help as help_views
 from bot.slack.views.blocks import JSON, actions, button, context, divider, header, section, shortened
 from bot.slack.views.issues import Style, hours, listed
 from bot.store.time_entries import Entry
 from bot.usecases.home import Mine, Remembered
 
+DIGESTS = 15
 ONE_MOMENT = ":hourglass_flowing_sand: One moment…"
 
 
@@ -31,6 +32,7 @@ def home(
     blocks += accounts.state(style.service, command("tracker"), name)
     if remembered:
         blocks += [_buttons(), *_mine(mine, style, said), *_made(remembered, style)]
+        blocks += _digests(remembered, command)
     blocks += [divider(), *help_views.overview(command, style.service).blocks]
     return {
         "type": "home",
@@ -82,6 +84,18 @@ def _made(remembered: Remembered, style: Style) -> list[Block]:
             section(_entry(entry, style), accessory=button("Edit", "time.edit", str(entry.id)))
             for entry in remembered.entries
         ]
+    return blocks
+
+
+def _digests(remembered: Remembered, command: Callable[[str], str]) -> list[Block]:
+    found = remembered.digests
+    blocks: list[Block] = [header("My digests")] if found else []
+    for digest in found[:DIGESTS]:
+        act = ("Resume", "digest.resume") if digest.paused else ("Pause", "digest.pause")
+        text = f"{digests.title(digest)}\n{digests.standing(digest, digest.owner, command)}"
+        blocks.append(section(text, accessory=button(*act, str(digest.id))))
+    if (more := len(found) - DIGESTS) > 0:
+        blocks.append(context(f"{more} more: `{command('digest')}` lists them in their channels."))
     return blocks
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from slack_sdk.models.blocks import Block, Option
+from slack_sdk.models.blocks import Block, Option, OverflowMenuElement
 from slack_sdk.models.blocks.block_elements import InteractiveElement
 
 from bot.service.conventions import issue_url
@@ -17,6 +17,7 @@ from bot.slack.views.blocks import (
     confirm,
     context,
     fields,
+    option,
     overflow,
     plain,
     section,
@@ -74,7 +75,7 @@ def shared(shown: Shown, style: Style, user_id: str) -> Message:
     """An issue as one person shares it with a conversation: what anyone needs to follow the talk."""
     issue = shown.issue
     text = f"<@{user_id}> shares {title(issue, style)}"
-    return Message(text, (section(text), context(f"{kind(issue)} · {people(issue)}"), _open_it(issue, style)))
+    return Message(text, (section(text), context(f"{kind(issue)} · {people(issue)}"), open_it(issue, style)))
 
 
 def announced(created: Created, style: Style, user_id: str) -> Message:
@@ -82,7 +83,7 @@ def announced(created: Created, style: Style, user_id: str) -> Message:
     issue = created.issue
     tracker = line(issue.tracker.name) if issue.tracker else "an issue"
     text = f"<@{user_id}> created {tracker} {title(issue, style)}"
-    return Message(text, (section(text), context(f"{kind(issue)} · {people(issue)}"), _open_it(issue, style)))
+    return Message(text, (section(text), context(f"{kind(issue)} · {people(issue)}"), open_it(issue, style)))
 
 
 def created(made: Created, style: Style, why_private: str | None) -> Message:
@@ -95,7 +96,7 @@ def created(made: Created, style: Style, why_private: str | None) -> Message:
         blocks.append(section(f"{escape(style.service)} changed what you asked for:\n{notes}"))
     if why_private:
         blocks.append(context(f"Only you see this: {escape(why_private)}."))
-    blocks.append(_open_it(issue, style))
+    blocks.append(open_it(issue, style))
     return Message(text, tuple(blocks))
 
 
@@ -111,18 +112,21 @@ def listed(issue: Issue, style: Style, *, shareable: bool) -> Block:
     if issue.is_private:
         facts.append(":lock: private")
     project = f"{line(issue.project.name)} · " if issue.project and issue.project.name else ""
-    choices = [Option(text=plain("Show", 75), value=f"show:{issue.id}")]
-    if shareable and not issue.is_private:
-        choices.append(Option(text=plain("Share here", 75), value=f"share:{issue.id}"))
-    choices.append(
-        Option(text=plain(f"Open in {style.service}", 75), value=f"open:{issue.id}", url=style.url(issue.id))
-    )
-    return section(
-        f"*{title(issue, style)}*\n{project}{' · '.join(facts)}", accessory=overflow("issue.menu", choices)
-    )
+    more = [("Share here", "share")] if shareable and not issue.is_private else []
+    return section(f"*{title(issue, style)}*\n{project}{' · '.join(facts)}", menu(issue.id, style, *more))
 
 
-def _open_it(issue: Issue, style: Style) -> Block:
+def menu(number: int, style: Style, *more: tuple[str, str]) -> OverflowMenuElement:
+    """The `…` menu of an issue's line; `more` is what else can be done: its label, and its word in the
+    choice's value.
+    """
+    here = [option(label, f"{what}:{number}") for label, what in (("Show", "show"), *more)]
+    there = Option(text=plain(f"Open in {style.service}", 75), value=f"open:{number}", url=style.url(number))
+    return overflow("issue.menu", [*here, there])
+
+
+def open_it(issue: Issue, style: Style) -> Block:
+    """The two ways to read an issue: its card here, its page in the service."""
     return actions(
         [
             button("Show", "issue.show", str(issue.id)),

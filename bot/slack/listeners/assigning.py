@@ -1,0 +1,17 @@
+"""Taking an issue, from a digest's `…` menu or after being asked."""
+
+from bot.slack.turn import Turn
+from bot.slack.views import assigning as views
+
+
+async def take(turn: Turn, number: int) -> None:
+    """Make an issue the person's own; told to them alone, who are asked first if it is somebody else's."""
+    result = await turn.parts.assigning.take(turn.owner, number, agreed=None)
+    await turn.answer(views.taken(result, turn.style))
+
+
+async def take_pressed(turn: Turn) -> None:
+    """The button *Take it from …*; its value names whom the person was asked about."""
+    number, _, holder = turn.action["value"].partition(":")
+    result = await turn.parts.assigning.take(turn.owner, int(number), agreed=int(holder))
+    await turn.answer(views.taken(result, turn.style), replace=True)

@@ -1,0 +1,46 @@
+"""What a person sees of taking an issue."""
+
+from slack_sdk.models.blocks import Block
+
+from bot.service.models import Issue
+from bot.slack.mrkdwn import escape, line
+from bot.slack.views.blocks import Message, actions, button, context, section
+from bot.slack.views.issues import Style, open_it
+from bot.usecases.assigning import Outcome, Taken
+
+TAKE = "issue.take"
+
+
+def taken(result: Taken, style: Style) -> Message:
+    """What came of it; for somebody else's issue the question, with the button that answers it."""
+    issue = result.issue
+    said = _said(result, style)
+    blocks: list[Block] = [section(said), context(line(issue.subject) or f"#{issue.id}")]
+    if result.outcome is Outcome.ASKS and issue.assigned_to:
+        asked = f"{issue.id}:{issue.assigned_to.id}"
+        blocks.append(actions([button(f"Take it from {_holder(issue)}", TAKE, asked, style="primary")]))
+    blocks.append(open_it(issue, style))
+    return Message(said, tuple(blocks))
+
+
+def _said(result: Taken, style: Style) -> str:
+    issue, service = result.issue, escape(style.service)
+    match result.outcome:
+        case Outcome.DONE:
+            return f"#{issue.id} is yours now."
+        case Outcome.ALREADY:
+            return f"#{issue.id} is yours already."
+        case Outcome.ASKS:
+            return f"#{issue.id} is assigned to {line(_holder(issue))}: do you want to take it?"
+        case Outcome.LEFT:
+            left = f"with {line(_holder(issue))}" if issue.assigned_to else "unassigned"
+            return (
+                f"{service} left #{issue.id} {left}: "
+                "ask a manager of its project whether you may have it assigned to you."
+            )
+        case Outcome.UNABLE:
+            return f"{service} doesn't let me assign an issue that exists: open #{issue.id} and do it there."
+
+
+def _holder(issue: Issue) -> str:
+    return (issue.assigned_to.name if issue.assigned_to else "") or "somebody else"
