@@ -164,13 +164,13 @@ class DigestRuns:
     async def take(
         self, runs: Sequence[Run], holder: str, now: datetime, lease_until: datetime
     ) -> tuple[Run, ...]:
-        """Takes runs over whose lease has ended; those that this caller got."""
+        """Takes runs over whose lease has ended and that are as they were seen: those that this caller got."""
         taken = []
         async with self._database.session() as session:
             for run in runs:
                 statement = (
                     _update(run)
-                    .where(DigestRunRow.lease_until <= now)
+                    .where(DigestRunRow.state == run.state, DigestRunRow.lease_until <= now)
                     .values(holder=holder, lease_until=lease_until)
                     .returning(DigestRunRow.digest_id)
                 )
@@ -211,7 +211,10 @@ class DigestRuns:
         """
         begins = (
             _update(run)
-            .where(exists().where(DigestRow.id == DigestRunRow.digest_id, DigestRow.paused.is_(None)))
+            .where(
+                DigestRunRow.state == RunState.CLAIMED,
+                exists().where(DigestRow.id == DigestRunRow.digest_id, DigestRow.paused.is_(None)),
+            )
             .values(state=RunState.SENDING, sending_at=now, lease_until=lease_until, covered_to=covered_to)
             .returning(DigestRunRow.digest_id)
         )

@@ -18,7 +18,7 @@ import structlog
 from bot.errors import BotError, NotLinked, ServiceError, StoredSecretError, TooManyRequests
 from bot.service.client import Client
 from bot.store.digest_runs import Claim, Run, RunState
-from bot.store.digests import Covered, Digest, Pause
+from bot.store.digests import Covered, Digest, Notice, Pause
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.usecases import digest_periods as periods
@@ -69,13 +69,12 @@ class DigestRuns:
         self._readers = asyncio.Semaphore(READERS)
         self._at_hand: set[tuple[int, datetime]] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._telling: asyncio.Task[None] | None = None
         self._set = (datetime.now(UTC), time.monotonic())
 
     async def run_due(self, now: datetime) -> None:
         """Claim whatever is due at `now` (the database's clock) and set it going; `idle` waits for it."""
         self._set = (now, time.monotonic())
-        self._tell_soon()
+        await self._tell()
         if self._at_hand:
             await self._store.digest_runs.renew(self._holder, now + LEASE)
         left = await self._store.digest_runs.expired(now, AT_HAND)
@@ -147,7 +146,7 @@ class DigestRuns:
             await asyncio.gather(*(self._later(run) for run in runs), return_exceptions=True)
         finally:
             self._at_hand.difference_update(map(_key, runs))
-            self._tell_soon()
+        await self._tell()
 
     async def _guarded(self, run: Run, work: Awaitable[T]) -> T | None:
         try:
@@ -208,7 +207,7 @@ class DigestRuns:
                 log.warning("a key can't be opened", action="digest.key_unreadable")
                 await asyncio.gather(*(self._later(run) for run in runs))
             else:
-                await self._orphaned(runs)
+                await self._stop(runs, Pause.KEY, await self._store.digests.of_owner(runs[0].digest.owner))
         except BotError as error:
             log.warning("not read", action="digest.not_read", error=str(error))
             wait = error.retry_after if isinstance(error, TooManyRequests) else None
@@ -323,37 +322,31 @@ class DigestRuns:
         wait = seconds or min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(run.attempts, 10))
         await self._store.digest_runs.later(run, self._now() + timedelta(seconds=wait))
 
-    async def _stop(self, runs: Sequence[Run], why: Pause) -> None:
-        await self._store.digests.stop([run.digest.id for run in runs], why)
+    async def _stop(self, runs: Sequence[Run], why: Pause, others: Sequence[Digest] = ()) -> None:
+        """Ends runs of digests that can't go on; `others` stop with them, so that it is said once."""
+        stopping = {run.digest.id for run in runs} | {digest.id for digest in others}
+        await self._store.digests.stop(stopping, why)
         for run in runs:
             await self._store.digest_runs.drop(run)
             log.info("digest stopped", action="digest.stopped", digest=run.digest.id, why=why.value)
             self._on_finished(RunState.DROPPED, self._now() - run.due_at)
 
-    async def _orphaned(self, runs: Sequence[Run]) -> None:
-        """The owner's key is no more: all their digests stop, so that this is said once."""
-        await self._stop(runs, Pause.KEY)
-        others = await self._store.digests.of_owner(runs[0].digest.owner)
-        await self._store.digests.stop([digest.id for digest in others], Pause.KEY)
-
-    def _tell_soon(self) -> None:
-        if self._telling is None or self._telling.done():
-            self._telling = self._go(self._tell())
-
     async def _tell(self) -> None:
-        """Tell people what became of their digests, once; what can't be said is said later."""
-        try:
-            to_owners = await self._store.digests.owners_to_tell(NOTICES)
-            for (_, notice), those in _grouped(to_owners, lambda one: (one[0].owner, one[1])).items():
-                digests = [digest for digest, _ in those]
-                if not await self._poster.tell_owner(digests, notice):
-                    await self._store.digests.tell_owners_later([d.id for d in digests], notice)
-            to_channels = await self._store.digests.channels_to_tell(NOTICES)
-            for digests in _grouped(to_channels, lambda d: (d.owner.team_id, d.channel_id)).values():
-                if not await self._poster.tell_channel(digests):
-                    await self._store.digests.tell_channels_later([d.id for d in digests])
-        except Exception:
-            log.exception("not told", action="digest.not_told")
+        """Have people told what became of their digests, once."""
+        to_owners = await self._store.digests.owners_to_tell(NOTICES)
+        for (_, notice), those in _grouped(to_owners, lambda one: (one[0].owner, one[1])).items():
+            self._go(self._tell_owner([digest for digest, _ in those], notice))
+        to_channels = await self._store.digests.channels_to_tell(NOTICES)
+        for told in _grouped(to_channels, lambda one: (one.owner.team_id, one.channel_id)).values():
+            self._go(self._tell_channel(told))
+
+    async def _tell_owner(self, digests: Sequence[Digest], notice: Notice) -> None:
+        if not await self._poster.tell_owner(digests, notice):
+            await self._store.digests.tell_owners_later([digest.id for digest in digests], notice)
+
+    async def _tell_channel(self, digests: Sequence[Digest]) -> None:
+        if not await self._poster.tell_channel(digests):
+            await self._store.digests.tell_channels_later([digest.id for digest in digests])
 
 
 def _key(run: Run) -> tuple[int, datetime]:

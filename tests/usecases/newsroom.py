@@ -5,7 +5,7 @@ board that they post to in the place of Slack.
 import asyncio
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -130,7 +130,8 @@ class Process:
 
     def __init__(self, newsroom: "Newsroom") -> None:
         self.left: int | None = None
-        self.stalls_at: int | None = None
+        self.stalls_at: int | str | None = None
+        self.stands_still = asyncio.Event()
         self.go_on = asyncio.Event()
         self.dead = False
         store = Store.__new__(Store)
@@ -144,10 +145,8 @@ class Process:
         self.left = steps
 
     async def step(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
-        if self.stalls_at is not None and name != "post":  # what Slack already has can't be called back
-            self.stalls_at -= 1
-            if self.stalls_at == 0:
-                await self.go_on.wait()
+        if name == self.stalls_at or (isinstance(self.stalls_at, int) and name != "post"):
+            await self._stall()
         if self.dead:
             raise Died
         if self.left is None:
@@ -162,6 +161,14 @@ class Process:
             self.dead = True
             raise Died
         return done
+
+    async def _stall(self) -> None:
+        """Stand still; never at a post: what Slack already has can't be called back."""
+        if isinstance(self.stalls_at, int):
+            self.stalls_at -= 1
+        if self.stalls_at == 0 or isinstance(self.stalls_at, str):
+            self.stands_still.set()
+            await self.go_on.wait()
 
 
 class Steps:
@@ -288,12 +295,16 @@ class Newsroom:
         except Died:
             await process.engine.idle()
 
-    async def stalls(self, slow: Process, steps: int, other: Process, after: timedelta) -> None:
-        """A process stands still at one of its steps while time passes and another one works."""
-        slow.stalls_at, slow.go_on = steps, asyncio.Event()
+    async def stalls(
+        self, slow: Process, at: int | str, meanwhile: Callable[[], Coroutine[Any, Any, object]]
+    ) -> None:
+        """A process stands still at one of its steps, by number or name, while something else happens."""
+        slow.stalls_at, slow.stands_still, slow.go_on = at, asyncio.Event(), asyncio.Event()
         work = asyncio.create_task(self.works(slow))
-        await asyncio.sleep(0.03)
-        await self.tick(other.engine, after=after)
+        standing = asyncio.create_task(slow.stands_still.wait())
+        await asyncio.wait({work, standing}, return_when=asyncio.FIRST_COMPLETED)
+        standing.cancel()
+        await meanwhile()
         slow.stalls_at = None
         slow.go_on.set()
         await work

@@ -127,7 +127,8 @@ class Machine(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1), steps=STEPS, lease_ends=st.booleans())
     def a_process_stalls_while_the_other_goes_on(self, *, which: int, steps: int, lease_ends: bool) -> None:
         slow, other = self.processes[which], self.processes[1 - which]
-        self.run(self.newsroom.stalls(slow, steps, other, LEASE * 1.5 if lease_ends else timedelta(0)))
+        after = LEASE * 1.5 if lease_ends else timedelta(0)
+        self.run(self.newsroom.stalls(slow, steps, lambda: self.newsroom.tick(other.engine, after=after)))
 
     @rule(digest=st.integers(1, 3))
     def somebody_pauses_one(self, digest: int) -> None:

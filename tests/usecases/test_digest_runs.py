@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -169,11 +170,28 @@ async def test_a_process_that_wakes_up_after_another_one_took_over_posts_nothing
         issue = newsroom.report()
         newsroom.now += HOUR
         newsroom.board.faults = [fault]
-        await newsroom.stalls(sleeping, steps, other, SOON)
+        await newsroom.stalls(sleeping, steps, partial(newsroom.tick, other.engine, after=SOON))
         await newsroom.tick(other.engine, after=SOON)
         await newsroom.tick(other.engine, after=SOON)
         assert [post.issues for post in newsroom.board.posts if post.digest == digest.id] == [(issue.id,)]
         await newsroom.digests.remove(newsroom.ana, None, digest.id)
+
+
+async def test_a_digest_that_is_paused_or_removed_while_it_is_read_is_not_posted(newsroom: Newsroom) -> None:
+    process = Process(newsroom)
+    paused, removed = await newsroom.add("C1"), await newsroom.add("C2")
+    issue = newsroom.report()
+    newsroom.now += HOUR
+
+    async def meanwhile() -> None:
+        await newsroom.digests.pause(newsroom.ana, None, paused.id)
+        await newsroom.digests.remove(newsroom.ana, None, removed.id)
+
+    await newsroom.stalls(process, "begin_sending", meanwhile)
+    assert newsroom.board.posts == []
+    await newsroom.digests.resume(newsroom.ana, None, paused.id)
+    await newsroom.tick(process.engine, after=HOUR)
+    assert [post.issues for post in newsroom.board.posts] == [(issue.id,)]
 
 
 async def test_what_a_process_that_stops_did_not_begin_to_send_goes_to_another_one_at_once(
