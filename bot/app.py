@@ -92,8 +92,9 @@ class Bot:
         """Takes nothing new, lets what is at hand finish for up to `grace` seconds, and closes everything."""
         self.ready = False
         deadline = time.monotonic() + grace
-        if self._scheduler:
-            await self._scheduler.stop()
+        scheduler, self._scheduler = self._scheduler, None
+        if scheduler:
+            await scheduler.stop()
         if self._web:
             self._web.stopping = True
         # The socket stays open for answers that go back over it: acknowledgements, and refusals in a form.
@@ -101,13 +102,10 @@ class Bot:
         if self._socket:
             await self._socket.close()
         left = max(0, deadline - time.monotonic())
-        cut_off, _ = await asyncio.gather(self.in_flight.drain(left), self._stop_digests(left))
+        finishing = [self.digests.stop(left)] if scheduler else []
+        cut_off, *_ = await asyncio.gather(self.in_flight.drain(left), *finishing)
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)
-
-    async def _stop_digests(self, seconds: float) -> None:
-        if self._scheduler:
-            await self.digests.stop(seconds)
 
     async def _start(self) -> None:
         settings, closing = self.settings, self._closing

@@ -38,10 +38,9 @@ class Scheduler:
 
     async def stop(self) -> None:
         """Tick no more; what was set going goes on."""
-        if self._clock.running:
-            self._clock.pause()
-            async with self._ticking:  # a tick that is cut off would drop its connection to the database
-                self._clock.shutdown(wait=False)
+        self._clock.pause()
+        async with self._ticking:  # a tick that is cut off would drop its connection to the database
+            self._clock.shutdown(wait=False)
 
     async def _tick(self) -> None:
         async with self._ticking:

@@ -164,7 +164,7 @@ class DigestRuns:
     async def take(
         self, runs: Sequence[Run], holder: str, now: datetime, lease_until: datetime
     ) -> tuple[Run, ...]:
-        """Takes runs over whose lease has ended and that are as they were seen: those that this caller got."""
+        """Takes runs over whose lease has ended and that are as they were seen; those that it got."""
         taken = []
         async with self._database.session() as session:
             for run in runs:
