@@ -32,7 +32,7 @@ from bot.usecases.digest_runs import DigestRuns
 SECONDS_TO_CONNECT = 10
 SECONDS_TO_ACKNOWLEDGE = 3  # Slack's limit
 DELIVERIES_KEPT = timedelta(days=1)
-RUNS_KEPT = timedelta(days=30)
+RUNS_KEPT = timedelta(days=2)
 SECONDS_BETWEEN_PRUNINGS = 3600
 
 log = structlog.get_logger()

@@ -1,7 +1,7 @@
 """The clock of every process: it ticks, and nothing else. What is due lies in the database."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -25,7 +25,7 @@ class Scheduler:
 
     def start(self) -> None:
         """Tick from now on."""
-        self._clock.add_job(
+        self._job = self._clock.add_job(
             self._tick,
             "interval",
             seconds=SECONDS,
@@ -35,12 +35,22 @@ class Scheduler:
             next_run_time=datetime.now(UTC),
         )
         self._clock.start()
+        self._watch = asyncio.create_task(self._watched())
 
     async def stop(self) -> None:
         """Tick no more; what was set going goes on."""
+        self._watch.cancel()
         self._clock.pause()
         async with self._ticking:  # a tick that is cut off would drop its connection to the database
             self._clock.shutdown(wait=False)
+
+    async def _watched(self) -> None:
+        """APScheduler goes by the wall clock: where that is set back, it would wait for the time it had."""
+        while True:
+            await asyncio.sleep(SECONDS)
+            latest = datetime.now(UTC) + timedelta(seconds=2 * SECONDS)
+            if self._job.next_run_time > latest:
+                self._job.modify(next_run_time=datetime.now(UTC))
 
     async def _tick(self) -> None:
         async with self._ticking:

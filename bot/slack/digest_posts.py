@@ -1,7 +1,8 @@
 """Digests in Slack: where they may go, posting each once, finding out whether one was posted."""
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -18,7 +19,18 @@ from bot.slack.views import digest_message, digest_notices
 from bot.slack.views.blocks import JSON, Message
 from bot.slack.views.issues import Style
 from bot.store.digests import Digest, Notice, Pause
-from bot.usecases.digest_posts import Delayed, Edition, Outcome, Posted, Refused, Standing, Unsure
+from bot.usecases.digest_posts import (
+    Absent,
+    Delayed,
+    Edition,
+    Found,
+    Hidden,
+    Outcome,
+    Posted,
+    Refused,
+    Standing,
+    Unsure,
+)
 from bot.usecases.recent import Recent
 
 EVENT_TYPE = "issuebot_digest"
@@ -28,7 +40,8 @@ SKEW = timedelta(hours=1)
 """How far Slack's clock may be from the database's."""
 WAIT = 30.0
 """Seconds until Slack is asked again that could not be reached, or doesn't know its own app."""
-LISTED_FOR = 60
+LISTED_FOR = 5
+"""Seconds for which a list of conversations holds: so late it is noticed that outsiders came in."""
 GONE = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "channel_is_limited_access", "user_not_found"}
 )
@@ -36,9 +49,23 @@ GONE = frozenset(
 BROKEN = frozenset({None, "internal_error", "fatal_error", "service_unavailable", "request_timeout"})
 """What may have been carried out all the same (docs.slack.dev, chat.postMessage, Errors)."""
 LOCKED_OUT = frozenset(
-    {"account_inactive", "invalid_auth", "missing_scope", "not_authed", "token_expired", "token_revoked"}
+    {
+        "access_denied",
+        "accesslimited",
+        "account_inactive",
+        "invalid_auth",
+        "message_limit_exceeded",
+        "missing_scope",
+        "not_authed",
+        "org_login_required",
+        "rate_limited",
+        "ratelimited",
+        "team_added_to_org",
+        "token_expired",
+        "token_revoked",
+    }
 )
-"""What is wrong with the app, not with the conversation."""
+"""What is wrong with the app or the workspace and not with the conversation: it passes, or is mended."""
 
 log = structlog.get_logger(__name__)
 
@@ -52,6 +79,7 @@ class SlackPoster:
         self._command = command
         self._pacers: dict[str, Pacer] = defaultdict(Pacer)
         self._listed: Recent[str, Mapping[str, Standing]] = Recent(seconds=LISTED_FOR)
+        self._listing = asyncio.Lock()
 
     def __len__(self) -> int:
         return sum(map(len, self._pacers.values()))
@@ -59,7 +87,8 @@ class SlackPoster:
     async def standings(self, team_id: str, channels: Collection[str]) -> Mapping[str, Standing]:
         """From one list of all that the bot is in; what isn't there is asked for by itself."""
         try:
-            listed = await self._listed.get(team_id, self._conversations)
+            async with self._listing:  # who comes while it is read waits for it
+                listed = await self._listed.get(team_id, self._conversations)
         except SLACK_FAILED as error:
             log.info("conversations not listed", action="digest.channels", error=reason(error))
             listed = {}
@@ -69,16 +98,20 @@ class SlackPoster:
         """Waits until a message may go to the digest's channel."""
         return self._pacers[digest.owner.team_id].turn(digest.channel_id, due_at)
 
-    async def post(self, edition: Edition) -> Outcome:
-        """Posts once."""
-        message = digest_message.message(edition, self._style, self._command)
+    def prepared(self, edition: Edition) -> Callable[[], Awaitable[Outcome]]:
+        """The message, made; calling it posts it once."""
         digest = edition.digest
-        outcome = await self._post(digest.channel_id, message, _metadata(digest, edition.due_at))
-        if isinstance(outcome, Delayed):
-            self._pacers[digest.owner.team_id].hold(outcome.seconds)
-        return outcome
+        message = digest_message.message(edition, self._style, self._command)
 
-    async def find(self, digest: Digest, due_at: datetime, since: datetime) -> Outcome:
+        async def post() -> Outcome:
+            outcome = await self._post(digest.channel_id, message, _metadata(digest, edition.due_at))
+            if isinstance(outcome, Delayed):
+                self._pacers[digest.owner.team_id].hold(outcome.seconds)
+            return outcome
+
+        return post
+
+    async def find(self, digest: Digest, due_at: datetime, since: datetime) -> Found:
         """Reads the channel around that time for the message that has the due time in its metadata."""
         wanted = _metadata(digest, due_at)
         cursor = ""
@@ -98,16 +131,17 @@ class SlackPoster:
                         return Posted(str(message["ts"]))
                 cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
                 if not cursor:
-                    return Unsure.HIDDEN if page.get("has_more") else Unsure.ABSENT
+                    return Hidden() if page.get("has_more") else Absent()
         except SlackApiError as error:
             log.warning("not looked up", action="digest.look_up", error=reason(error))
             if (seconds := _asked_to_wait(error)) is not None:
                 return Delayed(seconds)
-            return Delayed(WAIT) if reason(error) in BROKEN else Unsure.HIDDEN
+            passes = reason(error) in BROKEN | LOCKED_OUT - {"missing_scope"}
+            return Delayed(WAIT) if passes else Hidden()
         except SLACK_FAILED as error:
             log.warning("not looked up", action="digest.look_up", error=type(error).__name__)
             return Delayed(WAIT)
-        return Unsure.HIDDEN
+        return Hidden()
 
     async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
         """One direct message."""
@@ -136,7 +170,7 @@ class SlackPoster:
             return Delayed(WAIT)
         except SLACK_FAILED as error:
             log.warning("post broken off", action="digest.post", error=type(error).__name__)
-            return Unsure.UNSURE
+            return Unsure()
         return Posted(str(answer["ts"]))
 
     async def _conversations(self) -> Mapping[str, Standing]:
@@ -194,7 +228,7 @@ def _refused(error: SlackApiError) -> Outcome:
     why = reason(error)
     log.warning("post refused", action="digest.post", error=why)
     if why in BROKEN:
-        return Unsure.UNSURE
+        return Unsure()
     if why in LOCKED_OUT:
         return Delayed(WAIT)
     return Refused(Pause.CHANNEL if why in GONE else Pause.REFUSED)

@@ -81,6 +81,11 @@ class Turn:
         return pressed
 
     @property
+    def number(self) -> int:
+        """The number of what the pressed button is about. Raises UserError where its value is none."""
+        return number_in(self.action.get("value"))
+
+    @property
     def acted_at(self) -> float:
         """When the action was made, in Slack's seconds."""
         return float(self.action.get("action_ts") or time.time())
@@ -157,6 +162,13 @@ class Turn:
             await self.show(notice(title, said.text))
         else:
             await self.answer(said)
+
+
+def number_in(value: object) -> int:
+    """A number as the bot wrote it into a button, an option or a form. Raises UserError for anything else."""
+    if not re.fullmatch("[0-9]{1,12}", str(value)):
+        raise UserError("I can't tell what that was about: begin anew.")
+    return int(str(value))
 
 
 def modal(body: JSON) -> JSON | None:

@@ -25,6 +25,7 @@ READS = frozenset(
         "chat.getPermalink",
         "conversations.history",
         "conversations.info",
+        "conversations.members",
         "files.info",
         "users.conversations",
         "users.info",

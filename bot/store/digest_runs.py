@@ -24,7 +24,7 @@ NOBODY = ""
 
 
 class RunState(StrEnum):
-    """How far a run is; the first two are unfinished."""
+    """How far a run is. The first two are unfinished: such a run has a lease."""
 
     CLAIMED = "claimed"
     SENDING = "sending"
@@ -35,9 +35,6 @@ class RunState(StrEnum):
     """It may have been posted and nobody can tell; it isn't repeated."""
     DROPPED = "dropped"
     """Nothing was posted, and nothing is covered: the digest was paused."""
-
-
-UNFINISHED = (RunState.CLAIMED, RunState.SENDING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +49,8 @@ class Run:
     attempts: int = 0
     sending_at: datetime | None = None
     covered_to: datetime | None = None
+    dead: bool = False
+    """Whether it was taken from a process that let its lease end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +80,7 @@ class DigestRuns:
         """The digests of one owner that are due, the longest due first: the owner of the one that is due the
         longest. A digest whose last run isn't finished isn't among them.
         """
-        due = and_(DigestRow.next_due <= now, ~_unfinished_of(DigestRow.id))
+        due = and_(DigestRow.next_due <= now, DigestRow.paused.is_(None), ~_unfinished_of(DigestRow.id))
         async with self._database.reading() as session:
             first = await session.scalar(
                 select(DigestRow).where(due).order_by(DigestRow.next_due, DigestRow.id).limit(1)
@@ -106,37 +105,26 @@ class DigestRuns:
 
         A claim with `next_due` None leaves the schedule as it is: for a run that somebody asked for.
         """
-        got = []
         async with self._database.session() as session:
-            for claim in claims:
-                if await self._claim(session, claim, holder, lease_until):
-                    state = RunState.CLAIMED
-                    got.append(
-                        Run(
-                            digest=claim.digest,
-                            due_at=claim.due_at,
-                            state=state,
-                            holder=holder,
-                            missed=claim.missed,
-                        )
-                    )
-        return tuple(got)
+            claimed = [await self._claim(session, claim, holder, lease_until) for claim in claims]
+        return tuple(run for run in claimed if run is not None)
 
-    async def _claim(self, session: AsyncSession, claim: Claim, holder: str, lease_until: datetime) -> bool:
-        digest, scheduled = claim.digest, claim.next_due is not None
-        still = DigestRow.next_due == digest.next_due if scheduled else DigestRow.paused.is_(None)
-        row = await session.scalar(
-            select(DigestRow).where(DigestRow.id == digest.id, still).with_for_update()
-        )
+    async def _claim(
+        self, session: AsyncSession, claim: Claim, holder: str, lease_until: datetime
+    ) -> Run | None:
+        scheduled = claim.next_due is not None
+        still = DigestRow.next_due == claim.digest.next_due if scheduled else DigestRow.paused.is_(None)
+        locked = select(DigestRow).where(DigestRow.id == claim.digest.id, still).with_for_update()
+        row = await session.scalar(locked)
         # A statement of its own: only after the row is locked does it see what others have claimed.
-        if row is None or await session.scalar(select(_unfinished_of(digest.id))):
-            return False
+        if row is None or await session.scalar(select(_unfinished_of(row.id))):
+            return None
         if scheduled:
             row.next_due = claim.next_due
-        run = (
+        statement = (
             insert(self._database.dialect, DigestRunRow)
             .values(
-                digest_id=digest.id,
+                digest_id=row.id,
                 due_at=claim.due_at,
                 state=RunState.CLAIMED,
                 holder=holder,
@@ -147,14 +135,23 @@ class DigestRuns:
             .on_conflict_do_nothing()
             .returning(DigestRunRow.digest_id)
         )
-        return await session.scalar(run) is not None
+        if await session.scalar(statement) is None:
+            return None
+        # As it is now: another run may have brought it forward since the caller read it.
+        return Run(
+            digest=digest_of(row),
+            due_at=claim.due_at,
+            state=RunState.CLAIMED,
+            holder=holder,
+            missed=claim.missed,
+        )
 
     async def expired(self, now: datetime, limit: int) -> tuple[Run, ...]:
         """Unfinished runs that nobody holds any more, the longest due first."""
         statement = (
             select(DigestRunRow, DigestRow)
             .join(DigestRow, DigestRow.id == DigestRunRow.digest_id)
-            .where(DigestRunRow.state.in_(UNFINISHED), DigestRunRow.lease_until <= now)
+            .where(DigestRunRow.lease_until <= now)
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
             .limit(limit)
         )
@@ -175,14 +172,18 @@ class DigestRuns:
                     .returning(DigestRunRow.digest_id)
                 )
                 if await session.scalar(statement) is not None:
-                    taken.append(replace(run, holder=holder))
+                    taken.append(replace(run, holder=holder, dead=run.holder != NOBODY))
         return tuple(taken)
 
-    async def renew(self, holder: str, lease_until: datetime) -> None:
-        """Holds on to whatever this process holds."""
+    async def renew(self, holder: str, digests: Collection[int], lease_until: datetime) -> None:
+        """Holds on to the runs of these digests that this process has in hand."""
         statement = (
             update(DigestRunRow)
-            .where(DigestRunRow.holder == holder, DigestRunRow.state.in_(UNFINISHED))
+            .where(
+                DigestRunRow.holder == holder,
+                DigestRunRow.digest_id.in_(digests),
+                DigestRunRow.lease_until.is_not(None),
+            )
             .values(lease_until=lease_until)
         )
         await self._write(statement)
@@ -243,7 +244,7 @@ class DigestRuns:
 
     async def drop(self, run: Run) -> None:
         """Ends a run whose digest was paused: nothing was posted."""
-        await self._write(_update(run).values(state=RunState.DROPPED))
+        await self._write(_update(run).values(state=RunState.DROPPED, lease_until=None))
 
     async def sent(self, run: Run) -> tuple[Covered, ...]:
         """What the run's message covers, in the order of opening."""
@@ -270,7 +271,7 @@ class DigestRuns:
 
         Covered issues from before `forget_before` can't come up any more and are forgotten.
         """
-        ended = _update(run).values(state=state, ts=ts).returning(DigestRunRow.digest_id)
+        ended = _update(run).values(state=state, ts=ts, lease_until=None).returning(DigestRunRow.digest_id)
         forward = {"covered_to": covered_to, "period_from": period_from, "history": history_kept(history)}
         async with self._database.session() as session:
             if await session.scalar(ended) is None:
@@ -296,22 +297,20 @@ class DigestRuns:
 
     async def fold(self, run: Run, later: Claim) -> Run:
         """Has a run that comes late stand for the due times too that passed meanwhile."""
-        moves = (
-            update(DigestRow)
-            .where(DigestRow.id == run.digest.id, DigestRow.next_due == run.digest.next_due)
-            .values(next_due=later.next_due)
-            .returning(DigestRow.id)
+        missed = run.missed + later.missed + 1
+        counts = _update(run).values(missed=missed).returning(DigestRunRow.digest_id)
+        moves = update(DigestRow).where(
+            DigestRow.id == run.digest.id, DigestRow.next_due == run.digest.next_due
         )
         async with self._database.session() as session:
-            if await session.scalar(moves) is None:
+            if await session.scalar(counts) is None:  # another process's by now: its due times are, too
                 return run
-            missed = run.missed + later.missed + 1
-            await session.execute(_update(run).values(missed=missed))
+            await session.execute(moves.values(next_due=later.next_due))
         return replace(run, digest=replace(run.digest, next_due=later.next_due), missed=missed)
 
     async def prune(self, older_than: datetime) -> None:
         """Forgets finished runs of due times before then."""
-        old = and_(DigestRunRow.due_at < older_than, DigestRunRow.state.not_in(UNFINISHED))
+        old = and_(DigestRunRow.due_at < older_than, DigestRunRow.lease_until.is_(None))
         async with self._database.session() as session:
             await session.execute(delete(DigestRunRow).where(old))
 
@@ -331,7 +330,7 @@ def _is(run: Run) -> ColumnElement[bool]:
         DigestRunRow.digest_id == run.digest.id,
         DigestRunRow.due_at == run.due_at,
         DigestRunRow.holder == run.holder,
-        DigestRunRow.state.in_(UNFINISHED),
+        DigestRunRow.lease_until.is_not(None),
     )
 
 
@@ -340,7 +339,7 @@ def _update(run: Run) -> Update:
 
 
 def _unfinished_of(digest_id: int | InstrumentedAttribute[int]) -> ColumnElement[bool]:
-    return exists().where(DigestRunRow.digest_id == digest_id, DigestRunRow.state.in_(UNFINISHED))
+    return exists().where(DigestRunRow.digest_id == digest_id, DigestRunRow.lease_until.is_not(None))
 
 
 def _run_of(run: DigestRunRow, digest: DigestRow) -> Run:

@@ -6,16 +6,19 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
-from sqlalchemy import ColumnElement, Update, and_, delete, select, update
+from sqlalchemy import ColumnElement, Update, and_, case, delete, literal, select, update
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
-from bot.store.tables import DigestIssueRow, DigestRow
+from bot.store.tables import DigestIssueRow, DigestRow, UtcDateTime
 
 Group = Literal["tracker", "priority", "category", "assignee"]
-Notice = Literal["stopped", "unsure"]
-"""What an owner has to be told: the digest stopped; nobody knows whether its last message was posted."""
+Notice = Literal["stopped", "unsure", "delayed"]
+"""What an owner has to be told: the digest stopped; nobody knows whether its last message was posted; it is
+due for long and still can't be posted.
+"""
 GROUPS: tuple[Group, ...] = get_args(Group)
+NOTICES: Mapping[str, Notice] = {notice: notice for notice in get_args(Notice)}
 
 
 class Pause(StrEnum):
@@ -35,6 +38,8 @@ class Pause(StrEnum):
     """The channel is shared with another company."""
     REFUSED = "refused"
     """Slack doesn't take the message."""
+    SCHEDULE = "schedule"
+    """Its schedule or time zone can't be read any more."""
 
 
 ABOUT_THE_PROJECT = frozenset({Pause.KEY, Pause.PROJECT})
@@ -158,12 +163,16 @@ class Digests:
         self,
         digest: Digest,
         plan: Plan,
-        next_due: datetime | None,
+        next_due: datetime,
         history: Sequence[tuple[datetime, int]],
     ) -> None:
-        """Sets what people set anew, and the history by the new periods; the project stays what it is."""
+        """Sets what people set anew, and the history by the new periods; the project stays what it is.
+
+        `next_due` is when it comes next if it is active.
+        """
         changed = {name: value for name, value in _planned(plan).items() if name != "project_id"}
-        await self._write(_one(digest).values(next_due=next_due, history=history_kept(history), **changed))
+        active = case((DigestRow.paused.is_(None), literal(next_due, UtcDateTime)), else_=None)
+        await self._write(_one(digest).values(next_due=active, history=history_kept(history), **changed))
 
     async def pause(self, digest: Digest) -> None:
         """Pauses it because somebody wants that; nobody else has to be told."""
@@ -190,59 +199,81 @@ class Digests:
         async with self._database.session() as session:
             await session.execute(delete(DigestRow).where(DigestRow.id == digest.id))
 
-    async def stop(self, digests: Collection[int], why: Pause) -> None:
-        """Pauses active digests for a reason that their owner, and perhaps their channel, has to be told."""
+    async def stop(
+        self, owner: Owner, digests: Collection[int], why: Pause, *, tell_owner: bool = True
+    ) -> None:
+        """Pauses active digests of that owner, for a reason that has to be told."""
         statement = (
             update(DigestRow)
-            .where(DigestRow.id.in_(digests), DigestRow.paused.is_(None))
+            .where(DigestRow.id.in_(digests), _owned(owner), DigestRow.paused.is_(None))
             .values(
                 paused=why,
                 next_due=None,
-                owner_notice="stopped",
+                owner_notice="stopped" if tell_owner else None,
                 channel_notice=why in ABOUT_THE_PROJECT,
             )
         )
         await self._write(statement)
 
-    async def unsure(self, digest: Digest) -> None:
-        """Notes that the owner has to be told: its last message may have been posted, or not."""
+    async def notify(self, digest: Digest, notice: Notice) -> None:
+        """Notes that the owner has to be told something, unless they have to be told something else yet."""
         statement = _one(digest).where(DigestRow.owner_notice.is_(None))
-        await self._write(statement.values(owner_notice="unsure"))
+        await self._write(statement.values(owner_notice=notice))
 
-    async def owners_to_tell(self, limit: int) -> tuple[tuple[Digest, Notice], ...]:
-        """Digests whose owner has to be told something, and what; nobody else gets these from now on."""
-        return await self._taken(DigestRow.owner_notice.is_not(None), limit, owner_notice=None)
+    async def owner_to_tell(self) -> tuple[tuple[Digest, ...], Notice] | None:
+        """All of an owner's digests with the same news for them; nobody else gets these from now on."""
+        first = await self._first(DigestRow.owner_notice.is_not(None))
+        if first is None or first.owner_notice is None:
+            return None
+        notice = NOTICES[first.owner_notice]
+        alike = and_(_owned(digest_of(first).owner), DigestRow.owner_notice == notice)
+        return await self._taken(alike, owner_notice=None), notice
 
-    async def channels_to_tell(self, limit: int) -> tuple[Digest, ...]:
-        """Digests whose channel has to be told that they stopped; nobody else gets these from now on."""
-        taken = await self._taken(DigestRow.channel_notice.is_(True), limit, channel_notice=False)
-        return tuple(digest for digest, _ in taken)
-
-    async def tell_owners_later(self, digests: Collection[int], notice: Notice) -> None:
-        """Notes once more what their owner has to be told: it couldn't be said."""
-        await self._write(update(DigestRow).where(DigestRow.id.in_(digests)).values(owner_notice=notice))
-
-    async def tell_channels_later(self, digests: Collection[int]) -> None:
-        """Notes once more that their channel has to be told."""
-        await self._write(update(DigestRow).where(DigestRow.id.in_(digests)).values(channel_notice=True))
-
-    async def _taken(
-        self, which: ColumnElement[bool], limit: int, **cleared: bool | None
-    ) -> tuple[tuple[Digest, Any], ...]:
-        candidates = select(DigestRow).where(which).order_by(DigestRow.id).limit(limit)
-        async with self._database.reading() as session:
-            rows = (await session.scalars(candidates)).all()
-        if not rows:
+    async def channel_to_tell(self) -> tuple[Digest, ...]:
+        """The stopped digests of a channel that has to be told; nobody else gets these from now on."""
+        first = await self._first(DigestRow.channel_notice.is_(True))
+        if first is None:
             return ()
-        statement = (
-            update(DigestRow)
-            .where(DigestRow.id.in_([row.id for row in rows]), which)
-            .values(**cleared)
-            .returning(DigestRow.id)
+        there = and_(
+            DigestRow.team_id == first.team_id,
+            DigestRow.channel_id == first.channel_id,
+            DigestRow.channel_notice.is_(True),
         )
+        return await self._taken(there, channel_notice=False)
+
+    async def tell_owner_later(self, digests: Collection[Digest], notice: Notice) -> None:
+        """Notes once more what the owner has to be told: it couldn't be said."""
+        await self._write(_each(digests).values(owner_notice=notice))
+
+    async def tell_channel_later(self, digests: Collection[Digest]) -> None:
+        """Notes once more that the channel has to be told."""
+        await self._write(_each(digests).values(channel_notice=True))
+
+    async def rename(self, digest: Digest, project: str) -> None:
+        """Notes what its project is called now."""
+        await self._write(_one(digest).values(project=project))
+
+    async def scheduled(self, after: int, limit: int) -> tuple[Digest, ...]:
+        """The active digests, so many from a number on."""
+        which = and_(DigestRow.id > after, DigestRow.paused.is_(None))
+        async with self._database.reading() as session:
+            rows = await session.scalars(select(DigestRow).where(which).order_by(DigestRow.id).limit(limit))
+            return tuple(digest_of(row) for row in rows)
+
+    async def reschedule(self, digest: Digest, next_due: datetime) -> None:
+        """Sets when it comes next, if that is as it was seen."""
+        statement = _one(digest).where(DigestRow.next_due == digest.next_due)
+        await self._write(statement.values(next_due=next_due))
+
+    async def _first(self, which: ColumnElement[bool]) -> DigestRow | None:
+        async with self._database.reading() as session:
+            return await session.scalar(select(DigestRow).where(which).order_by(DigestRow.id).limit(1))
+
+    async def _taken(self, which: ColumnElement[bool], **cleared: bool | None) -> tuple[Digest, ...]:
+        statement = update(DigestRow).where(which).values(**cleared).returning(DigestRow)
         async with self._database.session() as session:
-            mine = set(await session.scalars(statement))
-        return tuple((digest_of(row), row.owner_notice) for row in rows if row.id in mine)
+            rows = await session.scalars(statement)
+            return tuple(digest_of(row) for row in sorted(rows, key=lambda row: row.id))
 
     async def _found(self, which: ColumnElement[bool]) -> tuple[Digest, ...]:
         async with self._database.reading() as session:
@@ -301,6 +332,10 @@ def _planned(plan: Plan) -> dict[str, Any]:
         "grouped_by": plan.group,
         "empty": plan.empty,
     }
+
+
+def _each(digests: Collection[Digest]) -> Update:
+    return update(DigestRow).where(DigestRow.id.in_([digest.id for digest in digests]))
 
 
 def _one(digest: Digest) -> Update:

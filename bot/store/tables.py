@@ -161,7 +161,7 @@ class DigestRow(Table):
 
 
 class DigestRunRow(Table):
-    """A digest's run for one due time, held by one process until `lease_until`."""
+    """A digest's run for one due time, held by one process until `lease_until`; null once it is finished."""
 
     __tablename__ = "digest_runs"
 
@@ -171,7 +171,7 @@ class DigestRunRow(Table):
     due_at: Mapped[datetime] = mapped_column(primary_key=True)
     state: Mapped[str]
     holder: Mapped[str]
-    lease_until: Mapped[datetime] = mapped_column(index=True)
+    lease_until: Mapped[datetime | None] = mapped_column(index=True)
     attempts: Mapped[int] = mapped_column(Integer)
     missed: Mapped[int] = mapped_column(Integer)
     sending_at: Mapped[datetime | None]

@@ -1,9 +1,10 @@
 """The periods between due times: which ones a run stands for, and how many issues were opened in each."""
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from bot.errors import UserError
 from bot.service.models import Issue
 from bot.store.digest_runs import Claim, Run
 from bot.store.digests import Digest
@@ -26,6 +27,16 @@ def claim(digest: Digest, now: datetime) -> Claim:
     due_at = max((since, *previous_times(schedule, zone, now + INSTANT, 1)))
     (after,) = next_times(schedule, zone, now, 1) or (now + NEVER,)
     return Claim(digest=digest, due_at=due_at, missed=max(0, len(times) - 1), next_due=after)
+
+
+def sooner(digest: Digest, now: datetime) -> datetime | None:
+    """The next due time where the one that is set lies further ahead; else None."""
+    try:
+        (coming,) = next_times(parse(digest.plan.schedule), digest.plan.zone, now, 1) or (None,)
+    except (UserError, ValueError, KeyError):  # claiming it says so
+        return None
+    later = coming is not None and digest.next_due is not None and digest.next_due > coming
+    return coming if later else None
 
 
 def edition(run: Run, issues: tuple[Issue, ...], now: datetime) -> Edition:
@@ -52,7 +63,14 @@ def edition(run: Run, issues: tuple[Issue, ...], now: datetime) -> Edition:
 def history(digest: Digest, opened: Iterable[datetime], now: datetime) -> list[tuple[datetime, int]]:
     """The digest's history with these issues in it: each in the period in which it was opened."""
     ends = ends_around(parse(digest.plan.schedule), digest.plan.zone, now)
-    counts = dict.fromkeys(ends[1:], 0) | {end: n for end, n in digest.history if end in ends[1:]}
+    return counted(ends, digest.history, opened)
+
+
+def counted(
+    ends: Sequence[datetime], before: Iterable[tuple[datetime, int]], opened: Iterable[datetime]
+) -> list[tuple[datetime, int]]:
+    """The periods between `ends`, by the end of each, with what was counted before and these issues."""
+    counts = dict.fromkeys(ends[1:], 0) | {end: n for end, n in before if end in ends[1:]}
     for moment in opened:
         place = bisect_left(ends, moment)
         if 0 < place < len(ends):

@@ -1,6 +1,6 @@
 """What posts digests: the values in and out, and the Protocol that Slack and the tests' Slack stand for."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -63,18 +63,20 @@ class Delayed:
     seconds: float
 
 
-class Unsure(Enum):
-    """Nobody can tell."""
-
-    UNSURE = "unsure"
+class Unsure:
     """It may have been posted, or not."""
-    ABSENT = "absent"
+
+
+class Absent:
     """It was looked up and isn't there."""
-    HIDDEN = "hidden"
+
+
+class Hidden:
     """It can't be looked up, now or later."""
 
 
 Outcome = Posted | Refused | Delayed | Unsure
+Found = Posted | Absent | Hidden | Delayed
 
 
 class Poster(Protocol):
@@ -86,13 +88,11 @@ class Poster(Protocol):
     def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
         """Waits until a message may go to the digest's channel, in order of due times."""
 
-    async def post(self, edition: Edition) -> Outcome:
-        """Posts once: never again by itself once it may have been posted."""
+    def prepared(self, edition: Edition) -> Callable[[], Awaitable[Outcome]]:
+        """The message, made; calling it posts once: never again by itself once it may have been posted."""
 
-    async def find(self, digest: Digest, due_at: datetime, since: datetime) -> Outcome:
-        """Looks for the message that was posted for that due time: Posted, Delayed where that can't be
-        said at the moment, ABSENT or HIDDEN.
-        """
+    async def find(self, digest: Digest, due_at: datetime, since: datetime) -> Found:
+        """Looks for the message that was posted for that due time; Delayed where that can't be said yet."""
 
     async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
         """Tells their owner, in one message, what became of these; False when that has to be tried again."""

@@ -20,18 +20,22 @@ from bot.usecases.accounts import Session
 
 OVERLAP = timedelta(hours=3)
 """How late an issue may become visible, and how far the service's clock may be set back."""
+FEW = 5
+"""So many projects are asked for one by one, rather than all that the owner sees."""
 
 
 @dataclass(frozen=True)
 class Opened:
     """What was read: the new issues of each digest by its number, the oldest first, and how far that goes.
 
-    `stopped` has the digests whose project can't be read any more, and why.
+    `stopped` has the digests whose project can't be read any more, and why; `names` what the others' projects
+    are called now.
     """
 
     issues: Mapping[int, tuple[Issue, ...]]
     covered_to: datetime | None
     stopped: Mapping[int, Pause]
+    names: Mapping[int, str]
 
 
 async def read(
@@ -43,10 +47,13 @@ async def read(
     now: datetime,
 ) -> Opened:
     """Read what is new for digests of one owner. Raises ServiceError."""
-    stopped = await _stopped(client, session, digests)
+    standing = await _projects(client, session, digests)
+    found = {digest.id: standing[digest.plan.project_id] for digest in digests}
+    stopped = {number: why for number, why in found.items() if isinstance(why, Pause)}
+    names = {number: name for number, name in found.items() if number not in stopped}
     going = [digest for digest in digests if digest.id not in stopped]
     if not going:
-        return Opened({}, None, stopped)
+        return Opened({}, None, stopped, names)
     rows, newest = await _rows(client, session, going)
     issues = {
         digest.id: tuple(
@@ -58,7 +65,7 @@ async def read(
         for digest in going
     }
     # Never further than now: one date in the future would have all until then taken for old.
-    return Opened(issues, min(newest, now) if newest else None, stopped)
+    return Opened(issues, min(newest, now) if newest else None, stopped, names)
 
 
 def since(covered_to: datetime | None) -> TimeRange | None:
@@ -91,18 +98,21 @@ def _belongs(issue: Issue, digest: Digest) -> bool:
     )
 
 
-async def _stopped(client: Client, session: Session, digests: Sequence[Digest]) -> dict[int, Pause]:
-    listed = {project.id: project async for project in client.iter_projects(session.key)}
-    why: dict[int, Pause | None] = {}
-    for number in {digest.plan.project_id for digest in digests}:
+async def _projects(client: Client, session: Session, digests: Sequence[Digest]) -> dict[int, str | Pause]:
+    """What the digests' projects are called, by number, or why they can't be read any more."""
+    numbers = {digest.plan.project_id for digest in digests}
+    listed = {}
+    if len(numbers) > FEW:
+        listed = {project.id: project async for project in client.iter_projects(session.key)}
+    found: dict[int, str | Pause] = {}
+    for number in numbers:
         try:
             project = listed.get(number) or await client.get_project(session.key, number)
         except (Forbidden, NotFound):
-            why[number] = Pause.PROJECT
+            found[number] = Pause.PROJECT
         else:
-            why[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else None
-    found = {digest.id: why[digest.plan.project_id] for digest in digests}
-    return {number: pause for number, pause in found.items() if pause}
+            found[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else project.name
+    return found
 
 
 async def _rows(

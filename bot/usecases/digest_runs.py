@@ -10,6 +10,7 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -17,21 +18,34 @@ import structlog
 
 from bot.errors import BotError, NotLinked, ServiceError, StoredSecretError, TooManyRequests
 from bot.service.client import Client
+from bot.service.models import Issue
 from bot.store.digest_runs import Claim, Run, RunState
-from bot.store.digests import Covered, Digest, Notice, Pause
-from bot.store.owner import Owner
+from bot.store.digests import Covered, Digest, Pause
 from bot.store.store import Store
 from bot.usecases import digest_periods as periods
 from bot.usecases.accounts import Accounts
-from bot.usecases.digest_posts import Delayed, Posted, Poster, Refused, Standing, Unsure
+from bot.usecases.digest_news import News
+from bot.usecases.digest_posts import (
+    Absent,
+    Delayed,
+    Hidden,
+    Outcome,
+    Posted,
+    Poster,
+    Refused,
+    Standing,
+    Unsure,
+)
 from bot.usecases.digest_reading import OVERLAP, Opened, read
 
 LEASE = timedelta(seconds=90)
-"""Longer than the longest post; it is renewed while the process lives."""
+"""How long a process holds a run that it doesn't hear of; each tick renews it."""
+LONGEST_POST = 35.0
+"""Seconds that a post may be under way, with the wait that Slack may ask for."""
+SLOWEST_STEP = 20.0
+"""Seconds after which a post that was announced in the database is not begun any more."""
 LOOK_AFTER = timedelta(seconds=10)
 """How soon a message whose outcome is unknown is looked up."""
-LATE = timedelta(minutes=15)
-"""From when on a digest says that it comes late."""
 FIRST_PAUSE, LONGEST_PAUSE = 15.0, 900.0
 """Seconds until what failed is tried again: twice as long each time."""
 AT_HAND = 2000
@@ -41,7 +55,10 @@ READERS = 4
 """How many owners' projects are read at once."""
 TRIES = 5
 """How often a message that Slack puts off is kept in hand."""
-NOTICES = 100
+TOLD_AFTER = 100
+"""After how many failures, in about a day, the owner of a digest that can't be posted is told."""
+JUMP = timedelta(minutes=1)
+"""How far the database's clock may fall behind before due times are looked at anew."""
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -69,28 +86,52 @@ class DigestRuns:
         self._readers = asyncio.Semaphore(READERS)
         self._at_hand: set[tuple[int, datetime]] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._set = (datetime.now(UTC), time.monotonic())
+        self._news = News(store.digests, poster)
+        self._telling: asyncio.Task[None] | None = None
+        self._stopping = False
+        self._set: tuple[datetime, float] | None = None
 
     async def run_due(self, now: datetime) -> None:
         """Claim whatever is due at `now` (the database's clock) and set it going; `idle` waits for it."""
+        jumped = self._set is None or now < self._now() - JUMP
         self._set = (now, time.monotonic())
-        await self._tell()
+        if jumped:
+            await self._realign(now)
+        self._tell_soon()
         if self._at_hand:
-            await self._store.digest_runs.renew(self._holder, now + LEASE)
+            held = {digest for digest, _ in self._at_hand}
+            await self._store.digest_runs.renew(self._holder, held, self._lease())
         left = await self._store.digest_runs.expired(now, AT_HAND)
         left = tuple(run for run in left if _key(run) not in self._at_hand)
-        for runs in _by_owner(left).values():
-            taken = await self._store.digest_runs.take(runs, self._holder, now, now + LEASE)
-            self._begin(taken)
+        for runs in _grouped(left, lambda run: run.digest.owner).values():
+            self._begin(await self._store.digest_runs.take(runs, self._holder, now, self._lease()))
         while len(self._at_hand) < AT_HAND:
             digests = await self._store.digest_runs.due(now, OF_ONE_OWNER)
-            if not digests:
-                return
-            claims = [periods.claim(digest, now) for digest in digests]
-            claimed = await self._store.digest_runs.claim(claims, self._holder, now + LEASE)
-            if not claimed:  # another process was faster; what is left comes at the next tick
-                return
-            self._begin(claimed)
+            if not digests or not await self._claim(digests, now):
+                return  # nothing is left, or another process is faster
+
+    async def _claim(self, digests: Sequence[Digest], now: datetime) -> bool:
+        """Claim due digests of one owner and set them going; whether that brought anything forward."""
+        claims = []
+        for digest in digests:
+            try:
+                claims.append(periods.claim(digest, now))
+            except Exception:
+                log.exception("no due times", action="digest.no_times", digest=digest.id)
+                await self._store.digests.stop(digest.owner, [digest.id], Pause.SCHEDULE)
+        runs = await self._store.digest_runs.claim(claims, self._holder, self._lease())
+        self._begin(runs)
+        return bool(runs) or len(claims) < len(digests)
+
+    async def _realign(self, now: datetime) -> None:
+        """Bring back due times that were set while the clock was wrong."""
+        after = 0
+        while digests := await self._store.digests.scheduled(after, OF_ONE_OWNER):
+            after = digests[-1].id
+            for digest in digests:
+                await asyncio.sleep(0)
+                if (sooner := periods.sooner(digest, now)) is not None:
+                    await self._store.digests.reschedule(digest, sooner)
 
     async def run_now(self, digest: Digest) -> RunState | None:
         """Run a digest that somebody asked for between two due times; None while another run is at work.
@@ -100,7 +141,7 @@ class DigestRuns:
         now = await self._store.digest_runs.now()
         self._set = (now, time.monotonic())
         claim = Claim(digest=digest, due_at=now, missed=0, next_due=None)
-        claimed = await self._store.digest_runs.claim([claim], self._holder, now + LEASE)
+        claimed = await self._store.digest_runs.claim([claim], self._holder, self._lease())
         if not claimed:
             return None
         return await self._go(self._asked(claimed[0]))
@@ -112,6 +153,7 @@ class DigestRuns:
 
     async def stop(self, seconds: float) -> None:
         """Let what is at hand finish for so long; what isn't being sent then is left to other processes."""
+        self._stopping = True
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=seconds)
         for task in (left := set(self._tasks)):
@@ -120,8 +162,11 @@ class DigestRuns:
         await self._store.digest_runs.release(self._holder, self._now())
 
     def _now(self) -> datetime:
-        then, at = self._set
+        then, at = self._set or (datetime.now(UTC), time.monotonic())
         return then + timedelta(seconds=time.monotonic() - at)
+
+    def _lease(self) -> datetime:
+        return self._now() + LEASE
 
     def _go(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
@@ -146,7 +191,7 @@ class DigestRuns:
             await asyncio.gather(*(self._later(run) for run in runs), return_exceptions=True)
         finally:
             self._at_hand.difference_update(map(_key, runs))
-        await self._tell()
+            self._tell_soon()
 
     async def _guarded(self, run: Run, work: Awaitable[T]) -> T | None:
         try:
@@ -160,24 +205,26 @@ class DigestRuns:
 
     async def _looked_up(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The runs that are to be posted, after each that may have been is looked up."""
-        return [run for run in runs if run.state is not RunState.SENDING or await self._absent(run)]
+        sending = [run for run in runs if run.state is RunState.SENDING]
+        if any(run.dead for run in sending):  # who held one may not be dead, and its post still under way
+            await asyncio.sleep(LONGEST_POST)
+        posted = {_key(run) for run in sending if not await self._absent(run)}
+        return [run for run in runs if _key(run) not in posted]
 
     async def _absent(self, run: Run) -> bool:
         found = await self._poster.find(run.digest, run.due_at, run.sending_at or run.due_at)
-        log.info("looked up", action="digest.looked_up", digest=run.digest.id, found=str(found))
+        log.info("looked up", action="digest.looked_up", digest=run.digest.id, found=type(found).__name__)
         match found:
             case Posted(ts):
                 await self._finish(run, RunState.SENT, ts=ts)
-            case Unsure.ABSENT:
+            case Absent():
                 await self._store.digest_runs.unsend(run)
                 return True
-            case Unsure.HIDDEN | Refused():
+            case Hidden():
                 await self._finish(run, RunState.UNKNOWN)
-                await self._store.digests.unsure(run.digest)
+                await self._store.digests.notify(run.digest, "unsure")
             case Delayed(seconds):
                 await self._later(run, seconds)
-            case Unsure.UNSURE:
-                await self._later(run)
         return False
 
     async def _standing(self, runs: Sequence[Run]) -> Sequence[Run]:
@@ -187,16 +234,18 @@ class DigestRuns:
             channels = {run.digest.channel_id for run in there}
             standings = await self._poster.standings(team_id, channels)
             for run in there:
-                match standings[run.digest.channel_id]:
-                    case Standing.OPEN:
-                        ready.append(run)
-                    case Standing.GONE:
-                        await self._stop([run], Pause.CHANNEL)
-                    case Standing.SHARED:
-                        await self._stop([run], Pause.OUTSIDERS)
-                    case Standing.UNKNOWN:
-                        await self._later(run)
+                if (standing := standings[run.digest.channel_id]) is Standing.OPEN:
+                    ready.append(run)
+                else:
+                    await self._turned_away(run, standing)
         return ready
+
+    async def _turned_away(self, run: Run, standing: Standing) -> RunState | None:
+        if standing is Standing.UNKNOWN:
+            await self._later(run)
+            return None
+        await self._stop([run], Pause.OUTSIDERS if standing is Standing.SHARED else Pause.CHANNEL)
+        return RunState.DROPPED
 
     async def _read(self, runs: Sequence[Run]) -> Opened | None:
         """What is new for all of them; None when that can't be read."""
@@ -207,7 +256,9 @@ class DigestRuns:
                 log.warning("a key can't be opened", action="digest.key_unreadable")
                 await asyncio.gather(*(self._later(run) for run in runs))
             else:
-                await self._stop(runs, Pause.KEY, await self._store.digests.of_owner(runs[0].digest.owner))
+                # All their digests, so that it is said once.
+                others = await self._store.digests.of_owner(runs[0].digest.owner)
+                await self._stop(runs, Pause.KEY, others)
         except BotError as error:
             log.warning("not read", action="digest.not_read", error=str(error))
             wait = error.retry_after if isinstance(error, TooManyRequests) else None
@@ -221,30 +272,32 @@ class DigestRuns:
             now = self._now()
             return await read(self._client, session, digests, covered=covered, now=now)
 
-    async def _deliver(self, run: Run, opened: Opened) -> RunState | None:
+    async def _deliver(self, run: Run, opened: Opened, *, asked: bool = False) -> RunState | None:
         """One run, once it is known what is new; how it ended, None when that is left for later."""
         digest = run.digest
         if why := opened.stopped.get(digest.id):
             await self._stop([run], why)
             return RunState.DROPPED
-        run = await self._folded(run)
+        if (name := opened.names[digest.id]) != digest.plan.project:
+            await self._store.digests.rename(digest, name)
+            digest = replace(digest, plan=replace(digest.plan, project=name))
+            run = replace(run, digest=digest)
+        if not asked:
+            run = await self._folded(run)
         issues = opened.issues[digest.id]
         moments = [moment for moment in (digest.covered_to, opened.covered_to) if moment]
         covered_to = max(moments, default=None)
         covered = [Covered(issue.id, issue.created_on) for issue in issues if issue.created_on]
-        if not issues and not digest.plan.empty:
+        if not issues and (asked or not digest.plan.empty):
             await self._finish(run, RunState.EMPTY, covered_to=covered_to)
             return RunState.EMPTY
         for _ in range(TRIES):
             async with self._poster.turn(digest, run.due_at):
-                now = self._now()
-                begun = await self._store.digest_runs.begin_sending(
-                    run, covered, covered_to=covered_to, now=now, lease_until=now + LEASE
-                )
-                if not begun:
-                    await self._store.digest_runs.drop(run)
-                    return RunState.DROPPED
-                outcome = await self._poster.post(periods.edition(run, issues, now))
+                standings = await self._poster.standings(digest.owner.team_id, {digest.channel_id})
+                standing = standings[digest.channel_id]
+                if standing is not Standing.OPEN:  # people may have come in while it waited
+                    return await self._turned_away(run, standing)
+                outcome = await self._send(run, issues, covered, covered_to)
             match outcome:
                 case Posted(ts):
                     await self._finish(run, RunState.SENT, ts=ts, covered_to=covered_to, covered=covered)
@@ -253,19 +306,36 @@ class DigestRuns:
                     await self._store.digest_runs.unsend(run)
                     await self._stop([run], why)
                     return RunState.DROPPED
-                case Delayed():
-                    await self._store.digest_runs.unsend(run)
-                case _:
+                case Unsure():
                     await self._store.digest_runs.later(run, self._now() + LOOK_AFTER)
                     return None
+                case None:
+                    await self._store.digest_runs.drop(run)
+                    return RunState.DROPPED
+            await self._store.digest_runs.unsend(run)
         await self._later(run)
         return None
+
+    async def _send(
+        self, run: Run, issues: tuple[Issue, ...], covered: Sequence[Covered], covered_to: datetime | None
+    ) -> Outcome | None:
+        """Post a run's message, having written down that it goes out; None when it must not any more."""
+        now, began = self._now(), time.monotonic()
+        post = self._poster.prepared(periods.edition(run, issues, now))
+        begun = await self._store.digest_runs.begin_sending(
+            run, covered, covered_to=covered_to, now=now, lease_until=self._lease()
+        )
+        if not begun:
+            return None
+        if time.monotonic() - began > SLOWEST_STEP:  # it stood still, and its lease may have ended
+            return Delayed(0)
+        return await post()
 
     async def _asked(self, run: Run) -> RunState | None:
         self._at_hand.add(_key(run))
         try:
             for ready in await self._standing([run]):
-                return await self._deliver(ready, await self._opened([ready]))
+                return await self._deliver(ready, await self._opened([ready]), asked=True)
         except (NotLinked, ServiceError):
             await self._store.digest_runs.drop(run)
             raise
@@ -321,32 +391,21 @@ class DigestRuns:
     async def _later(self, run: Run, seconds: float | None = None) -> None:
         wait = seconds or min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(run.attempts, 10))
         await self._store.digest_runs.later(run, self._now() + timedelta(seconds=wait))
+        if run.attempts == TOLD_AFTER:
+            await self._store.digests.notify(run.digest, "delayed")
 
     async def _stop(self, runs: Sequence[Run], why: Pause, others: Sequence[Digest] = ()) -> None:
-        """Ends runs of digests that can't go on; `others` stop with them, so that it is said once."""
+        """End runs of one owner's digests that can't go on; `others` of theirs stop too."""
         stopping = {run.digest.id for run in runs} | {digest.id for digest in others}
-        await self._store.digests.stop(stopping, why)
+        await self._store.digests.stop(runs[0].digest.owner, stopping, why)
         for run in runs:
             await self._store.digest_runs.drop(run)
             log.info("digest stopped", action="digest.stopped", digest=run.digest.id, why=why.value)
             self._on_finished(RunState.DROPPED, self._now() - run.due_at)
 
-    async def _tell(self) -> None:
-        """Have people told what became of their digests, once."""
-        to_owners = await self._store.digests.owners_to_tell(NOTICES)
-        for (_, notice), those in _grouped(to_owners, lambda one: (one[0].owner, one[1])).items():
-            self._go(self._tell_owner([digest for digest, _ in those], notice))
-        to_channels = await self._store.digests.channels_to_tell(NOTICES)
-        for told in _grouped(to_channels, lambda one: (one.owner.team_id, one.channel_id)).values():
-            self._go(self._tell_channel(told))
-
-    async def _tell_owner(self, digests: Sequence[Digest], notice: Notice) -> None:
-        if not await self._poster.tell_owner(digests, notice):
-            await self._store.digests.tell_owners_later([digest.id for digest in digests], notice)
-
-    async def _tell_channel(self, digests: Sequence[Digest]) -> None:
-        if not await self._poster.tell_channel(digests):
-            await self._store.digests.tell_channels_later([digest.id for digest in digests])
+    def _tell_soon(self) -> None:
+        if not self._stopping and (self._telling is None or self._telling.done()):
+            self._telling = self._go(self._news.tell())
 
 
 def _key(run: Run) -> tuple[int, datetime]:
@@ -361,7 +420,3 @@ def _grouped(these: Iterable[T], by: Callable[[T], K]) -> dict[K, list[T]]:
     for one in these:
         groups[by(one)].append(one)
     return groups
-
-
-def _by_owner(runs: Iterable[Run]) -> dict[Owner, list[Run]]:
-    return _grouped(runs, lambda run: run.digest.owner)

@@ -1,28 +1,31 @@
 """Digests as people handle them: added, listed, changed, paused, resumed, taken over, removed."""
 
-import asyncio
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import pairwise
 
 from bot.errors import Forbidden, NotFound, UserError
 from bot.service.client import Client
 from bot.service.conventions import ProjectStatus
 from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Project, Ref
-from bot.store.digests import Choice, Covered, Digest, Group, Plan
+from bot.store.digests import Choice, Covered, Digest, Group, Pause, Plan
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.usecases.accounts import Accounts, Session
 from bot.usecases.catalog import Catalog, Catalogs
-from bot.usecases.digest_periods import ends_around
+from bot.usecases.digest_periods import counted, ends_around
 from bot.usecases.digest_reading import since
 from bot.usecases.naming import pick
 from bot.usecases.projects import Channel, Projects
 from bot.usecases.schedules import Schedule, next_times, parse
 
 SHOWN_TIMES = 3
+AT_ONCE = timedelta(seconds=10)
+"""How long adding a digest keeps others from adding the same one."""
+MOST_COUNTED = 2000
+"""A chart that would need more issues than this to be read begins empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,23 +73,29 @@ class Digests:
             if project.status == ProjectStatus.CLOSED:
                 raise UserError(f"{project.name} is closed, so nothing new is opened in it.")
             plan = await self._plan(session, project, wanted)
-            for other in await self.listed(channel):
-                if other.plan == plan:
-                    raise UserError(f"This channel has that digest already: it is number {other.id}.")
             covered_to, covered = await self._covered(session, project, now)
             history = await self._history(session, plan, wanted.schedule, now)
         times = _times(wanted.schedule, wanted.zone, now)
-        digest = await self._store.digests.add(
-            owner,
-            session.name,
-            channel.channel_id,
-            plan,
-            next_due=times[0],
-            covered_to=covered_to,
-            covered=covered,
-            history=history,
-            now=now,
-        )
+        adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
+        if not await self._store.deliveries.claim_for(adding, AT_ONCE):
+            raise UserError("That digest is being added at this moment: `/digest` lists this channel's.")
+        try:
+            for other in await self.listed(channel):
+                if other.plan == plan:
+                    raise UserError(f"This channel has that digest already: it is number {other.id}.")
+            digest = await self._store.digests.add(
+                owner,
+                session.name,
+                channel.channel_id,
+                plan,
+                next_due=times[0],
+                covered_to=covered_to,
+                covered=covered,
+                history=history,
+                now=now,
+            )
+        finally:
+            await self._store.deliveries.release(adding)
         return Planned(digest, times, project.is_public is True)
 
     async def change(self, asker: Owner, channel: Channel, digest_id: int, wanted: Wanted) -> Planned:
@@ -100,12 +109,18 @@ class Digests:
             plan = await self._plan(session, project, wanted)
             history = await self._history(session, plan, wanted.schedule, now)
         times = _times(wanted.schedule, wanted.zone, now)
-        await self._store.digests.change(digest, plan, None if digest.paused else times[0], history)
+        await self._store.digests.change(digest, plan, times[0], history)
         return Planned(await self.one(asker, channel, digest_id), times, project.is_public is True)
 
     async def listed(self, channel: Channel) -> tuple[Digest, ...]:
         """The channel's digests: anyone in it may see them."""
         return await self._store.digests.in_channel(channel.team_id, channel.channel_id)
+
+    async def unlinked(self, owner: Owner) -> int:
+        """Stop the digests of somebody who took their key back themselves; how many went on until then."""
+        going = [digest for digest in await self.of_owner(owner) if not digest.paused]
+        await self._store.digests.stop(owner, [one.id for one in going], Pause.KEY, tell_owner=False)
+        return len(going)
 
     async def of_owner(self, owner: Owner) -> tuple[Digest, ...]:
         """Those that run with the person's key, in whatever channel."""
@@ -129,7 +144,8 @@ class Digests:
             digest: Digest | None = here[0]
         else:
             digest = await self._store.digests.get(asker.team_id, digest_id)
-        if digest is None or (digest.owner != asker and digest not in here):
+        there = channel is not None and digest is not None and digest.channel_id == channel.channel_id
+        if digest is None or not (there or digest.owner == asker):
             raise UserError(f"There is no digest {digest_id} here: `/digest` lists this channel's.")
         if digest.owner != asker:
             await self._see(asker, digest)
@@ -188,8 +204,8 @@ class Digests:
         except UserError as error:
             if type(error) is UserError:
                 raise UserError(
-                    f"Only {digest.owner_name}, and who sees {digest.plan.project} in {{service}}, can do "
-                    f"that with digest {digest.id}."
+                    f"You don't see {digest.plan.project} in {{service}}: ask {digest.owner_name}, whose "
+                    f"digest {digest.id} is."
                 ) from None
             raise
 
@@ -254,22 +270,22 @@ class Digests:
     ) -> list[tuple[datetime, int]]:
         """How many issues were opened in the last periods, for the first digest to compare with."""
         ends = ends_around(schedule, plan.zone, now)
-        counts = await asyncio.gather(
-            *(self._count(session, plan, start, min(end, now)) for start, end in pairwise(ends))
-        )
-        return list(zip(ends[1:], counts, strict=True))
-
-    async def _count(self, session: Session, plan: Plan, start: datetime, end: datetime) -> int:
+        if not ends[:-1]:
+            return []
         filters = IssueFilters(
             project_id=plan.project_id,
             subprojects="none",
             status="any",
-            created_on=TimeRange(min(start + timedelta(seconds=1), end), end),
+            created_on=TimeRange(since=ends[0]),
             tracker_ids=tuple(one.id for one in plan.trackers),
             priority_ids=tuple(one.id for one in plan.priorities),
             category_ids=tuple(one.id for one in plan.categories),
         )
-        return (await self._client.list_issues(session.key, filters, limit=1)).total_count
+        if (await self._client.list_issues(session.key, filters, limit=1)).total_count > MOST_COUNTED:
+            return []
+        rows = [row async for row in self._client.iter_issues(session.key, filters)]
+        opened = [row.created_on for row in rows if row.created_on and not row.is_private]
+        return counted(ends, (), opened)
 
 
 def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ...]:

@@ -37,6 +37,7 @@ _FILLERS = frozenset({"at", "on", "and"})
 _FIELDS = 5
 _LONGEST = 200
 """No cron line that people write is longer."""
+_QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
 _EXAMPLE = "`cron 0 9 * * 1-5`"
 _ONE_MINUTE = timedelta(minutes=1)
 _SET_BACK = timedelta(hours=3)
@@ -68,7 +69,7 @@ def parse(text: str) -> Schedule:
     Case doesn't matter, and nine o'clock is meant where no time is given. Raises UserError with what to type;
     it never repeats what was typed, which may be a secret.
     """
-    kind, *rest = text.lower().split() or [""]
+    kind, *rest = text.lower().translate(_QUOTES).split() or [""]
     if kind == "cron":
         return _cron(rest)
     words = [word for word in " ".join(rest).replace(",", " ").split() if word not in _FILLERS]

@@ -8,6 +8,7 @@ from bot.usecases import digest_runs
 
 if __name__ == "__main__":
     digest_runs.LEASE = timedelta(seconds=3)
+    digest_runs.LONGEST_POST = 1.0
     digest_runs.LOOK_AFTER = timedelta(seconds=1)
     scheduler.SECONDS = 1
     main()

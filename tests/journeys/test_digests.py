@@ -16,6 +16,7 @@ KEYS = {person.login: person.api_key for person in PEOPLE}
 AT = f"{datetime.now(UTC) - timedelta(hours=6):%H}:00"
 """A time of the day that doesn't come while the tests run, wherever people are."""
 WEB = f"/digest add webshop daily {AT}"
+ANA = Owner(None, TEAM, "U0ANA0001")
 HIDDEN = f"/digest add security daily {AT}"
 
 
@@ -90,8 +91,8 @@ async def test_a_list_that_is_too_long_for_a_message_names_the_rest(office: Offi
 
     shown = await ana.ask("/digest")
 
-    assert buttons(shown).count("Pause") == 15
-    assert "3 more, by their numbers: 16, 17, 18" in text_of(shown)
+    assert buttons(shown).count("Pause") == 10
+    assert "8 more, by their numbers: 11, 12, 13, 14, 15, 16, 17, 18" in text_of(shown)
 
 
 async def test_a_project_that_is_not_public_is_warned_of_with_a_way_back(office: Office, ana: Person) -> None:
@@ -327,7 +328,7 @@ async def test_the_list_says_why_one_stands_still(
     office: Office, ana: Person, ben: Person, why: Pause, said: str
 ) -> None:
     await ana.ask(WEB)
-    await office.bot.store.digests.stop([1], why)
+    await office.bot.store.digests.stop(ANA, [1], why)
 
     assert f"\nStopped, as {said}" in text_of(await ben.ask("/digest"))
 
@@ -359,7 +360,7 @@ async def test_resuming_where_nothing_can_be_posted_says_what_to_do_first(
 ) -> None:
     await ana.ask(WEB)
     office.workspace.state.kick("C0GENERAL01", office.workspace.state.app.bot_user_id)
-    await office.bot.store.digests.stop([1], Pause.CHANNEL)
+    await office.bot.store.digests.stop(ANA, [1], Pause.CHANNEL)
     listed = await ana.ask("/digest")
 
     assert "invite me there first" in text_of(await ana.after(ana.press(listed, "Resume")))
@@ -393,7 +394,7 @@ async def test_who_doesnt_see_the_project_can_do_nothing_with_it(
 
     answer = await linked_ben.after(linked_ben.press(await linked_ben.ask("/digest"), button))
 
-    assert "Only Ana Ruiz, and who sees Security in Tracker, can do that with digest 1." in text_of(answer)
+    assert "You don't see Security in Tracker: ask Ana Ruiz, whose digest 1 is." in text_of(answer)
     assert await stored(office) == before
 
 
@@ -401,7 +402,7 @@ async def test_who_doesnt_see_the_project_cant_change_it_either(ana: Person, lin
     await ana.ask(HIDDEN)
     await linked_ben.command("/digest change 1")
 
-    assert "Only Ana Ruiz" in text_of(await linked_ben.form("That didn't work"))
+    assert "ask Ana Ruiz" in text_of(await linked_ben.form("That didn't work"))
 
 
 async def test_who_sees_the_project_can_pause_and_take_over(
@@ -460,7 +461,7 @@ async def test_a_message_that_others_see_is_never_replaced_by_a_private_list(
 ) -> None:
     await ana.ask(WEB)
     await ana.ask("/tracker unlink")
-    await office.bot.store.digests.stop([1], Pause.KEY)
+    await office.bot.store.digests.stop(ANA, [1], Pause.KEY)
     await office.bot.digests.run_due(datetime.now(UTC))
     await office.bot.digests.idle()
     public = next(m for m in await linked_ben.messages() if "Take it over" in str(m["blocks"]))
@@ -508,3 +509,32 @@ async def test_help_has_lines_that_work_as_typed(office: Office, ana: Person) ->
     typed = next(line for line in said.split("`") if line.startswith("/digest add webshop weekly"))
     await ana.ask(typed)
     assert (await stored(office)).plan.schedule == "weekly mon,thu 09:30"
+
+
+async def test_nobody_sets_a_digest_into_a_channel_that_they_arent_in(
+    office: Office, linked_ben: Person
+) -> None:
+    office.workspace.state.kick("C0MOBILE001", linked_ben.user_id)
+    await linked_ben.command("/digest add")
+    form = await linked_ben.form("New digest")
+    block = next(b for b in form["blocks"] if b.get("block_id") == "channel")
+    block["element"]["initial_conversation"] = "C0MOBILE001"  # a value that the page didn't offer
+    await linked_ben.submit(form, {"Project": "Web Shop", "Schedule": 'cron "0 9 * * 1-5"'})
+
+    assert "You aren't in that channel" in (await linked_ben.errors())["channel"]
+    assert await office.bot.store.digests.in_channel(TEAM, "C0MOBILE001") == ()
+
+
+@pytest.mark.parametrize("value", ["abc", "", "-1", "9" * 30, "1;drop"])
+async def test_a_button_with_a_crafted_value_is_refused_in_a_sentence(
+    office: Office, ana: Person, value: str
+) -> None:
+    await ana.ask(WEB)
+    listed = await ana.ask("/digest")
+    shown = office.workspace.state.messages[listed["channel"]][-1]
+    _, element = button_saying(shown.blocks, "Pause")
+    element["value"] = value
+    answer = await ana.after(ana.press(listed | {"blocks": shown.blocks}, "Pause"))
+
+    assert "I can't tell what that was about" in text_of(answer)
+    assert (await stored(office)).paused is None

@@ -24,7 +24,7 @@ from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.server import Workspace
 from bot.service.client import Client
 from bot.slack.manifest import manifest
-from bot.store.digest_runs import UNFINISHED, RunState
+from bot.store.digest_runs import RunState
 from bot.store.digests import Digest
 from bot.store.engine import Database
 from bot.store.owner import Owner
@@ -118,7 +118,7 @@ class Scene:
 
     async def left(self) -> int:
         """How many due times aren't done."""
-        runs = select(func.count()).where(DigestRunRow.state.in_(UNFINISHED))
+        runs = select(func.count()).where(DigestRunRow.lease_until.is_not(None))
         due = select(func.count()).where(DigestRow.next_due < func.now() + timedelta(days=1))
         async with self.database.reading() as session:
             return (await session.scalar(runs) or 0) + (await session.scalar(due) or 0)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +213,29 @@ async def _told(person: Person, text: str) -> bool:
 
 async def _said(person: Person, text: str) -> bool:
     return text in text_of(await person.form("Files"))
+
+
+async def test_a_digest_has_what_was_opened_in_redmine_and_an_issue_is_taken_from_it(
+    office: Office, redmine: World, service: Client
+) -> None:
+    await office.link("U0ANA0001", redmine.key("ana").get_secret_value())
+    ana = Person(office, "U0ANA0001")
+    await ana.ask("/issue new From before the digest project:webshop-search")
+    set_up = await ana.ask("/digest add webshop-search hourly tz:UTC")
+    assert "Digest 1 is set" in text_of(set_up)
+    await ana.ask("/issue new After the digest was set project:webshop-search")
+    await ana.ask("/issue new Nobody else's business project:webshop-search private:yes")
+
+    await office.bot.digests.run_due(datetime.now(UTC) + timedelta(hours=1))
+    await office.bot.digests.idle()
+
+    post = (await ana.messages())[-1]
+    said = text_of(post)
+    assert "1 new issue" in said
+    assert "After the digest was set" in said
+    key = redmine.key("ana")
+    issue = (await service.list_issues(key, IssueFilters(subject="After the digest"))).items[0]
+    answer = await ana.after(ana.choose_from_menu(post, f"#{issue.id} ", "Take it"))
+    assert f"#{issue.id}" in text_of(answer)
+    taken = (await service.list_issues(key, IssueFilters(issue_ids=(issue.id,)))).items[0]
+    assert taken.assigned_to == taken.author

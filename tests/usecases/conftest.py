@@ -6,6 +6,7 @@ import pytest
 
 from bot.store.digest_runs import DigestRuns
 from bot.store.store import Store
+from bot.usecases import digest_runs
 from tests.usecases.newsroom import Newsroom
 
 
@@ -17,6 +18,7 @@ async def newsroom(store: Store, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         return newsroom.now
 
     monkeypatch.setattr(DigestRuns, "now", now)
+    monkeypatch.setattr(digest_runs, "LONGEST_POST", 0)
     await newsroom.open()
     yield newsroom
     await newsroom.close()

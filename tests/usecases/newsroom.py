@@ -23,7 +23,18 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.usecases.accounts import Accounts
 from bot.usecases.catalog import Catalogs
-from bot.usecases.digest_posts import Delayed, Edition, Outcome, Posted, Refused, Standing, Unsure
+from bot.usecases.digest_posts import (
+    Absent,
+    Delayed,
+    Edition,
+    Found,
+    Hidden,
+    Outcome,
+    Posted,
+    Refused,
+    Standing,
+    Unsure,
+)
 from bot.usecases.digest_runs import DigestRuns
 from bot.usecases.digests import Digests, Planned, Wanted
 from bot.usecases.projects import Channel, Projects
@@ -61,6 +72,8 @@ class Board:
     told: list[tuple[str, tuple[int, ...], str]] = field(default_factory=list)
     editions: list[Edition] = field(default_factory=list)
     hidden: bool = False
+    speechless: int = 0
+    """How often nobody can be told anything."""
     unsure: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
@@ -73,11 +86,14 @@ class Board:
         await asyncio.sleep(0)
         yield
 
+    def prepared(self, edition: Edition) -> Callable[[], Awaitable[Outcome]]:
+        return lambda: self.post(edition)
+
     async def post(self, edition: Edition) -> Outcome:
         fault = self.faults.pop(0) if self.faults else None
         match fault:
             case "lose the request":
-                return Unsure.UNSURE
+                return Unsure()
             case "refuse":
                 return Refused(Pause.CHANNEL)
             case "delay":
@@ -93,17 +109,22 @@ class Board:
             edition.missed,
         )
         self.posts.append(post)
-        return Unsure.UNSURE if fault == "lose the answer" else Posted(post.ts)
+        return Unsure() if fault == "lose the answer" else Posted(post.ts)
 
-    async def find(self, digest: Digest, due_at: datetime, _since: datetime) -> Outcome:
+    async def find(self, digest: Digest, due_at: datetime, _since: datetime) -> Found:
         if self.hidden:
             run = Run(digest=digest, due_at=due_at, state=RunState.SENDING, holder="")
             self.unsure[digest.id] |= {one.issue_id for one in await self.store.digest_runs.sent(run)}
-            return Unsure.HIDDEN
+            return Hidden()
         found = (post for post in self.posts if (post.digest, post.due_at) == (digest.id, due_at))
-        return next((Posted(post.ts) for post in found), Unsure.ABSENT)
+        return next((Posted(post.ts) for post in found), Absent())
 
     async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
+        self.speechless -= 1
+        if self.speechless == 1:
+            raise TimeoutError
+        if self.speechless == 0:
+            return False
         self.told.append((digests[0].owner.user_id, tuple(digest.id for digest in digests), notice))
         return True
 
@@ -182,6 +203,8 @@ class Steps:
         method = getattr(self._of, name)
         if name == "turn":
             return method
+        if name == "prepared":
+            return lambda edition: lambda: self._process.step("post", method(edition))
 
         async def step(*given: Any, **named: Any) -> Any:
             return await self._process.step(name, lambda: method(*given, **named))

@@ -98,6 +98,7 @@ def due_on(text: str, zone: str, day: date, first: str = "00:00", last: str = "0
         ("hourly :30", "hourly :30", "30 * * * *"),
         ("hourly at 5", "hourly :05", "5 * * * *"),
         ("cron 0 9 * * 1-5", "cron 0 9 * * 1-5", "0 9 * * 1-5"),
+        ("cron “0 9 * * 1-5”", "cron 0 9 * * 1-5", "0 9 * * 1-5"),
         ("CRON  */15 8-18 l jan,jul Mon#1", "cron */15 8-18 L JAN,JUL MON#1", "*/15 8-18 L JAN,JUL MON#1"),
         ("cron 0 9 29 2 *", "cron 0 9 29 2 *", "0 9 29 2 *"),
     ],

@@ -1,6 +1,7 @@
 """`/digest` (contract.md, Slash commands)."""
 
 import re
+from difflib import get_close_matches
 
 from bot.errors import UserError
 from bot.slack.grammar import reading
@@ -39,6 +40,8 @@ _ONE: dict[str, type[OneDigest]] = {
 }
 _KNOWN = ("add", *_ALONE, *_ONE)
 _NUMBER = re.compile(r"#?([0-9]{1,9})")
+_TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
+_SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
 _KEY = re.compile(r"[0-9a-fA-F]{40}")
 
 
@@ -78,6 +81,8 @@ def _one(command: str, said: Parsed) -> OneDigest:
 
 def _add(said: Parsed) -> AddDigest:
     begin = next((n for n, word in enumerate(said.words) if _begins_schedule(word)), len(said.words))
+    if begin == len(said.words) and any(map(_meant_as_schedule, said.words[1:])):
+        schedules.parse("")
     before = Parsed(said.words[:begin], {}).plain
     option = reading.name(said, "project")
     if before and option:
@@ -99,6 +104,13 @@ def _add(said: Parsed) -> AddDigest:
 def _begins_schedule(word: Word) -> bool:
     """In quotes it is a part of the project's name."""
     return not word.quoted and word.text.lower() in schedules.KEYWORDS
+
+
+def _meant_as_schedule(word: Word) -> bool:
+    """Whether a word behind the project's name looks like a schedule that was mistyped."""
+    typed = word.text.lower()
+    near = get_close_matches(typed, schedules.KEYWORDS, n=1, cutoff=0.7)
+    return not word.quoted and bool(near or typed in _SCHEDULE_LIKE or _TIME.fullmatch(typed))
 
 
 def _group(said: Parsed) -> Group | None:

@@ -60,8 +60,8 @@ async def unlink(turn: Turn) -> None:
     """`/tracker unlink`: forget the key."""
     if await turn.parts.accounts.unlink(turn.owner):
         said = f"Your {turn.service} key is forgotten. `/tracker link` links you again."
-        if going := sum(not digest.paused for digest in await turn.parts.digests.of_owner(turn.owner)):
-            yours = "Your digest stops" if going == 1 else f"Your {going} digests stop"
+        if stopped := await turn.parts.digests.unlinked(turn.owner):
+            yours = "Your digest stops" if stopped == 1 else f"Your {stopped} digests stop"
             said += f" {yours}: link again and resume, or somebody else can take over, with `/digest`."
         await turn.answer(sentence(turn.worded(said)))
     else:

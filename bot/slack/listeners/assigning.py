@@ -1,6 +1,6 @@
 """Taking an issue, from a digest's `…` menu or after being asked."""
 
-from bot.slack.turn import Turn
+from bot.slack.turn import Turn, number_in
 from bot.slack.views import assigning as views
 
 
@@ -13,5 +13,5 @@ async def take(turn: Turn, number: int) -> None:
 async def take_pressed(turn: Turn) -> None:
     """The button *Take it from …*; its value names whom the person was asked about."""
     number, _, holder = turn.action["value"].partition(":")
-    result = await turn.parts.assigning.take(turn.owner, int(number), agreed=int(holder))
+    result = await turn.parts.assigning.take(turn.owner, number_in(number), agreed=number_in(holder))
     await turn.answer(views.taken(result, turn.style), replace=True)

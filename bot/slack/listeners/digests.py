@@ -8,6 +8,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import BotError, NotLinked, UserError
 from bot.service.models import Project, Ref
+from bot.slack import members
 from bot.slack.grammar import digest_command
 from bot.slack.grammar.requests import (
     AddDigest,
@@ -23,14 +24,14 @@ from bot.slack.grammar.requests import (
 from bot.slack.listeners import home
 from bot.slack.posting import SLACK_FAILED, UNREACHED, Place, reason
 from bot.slack.submission import Reply, metadata_of, once, refused, settle
-from bot.slack.turn import Turn
+from bot.slack.turn import Turn, number_in
 from bot.slack.views import digest_form, forms
 from bot.slack.views import digests as views
 from bot.slack.views import help as help_views
 from bot.slack.views.blocks import JSON, option
 from bot.slack.views.issue_form import choices_of, loading
 from bot.store.digest_runs import RunState
-from bot.store.digests import Choice
+from bot.store.digests import Choice, Digest
 from bot.usecases.accounts import Session
 from bot.usecases.digests import Planned, Wanted
 from bot.usecases.naming import pick
@@ -102,13 +103,31 @@ async def digest_channel(turn: Turn, channel_id: str | None) -> Channel:
     if not about.get("is_im") and not about.get("is_member", True):
         raise UserError("I'm not in that channel: invite me there first with `/invite`, then try again.")
     if about.get("is_archived"):
-        raise UserError("That channel is archived: choose another one for its digests.")
+        raise UserError("That channel is archived: have it opened again, or use another one.")
     if about.get("is_ext_shared") or about.get("is_pending_ext_shared"):
         raise UserError(
             "That channel is shared with people outside your company, so no digest is posted there: use "
             "another one."
         )
     return Channel(turn.owner.team_id, channel_id)
+
+
+async def _meant(turn: Turn, digest_id: int | None) -> Digest:
+    """The digest that is meant, if the person may act on it; another's only while they are in its channel."""
+    digest = await turn.parts.digests.one(turn.owner, turn.channel, digest_id)
+    if digest.owner != turn.owner:
+        await _joined(turn, digest.channel_id)
+    return digest
+
+
+async def _joined(turn: Turn, channel_id: str) -> None:
+    """Raises UserError unless the person is in the channel: nobody has others' channels filled."""
+    try:
+        joined = await members.includes(turn.slack, channel_id, turn.owner.user_id)
+    except SLACK_FAILED:
+        raise UserError("Slack doesn't tell me who is in that channel: try again in a minute.") from None
+    if not joined:
+        raise UserError("You aren't in that channel: join it first, or choose one that you are in.")
 
 
 def _here(turn: Turn) -> Channel:
@@ -124,7 +143,7 @@ async def act_pressed(turn: Turn) -> None:
     """A digest's button. What only the person sees is replaced by how things stand now; what others see too
     stays.
     """
-    said = await do(turn, BUTTONS[turn.action["action_id"]](int(turn.action["value"])))
+    said = await do(turn, BUTTONS[turn.action["action_id"]](turn.number))
     if turn.at_home:
         await home.show(turn, None, again=True)
     elif _private(turn):
@@ -145,28 +164,30 @@ async def do(turn: Turn, deed: Deed) -> str:
         case DigestNow():
             return await run_now(turn, deed.id)
         case PauseDigest():
-            paused = await digests.pause(asker, channel, deed.id)
+            digest = await _meant(turn, deed.id)
+            paused = await digests.pause(asker, channel, digest.id)
             return views.paused(paused, asker, turn.parts.command)
         case ResumeDigest():
-            digest = await digests.one(asker, channel, deed.id)
+            digest = await _meant(turn, deed.id)
             await digest_channel(turn, digest.channel_id)
             return views.resumed(await digests.resume(asker, channel, digest.id))
         case TakeOverDigest():
-            digest = await digests.one(asker, channel, deed.id)
+            digest = await _meant(turn, deed.id)
             await digest_channel(turn, digest.channel_id)
             return views.taken_over(await digests.take_over(asker, channel, digest.id))
         case RemoveDigest():
-            return views.removed(await digests.remove(asker, channel, deed.id), turn.parts.command)
+            digest = await _meant(turn, deed.id)
+            return views.removed(await digests.remove(asker, channel, digest.id), turn.parts.command)
 
 
 async def run_now(turn: Turn, digest_id: int | None) -> str:
     """Post what is new without waiting for the next due time; what came of it, in mrkdwn."""
     digests = turn.parts.digests
-    digest = await digests.one(turn.owner, turn.channel, digest_id)
+    digest = await _meant(turn, digest_id)
     if digest.paused:
         raise UserError(f"Digest {digest.id} stands still: `/digest resume {digest.id}` first.")
     if not await turn.parts.store.deliveries.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
-        raise UserError(f"Digest {digest.id} was asked for a moment ago: look at what came of that.")
+        raise UserError(f"Digest {digest.id} was asked for a moment ago: try again in ten seconds.")
     try:
         state = await turn.parts.digest_runs.run_now(digest)
     except NotLinked:
@@ -254,6 +275,7 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
             return Reply(errors={"schedule": turn.sentence(error)})
         try:
             channel = await digest_channel(turn, forms.Values(view).conversation("channel"))
+            await _joined(turn, channel.channel_id)
         except UserError as error:
             return Reply(errors={"channel": turn.sentence(error)})
         try:
@@ -286,13 +308,13 @@ async def _of_another_project(turn: Turn, view: JSON) -> dict[str, str]:
 
 async def change_pressed(turn: Turn) -> None:
     """The button *Change*."""
-    await open_change(turn, int(turn.action["value"]))
+    await open_change(turn, turn.number)
 
 
 async def open_change(turn: Turn, digest_id: int | None) -> None:
     """Open the form for a digest, with all that is set."""
     await turn.open(loading("Change digest"))
-    digest = await turn.parts.digests.one(turn.owner, turn.channel, digest_id)
+    digest = await _meant(turn, digest_id)
     metadata = {
         "digest": digest.id,
         "project": digest.plan.project_id,
@@ -316,8 +338,8 @@ async def submit_change(turn: Turn, ack: AsyncAck) -> None:
             return Reply(errors={"schedule": turn.sentence(error)})
         try:
             async with once(turn):
-                digest_id = int(metadata["digest"])
-                done.append(await turn.parts.digests.change(turn.owner, _here(turn), digest_id, wanted))
+                digest = await _meant(turn, number_in(metadata.get("digest")))
+                done.append(await turn.parts.digests.change(turn.owner, _here(turn), digest.id, wanted))
         except BotError as error:
             return refused(turn, error)
         return Reply()

@@ -27,7 +27,7 @@ from bot.usecases.files import CantAttach, Load
 
 async def open_pressed(turn: Turn) -> None:
     """The button *Attach files*."""
-    await open_form(turn, int(turn.action["value"]))
+    await open_form(turn, turn.number)
 
 
 async def open_form(turn: Turn, number: int) -> None:

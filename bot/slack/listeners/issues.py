@@ -10,7 +10,7 @@ from bot.slack.listeners.announcements import tell
 from bot.slack.listeners.drafts import draft_of
 from bot.slack.listeners.issue_form import open_form
 from bot.slack.posting import Announced
-from bot.slack.turn import Turn
+from bot.slack.turn import Turn, number_in
 from bot.slack.views import forms
 from bot.slack.views import help as help_views
 from bot.slack.views import issues as views
@@ -53,12 +53,12 @@ async def show(turn: Turn, number: int) -> None:
 
 async def show_pressed(turn: Turn) -> None:
     """The button *Show*."""
-    await show(turn, int(turn.action["value"]))
+    await show(turn, turn.number)
 
 
 async def share_pressed(turn: Turn) -> None:
     """The button *Share here*."""
-    await share(turn, int(turn.action["value"]))
+    await share(turn, turn.number)
 
 
 async def menu_chosen(turn: Turn) -> None:
@@ -66,13 +66,13 @@ async def menu_chosen(turn: Turn) -> None:
     what, _, number = turn.action["selected_option"]["value"].partition(":")
     match what:
         case "show":
-            await show(turn, int(number))
+            await show(turn, number_in(number))
         case "share":
-            await share(turn, int(number), sure=False)
+            await share(turn, number_in(number), sure=False)
         case "take":
-            await assigning.take(turn, int(number))
+            await assigning.take(turn, number_in(number))
         case "time":
-            await timelog.open_form(turn, LogTime(issue=int(number)))
+            await timelog.open_form(turn, LogTime(issue=number_in(number)))
 
 
 async def share(turn: Turn, number: int, *, sure: bool = True) -> None:

@@ -131,7 +131,7 @@ def _reply(title: str, message: Message) -> Reply:
 
 async def open_pressed(turn: Turn) -> None:
     """The button *Log time*."""
-    await open_form(turn, LogTime(issue=int(turn.action["value"])))
+    await open_form(turn, LogTime(issue=turn.number))
 
 
 async def open_empty(turn: Turn) -> None:
@@ -253,7 +253,7 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
 
 async def edit_pressed(turn: Turn) -> None:
     """The button *Edit*, beside what was logged or on the Home tab."""
-    await open_change(turn, int(turn.action["value"]))
+    await open_change(turn, turn.number)
 
 
 async def open_change(turn: Turn, entry_id: int | None) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 _FENCE = re.compile(r"```(.*?)```", re.DOTALL)
 _CODE = re.compile(r"`([^`\n]+)`")
-_ENTITY = re.compile(r"<([^<>\n]+)>")
+_ENTITY = re.compile(r"<([^<>\n\x00]+)>")
 _ITEM = re.compile(r"([ \t]*)(?:[•◦▪▫‣]|(-)|([0-9]{1,4})\.)[ \t]+(.*)")
 _QUOTE = re.compile(r"(?:>|&gt;)[ ]?(.*)")
 _REST_QUOTED = ("&gt;&gt;&gt;", ">>>")

@@ -121,12 +121,12 @@ def _compared(edition: Edition) -> list[str]:
         told = f"{abs(more)} {'more' if more > 0 else 'fewer'} than in the period before"
     else:
         told = "as many as in the period before"
-    if now != len(edition.issues):  # some were opened after the due time, or seen late
-        told = f"{now} opened in this period, {told}"
     kind, *rest = edition.digest.plan.schedule.split()
     several = any("," in word for word in rest)
     unit = "period" if several else UNITS.get(kind, "period")
-    return [told, f"opened per {unit}: {_chart(edition.periods)}"]
+    chart = f"opened per {unit}: {_chart(edition.periods)}"
+    # Where it has more or fewer than were opened in its period, as the first one has, there's no comparing.
+    return [told, chart] if now == len(edition.issues) else [chart]
 
 
 def _chart(counts: Sequence[int]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from slack_sdk.models.blocks import Block
 
 from bot.slack.mrkdwn import escape, line
-from bot.slack.views.blocks import Message, button, context, section
+from bot.slack.views.blocks import Message, button, confirm, context, section
 from bot.store.digests import Digest, Notice, Pause
 
 SHOWN = 20
@@ -17,6 +17,7 @@ WHY = {
     Pause.CHANNEL: "the channel is archived or gone, or I was removed from it; invite me again and resume it",
     Pause.OUTSIDERS: "the channel is shared with people outside your company now",
     Pause.REFUSED: "Slack doesn't let me post it there; tell your administrator to look into my log",
+    Pause.SCHEDULE: "its schedule or time zone can't be read any more; change it and resume it",
 }
 
 
@@ -28,6 +29,10 @@ def to_owner(
     if notice == "unsure":
         said = "I was interrupted while I posted, and can't look up whether it stands there:"
         hint = "I don't post it a second time. Look in the channel; the next ones come as usual."
+        lines = [section(f"• {_named(digest)}") for digest in digests[:SHOWN]]
+    elif notice == "delayed":
+        said = f"I have tried for a day and can't post this, as {escape(service)} or Slack doesn't let me:"
+        hint = "I go on trying. Look whether you can work there yourself, and tell your administrator if so."
         lines = [section(f"• {_named(digest)}") for digest in digests[:SHOWN]]
     else:
         said = (
@@ -42,29 +47,37 @@ def to_owner(
         blocks.append(context(f"and {more} more"))
     blocks.append(context(hint))
     named = "; ".join(_named(digest) for digest in digests[:SHOWN])
-    return Message(f"{said} {named}", tuple(blocks))
+    reasons = [_why(digest, service) for digest in digests] if notice == "stopped" else []
+    why = f" ({'; '.join(dict.fromkeys(reasons))})" if reasons else ""
+    return Message(f"{said} {named}{why}", tuple(blocks))
 
 
 def to_channel(digests: Sequence[Digest], service: str) -> Message:
     """What a channel learns of the digests that don't come any more, with the way to have them back."""
     blocks: list[Block] = []
+    told: list[str] = []
     for digest in digests[:SHOWN]:
         whose = line(digest.owner_name)
         why = f"{whose}'s account" if digest.paused is Pause.KEY else f"{whose}, who set it up,"
         cant = "can't be used any more" if digest.paused is Pause.KEY else "doesn't see the project any more"
         text = f"The digest of *{line(digest.plan.project)}* ({_when(digest)}) stopped: {why} {cant}."
-        blocks.append(section(text, accessory=button("Take it over", "digest.take_over", str(digest.id))))
+        told.append(text)
+        sure = confirm("Take it over?", "It runs with your key then and shows what you may see.", "Take over")
+        take = button("Take it over", "digest.take_over", str(digest.id), confirm=sure)
+        blocks.append(section(text, accessory=take))
     blocks.append(
         context(f"Who sees the project in {escape(service)} can take it over; it runs with their key then.")
     )
-    named = ", ".join(line(digest.plan.project) for digest in digests[:SHOWN])
-    return Message(f"Digests stopped: {named}", tuple(blocks))
+    return Message(" ".join(told), tuple(blocks))
 
 
 def _stopped(digest: Digest, service: str) -> Block:
-    why = escape(WHY[digest.paused or Pause.PERSON].replace("{service}", service))
     resume = button("Resume", "digest.resume", str(digest.id))
-    return section(f"• {_named(digest)}: {why}.", accessory=resume)
+    return section(f"• {_named(digest)}: {_why(digest, service)}.", accessory=resume)
+
+
+def _why(digest: Digest, service: str) -> str:
+    return escape(WHY[digest.paused or Pause.PERSON].replace("{service}", service))
 
 
 def _named(digest: Digest) -> str:

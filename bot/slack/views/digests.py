@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
 
-from bot.slack.mrkdwn import bold, escape, line
+from bot.slack.mrkdwn import bold, cut, escape, line
 from bot.slack.views.accounts import code
 from bot.slack.views.blocks import Message, actions, button, confirm, context, section
 from bot.store.digest_runs import RunState
@@ -16,8 +16,9 @@ from bot.store.owner import Owner
 from bot.usecases.digests import Planned
 from bot.usecases.schedules import KEYWORDS
 
-SHOWN = 15
-"""Two blocks each, of the 50 that a message takes."""
+SHOWN = 10
+"""A message that is longer, in its blocks or all its texts, Slack refuses."""
+NARROWED = 300
 Command = Callable[[str], str]
 """A slash command as people type it, by its name."""
 
@@ -31,6 +32,7 @@ WHY = {
     "then resume it",
     Pause.OUTSIDERS: "stopped, as its channel is shared with people outside your company: add it in another",
     Pause.REFUSED: "stopped, as Slack didn't take its message: once I may post there again, resume it",
+    Pause.SCHEDULE: "stopped, as its schedule or time zone can't be read: change it, then resume it",
 }
 WHY_ONES_OWN = {
     Pause.KEY: "stopped, as your key no longer worked: link again with `{tracker} link`, then resume it",
@@ -69,7 +71,7 @@ def listing(digests: Sequence[Digest], asker: Owner, command: Command, said: str
 
 
 def _entry(digest: Digest, asker: Owner, command: Command) -> str:
-    about = " · ".join(filter(None, (f"by {line(digest.owner_name)}", narrowed(digest.plan))))
+    about = " · ".join(filter(None, (f"by {line(digest.owner_name)}", cut(narrowed(digest.plan), NARROWED))))
     return f"{_headed(digest)} · {when_of(digest.plan)}\n{about}\n{standing(digest, asker, command)}"
 
 
@@ -156,7 +158,9 @@ def moment(at: datetime) -> str:
 def wall_clock(times: Sequence[datetime], zone: str) -> str:
     """`Mon 23 Nov 09:00, Tue 24 Nov 09:00 (Europe/Madrid)`."""
     shown = [at.astimezone(ZoneInfo(zone)) for at in times]
-    return f"{', '.join(f'{at:%a} {at.day} {at:%b %H:%M}' for at in shown)} ({zone})"
+    soon = len({at.year for at in shown}) == 1
+    days = [f"{at:%a} {at.day} {at:%b}{'' if soon else f' {at.year}'} {at:%H:%M}" for at in shown]
+    return f"{', '.join(days)} ({zone})"
 
 
 # What came of what was asked for

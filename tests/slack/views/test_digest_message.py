@@ -137,7 +137,7 @@ As Ana Ruiz sees it; private issues are left out · digest 3 · `/digest` to cha
         (
             "hourly",
             (0, 9, 3),
-            "3 opened in this period, 6 fewer than in the period before · opened per hour: ▁█▄",
+            "opened per hour: ▁█▄",
         ),
         ("cron 0 9 * * 1-5", (4,), None),
     ],

@@ -44,7 +44,7 @@ def upgrade() -> None:
         sa.Column("due_at", sa.DateTime(timezone=True), primary_key=True),
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("holder", sa.Text, nullable=False),
-        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=False, index=True),
+        sa.Column("lease_until", sa.DateTime(timezone=True), index=True),
         sa.Column("attempts", sa.Integer, nullable=False),
         sa.Column("missed", sa.Integer, nullable=False),
         sa.Column("sending_at", sa.DateTime(timezone=True)),
