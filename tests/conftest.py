@@ -17,6 +17,13 @@ from tests.contract.redmine import missing, running
 from tests.contract.world import World
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """One Redmine and one Chromium, whichever of the test processes that is in."""
+    for name in ("redmine", "browser"):
+        if item.get_closest_marker(name):
+            item.add_marker(pytest.mark.xdist_group(name))
+
+
 @pytest.fixture(scope="session")
 def redmine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Skips where Redmine is not installed, unless ISSUEBOT_REQUIRE names it: then that is a failure."""

@@ -43,6 +43,7 @@ class Office:
     text_format: Literal["markdown", "textile"] = "markdown"
     prefix: str = ""
     issue_updates: bool = True
+    database_url: str | None = None
     slack_wire: SlackWire | None = None
     """What the bot reaches Slack over, if its calls are to fail; started and stopped with the office."""
     tracker: Tracker = field(init=False)
@@ -77,7 +78,7 @@ class Office:
                 service_api_key_header=self.key_header,
                 service_text_format=self.text_format,
                 command_prefix=self.prefix,
-                database_url=f"sqlite:///{self.directory / 'bot.db'}",
+                database_url=self.database_url or f"sqlite:///{self.directory / 'bot.db'}",
                 encryption_keys=(Vault.generate_key(),),
                 host="127.0.0.1",
                 port=port,

@@ -12,6 +12,7 @@ from tests.journeys.office import TEAM, Office
 from tests.journeys.person import DM, Person
 from tests.journeys.reading import JSON, button_saying, text_of, until, values_of
 
+pytestmark = pytest.mark.usefixtures("url")  # on both databases
 KEYS = {person.login: person.api_key for person in PEOPLE}
 AT = f"{datetime.now(UTC) - timedelta(hours=6):%H}:00"
 """A time of the day that doesn't come while the tests run, wherever people are."""
