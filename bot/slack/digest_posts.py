@@ -86,12 +86,8 @@ class SlackPoster:
 
     async def standings(self, team_id: str, channels: Collection[str]) -> Mapping[str, Standing]:
         """From one list of all that the bot is in; what isn't there is asked for by itself."""
-        try:
-            async with self._listing:  # who comes while it is read waits for it
-                listed = await self._listed.get(team_id, self._conversations)
-        except SLACK_FAILED as error:
-            log.info("conversations not listed", action="digest.channels", error=reason(error))
-            listed = {}
+        async with self._listing:  # who comes while it is read waits for it
+            listed = await self._listed.get(team_id, self._conversations)
         return {one: listed.get(one) or await self._standing(one) for one in channels}
 
     def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
@@ -176,18 +172,21 @@ class SlackPoster:
     async def _conversations(self) -> Mapping[str, Standing]:
         found: dict[str, Standing] = {}
         cursor = ""
-        for _ in range(PAGES):
-            page = await self._slack.users_conversations(
-                types=TYPES, exclude_archived=True, limit=999, cursor=cursor or None
-            )
-            found |= {
-                one["id"]: _standing_of(one)
-                for one in page.get("channels") or ()
-                if one.get("is_im") or "is_ext_shared" in one
-            }
-            cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
-            if not cursor:
-                break
+        try:
+            for _ in range(PAGES):
+                page = await self._slack.users_conversations(
+                    types=TYPES, exclude_archived=True, limit=999, cursor=cursor or None
+                )
+                found |= {
+                    one["id"]: _standing_of(one)
+                    for one in page.get("channels") or ()
+                    if one.get("is_im") or "is_ext_shared" in one
+                }
+                cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
+                if not cursor:
+                    break
+        except SLACK_FAILED as error:  # what isn't known then is asked for by itself
+            log.info("conversations not listed", action="digest.channels", error=reason(error))
         return found
 
     async def _standing(self, channel_id: str) -> Standing:

@@ -34,18 +34,21 @@ class RunState(StrEnum):
     UNKNOWN = "unknown"
     """It may have been posted and nobody can tell; it isn't repeated."""
     DROPPED = "dropped"
-    """Nothing was posted, and nothing is covered: the digest was paused."""
+    """Nothing was posted, and nothing is covered: the digest stands still, or could not be asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One due time of a digest. `missed` is how many due times before it this run stands for, too."""
+    """One due time of a digest. `missed` is how many due times before it this run stands for, too; `asked`
+    whether somebody asked for it between two due times.
+    """
 
     digest: Digest
     due_at: datetime
     state: RunState
     holder: str
     missed: int = 0
+    asked: bool = False
     attempts: int = 0
     sending_at: datetime | None = None
     covered_to: datetime | None = None
@@ -131,6 +134,7 @@ class DigestRuns:
                 lease_until=lease_until,
                 attempts=0,
                 missed=claim.missed,
+                asked=not scheduled,
             )
             .on_conflict_do_nothing()
             .returning(DigestRunRow.digest_id)
@@ -144,6 +148,7 @@ class DigestRuns:
             state=RunState.CLAIMED,
             holder=holder,
             missed=claim.missed,
+            asked=not scheduled,
         )
 
     async def expired(self, now: datetime, limit: int) -> tuple[Run, ...]:
@@ -243,7 +248,7 @@ class DigestRuns:
         await self._write(statement)
 
     async def drop(self, run: Run) -> None:
-        """Ends a run whose digest was paused: nothing was posted."""
+        """Ends a run of which nothing was posted."""
         await self._write(_update(run).values(state=RunState.DROPPED, lease_until=None))
 
     async def sent(self, run: Run) -> tuple[Covered, ...]:
@@ -272,11 +277,16 @@ class DigestRuns:
         Covered issues from before `forget_before` can't come up any more and are forgotten.
         """
         ended = _update(run).values(state=state, ts=ts, lease_until=None).returning(DigestRunRow.digest_id)
-        forward = {"covered_to": covered_to, "period_from": period_from, "history": history_kept(history)}
+        forward = {"covered_to": covered_to, "period_from": period_from}
+        plan = run.digest.plan
+        as_planned = and_(DigestRow.schedule == plan.schedule, DigestRow.zone == plan.zone)
         async with self._database.session() as session:
             if await session.scalar(ended) is None:
                 return False
-            await session.execute(update(DigestRow).where(DigestRow.id == run.digest.id).values(**forward))
+            digest = update(DigestRow).where(DigestRow.id == run.digest.id)
+            await session.execute(digest.values(**forward))
+            # Where its schedule was changed meanwhile, its periods are others.
+            await session.execute(digest.where(as_planned).values(history=history_kept(history)))
             if forget_before is not None:
                 old = and_(
                     DigestIssueRow.digest_id == run.digest.id, DigestIssueRow.created_on < forget_before
@@ -307,6 +317,12 @@ class DigestRuns:
                 return run
             await session.execute(moves.values(next_due=later.next_due))
         return replace(run, digest=replace(run.digest, next_due=later.next_due), missed=missed)
+
+    async def realign(self, now: datetime, latest: datetime) -> None:
+        """Ends leases that go on until after `latest`: they were given while the clock was wrong."""
+        await self._write(
+            update(DigestRunRow).where(DigestRunRow.lease_until > latest).values(lease_until=now)
+        )
 
     async def prune(self, older_than: datetime) -> None:
         """Forgets finished runs of due times before then."""
@@ -349,6 +365,7 @@ def _run_of(run: DigestRunRow, digest: DigestRow) -> Run:
         state=RunState(run.state),
         holder=run.holder,
         missed=run.missed,
+        asked=run.asked,
         attempts=run.attempts,
         sending_at=run.sending_at,
         covered_to=run.covered_to,

@@ -241,13 +241,17 @@ class Digests:
         )
         return await self._taken(there, channel_notice=False)
 
-    async def tell_owner_later(self, digests: Collection[Digest], notice: Notice) -> None:
-        """Notes once more what the owner has to be told: it couldn't be said."""
-        await self._write(_each(digests).values(owner_notice=notice))
+    async def tell_owner_later(self, digests: Sequence[Digest], notice: Notice) -> None:
+        """Notes once more what the owner of these has to be told: it couldn't be said, and is still so."""
+        still = [DigestRow.owner_notice.is_(None), *(_owned(digest.owner) for digest in digests[:1])]
+        if notice == "stopped":
+            still.append(DigestRow.paused.is_not(None))
+        await self._write(_each(digests).where(*still).values(owner_notice=notice))
 
     async def tell_channel_later(self, digests: Collection[Digest]) -> None:
-        """Notes once more that the channel has to be told."""
-        await self._write(_each(digests).values(channel_notice=True))
+        """Notes once more that the channel has to be told, of those that still stand still."""
+        still = DigestRow.paused.in_(ABOUT_THE_PROJECT)
+        await self._write(_each(digests).where(still).values(channel_notice=True))
 
     async def rename(self, digest: Digest, project: str) -> None:
         """Notes what its project is called now."""

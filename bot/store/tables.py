@@ -174,6 +174,7 @@ class DigestRunRow(Table):
     lease_until: Mapped[datetime | None] = mapped_column(index=True)
     attempts: Mapped[int] = mapped_column(Integer)
     missed: Mapped[int] = mapped_column(Integer)
+    asked: Mapped[bool]
     sending_at: Mapped[datetime | None]
     covered_to: Mapped[datetime | None]
     ts: Mapped[str | None]

@@ -1,11 +1,11 @@
 """Telling owners and channels what became of their digests: once, and later where it can't be said now."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import structlog
 
-from bot.store.digests import Digests
+from bot.store.digests import Digest, Digests
 from bot.usecases.digest_posts import Poster, Standing
 
 log = structlog.get_logger(__name__)
@@ -36,15 +36,16 @@ class News:
 
     async def _channels(self) -> None:
         while digests := await self._kept.channel_to_tell():
-            team_id, channel_id = digests[0].owner.team_id, digests[0].channel_id
-            standing = (await self._poster.standings(team_id, {channel_id}))[channel_id]
             later = partial(self._kept.tell_channel_later, digests)
-            if standing is Standing.UNKNOWN:
-                await later()
+            if not await _said(self._to_channel(digests), later):
                 return
-            # Else nobody is left to be told, or people who must not be.
-            if standing is Standing.OPEN and not await _said(self._poster.tell_channel(digests), later):
-                return
+
+    async def _to_channel(self, digests: Sequence[Digest]) -> bool:
+        team_id, channel_id = digests[0].owner.team_id, digests[0].channel_id
+        standing = (await self._poster.standings(team_id, {channel_id}))[channel_id]
+        if standing is Standing.OPEN:
+            return await self._poster.tell_channel(digests)
+        return standing is not Standing.UNKNOWN  # nobody is left to be told, or people who must not be
 
 
 async def _said(say: Awaitable[bool], otherwise: Callable[[], Awaitable[None]]) -> bool:

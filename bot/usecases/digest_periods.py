@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from bot.errors import UserError
 from bot.service.models import Issue
@@ -29,12 +30,21 @@ def claim(digest: Digest, now: datetime) -> Claim:
     return Claim(digest=digest, due_at=due_at, missed=max(0, len(times) - 1), next_due=after)
 
 
+def readable(digest: Digest) -> bool:
+    """Whether its schedule and time zone are known: a zone may go with a system's update."""
+    try:
+        parse(digest.plan.schedule)
+        ZoneInfo(digest.plan.zone)
+    except (UserError, KeyError, ValueError):
+        return False
+    return True
+
+
 def sooner(digest: Digest, now: datetime) -> datetime | None:
     """The next due time where the one that is set lies further ahead; else None."""
-    try:
-        (coming,) = next_times(parse(digest.plan.schedule), digest.plan.zone, now, 1) or (None,)
-    except (UserError, ValueError, KeyError):  # claiming it says so
+    if not readable(digest):  # claiming it says so
         return None
+    (coming,) = next_times(parse(digest.plan.schedule), digest.plan.zone, now, 1) or (None,)
     later = coming is not None and digest.next_due is not None and digest.next_due > coming
     return coming if later else None
 
@@ -46,8 +56,7 @@ def edition(run: Run, issues: tuple[Issue, ...], now: datetime) -> Edition:
     counts = dict(history(digest, [issue.created_on for issue in issues if issue.created_on], now))
     ends = (*previous_times(schedule, zone, run.due_at, PERIODS - 1), run.due_at)
     late = now - run.due_at
-    asked = not due_times(schedule, zone, run.due_at, run.due_at)
-    comparable = not asked and not run.missed and set(ends) <= counts.keys()
+    comparable = not run.asked and not run.missed and set(ends) <= counts.keys()
     return Edition(
         digest=digest,
         due_at=run.due_at,
@@ -56,24 +65,32 @@ def edition(run: Run, issues: tuple[Issue, ...], now: datetime) -> Edition:
         missed=run.missed,
         late=late if late >= LATE else timedelta(0),
         periods=tuple(counts[end] for end in ends) if comparable else (),
-        asked=asked,
+        asked=run.asked,
     )
 
 
 def history(digest: Digest, opened: Iterable[datetime], now: datetime) -> list[tuple[datetime, int]]:
     """The digest's history with these issues in it: each in the period in which it was opened."""
     ends = ends_around(parse(digest.plan.schedule), digest.plan.zone, now)
-    return counted(ends, digest.history, opened)
+    known = min((end for end, _ in digest.history), default=digest.period_from)
+    return counted(ends, digest.history, opened, since=known)
 
 
 def counted(
-    ends: Sequence[datetime], before: Iterable[tuple[datetime, int]], opened: Iterable[datetime]
+    ends: Sequence[datetime],
+    before: Iterable[tuple[datetime, int]],
+    opened: Iterable[datetime],
+    *,
+    since: datetime,
 ) -> list[tuple[datetime, int]]:
-    """The periods between `ends`, by the end of each, with what was counted before and these issues."""
-    counts = dict.fromkeys(ends[1:], 0) | {end: n for end, n in before if end in ends[1:]}
+    """The periods between `ends` that end at `since` or later, by the end of each, with what was counted
+    before and these issues.
+    """
+    told = [end for end in ends[1:] if end >= since]
+    counts = dict.fromkeys(told, 0) | {end: n for end, n in before if end in told}
     for moment in opened:
         place = bisect_left(ends, moment)
-        if 0 < place < len(ends):
+        if 0 < place < len(ends) and ends[place] in counts:
             counts[ends[place]] += 1
     return sorted(counts.items())
 

@@ -10,6 +10,7 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -48,6 +49,8 @@ LOOK_AFTER = timedelta(seconds=10)
 """How soon a message whose outcome is unknown is looked up."""
 FIRST_PAUSE, LONGEST_PAUSE = 15.0, 900.0
 """Seconds until what failed is tried again: twice as long each time."""
+AT_FIRST = 3
+"""How often it is tried again as soon as is said, before the waits grow."""
 AT_HAND = 2000
 """How many runs one process has claimed at once."""
 OF_ONE_OWNER = 200
@@ -90,13 +93,14 @@ class DigestRuns:
         self._telling: asyncio.Task[None] | None = None
         self._stopping = False
         self._set: tuple[datetime, float] | None = None
+        self._aligned = False
 
     async def run_due(self, now: datetime) -> None:
         """Claim whatever is due at `now` (the database's clock) and set it going; `idle` waits for it."""
-        jumped = self._set is None or now < self._now() - JUMP
-        self._set = (now, time.monotonic())
-        if jumped:
+        self._set_clock(now)
+        if not self._aligned:
             await self._realign(now)
+            self._aligned = True
         self._tell_soon()
         if self._at_hand:
             held = {digest for digest, _ in self._at_hand}
@@ -112,19 +116,17 @@ class DigestRuns:
 
     async def _claim(self, digests: Sequence[Digest], now: datetime) -> bool:
         """Claim due digests of one owner and set them going; whether that brought anything forward."""
-        claims = []
-        for digest in digests:
-            try:
-                claims.append(periods.claim(digest, now))
-            except Exception:
-                log.exception("no due times", action="digest.no_times", digest=digest.id)
-                await self._store.digests.stop(digest.owner, [digest.id], Pause.SCHEDULE)
+        claims = [periods.claim(digest, now) for digest in digests if periods.readable(digest)]
+        if unreadable := [digest.id for digest in digests if not periods.readable(digest)]:
+            log.warning("no due times", action="digest.no_times", digests=unreadable)
+            await self._store.digests.stop(digests[0].owner, unreadable, Pause.SCHEDULE)
         runs = await self._store.digest_runs.claim(claims, self._holder, self._lease())
         self._begin(runs)
-        return bool(runs) or len(claims) < len(digests)
+        return bool(runs or unreadable)
 
     async def _realign(self, now: datetime) -> None:
-        """Bring back due times that were set while the clock was wrong."""
+        """Bring back due times and leases that were set while the clock was wrong."""
+        await self._store.digest_runs.realign(now, now + 2 * timedelta(seconds=LONGEST_PAUSE))
         after = 0
         while digests := await self._store.digests.scheduled(after, OF_ONE_OWNER):
             after = digests[-1].id
@@ -139,7 +141,7 @@ class DigestRuns:
         Raises NotLinked and ServiceError where its owner's key can't read, with nothing done.
         """
         now = await self._store.digest_runs.now()
-        self._set = (now, time.monotonic())
+        self._set_clock(now)
         claim = Claim(digest=digest, due_at=now, missed=0, next_due=None)
         claimed = await self._store.digest_runs.claim([claim], self._holder, self._lease())
         if not claimed:
@@ -160,6 +162,11 @@ class DigestRuns:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
         await self._store.digest_runs.release(self._holder, self._now())
+
+    def _set_clock(self, now: datetime) -> None:
+        if self._set is not None and now < self._now() - JUMP:
+            self._aligned = False
+        self._set = (now, time.monotonic())
 
     def _now(self) -> datetime:
         then, at = self._set or (datetime.now(UTC), time.monotonic())
@@ -182,7 +189,7 @@ class DigestRuns:
     async def _work(self, runs: Sequence[Run]) -> None:
         """Runs of one owner, from being claimed to their end."""
         try:
-            ready = await self._standing(await self._looked_up(runs))
+            ready = await self._standing(await self._looked_up(await self._readable(runs)))
             opened = await self._read(ready) if ready else None
             if opened is not None:
                 await asyncio.gather(*(self._guarded(run, self._deliver(run, opened)) for run in ready))
@@ -198,10 +205,20 @@ class DigestRuns:
             return await work
         except Exception:
             log.exception("digest failed", action="digest.failed", digest=run.digest.id)
-            await self._later(run)
+            with suppress(Exception):  # its lease ends by itself
+                await self._later(run)
             return None
         finally:
             self._at_hand.discard(_key(run))
+
+    async def _readable(self, runs: Sequence[Run]) -> Sequence[Run]:
+        """The runs whose schedule and time zone can still be read."""
+        unreadable = [
+            run for run in runs if run.state is RunState.CLAIMED and not periods.readable(run.digest)
+        ]
+        if unreadable:
+            await self._stop(unreadable, Pause.SCHEDULE)
+        return [run for run in runs if run not in unreadable]
 
     async def _looked_up(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The runs that are to be posted, after each that may have been is looked up."""
@@ -272,7 +289,7 @@ class DigestRuns:
             now = self._now()
             return await read(self._client, session, digests, covered=covered, now=now)
 
-    async def _deliver(self, run: Run, opened: Opened, *, asked: bool = False) -> RunState | None:
+    async def _deliver(self, run: Run, opened: Opened) -> RunState | None:
         """One run, once it is known what is new; how it ended, None when that is left for later."""
         digest = run.digest
         if why := opened.stopped.get(digest.id):
@@ -282,13 +299,13 @@ class DigestRuns:
             await self._store.digests.rename(digest, name)
             digest = replace(digest, plan=replace(digest.plan, project=name))
             run = replace(run, digest=digest)
-        if not asked:
+        if not run.asked:
             run = await self._folded(run)
         issues = opened.issues[digest.id]
         moments = [moment for moment in (digest.covered_to, opened.covered_to) if moment]
         covered_to = max(moments, default=None)
         covered = [Covered(issue.id, issue.created_on) for issue in issues if issue.created_on]
-        if not issues and (asked or not digest.plan.empty):
+        if not issues and (run.asked or not digest.plan.empty):
             await self._finish(run, RunState.EMPTY, covered_to=covered_to)
             return RunState.EMPTY
         for _ in range(TRIES):
@@ -307,7 +324,7 @@ class DigestRuns:
                     await self._stop([run], why)
                     return RunState.DROPPED
                 case Unsure():
-                    await self._store.digest_runs.later(run, self._now() + LOOK_AFTER)
+                    await self._later(run, LOOK_AFTER.total_seconds())
                     return None
                 case None:
                     await self._store.digest_runs.drop(run)
@@ -335,7 +352,7 @@ class DigestRuns:
         self._at_hand.add(_key(run))
         try:
             for ready in await self._standing([run]):
-                return await self._deliver(ready, await self._opened([ready]), asked=True)
+                return await self._deliver(ready, await self._opened([ready]))
         except (NotLinked, ServiceError):
             await self._store.digest_runs.drop(run)
             raise
@@ -389,7 +406,9 @@ class DigestRuns:
             self._on_finished(state, late)
 
     async def _later(self, run: Run, seconds: float | None = None) -> None:
-        wait = seconds or min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(run.attempts, 10))
+        growing = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(run.attempts, 10))
+        patient = seconds is None or run.attempts > AT_FIRST
+        wait = min(LONGEST_PAUSE, max(growing if patient else 0, seconds or 0))
         await self._store.digest_runs.later(run, self._now() + timedelta(seconds=wait))
         if run.attempts == TOLD_AFTER:
             await self._store.digests.notify(run.digest, "delayed")

@@ -285,11 +285,15 @@ class Digests:
             return []
         rows = [row async for row in self._client.iter_issues(session.key, filters)]
         opened = [row.created_on for row in rows if row.created_on and not row.is_private]
-        return counted(ends, (), opened)
+        return counted(ends, (), opened, since=ends[0])
 
 
 def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ...]:
-    if not (times := next_times(schedule, zone, after, SHOWN_TIMES)):
+    try:
+        times = next_times(schedule, zone, after, SHOWN_TIMES)
+    except (KeyError, ValueError):  # zoneinfo's: it was known once
+        raise UserError(f"The time zone {zone} isn't known any more: change the digest first.") from None
+    if not times:
         raise UserError(f"In the time zone {zone} that never comes: choose other times.")
     return times
 

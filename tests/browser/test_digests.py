@@ -24,7 +24,7 @@ async def test_the_sandbox_s_own_digest_is_posted_and_an_issue_taken_from_it(
     await expect(listed).to_contain_text(PRIVATE)
     await expect(listed).to_contain_text("Web Shop")
     await listed.get_by_role("button", name="Post now").click()
-    post = ana.message(re.compile("Web Shop: [0-9]+ new issue")).first
+    post = ana.message("Web Shop: ").filter(has_text=re.compile("[0-9]+ new issue")).first
     await expect(post).to_contain_text("The bell rings on its own")
     await expect(post).to_contain_text("As Ana Ruiz sees it; private issues are left out")
     await expect(post).not_to_contain_text(PRIVATE)

@@ -47,6 +47,7 @@ def upgrade() -> None:
         sa.Column("lease_until", sa.DateTime(timezone=True), index=True),
         sa.Column("attempts", sa.Integer, nullable=False),
         sa.Column("missed", sa.Integer, nullable=False),
+        sa.Column("asked", sa.Boolean, nullable=False),
         sa.Column("sending_at", sa.DateTime(timezone=True)),
         sa.Column("covered_to", sa.DateTime(timezone=True)),
         sa.Column("ts", sa.Text),
