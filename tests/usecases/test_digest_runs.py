@@ -1,7 +1,6 @@
 """What digests promise: each due time once, each newly opened issue in exactly one, whatever fails."""
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -366,8 +365,7 @@ async def test_what_is_asked_for_just_when_it_is_due_has_nothing_of_what_was_pos
 async def test_one_digest_whose_zone_is_no_more_stops_and_holds_up_no_other_one(newsroom: Newsroom) -> None:
     engine = newsroom.engine()
     digest = await newsroom.add("C1")
-    plan = replace(digest.plan, zone="Atlantis/Capital")
-    await newsroom.store.digests.change(digest, plan, digest.next_due or newsroom.now, ())
+    await newsroom.forget_zone(digest)
     await newsroom.add("C2", owner=newsroom.ben)
     newsroom.report()
     await newsroom.tick(engine, after=HOUR)
