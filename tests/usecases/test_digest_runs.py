@@ -270,6 +270,7 @@ async def test_a_channel_that_takes_no_digest_stops_it_until_it_is_resumed(
     newsroom.board.standing["C1"] = standing
     await newsroom.tick(engine, after=HOUR)
     assert (await newsroom.stored(digest)).paused is why
+    await newsroom.tick(engine)  # people are told at this tick, if they weren't at that one
     newsroom.board.standing.clear()
     await newsroom.digests.resume(newsroom.ana, None, digest.id)
     await newsroom.tick(engine, after=HOUR)
@@ -369,6 +370,7 @@ async def test_one_digest_whose_zone_is_no_more_stops_and_holds_up_no_other_one(
     await newsroom.add("C2", owner=newsroom.ben)
     newsroom.report()
     await newsroom.tick(engine, after=HOUR)
+    await newsroom.tick(engine)
     assert [post.channel for post in newsroom.board.posts] == ["C2"]
     assert (await newsroom.stored(digest)).paused is Pause.SCHEDULE
     assert newsroom.board.told == [("U0ANA", (digest.id,), "stopped")]
