@@ -6,7 +6,7 @@ comes twice. How far a digest has come is kept in the service's own time, which 
 """
 
 import math
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -73,8 +73,20 @@ def since(covered_to: datetime | None) -> TimeRange | None:
     return TimeRange(since=covered_to - OVERLAP) if covered_to else None
 
 
-def narrowed(plan: Plan, issue: Issue) -> bool:
-    """Whether a digest's filters let an issue through."""
+def filters_of(plan: Plan, created_on: TimeRange | None) -> IssueFilters:
+    """The issues of a digest's project, opened in that time, that its filters let through."""
+    return IssueFilters(
+        project_id=plan.project_id,
+        subprojects="none",
+        status="any",
+        created_on=created_on,
+        tracker_ids=tuple(one.id for one in plan.trackers),
+        priority_ids=tuple(one.id for one in plan.priorities),
+        category_ids=tuple(one.id for one in plan.categories),
+    )
+
+
+def _narrowed(plan: Plan, issue: Issue) -> bool:
     return (
         _among(plan.trackers, issue.tracker)
         and _among(plan.priorities, issue.priority)
@@ -94,7 +106,7 @@ def _belongs(issue: Issue, digest: Digest) -> bool:
         and issue.project.id == digest.plan.project_id
         and issue.created_on is not None
         and (window is None or window.since is None or issue.created_on >= window.since)
-        and narrowed(digest.plan, issue)
+        and _narrowed(digest.plan, issue)
     )
 
 
@@ -129,13 +141,8 @@ async def _rows(
         lists = [together]
         if 1 < len(numbers) < pages:  # most of what is new is in other projects
             lists = [_filters(n, [d for d in digests if d.plan.project_id == n]) for n in numbers]
-        rows = [row for filters in lists async for row in _all(client, session, filters)]
+        rows = [row for filters in lists async for row in client.iter_issues(session.key, filters)]
     return rows, newest
-
-
-async def _all(client: Client, session: Session, filters: IssueFilters) -> AsyncIterator[Issue]:
-    async for row in client.iter_issues(session.key, filters):
-        yield row
 
 
 def _filters(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:

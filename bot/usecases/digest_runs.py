@@ -116,10 +116,12 @@ class DigestRuns:
 
     async def _claim(self, digests: Sequence[Digest], now: datetime) -> bool:
         """Claim due digests of one owner and set them going; whether that brought anything forward."""
-        claims = [periods.claim(digest, now) for digest in digests if periods.readable(digest)]
-        if unreadable := [digest.id for digest in digests if not periods.readable(digest)]:
-            log.warning("no due times", action="digest.no_times", digests=unreadable)
+        readable = [digest for digest in digests if periods.readable(digest)]
+        unreadable = {digest.id for digest in digests} - {digest.id for digest in readable}
+        if unreadable:
+            log.warning("no due times", action="digest.no_times", digests=sorted(unreadable))
             await self._store.digests.stop(digests[0].owner, unreadable, Pause.SCHEDULE)
+        claims = [periods.claim(digest, now) for digest in readable]
         runs = await self._store.digest_runs.claim(claims, self._holder, self._lease())
         self._begin(runs)
         return bool(runs or unreadable)
@@ -257,6 +259,10 @@ class DigestRuns:
                     await self._turned_away(run, standing)
         return ready
 
+    async def _stand(self, digest: Digest) -> Standing:
+        standings = await self._poster.standings(digest.owner.team_id, {digest.channel_id})
+        return standings[digest.channel_id]
+
     async def _turned_away(self, run: Run, standing: Standing) -> RunState | None:
         if standing is Standing.UNKNOWN:
             await self._later(run)
@@ -310,9 +316,8 @@ class DigestRuns:
             return RunState.EMPTY
         for _ in range(TRIES):
             async with self._poster.turn(digest, run.due_at):
-                standings = await self._poster.standings(digest.owner.team_id, {digest.channel_id})
-                standing = standings[digest.channel_id]
-                if standing is not Standing.OPEN:  # people may have come in while it waited
+                # People may have come in while it waited.
+                if (standing := await self._stand(digest)) is not Standing.OPEN:
                     return await self._turned_away(run, standing)
                 outcome = await self._send(run, issues, covered, covered_to)
             match outcome:
@@ -351,14 +356,14 @@ class DigestRuns:
     async def _asked(self, run: Run) -> RunState | None:
         self._at_hand.add(_key(run))
         try:
-            for ready in await self._standing([run]):
-                return await self._deliver(ready, await self._opened([ready]))
+            if (standing := await self._stand(run.digest)) is not Standing.OPEN:
+                return await self._turned_away(run, standing)
+            return await self._deliver(run, await self._opened([run]))
         except (NotLinked, ServiceError):
             await self._store.digest_runs.drop(run)
             raise
         finally:
             self._at_hand.discard(_key(run))
-        return RunState.DROPPED
 
     async def _folded(self, run: Run) -> Run:
         """The run, standing for the due times too that passed while it could not be posted."""

@@ -16,7 +16,7 @@ from bot.store.store import Store
 from bot.usecases.accounts import Accounts, Session
 from bot.usecases.catalog import Catalog, Catalogs
 from bot.usecases.digest_periods import counted, ends_around
-from bot.usecases.digest_reading import since
+from bot.usecases.digest_reading import filters_of, since
 from bot.usecases.naming import pick
 from bot.usecases.projects import Channel, Projects
 from bot.usecases.schedules import Schedule, next_times, parse
@@ -272,15 +272,7 @@ class Digests:
         ends = ends_around(schedule, plan.zone, now)
         if not ends[:-1]:
             return []
-        filters = IssueFilters(
-            project_id=plan.project_id,
-            subprojects="none",
-            status="any",
-            created_on=TimeRange(since=ends[0]),
-            tracker_ids=tuple(one.id for one in plan.trackers),
-            priority_ids=tuple(one.id for one in plan.priorities),
-            category_ids=tuple(one.id for one in plan.categories),
-        )
+        filters = filters_of(plan, TimeRange(since=ends[0]))
         if (await self._client.list_issues(session.key, filters, limit=1)).total_count > MOST_COUNTED:
             return []
         rows = [row async for row in self._client.iter_issues(session.key, filters)]

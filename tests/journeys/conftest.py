@@ -88,3 +88,10 @@ async def wired(wire: Wire, tmp_path: Path) -> AsyncIterator[Person]:
     yield Person(office, "U0ANA0001")
     await office.close()
     assert office.violations() == []
+
+
+@pytest.fixture
+async def linked_ben(office: Office, ben: Person) -> Person:
+    """Ben, who doesn't see the project Security, with his account linked."""
+    await office.link(ben.user_id, KEYS["ben"])
+    return ben

@@ -27,6 +27,7 @@ from bot.store.engine import Database
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.usecases import digest_runs
+from bot.usecases.digest_reading import OVERLAP
 from bot.usecases.digest_runs import LEASE
 from tests.usecases.newsroom import SHOP, VAULT, Board, Died, Fault, Newsroom, Process
 
@@ -65,6 +66,7 @@ class Machine(RuleBasedStateMachine):
         self.board: Board = self.newsroom.board
         self.processes = [Process(self.newsroom), Process(self.newsroom)]
         self.expected: dict[int, set[int]] = {}
+        self.unseen = timedelta(0)
 
     @initialize()
     def digests(self) -> None:
@@ -84,14 +86,19 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def appear(self) -> None:
         self.newsroom.appear()
+        self.unseen = timedelta(0)
 
     @rule(minutes=st.integers(1, 70))
     def time_passes(self, minutes: int) -> None:
-        self.newsroom.now += timedelta(minutes=minutes)
+        passing = timedelta(minutes=minutes)
+        if self.unseen + passing > OVERLAP - timedelta(hours=1):  # later than that is not promised
+            self.appear()
+        self.unseen += passing
+        self.newsroom.now += passing
 
     @rule()
     def a_week_passes(self) -> None:
-        self.newsroom.appear()
+        self.appear()
         self.newsroom.now += timedelta(days=7)
 
     @rule(minutes=st.integers(-90, 90))

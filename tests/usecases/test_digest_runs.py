@@ -6,15 +6,13 @@ from functools import partial
 
 import pytest
 
-from bot.errors import UserError
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import ARCHIVED_PROJECT, CLOSED_PROJECT
 from bot.store.digest_runs import RunState
 from bot.store.digests import Pause
 from bot.usecases.digest_posts import Standing
 from bot.usecases.digest_runs import LEASE, LOOK_AFTER
-from bot.usecases.projects import Channel
-from tests.usecases.newsroom import SHOP, TEAM, VAULT, Fault, Newsroom, Process
+from tests.usecases.newsroom import SHOP, VAULT, Fault, Newsroom, Process
 
 HOUR = timedelta(hours=1)
 SOON = LEASE + timedelta(seconds=1)
@@ -361,93 +359,3 @@ async def test_what_is_asked_for_just_when_it_is_due_has_nothing_of_what_was_pos
     newsroom.now += timedelta(seconds=1)
     assert await engine.run_now(seen_before) is RunState.EMPTY
     assert newsroom.board.twice() == []
-
-
-async def test_one_digest_whose_zone_is_no_more_stops_and_holds_up_no_other_one(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    digest = await newsroom.add("C1")
-    await newsroom.forget_zone(digest)
-    await newsroom.add("C2", owner=newsroom.ben)
-    newsroom.report()
-    await newsroom.tick(engine, after=HOUR)
-    await newsroom.tick(engine)
-    assert [post.channel for post in newsroom.board.posts] == ["C2"]
-    assert (await newsroom.stored(digest)).paused is Pause.SCHEDULE
-    assert newsroom.board.told == [("U0ANA", (digest.id,), "stopped")]
-
-
-async def test_a_clock_that_was_a_month_ahead_for_a_moment_silences_nothing(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    await newsroom.add(empty=True)
-    await newsroom.tick(engine, after=timedelta(days=30))
-    newsroom.board.posts.clear()
-    await newsroom.tick(engine, after=-timedelta(days=30))
-    for _ in range(3):
-        await newsroom.tick(engine, after=HOUR)
-    assert len(newsroom.board.posts) == 3
-
-
-async def test_private_issues_are_not_even_counted(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    for _ in range(3):
-        newsroom.report(private=True)
-    newsroom.now += HOUR
-    await newsroom.add()
-    newsroom.report()
-    await newsroom.tick(engine, after=HOUR)
-    (edition,) = newsroom.board.editions
-    assert set(edition.periods[:-1]) == {0}
-
-
-async def test_a_renamed_project_is_called_by_its_new_name(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    digest = await newsroom.add()
-    newsroom.report()
-    newsroom.tracker.data.projects[SHOP].name = "Market"
-    await newsroom.tick(engine, after=HOUR)
-    assert newsroom.board.editions[0].digest.plan.project == "Market"
-    assert (await newsroom.stored(digest)).plan.project == "Market"
-
-
-async def test_a_digest_that_was_taken_over_is_not_stopped_for_its_former_owner(newsroom: Newsroom) -> None:
-    digest, process = await newsroom.add(), Process(newsroom)
-    issue = newsroom.report()
-    newsroom.tracker.data.users[1].api_key = "another"
-    newsroom.now += HOUR
-
-    async def taken() -> None:
-        await newsroom.digests.take_over(newsroom.ben, Channel(TEAM, "C1"), digest.id)
-
-    await newsroom.stalls(process, "stop", taken)
-    await newsroom.tick(process.engine, after=HOUR)
-    assert newsroom.board.covered(digest.id) == {issue.id}
-    assert newsroom.board.told == []
-
-
-async def test_what_could_not_be_told_is_told_later(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    digest = await newsroom.add()
-    newsroom.board.standing["C1"] = Standing.GONE
-    newsroom.board.speechless = 2
-    for _ in range(3):
-        await newsroom.tick(engine, after=HOUR)
-    assert newsroom.board.told == [("U0ANA", (digest.id,), "stopped")]
-
-
-async def test_whoever_owns_one_that_fails_for_a_day_is_told_once(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    digest = await newsroom.add()
-    newsroom.board.standing["C1"] = Standing.UNKNOWN
-    for _ in range(120):
-        await newsroom.tick(engine, after=timedelta(minutes=16))
-    assert newsroom.board.told == [("U0ANA", (digest.id,), "delayed")]
-    newsroom.board.standing.clear()
-    issue = newsroom.report()
-    await newsroom.tick(engine, after=HOUR)
-    assert newsroom.board.covered(digest.id) == {issue.id}
-
-
-async def test_the_same_digest_asked_for_twice_at_once_is_one(newsroom: Newsroom) -> None:
-    made = await asyncio.gather(*(newsroom.add() for _ in range(4)), return_exceptions=True)
-    assert sum(isinstance(one, UserError) for one in made) == 3
-    assert len(await newsroom.digests.listed(Channel(TEAM, "C1"))) == 1

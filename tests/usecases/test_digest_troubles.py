@@ -1,17 +1,19 @@
 """Troubles that come together: what fails beside a post, clocks that were wrong, people who act meanwhile."""
 
+import asyncio
 from datetime import timedelta
 from functools import partial
 
 import pytest
 
+from bot.errors import UserError
 from bot.store.digests import Pause
 from bot.usecases import digests as usecase
 from bot.usecases.digest_posts import Standing
 from bot.usecases.digests import Wanted
 from bot.usecases.projects import Channel
 from bot.usecases.schedules import parse
-from tests.usecases.newsroom import TEAM, Newsroom, Process
+from tests.usecases.newsroom import SHOP, TEAM, Newsroom, Process
 
 HOUR, MONTH = timedelta(hours=1), timedelta(days=30)
 
@@ -117,3 +119,93 @@ async def test_a_run_whose_time_zone_is_no_more_stops_its_digest(newsroom: Newsr
     await newsroom.forget_zone(digest)
     await newsroom.tick(engine, after=HOUR)
     assert (await newsroom.stored(digest)).paused is Pause.SCHEDULE
+
+
+async def test_one_digest_whose_zone_is_no_more_stops_and_holds_up_no_other_one(newsroom: Newsroom) -> None:
+    engine = newsroom.engine()
+    digest = await newsroom.add("C1")
+    await newsroom.forget_zone(digest)
+    await newsroom.add("C2", owner=newsroom.ben)
+    newsroom.report()
+    await newsroom.tick(engine, after=HOUR)
+    await newsroom.tick(engine)
+    assert [post.channel for post in newsroom.board.posts] == ["C2"]
+    assert (await newsroom.stored(digest)).paused is Pause.SCHEDULE
+    assert newsroom.board.told == [("U0ANA", (digest.id,), "stopped")]
+
+
+async def test_a_clock_that_was_a_month_ahead_for_a_moment_silences_nothing(newsroom: Newsroom) -> None:
+    engine = newsroom.engine()
+    await newsroom.add(empty=True)
+    await newsroom.tick(engine, after=timedelta(days=30))
+    newsroom.board.posts.clear()
+    await newsroom.tick(engine, after=-timedelta(days=30))
+    for _ in range(3):
+        await newsroom.tick(engine, after=HOUR)
+    assert len(newsroom.board.posts) == 3
+
+
+async def test_private_issues_are_not_even_counted(newsroom: Newsroom) -> None:
+    engine = newsroom.engine()
+    for _ in range(3):
+        newsroom.report(private=True)
+    newsroom.now += HOUR
+    await newsroom.add()
+    newsroom.report()
+    await newsroom.tick(engine, after=HOUR)
+    (edition,) = newsroom.board.editions
+    assert set(edition.periods[:-1]) == {0}
+
+
+async def test_a_renamed_project_is_called_by_its_new_name(newsroom: Newsroom) -> None:
+    engine = newsroom.engine()
+    digest = await newsroom.add()
+    newsroom.report()
+    newsroom.tracker.data.projects[SHOP].name = "Market"
+    await newsroom.tick(engine, after=HOUR)
+    assert newsroom.board.editions[0].digest.plan.project == "Market"
+    assert (await newsroom.stored(digest)).plan.project == "Market"
+
+
+async def test_a_digest_that_was_taken_over_is_not_stopped_for_its_former_owner(newsroom: Newsroom) -> None:
+    digest, process = await newsroom.add(), Process(newsroom)
+    issue = newsroom.report()
+    newsroom.tracker.data.users[1].api_key = "another"
+    newsroom.now += HOUR
+
+    async def taken() -> None:
+        await newsroom.digests.take_over(newsroom.ben, Channel(TEAM, "C1"), digest.id)
+
+    await newsroom.stalls(process, "stop", taken)
+    await newsroom.tick(process.engine, after=HOUR)
+    assert newsroom.board.covered(digest.id) == {issue.id}
+    assert newsroom.board.told == []
+
+
+async def test_what_could_not_be_told_is_told_later(newsroom: Newsroom) -> None:
+    engine = newsroom.engine()
+    digest = await newsroom.add()
+    newsroom.board.standing["C1"] = Standing.GONE
+    newsroom.board.speechless = 2
+    for _ in range(3):
+        await newsroom.tick(engine, after=HOUR)
+    assert newsroom.board.told == [("U0ANA", (digest.id,), "stopped")]
+
+
+async def test_whoever_owns_one_that_fails_for_a_day_is_told_once(newsroom: Newsroom) -> None:
+    engine = newsroom.engine()
+    digest = await newsroom.add()
+    newsroom.board.standing["C1"] = Standing.UNKNOWN
+    for _ in range(120):
+        await newsroom.tick(engine, after=timedelta(minutes=16))
+    assert newsroom.board.told == [("U0ANA", (digest.id,), "delayed")]
+    newsroom.board.standing.clear()
+    issue = newsroom.report()
+    await newsroom.tick(engine, after=HOUR)
+    assert newsroom.board.covered(digest.id) == {issue.id}
+
+
+async def test_the_same_digest_asked_for_twice_at_once_is_one(newsroom: Newsroom) -> None:
+    made = await asyncio.gather(*(newsroom.add() for _ in range(4)), return_exceptions=True)
+    assert sum(isinstance(one, UserError) for one in made) == 3
+    assert len(await newsroom.digests.listed(Channel(TEAM, "C1"))) == 1

@@ -42,16 +42,11 @@ _KNOWN = ("add", *_ALONE, *_ONE)
 _NUMBER = re.compile(r"#?([0-9]{1,9})")
 _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
 _SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
-_KEY = re.compile(r"[0-9a-fA-F]{40}")
 
 
 def digest_command(text: str) -> DigestRequest:
     """What `/digest <text>` asks for. Raises UserError; it never repeats a key that was typed."""
-    if _KEY.search(text):
-        raise UserError(
-            "Never type a key into a command, where logs may keep it: renew it under “My account” in "
-            "{service}, then type `/tracker link` alone and put the new key into its form."
-        )
+    reading.without_key(text)
     parsed = parse(text, OPTIONS)
     command = parsed.words[0].text.lower() if parsed.words else "list"
     rest = parsed.after(1)

@@ -13,7 +13,18 @@ _YES_NO = {
     **dict.fromkeys(("yes", "y", "true", "on", "1"), True),
     **dict.fromkeys(("no", "n", "false", "off", "0"), False),
 }
+_KEY = re.compile(r"[0-9a-fA-F]{40}")
+KEY_TYPED = (
+    "Never type your key into a command, where logs may keep it: renew it under “My account” in {service}, "
+    "then type `/tracker link` alone and put the new key into its form."
+)
 _SELF = ("me", "@me", "myself")
+
+
+def without_key(text: str) -> None:
+    """Raises UserError, which doesn't repeat it, where a key of the service was typed."""
+    if _KEY.search(text):
+        raise UserError(KEY_TYPED)
 
 
 def one(parsed: Parsed, key: str) -> Value | None:

@@ -3,6 +3,7 @@
 import re
 
 from bot.errors import UserError
+from bot.slack.grammar import reading
 from bot.slack.grammar.options import Parsed
 from bot.slack.grammar.reading import person, unknown_word
 from bot.slack.grammar.requests import (
@@ -34,24 +35,18 @@ _ALONE: dict[str, TrackerRequest] = {
 }
 _KNOWN = (*_ALONE, "projects", "project", "default", "user")
 _NUMBER = re.compile(r"(?:#|https?://\S*/users/)?([0-9]{1,9})/?")
-_KEY = re.compile(r"[0-9a-fA-F]{40}")
-_KEY_TYPED = (
-    "Never type your key into a command, where logs may keep it: renew it under “My account” in {service}, "
-    "then type `/tracker link` alone and put the new key into its form."
-)
 
 
 def tracker_command(text: str) -> TrackerRequest:
     """What `/tracker <text>` asks for. Raises UserError; it never repeats a key that was typed."""
-    if _KEY.search(text):
-        raise UserError(_KEY_TYPED)
+    reading.without_key(text)
     parsed = Parsed(words(text), {})
     if not parsed.words:
         return Account()
     command = parsed.words[0].text.lower()
     rest = parsed.after(1).text
     if command == "link" and rest:
-        raise UserError(_KEY_TYPED)
+        raise UserError(reading.KEY_TYPED)
     if command in _ALONE:
         if rest:
             raise UserError(f"`/tracker {command}` takes nothing after it: type it alone.")

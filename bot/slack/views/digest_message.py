@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from slack_sdk.models.blocks import Block
 
 from bot.service.conventions import issues_url
-from bot.service.filters import IssueFilters, TimeRange
+from bot.service.filters import TimeRange
 from bot.service.models import Issue, Ref
 from bot.slack.mrkdwn import bold, cut, line, link
 from bot.slack.views.blocks import (
@@ -32,6 +32,7 @@ from bot.slack.views.blocks import (
 from bot.slack.views.issues import Style, menu, people
 from bot.store.digests import Digest, Group
 from bot.usecases.digest_posts import Edition
+from bot.usecases.digest_reading import filters_of
 
 NAME, SUBJECT, SHORT_SUBJECT, FACTS = 80, 150, 60, 300
 LINES = 40
@@ -267,19 +268,9 @@ def _paragraphs(lines: Iterable[str]) -> list[str]:
 
 def _list_url(edition: Edition, style: Style) -> str:
     """Where the service itself lists these issues: by the times that it gave them."""
-    plan = edition.digest.plan
     opened = [issue.created_on.replace(microsecond=0) for issue in edition.issues if issue.created_on]
     times = TimeRange(min(opened), max(opened) + timedelta(seconds=1)) if opened else None
-    filters = IssueFilters(
-        project_id=plan.project_id,
-        subprojects="none",
-        status="any",
-        created_on=times,
-        tracker_ids=tuple(one.id for one in plan.trackers),
-        priority_ids=tuple(one.id for one in plan.priorities),
-        category_ids=tuple(one.id for one in plan.categories),
-    )
-    return issues_url(style.base_url, filters.to_params())
+    return issues_url(style.base_url, filters_of(edition.digest.plan, times).to_params())
 
 
 def _footer(digest: Digest, command: Callable[[str], str]) -> str:
