@@ -78,7 +78,7 @@ class Bot:
         except BaseException:
             await self._closing.aclose()
             raise
-        if unreadable := await self.store.links.unreadable():
+        if unreadable := await self.store.sealings.unreadable():
             log.error(
                 "stored keys can't be opened: is the right key in ENCRYPTION_KEYS?",
                 action="links.unreadable",
@@ -150,7 +150,7 @@ class Bot:
         self._scheduler.start()
 
     async def _listen(self, listener: Web) -> None:
-        runner = web.AppRunner(listener.application(), access_log=None, shutdown_timeout=1)
+        runner = listener.runner()
         await runner.setup()
         self._closing.push_async_callback(runner.cleanup)
         await web.TCPSite(runner, self.settings.host, self.settings.port).start()

@@ -136,6 +136,8 @@ async def _key_header(settings: Settings) -> Finding:
         return _wrong(name, "can't be checked while the service doesn't answer")
     if "redmine" in asked.lower() and header.lower() != REDMINE_HEADER.lower():
         return _wrong(name, f"{header} is not read by this service: set it to {REDMINE_HEADER}")
+    if status == HTTPStatus.FORBIDDEN:
+        return _wrong(name, "is not looked at: switch the REST interface on in the service's settings")
     if status != HTTPStatus.UNAUTHORIZED:
         return _wrong(name, f"the service doesn't ask for a key (status {status}): check its address")
     return _fine(name, f"keys are sent in {header}")
@@ -151,7 +153,7 @@ async def _database(settings: Settings) -> AsyncIterator[Finding]:
             yield _fine("ENCRYPTION_KEYS", "can encrypt")
             return
         yield _fine("DATABASE_URL", "answers, and its tables are up to date")
-        unreadable = await Store(database, Vault(settings.encryption_keys)).links.unreadable()
+        unreadable = await Store(database, Vault(settings.encryption_keys)).sealings.unreadable()
         if unreadable:
             sentence = (
                 f"open all stored keys but {unreadable}: put the earlier encryption key back, as the last"

@@ -10,7 +10,7 @@ import typer
 from bot import app, app_check, app_sandbox, config, telemetry
 from bot.slack import manifest as slack_manifest
 from bot.store.engine import Database, DatabaseUnavailableError
-from bot.store.links import Rotation
+from bot.store.rotation import Rotation
 from bot.store.store import Store
 from bot.store.vault import Vault
 
@@ -122,7 +122,7 @@ def rotate() -> None:
         progress = Rotation()
         try:
             await database.open()
-            async for progress in Store(database, Vault(settings.encryption_keys)).rotate():
+            async for progress in Store(database, Vault(settings.encryption_keys)).sealings.rotate():
                 typer.echo(f"{progress.rewritten + progress.current} done …", err=True)
         finally:
             await database.close()

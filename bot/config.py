@@ -16,9 +16,12 @@ from pydantic_settings import (
     NoDecode,
     SettingsConfigDict,
 )
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
 
 LONGEST_COMMAND = "/timelog"
 COMMAND_LIMIT = 32  # Slack's, with the slash
+PORTS = range(1, 65536)
 
 TO_STORE = {"encryption_keys": "is missing: `issuebot keys generate` prints one"}
 TO_RUN = {
@@ -83,9 +86,16 @@ def _fernet(key: SecretStr) -> SecretStr:
 
 
 def _database(value: str) -> str:
-    if re.match(r"sqlite:///.|postgres(ql)?://.", value):
-        return value
-    raise ValueError("must be sqlite:///<file> or postgresql://<user>:<password>@<host>/<database>")
+    """As both who read it do, SQLAlchemy and asyncpg: neither may trip over it later, and quote it."""
+    try:
+        urlsplit(value)
+        port = make_url(value).port
+        usable = re.match(r"sqlite:///.|postgres(ql)?://.", value) and (port is None or port in PORTS)
+    except (ArgumentError, ValueError):
+        usable = False
+    if not usable:
+        raise ValueError("must be sqlite:///<file> or postgresql://<user>:<password>@<host>/<database>")
+    return value
 
 
 def _header(value: str) -> str:
@@ -155,12 +165,14 @@ class Settings(Storage):
     @property
     def secrets(self) -> tuple[SecretStr, ...]:
         """Every secret in here, to be struck out of logs."""
+        database = make_url(self.database_url)
+        passwords = (database.password, *database.normalized_query.get("password", ()))
         return (
             self.slack_bot_token,
             self.slack_app_token,
             self.slack_signing_secret,
             *self.encryption_keys,
-            SecretStr(urlsplit(self.database_url).password or ""),
+            *(SecretStr(password) for password in passwords if password),
         )
 
 

@@ -2,11 +2,13 @@
 
     BotError
     ├── UserError               what a person typed or chose can't be used; says what to do instead
-    │   └── NotLinked           no key is known for this Slack user
-    │       └── KeyRejected     the key that was known has just stopped working; said once
+    │   ├── NotLinked           no key is known for this Slack user
+    │   │   └── KeyRejected     the key that was known has just stopped working; said once
+    │   └── StoredTextError     what was kept for a person can't be opened with the keys at hand
     ├── ServiceError            something between the bot and the service; has method, path and status
     │   ├── Unauthorized        401: the key is missing, wrong, locked, or became an anonymous visitor
     │   ├── Forbidden           403
+    │   ├── SwitchedOff         403 to the question whose key it is: the interface is switched off
     │   ├── NotFound            404
     │   ├── Refused             406, 409, 412, 422: with the service's own sentences
     │   ├── TooLarge            413: the request was too large for the service or a proxy before it
@@ -22,6 +24,7 @@
 that says what to do. No error carries a key, a header or a body.
 """
 
+import math
 from collections.abc import Sequence
 
 
@@ -56,6 +59,13 @@ class KeyRejected(NotLinked):
         return f"{service} no longer accepts your API key, so I've forgotten it: link your account anew."
 
 
+class StoredTextError(UserError):
+    """What was kept for a person can't be opened: other encryption keys, or a row that was tampered with."""
+
+    def __init__(self) -> None:
+        super().__init__("What I kept of this can't be read any more: begin anew.")
+
+
 class ServiceError(BotError):
     """Something between the bot and the service.
 
@@ -87,6 +97,12 @@ class Forbidden(ServiceError):
     """403: the person lacks the right, or the thing is hidden from them."""
 
     template = "{service} doesn't let you do that: ask a manager of the project for the right."
+
+
+class SwitchedOff(ServiceError):
+    """403 to the question whose key it is: the interface is switched off (service-facts.md, "Answers")."""
+
+    template = "{service} lets nobody in this way: ask its administrator to switch its REST interface on."
 
 
 class NotFound(ServiceError):
@@ -124,7 +140,8 @@ class TooManyRequests(ServiceError):
 
     def sentence(self, service: str) -> str:
         """When to try again."""
-        wait = f"in {round(self.retry_after)} seconds" if self.retry_after else "in a minute"
+        seconds = math.ceil(self.retry_after or 0)
+        wait = f"in {seconds} second{'' if seconds == 1 else 's'}" if seconds else "in a minute"
         return f"{service} is asking us to slow down: try again {wait}."
 
 

@@ -4,13 +4,16 @@ A log line is `structlog.get_logger().info("what happened", action="stable.name"
 the words may. `structlog.contextvars.bind_contextvars` adds the reference, team and user to all that follows.
 """
 
+import io
 import logging
 import re
 import secrets
 import sys
+import textwrap
 from collections.abc import Iterable
 from datetime import timedelta
 from importlib.metadata import version
+from types import TracebackType
 from typing import Literal, TextIO
 
 import structlog
@@ -82,13 +85,19 @@ _SECRETS = re.compile(
     | (?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])          # a key of the service
     | gAAAA[\w-]{20,}={0,2}                                # something encrypted
     | (?<![\w-])[\w-]{43}=                                 # an encryption key
-    | (?<=ticket=)[^&\s'"]+                                # Socket Mode's address
-    | (?<=hooks\.slack\.com/)[^\s'"]+                      # a response_url: whoever has it can post
+    | (?<=ticket=)[^&\s'"\\]+                              # Socket Mode's address
+    | (?:(?<=/commands/)|(?<=/actions/)|(?<=/app/)|(?<=/workflows/))
+      [TE][0-9A-Z]+/[^\s'"\\]+                            # a response_url: whoever has it can post
     | (?<=://)[^/\s:@]*:[^/\s@]+(?=@)                      # user and password in an address
     """,
     re.VERBOSE,
 )
-_KEY_HEADER = re.compile(r"""(X-[\w-]*API-Key\b['"]?\s*[:=,]\s*b?['"]?)[^\s'",}\])]+""", re.IGNORECASE)
+_BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""What would begin another line, or tell a terminal what to do."""
+_BREAKING_BUT_LINES = re.compile(rf"(?!\n){_BREAKING.pattern}")
+_KEY_HEADER = re.compile(
+    r"""(X-[\w-]*API-Key\b\\?['"]?\s*[:=,]\s*b?\\?['"]?)[^\s'",}\])\\]+""", re.IGNORECASE
+)
 
 
 def service_answered(operation: str, status: int | None, seconds: float) -> None:
@@ -115,6 +124,30 @@ def strike_out(text: str, known: Iterable[str] = ()) -> str:
     return _SECRETS.sub(STRUCK_OUT, _KEY_HEADER.sub(rf"\1{STRUCK_OUT}", text))
 
 
+def _spelled(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode()
+
+
+def _in_one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Texts as they are spelled where they would break the line: others wrote some of them."""
+    return {
+        name: _BREAKING.sub(_spelled, value) if isinstance(value, str) else value
+        for name, value in event.items()
+    }
+
+
+def _in_json(_logger: WrappedLogger, _method: str, rendered: EventDict | str) -> str:
+    """What JSON itself leaves as it is."""
+    return _BREAKING.sub(lambda match: f"\\u{ord(match[0]):04x}", str(rendered))
+
+
+def _traceback(stream: TextIO, error: structlog.types.ExcInfo) -> None:
+    """A plain traceback, set in so that no line of an error's own text passes for an entry."""
+    buffer = io.StringIO()
+    structlog.dev.plain_traceback(buffer, error)
+    stream.write(textwrap.indent(_BREAKING_BUT_LINES.sub(_spelled, buffer.getvalue()), "    "))
+
+
 def configure(
     form: Literal["console", "json"],
     level: str,
@@ -138,12 +171,15 @@ def configure(
     ]
     # Tracebacks are plain: the pretty ones show local variables, and those may be secrets.
     render: list[Processor] = (
-        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        [
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(ensure_ascii=False),
+            _in_json,
+        ]
         if form == "json"
         else [
-            structlog.dev.ConsoleRenderer(
-                colors=stream.isatty(), exception_formatter=structlog.dev.plain_traceback
-            )
+            _in_one_line,
+            structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=_traceback),
         ]
     )
     handler = logging.StreamHandler(stream)
@@ -173,3 +209,12 @@ def configure(
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
+    sys.excepthook = _ended
+
+
+def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """What nobody caught ends the program: it is said like everything else, and not as Python would."""
+    if issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+    else:
+        logging.getLogger(__name__).critical("ended by an error", exc_info=(kind, error, trace))

@@ -1,6 +1,7 @@
 import io
 import json
 import logging
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -37,6 +38,7 @@ def _logging_as_before() -> Iterator[None]:
         "postgresql://bot:short@db/bot",
         "wss://wss.slack.com/link/?ticket=short&app_id=1",
         "https://hooks.slack.com/commands/T1/short",
+        "https://hooks.slack-gov.com/actions/T1/2/short",
         "registered-secret",
     ],
 )
@@ -46,6 +48,26 @@ def test_what_looks_like_a_secret_is_struck_out(text: str) -> None:
     assert telemetry.STRUCK_OUT in clean
     for secret in ("xoxb-", "xapp-1", KEY, "short", "Mclvf", "gAAAA", "registered-secret"):
         assert secret not in clean
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '@app.action("https://hooks.slack.com/actions/T0HARBOR01/short")',
+        'connect("wss://wss.slack.com/link/?ticket=short")',
+        '{"X-Redmine-API-Key": "short"}',
+    ],
+)
+def test_a_line_stays_json_when_something_in_quotes_is_struck_out(text: str) -> None:
+    stream = io.StringIO()
+    telemetry.configure("json", "info", stream=stream)
+
+    logging.getLogger("somebody").info(text)
+
+    event = json.loads(stream.getvalue())["event"]
+    assert event == text.replace("short", telemetry.STRUCK_OUT).replace(
+        "T0HARBOR01/[struck out]", telemetry.STRUCK_OUT
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,6 +100,20 @@ def test_logs_of_every_origin_are_struck_out_tracebacks_too(form: str) -> None:
     assert "some.library" in written
     for secret in (KEY, "hush-hush", "a-local-value'", "tracker.example.com", "a body"):
         assert secret not in written
+
+
+def test_an_error_that_ends_the_program_is_struck_out_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # put back in the end
+    stream = io.StringIO()
+    telemetry.configure("json", "info", [SecretStr("hush-hush")], stream)
+
+    error = RuntimeError(f"{KEY} hush-hush")
+    sys.excepthook(type(error), error, None)
+
+    assert "ended by an error" in stream.getvalue()
+    assert "RuntimeError" in stream.getvalue()
+    for secret in (KEY, "hush-hush"):
+        assert secret not in stream.getvalue()
 
 
 def test_a_json_line_carries_action_and_context() -> None:

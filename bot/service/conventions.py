@@ -50,6 +50,8 @@ ANY, NONE = "*", "!*"
 CONTAINS, EQUALS, SINCE, UNTIL, BETWEEN = "~", "=", ">=", "<=", "><"
 OR = "|"
 OPERATORS = tuple("~!*^$=><")  # what a text must not begin with where an operator may stand
+SEARCHED_WORDS = 5  # Redmine::Search::Tokenizer: no more of a text, and none of one letter, are searched for
+MIDDAY = "T10:30:00Z"  # of the same date in every zone from UTC-10 to UTC+13, as servers may be in any
 
 # Limits (service-interface.md, section 8; service-facts.md)
 PAGE = 100
@@ -119,7 +121,10 @@ def account_url(base_url: str) -> str:
 
 def issue_number(base_url: str, url: str) -> int | None:
     """The issue that a person's link leads to: what `issue_url` makes, with what may follow it; else None."""
-    there, here = urlsplit(url), urlsplit(base_url)
+    try:
+        there, here = urlsplit(url), urlsplit(base_url)
+    except ValueError:  # brackets that hold no address
+        return None
     if there.scheme not in {"http", "https"} or there.netloc.casefold() != here.netloc.casefold():
         return None
     found = re.fullmatch(rf"{re.escape(here.path)}/issues/([0-9]{{1,12}})/?", there.path)

@@ -65,9 +65,17 @@ class DateRange:
             raise ValueError("a day has no time")
         _check_order(self.since, self.until)
 
+    def __contains__(self, day: date) -> bool:
+        return (self.since is None or day >= self.since) and (self.until is None or day <= self.until)
+
     def to_param(self) -> str:
-        """As the service takes it."""
-        return _between(_day(self.since), _day(self.until))
+        """As moments, so that days stay what they are in any zone of the service and of the person.
+
+        Redmine makes moments of a bare day itself: its first and last one in the person's zone, written down
+        in the server's, where the date may be another. With those it compares the issues' days.
+        """
+        day_before = self.since - timedelta(days=1) if self.since else None
+        return _between(_midday(day_before), _midday(self.until))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +83,9 @@ class IssueFilters:
     """Which issues, in which order, with what included. What is left out doesn't filter.
 
     `status`: None is the service's own default, open issues, but any when `issue_ids` are given, as the
-    default would hide closed ones. `subject`: contained, all its words. `query_id`: a saved query, which
-    takes a project and an order beside it and nothing else. `custom_fields`: pairs of id and value.
+    default would hide closed ones. `subject`: contained, all its words; see `searchable`. `query_id`: a saved
+    query, which takes a project and an order beside it and nothing else. `custom_fields`: pairs of id and
+    value; no long text is found by a value that begins like an operator.
 
     Raises ValueError for whatever the service would ignore or misread.
     """
@@ -114,6 +123,8 @@ class IssueFilters:
             raise ValueError(f"at most {say.SORT_KEYS} sort keys count")
         if self.subject and not _words(self.subject):
             raise ValueError("the text holds nothing to search for")
+        if len(searchable(self.subject).split()) < len(_words(self.subject)):
+            raise ValueError(f"of a text {say.SEARCHED_WORDS} words of two letters or more count at most")
         for _, value in self.custom_fields:
             if not value.strip() or say.OR in value or "\n" in value:
                 raise ValueError("a custom field's value can't be empty or hold | or line ends")
@@ -155,7 +166,7 @@ class IssueFilters:
             "category_id": _choice(self.category_ids),
             "fixed_version_id": _choice(self.fixed_version_ids),
             "parent_id": ",".join(map(str, self.parent_ids)),
-            "subject": subject_param(self.subject),
+            "subject": self.subject and say.CONTAINS + searchable(self.subject),
             "created_on": _range(self.created_on),
             "updated_on": _range(self.updated_on),
             "closed_on": _range(self.closed_on),
@@ -170,8 +181,9 @@ class IssueFilters:
     def contradicted(self, issue: Issue) -> str | None:
         """The name of a filter that this issue of the answer doesn't fit, so the service ignored it; or None.
 
-        Checked are the filters that a service may not have everywhere: a category needs categories in the
-        project, a custom field must be marked as a filter. `me` stands for groups too and isn't checked.
+        Checked are the filters that a service may not have everywhere: a project's trackers may do without a
+        category, a version, an assignee or dates, a project without children knows no subprojects, a custom
+        field must be marked as a filter. `me` stands for groups too and isn't checked.
         """
         choices: tuple[tuple[str, object, Callable[[Issue], Ref | None]], ...] = (
             ("tracker", self.tracker_ids, lambda row: row.tracker),
@@ -188,24 +200,35 @@ class IssueFilters:
             return "number"
         if self.parent_ids and (issue.parent is None or issue.parent.id not in self.parent_ids):
             return "parent"
+        if self.subprojects is not None and not _fits(self._project_ids(), issue.project):
+            return "subproject"
+        for name, span, day in (
+            ("start date", self.start_date, issue.start_date),
+            ("due date", self.due_date, issue.due_date),
+        ):
+            if span and (day is None or day not in span):
+                return name
         for field_id, value in self.custom_fields:
             if not _holds(issue, field_id, value):
                 return f"custom field {field_id}"
         return None
 
+    def _project_ids(self) -> tuple[int | None, ...]:
+        return (self.project_id, *(self.subprojects if isinstance(self.subprojects, tuple) else ()))
 
-def subject_param(text: str) -> str:
-    """`~` and the words: contains all of them.
 
-    The `~` takes the place of any operator that the text begins with. A `|` would cut the text, and with it
-    drop what follows, so it becomes a space: its parts are words that all have to be there.
+def searchable(text: str) -> str:
+    """What the service searches for of a text: its first words that have more than a letter, or else one.
+
+    A `|` would cut the text and quotes would join words, so both part words. The result begins with no
+    operator of its own where `~` is put before it.
     """
     words = _words(text)
-    return say.CONTAINS + " ".join(words) if words else ""
+    return " ".join([word for word in words if len(word) > 1][: say.SEARCHED_WORDS] or words[:1])
 
 
 def _words(text: str) -> list[str]:
-    return text.replace(say.OR, " ").split()
+    return list(dict.fromkeys(text.replace(say.OR, " ").replace('"', " ").split()))
 
 
 def _check_order(since: date | None, until: date | None) -> None:
@@ -219,8 +242,8 @@ def _range(limits: TimeRange | DateRange | None) -> str | None:
     return None if limits is None else limits.to_param()
 
 
-def _day(day: date | None) -> str | None:
-    return None if day is None else day.isoformat()
+def _midday(day: date | None) -> str | None:
+    return None if day is None else f"{day.isoformat()}{say.MIDDAY}"
 
 
 def _moment(moment: datetime | None) -> str | None:
@@ -266,7 +289,9 @@ def _holds(issue: Issue, field_id: int, wanted: str) -> bool:
 
 def _alike(value: str, wanted: str) -> bool:
     """Text fields are searched, numbers compared as numbers, so neither is taken for a contradiction."""
+    if wanted.casefold() in value.casefold():
+        return True
     try:
         return Decimal(value) == Decimal(wanted)
     except InvalidOperation:
-        return wanted.casefold() in value.casefold()
+        return False

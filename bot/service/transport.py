@@ -15,7 +15,7 @@ import httpx
 import stamina
 from pydantic import SecretStr
 
-from bot.errors import ServiceBroken, ServiceError, TooManyRequests, Unauthorized, Unreachable
+from bot.errors import ServiceBroken, ServiceError, TooManyRequests, Unauthorized, Unreachable, UserError
 from bot.service.wire import CONNECTION_BROKE, CUT_SHORT, GATEWAY, Answer, Call, Decoder
 
 T = TypeVar("T")
@@ -26,6 +26,11 @@ LARGEST_ANSWER = 16 * 1024 * 1024
 ATTEMPTS = 3
 LONGEST_WAIT = 5.0  # a Retry-After beyond it is the person's to wait for
 PROBE = 3.0
+SHORTEST_KEY = 16  # shorter ones, as test installations have, may be ordinary words
+KEY_QUOTED = (
+    "Your API key is in what you typed, where others would read it: take it out, renew it under "
+    "“My account” in {service}, then link your account anew with `/tracker link`."
+)
 CONNECTIONS = httpx.Limits(max_connections=50, max_keepalive_connections=20, keepalive_expiry=4)
 
 
@@ -93,11 +98,14 @@ class Transport:
         """Send the call with this key and decode its answer; tried again where that is safe.
 
         Reads are tried again after whatever may pass by itself, writes only when no connection was made.
-        Raises the ServiceErrors; whatever `source` raises passes unchanged.
+        Raises the ServiceErrors, and UserError when the key is in the call itself, where the service would
+        show it or log it; whatever `source` raises passes unchanged.
         """
         if not _sendable(key):
             # A key with other characters can't be in a header, and the attempt would quote it in an error.
             raise Unauthorized(call.method, call.path, None, "not a key")
+        if _quoted(key, call):
+            raise UserError(KEY_QUOTED)
         total = self._timeouts.total if source is None else self._timeouts.upload
         deadline = asyncio.timeout(total)
         try:
@@ -199,6 +207,12 @@ def _again(call: Call, error: Exception) -> bool | float:
 
 def _sendable(key: SecretStr) -> bool:
     return bool(key) and all("!" <= character <= "~" for character in key.get_secret_value())
+
+
+def _quoted(key: SecretStr, call: Call) -> bool:
+    secret = key.get_secret_value()
+    said = (call.path, *call.params.values(), (call.body or b"").decode())
+    return len(secret) >= SHORTEST_KEY and any(secret in part for part in said)
 
 
 def _address(base_url: str) -> str:

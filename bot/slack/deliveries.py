@@ -12,6 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot import telemetry
 from bot.slack.handling import last_resort
 from bot.slack.parts import Parts
+from bot.slack.submission import SENT_ALREADY
 from bot.slack.turn import Turn, modal, owner_of
 from bot.slack.views.blocks import JSON, sentence
 
@@ -77,6 +78,8 @@ def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
             return unclaimed(body, said)
         if not fresh:
             log.info("repeated_delivery", action=req.mode, user=owner_of(body).user_id)
+            if body.get("type") == "view_submission":  # an empty answer would close it as if all was well
+                return unclaimed(body, SENT_ALREADY)
             return BoltResponse(status=200, body="")
         return await next()
 

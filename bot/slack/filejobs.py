@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from slack_sdk.models.blocks import Block
 
 from bot.errors import UserError
@@ -37,7 +37,8 @@ class Wanted(BaseModel):
 class Job(BaseModel):
     """Files, and what is known of where they go: an issue, and the message that they come from.
 
-    `lost` are sentences about those that can't be fetched; `since` is the first attempt.
+    `lost` are sentences about those that can't be fetched; `since` is the first attempt. `own` are only taken
+    where the person put them into Slack: those that a form names, and no message.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -46,8 +47,9 @@ class Job(BaseModel):
     lost: tuple[str, ...] = ()
     issue: int | None = None
     message: dict[str, Any] = {}
-    place: dict[str, str] = {}
+    place: dict[str, Any] = {}
     since: datetime | None = None
+    own: bool = False
 
 
 async def of_message(turn: Turn, message: JSON) -> Job:
@@ -74,7 +76,10 @@ async def kept(turn: Turn, job_id: str) -> Job:
     payload = await turn.parts.store.continuations.get(turn.owner, job_id)
     if payload is None:
         raise UserError("That was too long ago: attach the files again.")
-    return Job.model_validate(payload)
+    try:
+        return Job.model_validate(payload)
+    except ValidationError:
+        raise UserError(forms.NONSENSE) from None
 
 
 def load_since(attempted: datetime | None) -> Load:
@@ -82,8 +87,8 @@ def load_since(attempted: datetime | None) -> Load:
     return Load((), attempted or datetime.now(UTC), again=attempted is not None)
 
 
-async def fill(turn: Turn, load: Load, wanted: Sequence[Wanted]) -> None:
-    """Put the files into a load, ready to be carried."""
+async def fill(turn: Turn, load: Load, wanted: Sequence[Wanted], *, own: bool = False) -> None:
+    """Put the files into a load, ready to be carried; `own` as in a job."""
     files = await asyncio.gather(
         *(
             incoming(
@@ -92,6 +97,7 @@ async def fill(turn: Turn, load: Load, wanted: Sequence[Wanted]) -> None:
                 {"id": one.id, "file_access": "check_file_info", "name": one.name},
                 name=one.name,
                 description=one.description,
+                uploader=turn.owner.user_id if own else None,
             )
             for one in wanted
         )
@@ -103,16 +109,16 @@ async def field(turn: Turn, metadata: JSON) -> list[Block]:
     """The boxes for the files of a form's job; nothing for a form without one."""
     if not metadata.get("files"):
         return []
-    job = await kept(turn, metadata["files"])
+    job = await kept(turn, str(metadata["files"]))
     return views.files_field([(one.id, one.name) for one in job.files], job.lost)
 
 
 async def choose(turn: Turn, metadata: JSON, load: Load) -> None:
     """Put what is ticked of the files of a submitted form's job into the load; nothing without a job."""
     if metadata.get("files"):
-        job = await kept(turn, metadata["files"])
-        ticked = forms.Values(turn.body["view"]).all_chosen("files")
-        await fill(turn, load, [one for one in job.files if one.id in ticked])
+        job = await kept(turn, str(metadata["files"]))
+        ticked = forms.Values(turn.view).all_chosen("files")
+        await fill(turn, load, [one for one in job.files if one.id in ticked], own=job.own)
 
 
 async def beside(turn: Turn, made: Created, load: Load) -> tuple[Block, ...]:
@@ -120,8 +126,8 @@ async def beside(turn: Turn, made: Created, load: Load) -> tuple[Block, ...]:
     return (await told(turn, made.issue.id, load)).blocks if load.files else ()
 
 
-async def told(turn: Turn, number: int, load: Load) -> Message:
-    """What became of each file of a load, with a way to try again what failed."""
+async def told(turn: Turn, number: int, load: Load, *, own: bool = False) -> Message:
+    """What became of each file of a load, with a way to try again what failed; `own` as in a job."""
     failed = [
         Wanted(
             id=one.file.id,
@@ -133,6 +139,6 @@ async def told(turn: Turn, number: int, load: Load) -> Message:
     ]
     retry = None
     if failed:
-        job = Job(files=tuple(failed), issue=number, place=turn.place.as_json(), since=load.since)
+        job = Job(files=tuple(failed), issue=number, place=turn.place.as_json(), since=load.since, own=own)
         retry = await keep(turn, job)
     return views.told(number, load, turn.style, retry)

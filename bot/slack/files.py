@@ -9,13 +9,14 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.posting import reason
+from bot.slack.posting import BROKE_OFF, reason
 from bot.slack.views.blocks import JSON
 from bot.usecases.files import Incoming, LostFile
 
 PIECE = 64 * 1024
 TIMEOUT = aiohttp.ClientTimeout(total=600, connect=5, sock_read=30)
 HIDDEN = "Slack doesn't show it to me: invite me to the conversation and try again"
+UNREACHED = "Slack can't be reached: try again"
 DELETED = "it was deleted in Slack"
 
 
@@ -56,10 +57,16 @@ async def incoming(
     *,
     name: str | None = None,
     description: str | None = None,
+    uploader: str | None = None,
 ) -> Incoming:
-    """A file of a message or a form, to be read when it is wanted; reading raises LostFile."""
+    """A file of a message or a form, to be read when it is wanted; reading raises LostFile.
+
+    `uploader` is whose it has to be: the token reads the files of all conversations that the bot is in.
+    """
     file_id = str(file.get("id") or "")
     [found] = await looked_up(slack, [file])
+    if uploader is not None and not isinstance(found, LostFile) and found.get("user") != uploader:
+        found = LostFile("somebody else put it into Slack: take it from their message")
     content = fetch(slack, hosts, found)
     if isinstance(found, LostFile):
         return Incoming(file_id, name or name_of(file), None, None, content)
@@ -129,9 +136,11 @@ async def _info(slack: AsyncWebClient, file_id: str) -> JSON:
             raise LostFile(DELETED) from None
         if why == "ratelimited":
             raise LostFile("Slack is asking me to slow down: try again in a minute") from None
+        if why in BROKE_OFF:
+            raise LostFile(UNREACHED) from None
         raise LostFile(HIDDEN) from None
     except (aiohttp.ClientError, TimeoutError):
-        raise LostFile("Slack can't be reached: try again") from None
+        raise LostFile(UNREACHED) from None
     file: JSON = answer.get("file") or {}
     return file
 

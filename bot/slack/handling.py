@@ -14,8 +14,9 @@ from bot import telemetry
 from bot.errors import BotError, Forbidden, KeyRejected, NotLinked, Unauthorized, UserError
 from bot.service.conventions import account_url
 from bot.slack.parts import Parts
-from bot.slack.posting import SLACK_FAILED, reason
-from bot.slack.turn import Turn, modal
+from bot.slack.posting import SLACK_FAILED, Untold, reason
+from bot.slack.submission import Reply, finish
+from bot.slack.turn import Turn, Unshown, modal
 from bot.slack.views import accounts as account_views
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Message, actions, button, section, sentence
@@ -105,7 +106,8 @@ class Handling:
     async def resume(self, turn: Turn, payload: JSON) -> None:
         """Carry out what was asked before the person was linked; a form comes back as it was."""
         if view := payload.get("view"):
-            await turn.show(forms.refilled(view, "You are linked now: look it over and send it again."))
+            said = "You are linked now: look it over and send it again."
+            await finish(turn, Reply(view=forms.refilled(view, said), said=said))
             return
         name = name_of(payload)
         resumed = Turn.from_body(self._parts, turn.slack, payload)
@@ -116,7 +118,7 @@ class Handling:
     async def reopen(self, turn: Turn) -> None:
         """The button *Open the form again*: what was in a form that was closed before its answer came."""
         kept = await self._parts.store.continuations.get(turn.owner, str(turn.action.get("value")))
-        if kept is None:
+        if kept is None or "view" not in kept:
             raise UserError("That form is too old to be opened again: begin anew.")
         await turn.show(kept["view"])
 
@@ -127,9 +129,15 @@ class Handling:
             raise UserError("That is too old to be carried out: ask again.")
         await self.resume(turn, kept)
 
-    async def _offer_form(self, turn: Turn) -> None:
+    async def _unshown(self, turn: Turn, why: str | None) -> None:
+        if turn.view_id and why == "not_found":
+            return  # the person has closed the form
+        if turn.view_id:
+            await failed(turn, "Slack didn't show the form: try again.")
+            return
         kept = await self._parts.store.continuations.put(turn.owner, kept_of(turn.body))
-        said = "Slack didn't wait long enough for the form to open."
+        slow = "Slack didn't wait long enough for the form to open."
+        said = slow if why in TOO_LATE else "Slack didn't open the form."
         open_it = actions([button("Open the form", "form.resume", kept, style="primary")])
         await turn.answer(Message(said, (section(said), open_it)))
 
@@ -157,9 +165,7 @@ class Handling:
         if ack is not None and ack.response is None:
             await ack(response_action="update", view=form)
             return
-        try:
-            await turn.show(form)
-        except SLACK_FAILED:
+        if not await turn.shown(form):
             await turn.answer(
                 account_views.link_offer(turn.service, why.sentence(turn.service), turn.typed, kept)
             )
@@ -193,13 +199,16 @@ class Handling:
                 outcome = type(error).__name__
                 log.info("refused", action=name, error=str(error))
                 await last_resort(failed(turn, error.sentence(turn.service), ack))
-            except Exception as error:
-                if reason(error) in TOO_LATE and turn.view_id is None:
-                    outcome = "too_late"
-                    await last_resort(self._offer_form(turn))
-                    return
+            except Unshown as error:
+                outcome = "unshown"
+                log.warning("unshown", action=name, error=reason(error) or "broke off")
+                await last_resort(self._unshown(turn, reason(error)))
+            except Untold:
+                outcome = "untold"
+                log.warning("untold", action=name)
+            except Exception as error:  # noqa: BLE001 - it is noted
                 outcome = "failed"
-                log.exception("failed", action=name)
+                noted("failed", name, error)
                 text = f"Something went wrong on my side; tell your administrator the reference {reference}."
                 await last_resort(failed(turn, text, ack))
             finally:
@@ -213,8 +222,18 @@ async def last_resort(answer: Awaitable[None]) -> None:
     """An answer that can't be given is only worth a log line: there is nobody left to tell."""
     try:
         await answer
-    except Exception:
-        log.exception("unanswered", action="answer")
+    except Untold:
+        log.warning("untold", action="answer")
+    except Exception as error:  # noqa: BLE001 - it is noted
+        noted("unanswered", "answer", error)
+
+
+def noted(event: str, action: str, error: Exception) -> None:
+    """Logs an error: in a line where Slack has said what it is, else with all that leads to it."""
+    if why := reason(error):
+        log.warning(event, action=action, error=why)
+    else:
+        log.error(event, action=action, exc_info=error)
 
 
 async def failed(turn: Turn, text: str, ack: AsyncAck | None = None) -> None:
@@ -225,15 +244,13 @@ async def failed(turn: Turn, text: str, ack: AsyncAck | None = None) -> None:
         if ack is not None and ack.response is None:
             await ack(response_action="update", view=again)
         else:
-            await turn.show(again)
+            await finish(turn, Reply(view=again, said=text))
     elif not turn.typed or " " not in turn.typed or KEY_LIKE.search(turn.typed):
         await turn.say(text)
     else:
         said = sentence(text)
         message = Message(said.text, (*said.blocks, account_views.typed(turn.typed)))
-        if turn.view_id:
-            await turn.show(forms.said("That didn't work", message.blocks))
-        else:
+        if not (turn.view_id and await turn.shown(forms.said("That didn't work", message.blocks))):
             await turn.answer(message)
 
 

@@ -5,25 +5,29 @@ A `response_url` reaches every conversation, also those that the bot isn't in, b
 thread that asked. A post is never repeated when it may have been made.
 """
 
+from collections.abc import Awaitable
 from dataclasses import asdict, dataclass
 from enum import Enum
-from urllib.parse import urlsplit
+from http import HTTPStatus
 
 import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
-from slack_sdk.webhook.async_client import AsyncWebhookClient
+from yarl import URL
 
+from bot.slack import members
 from bot.slack.views.blocks import JSON, Message
 
 log = structlog.get_logger(__name__)
 
-RESPONSE_HOSTS = frozenset({"hooks.slack.com", "hooks.slack-gov.com"})
-TIMEOUT = 10
+RESPONSE_ORIGINS = frozenset({"https://hooks.slack.com", "https://hooks.slack-gov.com"})
+TIMEOUT = aiohttp.ClientTimeout(total=10)
 SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
 """What a call to Slack raises: refused, or broken on the way."""
 UNREACHED = frozenset({"not_in_channel", "channel_not_found"})
+BROKE_OFF = frozenset({None, "internal_error", "fatal_error"})
+"""Slack's words, or none at all, after which nobody knows what it did."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,14 @@ class Announced(Enum):
     YES = "was announced"
     NOWHERE = "was not asked for in a conversation"
     SHARED = "this channel is shared with people outside your company"
+    ELSEWHERE = "you aren't in that conversation"
     UNKNOWN = "I can't see who reads along here: invite me with `/invite` to have it announced"
     FAILED = "Slack didn't take the message"
+    UNSURE = "Slack broke off, so it may stand there for everybody or not"
+
+
+class Untold(Exception):
+    """Slack took an answer by no way. What the answer was about stands."""
 
 
 def reason(error: BaseException) -> str | None:
@@ -70,11 +80,17 @@ def reason(error: BaseException) -> str | None:
 
 
 def trusted(slack: AsyncWebClient, response_url: str) -> bool:
-    """Whether a response URL is Slack's: answers go nowhere else (a crafted one would leak them)."""
-    target, api = urlsplit(response_url), urlsplit(slack.base_url)
-    if target.netloc == api.netloc and target.scheme == api.scheme:
-        return True
-    return target.scheme == "https" and target.hostname in RESPONSE_HOSTS and target.port in (None, 443)
+    """Whether a response URL is Slack's: answers go nowhere else (a crafted one would leak them).
+
+    It is read by the parser that also sends to it, so that the two can't disagree about its host.
+    """
+    try:
+        target = URL(response_url)
+        if not target.absolute or target.user is not None or target.password is not None:
+            return False
+        return str(target.origin()) in RESPONSE_ORIGINS | {str(URL(slack.base_url).origin())}
+    except ValueError:
+        return False
 
 
 async def privately(
@@ -82,22 +98,32 @@ async def privately(
 ) -> None:
     """Answer one person: where they asked, else in their conversation with the bot.
 
-    `replace` puts the answer in the place of the private message whose button was pressed.
+    Where Slack says that it failed, the answer goes the next way, though it may be there all the same; where
+    the connection broke, it doesn't. `replace` puts the answer in the place of the private message whose
+    button was pressed. Raises Untold.
     """
     arguments = message.as_arguments()
     if place.response_url and trusted(slack, place.response_url):
         extra: JSON = {"response_type": "ephemeral", "replace_original": replace}
-        if await _respond(slack, place.response_url, arguments | extra):
+        if await _respond(slack, place.response_url, arguments | extra) in (HTTPStatus.OK, None):
             return
     if place.channel_id:
-        try:
-            # Not in the thread: Slack shows nothing there unless it is an active one.
-            await slack.chat_postEphemeral(channel=place.channel_id, user=user_id, **_by_method(arguments))
-        except SlackApiError as error:
-            log.info("private_answer_moved", action="answer", error=reason(error))
-        else:
+        # Not in the thread: Slack shows nothing there unless it is an active one.
+        there = slack.chat_postEphemeral(channel=place.channel_id, user=user_id, **_by_method(arguments))
+        if await _taken(there):
             return
-    await slack.chat_postMessage(channel=user_id, **arguments)
+    if not await _taken(slack.chat_postMessage(channel=user_id, **arguments)):
+        raise Untold
+
+
+async def _taken(post: Awaitable[object]) -> bool:
+    """Whether Slack took a private message, or may have: it is never repeated."""
+    try:
+        await post
+    except SLACK_FAILED as error:
+        log.warning("private_answer_failed", action="answer", error=reason(error) or type(error).__name__)
+        return not isinstance(error, SlackApiError | aiohttp.ClientConnectorError)
+    return True
 
 
 async def to_person(slack: AsyncWebClient, user_id: str, message: Message) -> bool:
@@ -123,12 +149,14 @@ async def withdraw(slack: AsyncWebClient, place: Place, ts: str) -> bool:
     """
     try:
         await slack.chat_delete(channel=place.channel_id or "", ts=ts)
-    except SlackApiError as error:
+    except SLACK_FAILED as error:
         if reason(error) == "message_not_found":
             return True
-        log.info("withdrawn_otherwise", action="withdraw", error=reason(error))
+        log.info("withdrawn_otherwise", action="withdraw", error=reason(error) or type(error).__name__)
         url = place.response_url
-        return bool(url and trusted(slack, url) and await _respond(slack, url, {"delete_original": True}))
+        if not (url and trusted(slack, url)):
+            return False
+        return await _respond(slack, url, {"delete_original": True}) == HTTPStatus.OK
     return True
 
 
@@ -145,50 +173,77 @@ async def overheard(slack: AsyncWebClient, channel_id: str) -> Announced | None:
     return None
 
 
-async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> Announced:
-    """Post where the work was asked for, unless outsiders read along there or can't be ruled out."""
+async def publicly(
+    slack: AsyncWebClient, place: Place, message: Message, *, by: str | None = None
+) -> Announced:
+    """Post where the work was asked for, unless outsiders read along there or can't be ruled out.
+
+    `by` is who has to be there: where the place comes from a form, Slack doesn't vouch for it.
+    """
     if place.channel_id is None:
         return Announced.NOWHERE
-    if (why_not := await overheard(slack, place.channel_id)) is not None:
+    if (why_not := await _barred(slack, place.channel_id, by)) is not None:
         return why_not
     arguments = message.as_arguments()
     try:
         await slack.chat_postMessage(channel=place.channel_id, thread_ts=place.thread_ts, **arguments)
-    except SlackApiError as error:
-        why = reason(error)
-        if (
-            why in UNREACHED
-            and place.thread_ts is None
-            and place.response_url
-            and trusted(slack, place.response_url)
-        ):
-            posted = await _respond(
-                slack,
-                place.response_url,
-                arguments | {"response_type": "in_channel", "replace_original": False},
-            )
-            return Announced.YES if posted else Announced.FAILED
-        log.warning("announcement_refused", action="announce", error=why)
-        return Announced.UNKNOWN if why in UNREACHED else Announced.FAILED
     except SLACK_FAILED as error:
-        log.warning("announcement_lost", action="announce", error=type(error).__name__)
-        return Announced.FAILED
+        why, url = reason(error), place.response_url
+        if why in UNREACHED and place.thread_ts is None and url and trusted(slack, url):
+            return await _publicly_by_url(slack, url, arguments)
+        log.warning("announcement_failed", action="announce", error=why or type(error).__name__)
+        return _became(error)
     return Announced.YES
+
+
+async def _barred(slack: AsyncWebClient, channel_id: str, by: str | None) -> Announced | None:
+    try:
+        if by is not None and not await members.includes(slack, channel_id, by):
+            return Announced.ELSEWHERE
+    except SLACK_FAILED as error:
+        log.info("not_announced", action="announce", error=type(error).__name__)
+        return Announced.UNKNOWN
+    return await overheard(slack, channel_id)
+
+
+async def _publicly_by_url(slack: AsyncWebClient, url: str, arguments: JSON) -> Announced:
+    everybody: JSON = {"response_type": "in_channel", "replace_original": False}
+    status = await _respond(slack, url, arguments | everybody)
+    if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return Announced.UNSURE
+    return Announced.YES if status == HTTPStatus.OK else Announced.FAILED
+
+
+def _became(error: BaseException) -> Announced:
+    """What became of a public post that failed so."""
+    why = reason(error)
+    if why in UNREACHED:
+        return Announced.UNKNOWN
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    refused = isinstance(error, SlackApiError) and why not in BROKE_OFF
+    if refused or status == HTTPStatus.TOO_MANY_REQUESTS or isinstance(error, aiohttp.ClientConnectorError):
+        return Announced.FAILED
+    return Announced.UNSURE
 
 
 def _by_method(arguments: JSON) -> JSON:
     return {key: value for key, value in arguments.items() if not key.startswith("unfurl_")}
 
 
-async def _respond(slack: AsyncWebClient, url: str, body: JSON) -> bool:
-    """One post to a response URL; whether it was taken, or may have been: it is never repeated."""
-    client = AsyncWebhookClient(url, timeout=TIMEOUT, session=slack.session, retry_handlers=[])
+async def _respond(slack: AsyncWebClient, url: str, body: JSON) -> int | None:
+    """One post to a response URL; the answer's status, 0 where Slack wasn't reached.
+
+    None where the connection broke: it may have been taken, so it is never repeated.
+    """
+    connections = slack.session
+    if connections is None:
+        return 0
     try:
-        answer = await client.send_dict(body)
+        async with connections.post(url, json=body, timeout=TIMEOUT, allow_redirects=False) as answer:
+            status = answer.status
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         log.warning("response_url_failed", action="answer", error=type(error).__name__)
-        return not isinstance(error, aiohttp.ClientConnectorError)
-    if answer.status_code != 200:  # noqa: PLR2004 - HTTP's own number
-        log.info("response_url_refused", action="answer", status=answer.status_code)
-        return False
-    return True
+        return 0 if isinstance(error, aiohttp.ClientConnectorError) else None
+    if status != HTTPStatus.OK:
+        log.info("response_url_refused", action="answer", status=status)
+    return status

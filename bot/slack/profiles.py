@@ -97,5 +97,5 @@ async def contact(slack: AsyncWebClient, user_id: str, asker: Owner) -> Contact:
 def _zone(name: object) -> ZoneInfo:
     try:
         return ZoneInfo(str(name or "UTC"))
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, OSError, ValueError):
         return ZoneInfo("UTC")

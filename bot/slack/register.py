@@ -4,6 +4,7 @@ import logging
 import re
 
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.deliveries import claiming
@@ -115,10 +116,19 @@ OPTIONS: dict[str, Options] = {
 
 def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
     """The Bolt app with everything registered. Signatures are verified before it, in `web`."""
-    bolt_log = logging.getLogger("slack_bolt.AsyncApp")
+
+    async def authorized(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
+        return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token=slack.token)
+
+    bolt_log = logging.getLogger("slack_bolt")
     bolt_log.setLevel(logging.ERROR)  # it would warn that the environment has the token too
     app = AsyncApp(
-        client=slack,
+        logger=bolt_log,
+        # With a token of its own, Bolt would ask Slack whose it is first, and turn people away until then.
+        client=AsyncWebClient(
+            base_url=slack.base_url, session=slack.session, retry_handlers=slack.retry_handlers
+        ),
+        authorize=authorized,
         signing_secret="-",  # noqa: S106 - none: what comes here was verified
         request_verification_enabled=False,
     )

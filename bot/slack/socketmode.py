@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import aiohttp
 from pydantic import SecretStr
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
@@ -10,6 +11,7 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.slack import payloads
 from bot.slack.answering import Answering
 
 SECONDS_BETWEEN_PINGS = 10
@@ -21,6 +23,10 @@ class SocketMode:
     def __init__(self, app: AsyncApp, token: SecretStr, slack: AsyncWebClient, answering: Answering) -> None:
         # Slack's class, which leaves some of its methods without types.
         self._client: Any = _Handler(app, token, slack, answering).client
+        spent = aiohttp.TraceConfig()
+        spent.on_request_start.append(self._forget_address)
+        spent.freeze()
+        self._client.aiohttp_client_session.trace_configs.append(spent)
         self._connecting: asyncio.Task[None] | None = None
 
     async def connect(self, seconds: float) -> bool:
@@ -32,6 +38,10 @@ class SocketMode:
     async def is_connected(self) -> bool:
         """Whether Slack can hand us something now."""
         return bool(await self._client.is_connected())
+
+    async def _forget_address(self, *_: object) -> None:
+        """An address opens one connection: where that fails, Slack's class would try it for ever."""
+        self._client.wss_uri = None
 
     async def close(self) -> None:
         """Disconnects and ends the connection's tasks."""
@@ -51,5 +61,10 @@ class _Handler(AsyncSocketModeHandler):
         self._answering = answering
 
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override] # as the base class does to its own base
+        try:
+            payloads.check(req.payload)
+        except payloads.Malformed as error:
+            payloads.refuse(error)
+            return
         with self._answering.one():
             await super().handle(client, req)

@@ -9,20 +9,18 @@ import json
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import BotError, NotLinked, Refused, Unauthorized, UserError
-from bot.slack.mrkdwn import escape
-from bot.slack.posting import SLACK_FAILED
+from bot.slack.mrkdwn import prose
 from bot.slack.turn import Turn
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Message, actions, button, section
 
-log = structlog.get_logger(__name__)
-
+SENT_ALREADY = "This form was sent already: look whether it was done before you send another."
 PATIENCE = 2.0
 PROGRESS = 1.5
 """Seconds between two looks at how far it is: far below what Slack allows (slack-rules, Rates)."""
@@ -58,7 +56,7 @@ async def settle(
         reply = await followed(turn, task, doing, said, TAKEN_IN)
         if reply.errors:
             wrong = "\n".join(reply.errors.values())
-            reply = Reply(view=forms.refilled(turn.body["view"], wrong), said=wrong)
+            reply = Reply(view=forms.refilled(turn.view, wrong), said=wrong)
         await finish(turn, reply)
         return
     reply = task.result()
@@ -79,7 +77,7 @@ async def followed(
         await asyncio.sleep(pause)
         while watched and not (await asyncio.wait({task}, timeout=PROGRESS))[0]:
             if not isinstance(doing, str) and (now := doing()) != said:
-                said, watched = now, await _shown(turn, forms.notice("One moment", now))
+                said, watched = now, await turn.shown(forms.notice("One moment", now))
         return await task
     finally:
         if not task.done():
@@ -89,26 +87,17 @@ async def followed(
 
 async def finish(turn: Turn, reply: Reply) -> None:
     """Show a reply where the form is; when it was closed meanwhile, in a message, with a way back into it."""
-    if await _shown(turn, reply.view or forms.notice("Done", "That is done.")):
+    if await turn.shown(reply.view or forms.notice("Done", "That is done.")):
         return
     if reply.message:
         await turn.answer(reply.message)
     elif reply.view and reply.said:
         kept = await turn.parts.store.continuations.put(turn.owner, {"view": reply.view})
         again = button("Open the form again", "form.reopen", kept, style="primary")
-        said = escape(f"{reply.view['title']['text']}: {reply.said}")
+        said = prose(f"{reply.view['title']['text']}: {reply.said}")
         await turn.answer(Message(said, (section(said), actions([again]))))
     elif reply.view:
         await turn.answer(Message(reply.view["title"]["text"], forms.blocks_of(reply.view)))
-
-
-async def _shown(turn: Turn, view: JSON) -> bool:
-    try:
-        await turn.show(view)
-    except SLACK_FAILED as error:
-        log.info("form_gone", action="views.update", error=type(error).__name__)
-        return False
-    return True
 
 
 def refused(turn: Turn, error: BotError, metadata: str | None = None) -> Reply:
@@ -118,7 +107,7 @@ def refused(turn: Turn, error: BotError, metadata: str | None = None) -> Reply:
     """
     if isinstance(error, NotLinked | Unauthorized):
         raise error
-    view = turn.body["view"]
+    view = turn.view
     if isinstance(error, Refused) and (placed := forms.at_fields(view, error.errors)):
         return Reply(errors=placed)
     said = turn.sentence(error)
@@ -131,10 +120,10 @@ async def once(turn: Turn) -> AsyncIterator[None]:
 
     Raises UserError when another submission of the same form has it.
     """
-    view = turn.body["view"]  # one form may have taken the place of another, under the same id
+    view = turn.view  # one form may have taken the place of another, under the same id
     claim = f"form:{view['id']}:{view['callback_id']}"
     if not await turn.parts.store.deliveries.claim(claim):
-        raise UserError("This form was sent already: look at the answer to it before you send another.")
+        raise UserError(SENT_ALREADY)
     try:
         yield
     except BaseException:
@@ -149,3 +138,18 @@ def metadata_of(view: JSON) -> JSON:
     except ValueError:
         return {}
     return data if isinstance(data, dict) else {}
+
+
+def text_in(metadata: JSON, name: str) -> str | None:
+    """A text as the bot wrote it into a form's metadata; None for anything else."""
+    value = metadata.get(name)
+    return value if isinstance(value, str) else None
+
+
+def moment_in(metadata: JSON, name: str) -> datetime | None:
+    """A moment as the bot wrote it into a form's metadata; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(text_in(metadata, name) or "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None

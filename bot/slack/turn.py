@@ -2,30 +2,42 @@
 
 import re
 import time
+from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
+import structlog
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import BotError, UserError
 from bot.service.conventions import issue_number
 from bot.slack import posting
 from bot.slack.parts import Parts
-from bot.slack.posting import Announced, Place
+from bot.slack.posting import SLACK_FAILED, Announced, Place, reason
 from bot.slack.profiles import Profile
 from bot.slack.views.announcements import takeable
 from bot.slack.views.blocks import JSON, Message, sentence
-from bot.slack.views.forms import notice
+from bot.slack.views.forms import NONSENSE, notice, number_in
 from bot.slack.views.issues import Style
 from bot.store.owner import Owner
 from bot.usecases.projects import Channel
+
+log = structlog.get_logger(__name__)
 
 NAMED_BY_LINK = re.compile(
     r"(?:^|^attach\s+|parent:)\s*<?(https?://[^|>\s]+/issues/[0-9][^|>\s]*)", re.IGNORECASE
 )
 """Where a command takes a link for an issue's number."""
 COMMAND = re.compile(r"`/(?=issue|issues|timelog|digest|tracker)(\w+)")
+
+
+class Unshown(SlackApiError):
+    """Slack showed no form; nothing had been done by then, as what was done is told in another way too."""
+
+    def __init__(self, why: BaseException) -> None:
+        super().__init__("no form was shown", getattr(why, "response", None))  # type: ignore[no-untyped-call]
 
 
 @dataclass
@@ -75,15 +87,40 @@ class Turn:
         return Channel(self.owner.team_id, self.place.channel_id) if self.place.channel_id else None
 
     @property
+    def view(self) -> JSON:
+        """The form, or the Home tab, that the payload came from. Raises UserError where it came from none."""
+        return self._part("view")
+
+    @property
+    def message(self) -> JSON:
+        """The message that the payload came from. Raises UserError where it came from none."""
+        return self._part("message")
+
+    @property
     def action(self) -> JSON:
         """The one action of a `block_actions` payload."""
         pressed: JSON = self.body["actions"][0]
         return pressed
 
     @property
+    def value(self) -> str:
+        """What the pressed button, or the chosen option, carries. Raises UserError where that is nothing."""
+        option = self.action.get("selected_option")
+        value = option.get("value") if isinstance(option, dict) else self.action.get("value")
+        if not isinstance(value, str):
+            raise UserError(NONSENSE)
+        return value
+
+    @property
     def number(self) -> int:
         """The number of what the pressed button is about. Raises UserError where its value is none."""
-        return number_in(self.action.get("value"))
+        return number_in(self.value)
+
+    def _part(self, name: str) -> JSON:
+        part: JSON | None = self.body.get(name)
+        if part is None:
+            raise UserError(NONSENSE)
+        return part
 
     @property
     def acted_at(self) -> float:
@@ -108,24 +145,34 @@ class Turn:
 
     async def announce(self, message: Message) -> Announced:
         """Post where the work was asked for; the person can take it back."""
-        return await posting.publicly(self.slack, self.place, takeable(message, self.owner))
+        by = self.owner.user_id if self.body.get("type") == "view_submission" else None
+        return await posting.publicly(self.slack, self.place, takeable(message, self.owner), by=by)
 
     async def show(self, view: JSON, *, over: str | None = None) -> None:
         """Open a form, or put it in the place of the one that this turn has open.
 
-        `over` is the hash of what it may replace; raises SlackApiError `hash_conflict` for anything else.
+        `over` is the hash of what it may replace. Raises Unshown, with `hash_conflict` for anything else.
         """
         if self.view_id:
-            await self.slack.views_update(view_id=self.view_id, view=view, hash=over)
+            await _shown(self.slack.views_update(view_id=self.view_id, view=view, hash=over))
             return
-        answer: Any = await self.slack.views_open(trigger_id=self.trigger_id or "", view=view)
-        self.view_id = (answer.get("view") or {}).get("id")
+        opening = self.slack.views_open(trigger_id=self.trigger_id or "", view=view)
+        self.view_id = (await _shown(opening)).get("id")
+
+    async def shown(self, view: JSON) -> bool:
+        """As `show`; whether Slack took it."""
+        try:
+            await self.show(view)
+        except Unshown as error:
+            log.info("form_gone", action="views.update", error=reason(error) or "broke off")
+            return False
+        return True
 
     async def open(self, view: JSON) -> None:
-        """Open a form; above the one whose button was pressed, if it was one in a form."""
+        """Open a form; above the one whose button was pressed, if it was one in a form. Raises Unshown."""
         if self.in_form:
-            answer: Any = await self.slack.views_push(trigger_id=self.trigger_id or "", view=view)
-            self.view_id = (answer.get("view") or {}).get("id")
+            pushing = self.slack.views_push(trigger_id=self.trigger_id or "", view=view)
+            self.view_id = (await _shown(pushing)).get("id")
         else:
             await self.show(view)
 
@@ -158,17 +205,17 @@ class Turn:
     async def say(self, text: str, *, title: str = "That didn't work") -> None:
         """Say one sentence: in the form that is open, else privately."""
         said = sentence(self.worded(text))
-        if self.view_id:
-            await self.show(notice(title, said.text))
-        else:
+        if not (self.view_id and await self.shown(notice(title, said.text))):
             await self.answer(said)
 
 
-def number_in(value: object) -> int:
-    """A number as the bot wrote it into a button, an option or a form. Raises UserError for anything else."""
-    if not re.fullmatch("[0-9]{1,12}", str(value)):
-        raise UserError("I can't tell what that was about: begin anew.")
-    return int(str(value))
+async def _shown(call: Awaitable[Any]) -> JSON:
+    try:
+        answer = await call
+    except SLACK_FAILED as error:
+        raise Unshown(error) from error
+    view: JSON = answer.get("view") or {}
+    return view
 
 
 def modal(body: JSON) -> JSON | None:

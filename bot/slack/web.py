@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import hmac
+import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -10,6 +11,7 @@ from http import HTTPStatus
 
 import structlog
 from aiohttp import web
+from aiohttp.http import HttpProcessingError
 from multidict import CIMultiDictProxy
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -18,12 +20,16 @@ from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
+from bot.slack import payloads
 from bot.slack.answering import Answering
 
 BODY_LIMIT = 1024 * 1024
 SECONDS_TO_READ = 10
+SECONDS_IDLE = 75  # of a connection without a whole request; proxies keep theirs open for 60
+SECONDS_TO_LINGER = 1  # how long the rest of a request that is refused already is heard out
 SIGNATURE_SECONDS = 300  # Slack's own rule: older requests may be replays
 PROBE_SECONDS = 5
+NO_HTTP = (HttpProcessingError, web.RequestPayloadError)
 PROBE_KEPT_SECONDS = 5
 
 Probe = Callable[[], Awaitable[bool]]
@@ -102,6 +108,17 @@ class Web:
             application.router.add_post("/slack/events", self._slack)
         return application
 
+    def runner(self) -> web.AppRunner:
+        """What serves the application; who sends slowly, or no HTTP, neither stays nor fills the log."""
+        logging.getLogger("aiohttp.server").addFilter(_in_a_line)
+        return web.AppRunner(
+            self.application(),
+            access_log=None,
+            shutdown_timeout=1,
+            keepalive_timeout=SECONDS_IDLE,
+            lingering_time=SECONDS_TO_LINGER,
+        )
+
     async def _slack(self, request: web.Request) -> web.Response:
         if self.stopping:
             return web.Response(status=503)
@@ -109,25 +126,27 @@ class Web:
             body = await asyncio.wait_for(request.read(), SECONDS_TO_READ)
         except TimeoutError:
             return web.Response(status=408)
+        except web.RequestPayloadError:
+            return web.Response(status=400)
         if not self._signed(request.headers, body):
             # Without the body: somebody may have typed a key into what can't be verified.
             log.warning("a request was not signed by Slack", action="slack.unverified", size=len(body))
             return web.Response(status=401)
         try:
-            text = body.decode()
             bolt_request = AsyncBoltRequest(
-                body=text,
+                body=body.decode(),
                 query=request.query_string,
                 headers={name: list(request.headers.getall(name)) for name in request.headers},
             )
-            payload: object = bolt_request.body
-            if not isinstance(payload, dict):
-                return web.Response(status=400)
+            payloads.check(bolt_request.body)
+        except Exception as error:  # noqa: BLE001 - Bolt raises anything at what Slack itself never sends
+            payloads.refuse(error)
+            return web.Response(status=400)
+        try:
             with self._answering.one():
                 answer = await to_aiohttp_response(await self._app.async_dispatch(bolt_request))
         except Exception:
-            # What Slack itself never sends: signed, but not in the shape of any of its payloads.
-            log.exception("a payload can't be read", action="slack.malformed", size=len(body))
+            log.exception("a payload was not dispatched", action="slack.failed")
             return web.Response(status=400)
         return web.Response(status=400) if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR else answer
 
@@ -146,3 +165,11 @@ class Web:
         return web.Response(
             body=generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST}
         )
+
+
+def _in_a_line(record: logging.LogRecord) -> bool:
+    """A log filter: no traceback, and nothing of what was sent, where that was no HTTP."""
+    if record.exc_info and isinstance(error := record.exc_info[1], NO_HTTP):
+        record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
+        record.msg, record.args = "a request is no HTTP: %s", (type(error).__name__,)
+    return True

@@ -18,10 +18,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 TIMEOUT = aiohttp.ClientTimeout(total=15, connect=5)
 LONGEST_WAIT = 3  # seconds asked for with a 429; beyond that the person is told instead
-READS = frozenset(
+REPEATABLE = frozenset(
     {
         "apps.connections.open",
         "auth.test",
+        "chat.delete",
         "chat.getPermalink",
         "conversations.history",
         "conversations.info",
@@ -29,11 +30,14 @@ READS = frozenset(
         "files.info",
         "users.conversations",
         "users.info",
+        "views.publish",
+        "views.update",
     }
 )
+"""What does no more when it is done twice."""
 
 
-class _BrokenReads(AsyncConnectionErrorRetryHandler):
+class _Broken(AsyncConnectionErrorRetryHandler):
     async def _can_retry_async(
         self,
         *,
@@ -42,7 +46,7 @@ class _BrokenReads(AsyncConnectionErrorRetryHandler):
         response: HttpResponse | None = None,
         error: Exception | None = None,
     ) -> bool:
-        if request.url.rsplit("/", 1)[-1] not in READS:
+        if request.url.rsplit("/", 1)[-1] not in REPEATABLE:
             return False
         return await super()._can_retry_async(state=state, request=request, response=response, error=error)
 
@@ -76,5 +80,5 @@ def web_client(token: SecretStr, base_url: str, connections: aiohttp.ClientSessi
         token=token.get_secret_value(),
         base_url=base_url,
         session=connections,
-        retry_handlers=[_BrokenReads(max_retry_count=1), _ShortWaits(max_retry_count=1)],
+        retry_handlers=[_Broken(max_retry_count=1), _ShortWaits(max_retry_count=1)],
     )

@@ -1,52 +1,76 @@
 """What a person typed before they were linked, kept for a day to be carried out once they are."""
 
+import json
 import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pydantic import SecretStr
 from sqlalchemy import ColumnElement, and_, delete, select
 
+from bot.errors import StoredSecretError, StoredTextError
 from bot.store.engine import Database
 from bot.store.owner import Owner
 from bot.store.tables import ContinuationRow
+from bot.store.vault import Vault
 
 LIFETIME = timedelta(days=1)
 
 
 class Continuations:
-    """What waits to be carried out, under random ids; each is given to its owner only."""
+    """What waits to be carried out, under random ids; each is given to its owner only.
 
-    def __init__(self, database: Database) -> None:
+    It is sealed, as it holds what people typed and addresses that whoever has them can post to. What can't be
+    opened raises StoredTextError.
+    """
+
+    def __init__(self, database: Database, vault: Vault) -> None:
         self._database = database
+        self._vault = vault
 
     async def put(self, owner: Owner, payload: dict[str, Any]) -> str:
         """Keeps a JSON object; its id. What is too old, of anybody, is forgotten along the way."""
         now = datetime.now(UTC)
+        continuation_id = secrets.token_urlsafe(24)
+        content = SecretStr(json.dumps([continuation_id, payload]))
         row = ContinuationRow(
-            id=secrets.token_urlsafe(24),
+            id=continuation_id,
             enterprise_id=owner.enterprise_id or "",
             team_id=owner.team_id,
             user_id=owner.user_id,
-            payload=payload,
+            sealed=self._vault.seal(owner, content),
             created_at=now,
         )
         async with self._database.session() as session:
             await session.execute(delete(ContinuationRow).where(ContinuationRow.created_at <= now - LIFETIME))
             session.add(row)
-        return row.id
+        return continuation_id
 
     async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
         """What this owner left there within a day, or None."""
         async with self._database.reading() as session:
-            return await session.scalar(select(ContinuationRow.payload).where(_is(owner, continuation_id)))
+            sealed = await session.scalar(select(ContinuationRow.sealed).where(_is(owner, continuation_id)))
+        return self._opened(owner, continuation_id, sealed)
 
     async def take(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
         """As `get`, and forgets it: of several callers one gets it."""
         statement = (
-            delete(ContinuationRow).where(_is(owner, continuation_id)).returning(ContinuationRow.payload)
+            delete(ContinuationRow).where(_is(owner, continuation_id)).returning(ContinuationRow.sealed)
         )
         async with self._database.session() as session:
-            return await session.scalar(statement)
+            return self._opened(owner, continuation_id, await session.scalar(statement))
+
+    def _opened(self, owner: Owner, continuation_id: str, sealed: str | None) -> dict[str, Any] | None:
+        if sealed is None:
+            return None
+        try:
+            content = json.loads(self._vault.open(owner, sealed).get_secret_value())
+        except (StoredSecretError, ValueError):
+            raise StoredTextError from None
+        match content:
+            case [sealed_as, dict(payload)] if sealed_as == continuation_id:
+                return payload
+        raise StoredTextError
 
 
 def _is(owner: Owner, continuation_id: str) -> ColumnElement[bool]:

@@ -101,7 +101,7 @@ def _parse(url: str) -> URL:
 
 
 def _sqlite(url: URL) -> AsyncEngine:
-    engine = create_async_engine(url)
+    engine = create_async_engine(url, hide_parameters=True)
 
     @event.listens_for(engine.sync_engine, "do_connect")
     def try_first(_dialect: Dialect, _entry: object, arguments: list[Any], options: dict[str, Any]) -> None:

@@ -1,12 +1,11 @@
 """Which key of the service a Slack user has."""
 
 import secrets
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, and_, delete, select, tuple_, update
+from sqlalchemy import ColumnElement, and_, delete, select
 
 from bot.errors import StoredSecretError
 from bot.store.engine import Database
@@ -14,8 +13,6 @@ from bot.store.owner import Owner
 from bot.store.tables import LinkRow
 from bot.store.upsert import insert
 from bot.store.vault import Vault
-
-ROTATION_BATCH = 100
 
 
 @dataclass(frozen=True)
@@ -27,15 +24,6 @@ class Link:
     user_id: int
     name: str
     linked_at: datetime
-
-
-@dataclass(frozen=True)
-class Rotation:
-    """How far a rotation is: rows written anew, rows that already had the first key, rows no key opens."""
-
-    rewritten: int = 0
-    current: int = 0
-    unreadable: int = 0
 
 
 class Links:
@@ -103,57 +91,6 @@ class Links:
                 return False
             await session.delete(row)
             return True
-
-    async def rotate(self) -> AsyncIterator[Rotation]:
-        """Encrypts every key anew with the first encryption key; yields the progress after each batch.
-
-        Batches are committed one by one and what has the first key already is passed over, so that a
-        rotation that was broken off is simply started again. Rows that no key opens stay as they are.
-        """
-        progress, after = Rotation(), ("", "", "")
-        while batch := await self._sealed_after(after):
-            for row in batch:
-                after = row[:3]
-                progress = await self._rotate_one(progress, after, row[3])
-            yield progress
-
-    async def unreadable(self) -> int:
-        """How many stored keys no encryption key opens."""
-        count, after = 0, ("", "", "")
-        while batch := await self._sealed_after(after):
-            count += sum(not self._vault.fits(sealed) for *_, sealed in batch)
-            after = batch[-1][:3]
-        return count
-
-    async def _sealed_after(self, after: tuple[str, str, str]) -> list[tuple[str, str, str, str]]:
-        identity = (LinkRow.enterprise_id, LinkRow.team_id, LinkRow.user_id)
-        statement = (
-            select(*identity, LinkRow.sealed_key)
-            .where(tuple_(*identity) > after)
-            .order_by(*identity)
-            .limit(ROTATION_BATCH)
-        )
-        async with self._database.reading() as session:
-            return [(row[0], row[1], row[2], row[3]) for row in await session.execute(statement)]
-
-    async def _rotate_one(self, so_far: Rotation, identity: tuple[str, str, str], sealed: str) -> Rotation:
-        rewritten, current, unreadable = so_far.rewritten, so_far.current, so_far.unreadable
-        if self._vault.is_current(sealed):
-            return Rotation(rewritten, current + 1, unreadable)
-        try:
-            renewed = self._vault.rotate(sealed)
-        except StoredSecretError:
-            return Rotation(rewritten, current, unreadable + 1)
-        enterprise_id, team_id, user_id = identity
-        # Only while it is what was read: somebody may be linking anew at this moment.
-        statement = (
-            update(LinkRow)
-            .where(_is(Owner(enterprise_id, team_id, user_id)), LinkRow.sealed_key == sealed)
-            .values(sealed_key=renewed)
-        )
-        async with self._database.session() as session:
-            await session.execute(statement)
-        return Rotation(rewritten + 1, current, unreadable)
 
     def _holds(self, row: LinkRow, owner: Owner, key: SecretStr) -> bool:
         try:

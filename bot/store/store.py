@@ -1,7 +1,5 @@
 """Everything that the bot remembers, in one place."""
 
-from collections.abc import AsyncIterator
-
 from bot.store.channels import Channels
 from bot.store.continuations import Continuations
 from bot.store.created_issues import CreatedIssues
@@ -9,7 +7,8 @@ from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import DigestRuns
 from bot.store.digests import Digests
 from bot.store.engine import Database
-from bot.store.links import Links, Rotation
+from bot.store.links import Links
+from bot.store.rotation import Sealings
 from bot.store.time_entries import TimeEntries
 from bot.store.vault import Vault
 
@@ -21,12 +20,9 @@ class Store:
         self.links = Links(database, vault)
         self.channels = Channels(database)
         self.deliveries = Deliveries(database)
-        self.continuations = Continuations(database)
+        self.continuations = Continuations(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
         self.digests = Digests(database)
         self.digest_runs = DigestRuns(database)
-
-    def rotate(self) -> AsyncIterator[Rotation]:
-        """Encrypts every stored secret anew with the first encryption key; see `Links.rotate`."""
-        return self.links.rotate()
+        self.sealings = Sealings(database, vault)

@@ -75,15 +75,15 @@ class DeliveryRow(Table):
 
 
 class ContinuationRow(Table):
-    """What a person typed before they were linked."""
+    """What a person typed before they were linked, sealed."""
 
-    __tablename__ = "continuations"
+    __tablename__ = "sealed_continuations"
 
     id: Mapped[str] = mapped_column(primary_key=True)
     enterprise_id: Mapped[str]
     team_id: Mapped[str]
     user_id: Mapped[str]
-    payload: Mapped[dict[str, Any]]
+    sealed: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(index=True)
 
 

@@ -1,17 +1,28 @@
 """Whose key is used: linking a Slack user to a key of their own, and opening it for work.
 
 A key may stop working silently: lists then answer as an anonymous visitor would see them. So the key is
-verified with `GET /users/current.json` for every piece of work: before a write, beside a read.
+verified with `GET /users/current.json` for every piece of work: just before a write, after what was read.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from bot.errors import KeyRejected, NotLinked, StoredSecretError, Unauthorized
+from bot.errors import (
+    Forbidden,
+    KeyRejected,
+    NotLinked,
+    Redirected,
+    ServiceBroken,
+    StoredSecretError,
+    SwitchedOff,
+    TimedOut,
+    TooManyRequests,
+    Unauthorized,
+    Unreachable,
+)
 from bot.service.client import Client
 from bot.service.models import User
 from bot.store.links import Link
@@ -41,7 +52,7 @@ class Accounts:
 
         Raises Unauthorized for a wrong key and other ServiceErrors; nothing is stored then.
         """
-        user = await self._client.get_user(key, "current")
+        user = await self._whose(key)
         await self._store.links.put(owner, key, user.id, full_name(user))
         return user
 
@@ -68,20 +79,19 @@ class Accounts:
 
     @asynccontextmanager
     async def reading(self, owner: Owner) -> AsyncIterator[Session]:
-        """A session for reads, verified beside them: leaving it raises KeyRejected if the key was not good,
-        so nothing that an anonymous visitor saw is ever returned as the person's own view.
+        """A session for reads, verified after the last of them: leaving it raises KeyRejected if the key is
+        no longer good, so nothing that an anonymous visitor saw is ever returned as the person's own view.
+        What is to be written after such reads is written right after leaving it.
         """
         link = await self._link(owner)
-        check = asyncio.create_task(self._verify(link))
         try:
             yield Session(owner, link.key, link.user_id, link.name)
-        except asyncio.CancelledError:
-            check.cancel()
-            raise
+        except (Redirected, ServiceBroken, TimedOut, TooManyRequests, Unreachable):
+            raise  # there was no view, whoever's
         except Exception:
-            await check
+            await self._verify(link)
             raise
-        await check
+        await self._verify(link)
 
     async def _link(self, owner: Owner) -> Link:
         try:
@@ -94,10 +104,17 @@ class Accounts:
 
     async def _verify(self, link: Link) -> User:
         try:
-            return await self._client.get_user(link.key, "current")
+            return await self._whose(link.key)
         except Unauthorized:
             removed = await self._store.links.delete_if_key(link.owner, link.key)
             raise (KeyRejected() if removed else NotLinked()) from None
+
+    async def _whose(self, key: SecretStr) -> User:
+        """Whose key it is: everybody may ask that. Raises SwitchedOff, Unauthorized, other ServiceErrors."""
+        try:
+            return await self._client.get_user(key, "current")
+        except Forbidden as error:
+            raise SwitchedOff(error.method, error.path, error.status) from None
 
 
 def full_name(user: User) -> str:

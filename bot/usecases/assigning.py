@@ -59,8 +59,8 @@ class Assigning:
         about. Raises UserError when the person sees no such issue or the change was lost on the way,
         NotLinked, Refused and the other ServiceErrors; OutcomeUnknown when nobody can tell.
         """
-        session = await self._accounts.writing(owner)
-        issue = await self._issues.one(session, number)
+        async with self._accounts.reading(owner) as session:
+            issue = await self._issues.one(session, number)
         holder = issue.assigned_to.id if issue.assigned_to else None
         if holder == session.user_id:
             return Taken(issue, Outcome.ALREADY)

@@ -33,6 +33,8 @@ class Catalog:
     priorities: tuple[Ref, ...]
     categories: tuple[Ref, ...]
     versions: tuple[Ref, ...]
+    every_version: tuple[Ref, ...]
+    """With those that are closed: no issue can be put into one, but many are in them."""
     people: tuple[Ref, ...]
     custom_fields: tuple[Ref, ...]
     custom_values: dict[int, tuple[str, ...]]
@@ -68,6 +70,7 @@ class Catalogs:
                 beyond.versions(key, project_id),
             )
             trackers = list(project.trackers)
+        every_version = _by_name(i.fixed_version for i in seen) if versions is None else tuple(versions)
         me = Ref(id=session.user_id, name=session.name)
         return Catalog(
             project=project,
@@ -75,7 +78,8 @@ class Catalogs:
             statuses=tuple(statuses) if statuses else _seen(i.status for i in seen),
             priorities=tuple(priorities) if priorities else _seen(i.priority for i in seen),
             categories=project.issue_categories if project else _by_name(i.category for i in seen),
-            versions=_by_name(i.fixed_version for i in seen) if versions is None else _open(versions),
+            versions=every_version if versions is None else _open(versions),
+            every_version=every_version,
             people=_by_name(
                 [me, *_members(memberships), *(p for i in seen for p in (i.assigned_to, i.author))]
             ),

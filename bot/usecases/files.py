@@ -52,8 +52,8 @@ class Files:
         Raises UserError when the person sees no such issue, CantAttach, NotLinked, and ServiceError when the
         service can't be asked at all.
         """
-        session = await self._accounts.writing(owner)
-        issue = await self._issues.one(session, number)
+        async with self._accounts.reading(owner) as session:
+            issue = await self._issues.one(session, number)
         if self._client.beyond.is_missing(UPDATE):
             raise CantAttach
         if load.again:
@@ -62,6 +62,7 @@ class Files:
         try:
             uploads = await self.upload(session, load)
             if uploads:
+                await self._accounts.writing(owner)  # anew: files may take minutes
                 await self._put(session, number, load)
         finally:
             kept = (State.ATTACHING, State.ATTACHED, State.UNSURE)
@@ -114,15 +115,22 @@ class Files:
 
         Raises UserError when it is somebody else's, NotLinked, Refused and the other ServiceErrors.
         """
-        session = await self._accounts.writing(owner)
-        await self._own(session, number, attachment_id)
+        async with self._accounts.reading(owner) as session:
+            await self._own(session, number, attachment_id)
         changes = AttachmentChanges(filename=name, description=description)
         try:
             await self._client.update_attachment(session.key, attachment_id, changes)
         except OutcomeUnknown:
-            now = await self._own(session, number, attachment_id)
-            if (now.description or "") != description:
+            if not await self._is_described(session, number, attachment_id, description):
                 raise
+
+    async def _is_described(
+        self, session: Session, number: int, attachment_id: int, description: str
+    ) -> bool:
+        with suppress(ServiceError, UserError):
+            now = await self._own(session, number, attachment_id)
+            return (now.description or "") == description
+        return False
 
     async def _own(self, session: Session, number: int, attachment_id: int) -> Attachment:
         issue = await self._issues.one(session, number)
@@ -209,7 +217,7 @@ class Files:
             await self._look(session, number, load)
         except ServiceError:
             pass
-        unsure = LostFile("I couldn't learn whether it was attached: *Retry* looks before it sends anything")
+        unsure = LostFile("I couldn't learn whether it was attached: “Retry” looks before it sends anything")
         for one in load.in_state(State.ATTACHING):
             one.end(State.UNSURE, unsure)
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.errors import OutcomeUnknown, ServiceError, UserError
 from bot.service.client import Client
-from bot.service.filters import IssueFilters, Sort
+from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.models import Child, Issue, Project, Ref
 from bot.service.writes import CustomFieldInput, NewIssue, UploadInput
 from bot.store.owner import Owner
@@ -143,8 +143,8 @@ class Issues:
         """
         if not draft.subject.strip():
             raise UserError("An issue needs a subject: `/issue new The login page is blank`.")
-        session = await self._accounts.writing(owner)
-        resolved = await self._resolve(session, draft, channel)
+        async with self._accounts.reading(owner) as session:
+            resolved = await self._resolve(session, draft, channel)
         issue = await self._once(session, resolved.new, attempted_at, upload)
         await self._remember(owner, issue, source)
         changed = not_taken(resolved.new, resolved.chosen, issue)
@@ -177,7 +177,8 @@ class Issues:
             if re.fullmatch("[0-9]{1,9}", sought):
                 filters = IssueFilters(issue_ids=(int(sought),))
             else:
-                filters = IssueFilters(project_id=project_id, subject=sought, status="open", sort=latest)
+                words = searchable(sought) or sought
+                filters = IssueFilters(project_id=project_id, subject=words, status="open", sort=latest)
         except ValueError:  # nothing that could be searched for
             return ()
         return (await self._client.list_issues(session.key, filters, limit=30)).items
@@ -247,6 +248,7 @@ class Issues:
             return found
         if upload and (uploads := await upload(session)):
             new = new.model_copy(update={"uploads": uploads})
+            await self._accounts.writing(session.owner)  # anew: files may take minutes
         started = datetime.now(UTC)
         try:
             return await self._client.create_issue(session.key, new)

@@ -1,14 +1,14 @@
 """Searching issues: names become ids, and the query is said back as it was understood."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Literal
 
 from bot.errors import UserError
 from bot.service.client import Client
-from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
-from bot.service.models import Issue, Page, Ref
+from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange, searchable
+from bot.service.models import Issue, Page, Project, Ref
 from bot.store.owner import Owner
 from bot.usecases.accounts import Accounts, Session
 from bot.usecases.catalog import Catalog, Catalogs
@@ -75,6 +75,10 @@ class Search:
         """Ten issues from `offset` on. Without a project the search is over all that the person sees, or over
         the channel's project if it has one. Raises UserError, NotLinked, ServiceError.
         """
+        if query.query is not None and replace(query, project=None, query=None, sort=()) != Query():
+            raise UserError(
+                "A saved query takes only `project:` and `sort:` beside it: leave out the other filters."
+            )
         async with self._accounts.reading(owner) as session:
             filters, understood = await self._resolve(session, query, channel)
             page = await self._client.list_issues(session.key, filters, offset=offset, limit=PAGE)
@@ -127,12 +131,22 @@ class Search:
                 found["subprojects"] = "none"
                 said.append("without subprojects")
             elif query.subproject:
-                subprojects = [await self._projects.find(session, name) for name in query.subproject]
+                subprojects = [await self._subproject(session, project, name) for name in query.subproject]
                 found["subprojects"] = tuple(p.id for p in subprojects)
                 said.append(f"Subproject: {_or(p.name for p in subprojects)}")
         else:
             said.insert(0, "All projects")
         return _filters(query, found, said), tuple(said)
+
+    async def _subproject(self, session: Session, project: Project, wanted: str) -> Project:
+        """The project of that name below `project`: another one's issues would be missed or mixed in."""
+        found = await self._projects.find(session, wanted)
+        above = found.parent
+        while above and above.id != project.id:
+            above = (await self._projects.by_id(session, above.id)).parent
+        if above is None:
+            raise UserError(f"{found.name} isn't a subproject of {project.name}: search there by `project:`.")
+        return found
 
     async def _people_of(
         self, session: Session, query: Query, names: "_Names | None", found: dict[str, Any], said: list[str]
@@ -168,7 +182,7 @@ class _Names:
             "status": self.catalog.statuses,
             "priority": self.catalog.priorities,
             "category": self.catalog.categories,
-            "version": self.catalog.versions,
+            "version": self.catalog.every_version,
         }[kind]
         return [pick(kind, name, known) for name in wanted]
 
@@ -202,8 +216,8 @@ def _filters(query: Query, found: dict[str, Any], said: list[str]) -> IssueFilte
         found["status"] = "closed"
         said[:] = ["Status: closed" if s == "Status: open" else s for s in said]
     if query.text:
-        found["subject"] = query.text
-        said.append(f"Subject contains “{' '.join(query.text.replace('|', ' ').split())}”")
+        found["subject"] = searchable(query.text) or query.text
+        said.append(f"Subject contains “{found['subject']}”")
     for number, value in query.custom_fields:
         found["custom_fields"] = query.custom_fields
         said.append(f"cf_{number}: {value}")

@@ -135,10 +135,10 @@ class Timelog:
         Raises UserError (ActivityNeeded too), NotLinked, ServiceError; OutcomeUnknown only after the issue's
         spent hours, where they can be read, didn't show the time either.
         """
-        session = await self._accounts.writing(owner)
-        on = await self._loggable(session, wanted.issue, wanted.project)
-        activity = await self._activity(session, on, wanted.activity)
-        before = await self._spent_hours(session, on.issue)
+        async with self._accounts.reading(owner) as session:
+            on = await self._loggable(session, wanted.issue, wanted.project)
+            activity = await self._activity(session, on, wanted.activity)
+            before = await self._spent_hours(session, on.issue)
         try:
             made = await self._client.create_time_entry(session.key, _new(on, wanted, activity))
         except Refused as error:

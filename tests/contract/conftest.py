@@ -1,6 +1,7 @@
 """The client, unchanged, against the reference service and against a real Redmine."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -9,6 +10,7 @@ from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from tests.contract import reference
 from tests.contract.world import World
+from tests.journeys.office import Office
 
 
 @pytest_asyncio.fixture(params=["reference", pytest.param("redmine", marks=pytest.mark.redmine)])
@@ -35,3 +37,13 @@ async def client(world: World) -> AsyncIterator[Client]:
     """The client under test."""
     async with Client(world.url, key_header=world.key_header) as made:
         yield made
+
+
+@pytest_asyncio.fixture
+async def office(world: World, tmp_path: Path) -> AsyncIterator[Office]:
+    """The bot in an office whose service is the world's; nobody is linked yet."""
+    office = Office(tmp_path, service_url=world.url, key_header=world.key_header)
+    await office.open()
+    yield office
+    await office.close()
+    assert office.violations() == []

@@ -84,7 +84,12 @@ def running(data: Path, port: int = 0) -> Iterator[dict[str, Any]]:
     serve = ("puma", "--bind", bind, "--threads", "1:4", "config.ru")
     with _bundle_exec(data, environment, *serve) as server:
         _await_answer(server, url, data)
-        yield {"url": url, "key_header": KEY_HEADER, **json.loads(world.read_text())}
+        yield {
+            "url": url,
+            "key_header": KEY_HEADER,
+            "database": str(data / "redmine.db"),
+            **json.loads(world.read_text()),
+        }
 
 
 def _environment(data: Path) -> dict[str, str]:

@@ -4,44 +4,80 @@ from datetime import UTC, date, datetime, timedelta
 
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import (
+    ARCHIVED_PROJECT,
     CLOSED_PROJECT,
+    LOCKED_USER,
     Category,
     CustomField,
     Data,
     Issue,
     Project,
     Relation,
+    Role,
     User,
     Version,
     put,
 )
+from tests.contract import depot
 from tests.contract.world import World
 
 BULK = 205
 MAX_UPLOAD = 64 * 1024
-ANA, BEN, CHRIS = 5, 6, 7
-SHOP, SEARCH, VAULT, MUSEUM = 1, 2, 3, 4
+ANA, BEN, CHRIS, DORA, NILS, LENA, OLGA = 5, 6, 7, 8, 9, 10, 11
+SHOP, SEARCH, VAULT, MUSEUM, ATTIC, LAB = 1, 2, 3, 4, 5, 6
 SEVERITY, ENVIRONMENT = 1, 2
+CUSTOMER = 6
+PROTOTYPE = 3
+BUILDINGS = ("North", "South")
+LAB_FIELDS = (
+    ("Serial number", "string", ()),
+    ("Remarks", "text", ()),
+    ("Attempts", "int", ()),
+    ("Voltage", "float", ()),
+    ("Reproducible", "bool", ()),
+    ("First seen", "date", ()),
+    ("Colour", "list", ("red", "green", "blue")),
+    ("Browsers", "list", ("Firefox", "Chromium", "Safari")),
+    ("Tester", "user", ()),
+    ("Broken since", "version", ()),
+    ("Report", "link", ()),
+    ("Building", "enumeration", BUILDINGS),
+)
+_SEES = frozenset({"view_issues", "view_time_entries"})
+_REPORTS = _SEES | {"add_issues", "add_notes"}
+_WORKS = _REPORTS | {"log_time", "edit_own_time_entries"}
 
 
 def data() -> Data:
     """A fresh one, for a test to change as it likes."""
     made = defaults.fresh()
-    made.roles[defaults.REPORTER].rights = frozenset(
-        {"view_issues", "view_time_entries", "add_issues", "log_time", "edit_own_time_entries"}
-    )
+    made.anonymous.rights, made.non_member.rights = _SEES, _REPORTS
+    made.roles[defaults.REPORTER].rights = _WORKS
+    made.roles[defaults.DEVELOPER].rights = _WORKS | {
+        "edit_issues",
+        "manage_subtasks",
+        "set_own_issues_private",
+    }
+    customer = Role(CUSTOMER, "Customer", frozenset({"view_issues", "add_issues"}), issues="own")
+    put(made.roles, customer)
     for user_id, login, name, zone in (
         (ANA, "ana", ("Ana", "Ruiz"), "Europe/Madrid"),
         (BEN, "ben", ("Ben", "Okafor"), "Europe/London"),
         (CHRIS, "chris", ("Chris", "Lindqvist"), "Europe/Stockholm"),
+        (DORA, "dora", ("Dora", "Weiss"), "Europe/Berlin"),
+        (NILS, "nils", ("Nils", "Aalto"), "Europe/Helsinki"),
+        (LENA, "lena", ("Lena", "Vogt"), "Europe/Berlin"),
+        (OLGA, "olga", ("Olga", "Petrova"), "Europe/Sofia"),
     ):
         mail = f"{login}@example.test"
         put(
             made.users,
             User(user_id, login, *name, mail, f"{user_id:x}" * 40, admin=login == "chris", tz=zone),
         )
+    made.users[LENA].status = LOCKED_USER
     _projects(made)
     _issues(made)
+    depot.fill(made)
     return made
 
 
@@ -54,12 +90,31 @@ def world(url: str, key_header: str, made: Data) -> World:
         users={user.login: user.id for user in made.users.values()},
         projects={
             kind: {"id": number, "identifier": made.projects[number].identifier}
-            for kind, number in {"public": SHOP, "child": SEARCH, "private": VAULT, "closed": MUSEUM}.items()
+            for kind, number in {
+                "public": SHOP,
+                "child": SEARCH,
+                "private": VAULT,
+                "closed": MUSEUM,
+                "archived": ATTIC,
+                "lab": LAB,
+            }.items()
         },
         issues={
             kind: number
             for number, kind in enumerate(
-                ("parent", "child", "closed", "private", "vault", "in_child", "museum"), start=1
+                (
+                    "parent",
+                    "child",
+                    "closed",
+                    "private",
+                    "vault",
+                    "in_child",
+                    "museum",
+                    "archived",
+                    "lab",
+                    "olgas",
+                ),
+                start=1,
             )
         },
         bulk=BULK,
@@ -68,8 +123,14 @@ def world(url: str, key_header: str, made: Data) -> World:
         priorities={row.name: row.id for row in made.priorities.values()},
         activities={row.name: row.id for row in made.activities.values()},
         categories={row.name: row.id for row in made.categories.values()},
-        versions={row.name: row.id for row in made.versions.values()},
+        versions={row.name: row.id for row in made.versions.values() if row.project_id == SHOP},
         custom_fields={row.name: row.id for row in made.custom_fields.values()},
+        choices={
+            "Tester": {"Ben Okafor": BEN, "Dora Weiss": DORA},
+            "Broken since": {"Prototype": PROTOTYPE},
+            "Building": {name: number for number, name in enumerate(BUILDINGS, start=1)},
+        },
+        queries={"late": depot.LATE, "urgent": depot.EVERYWHERE},
         max_upload=MAX_UPLOAD,
     )
 
@@ -81,13 +142,20 @@ def _projects(made: Data) -> None:
         Project(SEARCH, "Shop Search", "webshop-search", "Shop Search, for the tests.", parent_id=SHOP),
         Project(VAULT, "Vault", "vault", "Vault, for the tests.", is_public=False),
         Project(MUSEUM, "Museum", "museum", "Museum, for the tests.", status=CLOSED_PROJECT),
+        Project(ATTIC, "Attic", "attic", "Attic, for the tests.", status=ARCHIVED_PROJECT),
+        Project(LAB, "Lab", "lab", "Lab, for the tests.", modules=frozenset({"issue_tracking"})),
     ):
         project.tracker_ids = trackers
         put(made.projects, project)
         made.join(project, made.users[ANA], defaults.MANAGER)
-        made.join(project, made.users[CHRIS], defaults.DEVELOPER)
+        made.join(project, made.users[CHRIS], defaults.DEVELOPER if project.is_public else defaults.MANAGER)
         if project.is_public:
             made.join(project, made.users[BEN], defaults.REPORTER)
+            made.join(project, made.users[DORA], defaults.DEVELOPER)
+    made.projects[LAB].tracker_ids = (defaults.BUG, defaults.FEATURE)
+    made.join(made.projects[SHOP], made.users[LENA], defaults.REPORTER)
+    made.join(made.projects[LAB], made.users[OLGA], CUSTOMER)
+    put(made.versions, Version(PROTOTYPE, "Prototype", LAB))
     for number, name in enumerate(("Checkout", "Catalogue"), start=1):
         put(made.categories, Category(number, name, SHOP))
     for number, name in enumerate(("1.0", "2.0"), start=1):
@@ -98,6 +166,10 @@ def _projects(made: Data) -> None:
     put(made.custom_fields, severity)
     environment = CustomField(ENVIRONMENT, "Environment", is_filter=True, tracker_ids=frozenset(trackers))
     put(made.custom_fields, environment)
+    for number, (name, kind, options) in enumerate(LAB_FIELDS, start=ENVIRONMENT + 1):
+        field = CustomField(number, name, kind, options, is_filter=True, multiple=name == "Browsers")
+        field.tracker_ids, field.project_ids = frozenset(trackers), frozenset({LAB})
+        put(made.custom_fields, field)
 
 
 def _issues(made: Data) -> None:
@@ -134,6 +206,9 @@ def _issues(made: Data) -> None:
     search = issue(SEARCH, BEN, "Search ignores umlauts")
     search.start_date, search.due_date = date(2024, 5, 1), date(2024, 5, 31)
     issue(MUSEUM, ANA, "An issue of long ago")
+    issue(ATTIC, ANA, "An issue that nobody sees")
+    issue(LAB, ANA, "The oscilloscope drifts")
+    issue(LAB, OLGA, "My sample is late")
     put(made.relations, Relation(1, parent.id, child.id))
     for number in range(1, BULK + 1):
         row = issue(SHOP, BEN, f"Question {number:03} from a customer")

@@ -9,7 +9,8 @@ from tests.contract.world import World
 
 
 @pytest.mark.parametrize(
-    ("login", "expected"), [("ana", {"public", "child", "private"}), ("ben", {"public", "child"})]
+    ("login", "expected"),
+    [("ana", {"public", "child", "private", "lab"}), ("nils", {"public", "child", "lab"})],
 )
 async def test_the_list_holds_what_the_reader_may_see_and_is_open(
     client: Client, world: World, login: str, expected: set[str]

@@ -10,8 +10,12 @@ from pydantic import SecretStr
 class World:
     """A running service and the ids in it; who is in it and what may differ is in `redmine_seed.rb`.
 
-    Ana manages the projects `public` (with its subproject `child`), `private` and `closed`; Ben reports
-    in the public ones; Chris is the administrator. `bulk` is how many issues there are beside `issues`.
+    Ana manages the projects `public` (with its subproject `child`), `private`, `closed`, `archived` and
+    `lab`; Ben reports in the public ones and Dora develops there; Olga is a customer of `lab`, who sees her
+    own issues there only; Chris is the administrator; Nils is a member of nothing; Lena is locked. `lab` logs
+    no time and has a custom field of each kind; `choices` are the numbers that stand for what those take.
+    `database` is Redmine's SQLite file, for settings that only an administrator's page can change. `bulk` is
+    how many issues there are beside `issues`.
     """
 
     url: str
@@ -28,7 +32,10 @@ class World:
     categories: Mapping[str, int]
     versions: Mapping[str, int]
     custom_fields: Mapping[str, int]
+    choices: Mapping[str, Mapping[str, int]]
+    queries: Mapping[str, int]
     max_upload: int
+    database: str | None = None
 
     def key(self, login: str) -> SecretStr:
         """The person's key."""

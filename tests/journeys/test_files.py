@@ -155,7 +155,11 @@ async def test_a_message_with_files_becomes_an_issue_with_those_that_are_ticked(
     assert "*keep.log* attached" in answer
     assert "*big.bin* refused" in answer
     assert names(office.tracker, number) == ["keep.log"]
-    assert any(m["thread_ts"] == message["ts"] and "created" in m["text"] for m in await ana.messages())
+
+    async def announced() -> bool:
+        return any(m["thread_ts"] == message["ts"] and "created" in m["text"] for m in await ana.messages())
+
+    await until(announced)
 
 
 async def test_the_files_of_a_message_can_go_to_a_new_issue_instead(office: Office, ana: Person) -> None:

@@ -1,30 +1,118 @@
 """What lies between the bot and the service: an HTTP proxy that fails as it is told."""
 
 import asyncio
+import json
 import re
+from collections.abc import Callable
 from typing import Literal
 
 import aiohttp
 from aiohttp import web
 
-Fault = Literal[
-    "lose the request", "lose the answer", "fail after it", "refuse the key", "hide the key", "slow", "pass"
+Before = Literal[
+    "lose the request",
+    "close at once",
+    "refuse the key",
+    "forbid",
+    "502 before it",
+    "503 before it",
+    "HTML before it",
+    "nothing before it",
+    "garbage before it",
+    "301 elsewhere",
+    "302 elsewhere",
+    "307 elsewhere",
+    "429",
+    "429 for a moment",
+    "429 for an hour",
+    "429 for nonsense",
 ]
+After = Literal[
+    "lose the answer",
+    "close after it",
+    "fail after it",
+    "502 after it",
+    "503 after it",
+    "HTML after it",
+    "nothing after it",
+    "garbage after it",
+    "invalid JSON after it",
+    "another shape after it",
+    "cut short",
+    "oversized",
+    "hide the key",
+]
+Fault = Literal[Before, After, "slow", "late", "trickle", "pass"]
 HOP_BY_HOP = {"transfer-encoding", "content-length", "connection", "content-encoding", "host"}
+HTML = b"<html><body><h1>One moment please</h1></body></html>"
+OVERSIZED = 1_200_000
+KEY = re.compile(rb'(?<="api_key": )"[^"]+"')
+
+
+def http(status: str, body: bytes = b"", kind: str = "application/json", **headers: str) -> bytes:
+    """An answer as it goes over the wire."""
+    told = {"Content_Type": kind, "Content_Length": str(len(body)), "Connection": "close"} | headers
+    lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in told.items())
+    return f"HTTP/1.1 {status}\r\n{lines}\r\n".encode() + body
+
+
+BEFORE: dict[Before, Callable[[str], bytes | None]] = {
+    "lose the request": lambda _: None,
+    "close at once": lambda _: b"",
+    "refuse the key": lambda _: http("401 Unauthorized"),
+    "forbid": lambda _: http("403 Forbidden", HTML, "text/html"),
+    "502 before it": lambda _: http("502 Bad Gateway", HTML, "text/html"),
+    "503 before it": lambda _: http("503 Service Unavailable", HTML, "text/html"),
+    "HTML before it": lambda _: http("200 OK", HTML, "text/html"),
+    "nothing before it": lambda _: http("200 OK"),
+    "garbage before it": lambda _: b"\x16\x03\x01 nobody speaks HTTP here\r\n\r\n",
+    "301 elsewhere": lambda url: http("301 Moved Permanently", Location=url),
+    "302 elsewhere": lambda url: http("302 Found", Location=url),
+    "307 elsewhere": lambda url: http("307 Temporary Redirect", Location=url),
+    "429": lambda _: http("429 Too Many Requests"),
+    "429 for a moment": lambda _: http("429 Too Many Requests", Retry_After="0.05"),
+    "429 for an hour": lambda _: http("429 Too Many Requests", Retry_After="3600"),
+    "429 for nonsense": lambda _: http("429 Too Many Requests", Retry_After="-1e999; soon"),
+}
+"""What comes instead of the service's answer, which is never asked for; None breaks the connection."""
+AFTER: dict[After, Callable[[str, bytes], bytes | None]] = {
+    "lose the answer": lambda *_: None,
+    "close after it": lambda *_: b"",
+    "fail after it": lambda *_: http("500 Internal Server Error", HTML, "text/html"),
+    "502 after it": lambda *_: http("502 Bad Gateway", HTML, "text/html"),
+    "503 after it": lambda *_: http("503 Service Unavailable", HTML, "text/html"),
+    "HTML after it": lambda *_: http("200 OK", HTML, "text/html"),
+    "nothing after it": lambda *_: http("200 OK"),
+    "garbage after it": lambda *_: b"\x00" * 100,
+    "invalid JSON after it": lambda status, body: http(status, body.rstrip()[:-1] + b",,"),
+    "another shape after it": lambda status, body: http(status, json.dumps([body.decode()]).encode()),
+    "cut short": lambda status, body: http(status, body, Content_Length=str(len(body) + 10)),
+    "oversized": lambda status, body: http(status, b" " * OVERSIZED + body),
+    "hide the key": lambda status, body: http(status, KEY.sub(b"null", body)),
+}
+"""What becomes of the service's answer once it has done what it was asked for."""
 
 
 class Wire:
     """Passes requests on to `target`; `faults` are applied to writes, one each, in turn.
 
-    `seconds` is how slow "slow" is.
+    `fail` breaks a chosen request, whatever it is. `seconds` is how slow "slow" is, `too_late` how late
+    "late" and "trickle" are. `asked` are the requests since `fail` or `heal`, `elsewhere` is what came to the
+    other host that redirects lead to: nothing ever should.
     """
 
     def __init__(self, target: str) -> None:
         self.target = target
         self.faults: list[Fault] = []
         self.seconds = 1.0
+        self.too_late = 1.0
         self.port = 0
+        self.asked: list[str] = []
+        self.elsewhere: list[str] = []
+        self._plan: tuple[Fault, int, bool] | None = None
         self._runner: web.AppRunner | None = None
+        self._other: web.AppRunner | None = None
+        self._session: aiohttp.ClientSession | None = None
 
     @property
     def url(self) -> str:
@@ -33,51 +121,118 @@ class Wire:
 
     async def up(self) -> None:
         """Listen, on the same port as before."""
-        app = web.Application(client_max_size=10**9)
-        app.router.add_route("*", "/{path:.*}", self._pass_on)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
+        self._session = aiohttp.ClientSession(auto_decompress=False)
+        self._runner = await _listening(self._pass_on, "127.0.0.1", self.port)
+        self._other = await _listening(self._overhear, "127.0.0.2", 0)
         self.port = self._runner.addresses[0][1]
 
     async def down(self) -> None:
         """Break every connection and listen no more."""
-        if self._runner:
+        if self._runner and self._other and self._session:
+            await self._session.close()
             await self._runner.cleanup()
+            await self._other.cleanup()
             self._runner = None
 
+    def fail(self, fault: Fault, at: int = 0, *, lasting: bool = False) -> None:
+        """Break the request with that number from now on; `lasting` those after it too."""
+        self._plan, self.asked = (fault, at, lasting), []
+
+    def heal(self) -> list[str]:
+        """Break nothing more; what was asked for meanwhile."""
+        self._plan, self.faults = None, []
+        asked, self.asked = self.asked, []
+        return asked
+
+    def _fault(self, request: web.Request) -> Fault | None:
+        number = len(self.asked)
+        self.asked.append(f"{request.method} {request.path}")
+        if self._plan:
+            fault, at, lasting = self._plan
+            return fault if number == at or (lasting and number > at) else None
+        return self.faults.pop(0) if self.faults and request.method != "GET" else None
+
     async def _pass_on(self, request: web.Request) -> web.StreamResponse:
-        fault = self.faults.pop(0) if self.faults and request.method != "GET" else None
+        fault = self._fault(request)
         body = await request.read()
-        if fault == "lose the request":
-            return self._broken(request)
-        if fault == "refuse the key":
-            return web.Response(status=401)
+        if fault in BEFORE:
+            return _broken(request, BEFORE[fault](self._elsewhere))
         if fault == "slow":
             await asyncio.sleep(self.seconds)
         headers = {k: v for k, v in request.headers.items() if k.lower() not in HOP_BY_HOP}
-        async with (
-            aiohttp.ClientSession(auto_decompress=False) as session,
-            session.request(
-                request.method,
-                self.target + request.raw_path,
-                data=body,
-                headers=headers,
-                allow_redirects=False,
-            ) as answer,
-        ):
+        assert self._session
+        async with self._session.request(
+            request.method,
+            self.target + request.raw_path,
+            data=body,
+            headers=headers,
+            allow_redirects=False,
+        ) as answer:
             content = await answer.read()
-        if fault == "lose the answer":
-            return self._broken(request)
-        if fault == "fail after it":
-            return web.Response(status=500, text="<html>")
-        if fault == "hide the key":
-            content = re.sub(rb'"api_key": "[0-9a-f]+"', b'"api_key": null', content)
+        if fault in AFTER:
+            return _broken(request, AFTER[fault](f"{answer.status} {answer.reason}", content))
+        if fault == "late":
+            await asyncio.sleep(self.too_late)
+        if fault == "trickle":
+            return await self._trickled(request, answer.status, content)
         kept = {k: v for k, v in answer.headers.items() if k.lower() not in HOP_BY_HOP}
         return web.Response(status=answer.status, body=content, headers=kept)
 
-    @staticmethod
-    def _broken(request: web.Request) -> web.StreamResponse:
-        assert request.transport is not None
+    async def _trickled(self, request: web.Request, status: int, content: bytes) -> web.StreamResponse:
+        slowly = web.StreamResponse(status=status, headers={"Content-Type": "application/json"})
+        await slowly.prepare(request)
+        for at in range(10):
+            await slowly.write(content[at : at + 1] or b" ")
+            await asyncio.sleep(self.too_late / 10)
+        return slowly
+
+    @property
+    def _elsewhere(self) -> str:
+        assert self._other
+        return f"http://127.0.0.2:{self._other.addresses[0][1]}/login"
+
+    async def _overhear(self, request: web.Request) -> web.Response:
+        self.elsewhere.append(f"{request.method} {request.path} {dict(request.headers)}")
+        return web.json_response({})
+
+
+async def _listening(handler: Callable[[web.Request], object], host: str, port: int) -> web.AppRunner:
+    app = web.Application(client_max_size=10**9)
+    app.router.add_route("*", "/{path:.*}", handler)  # type: ignore[arg-type]
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, host, port).start()
+    return runner
+
+
+def _broken(request: web.Request, raw: bytes | None) -> web.StreamResponse:
+    assert request.transport is not None
+    if raw is None:
         request.transport.abort()
-        return web.Response()
+    else:
+        request.transport.write(raw)
+        request.transport.close()
+    return web.Response()
+
+
+KINDS: tuple[tuple[Fault, ...], ...] = (
+    ("lose the request", "close at once"),
+    ("refuse the key",),
+    ("forbid",),
+    ("502 before it", "HTML before it", "503 before it", "nothing before it", "garbage before it"),
+    ("307 elsewhere", "302 elsewhere", "301 elsewhere"),
+    ("429", "429 for a moment", "429 for an hour", "429 for nonsense"),
+    ("lose the answer", "close after it"),
+    ("fail after it", "502 after it", "503 after it"),
+    (
+        "HTML after it",
+        "cut short",
+        "invalid JSON after it",
+        "nothing after it",
+        "another shape after it",
+        "oversized",
+        "garbage after it",
+    ),
+    ("late", "trickle", "slow"),
+)
+"""All that can befall any request, those together that are alike."""

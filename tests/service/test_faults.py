@@ -279,6 +279,7 @@ async def test_too_many_requests_without_a_wait_is_tried_again(
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [("120", 120), ("soon", None), ("inf", None), ("", None), (format_datetime(datetime.now(UTC)), 0)],
+    ids=["seconds", "nonsense", "infinite", "empty", "a date"],
 )
 async def test_too_many_requests_carries_the_wait(
     client: Client, service: Service, key: SecretStr, asked: str, expected: float | None

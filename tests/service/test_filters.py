@@ -1,5 +1,6 @@
 """The issue list's filters: what each becomes, and the traps that none falls into."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import cast
@@ -12,7 +13,7 @@ from pydantic import SecretStr
 from bot.errors import Refused
 from bot.service.client import Client
 from bot.service.conventions import SortField
-from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
+from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange, searchable
 from tests.service.scripted import Service
 
 PARIS = timezone(timedelta(hours=2))
@@ -63,8 +64,9 @@ def test_each_filter_as_the_service_takes_it(filters: IssueFilters, expected: di
         ("!*", "~!*"),
         ("~~x", "~~~x"),
         (">=2026", "~>=2026"),
-        ("a|b", "~a b"),
+        ("ab|cd", "~ab cd"),
         ("|a", "~a"),
+        ('say "no way"', "~say no way"),
     ],
 )
 def test_text_is_contained_as_it_stands(text: str, expected: str) -> None:
@@ -73,14 +75,15 @@ def test_text_is_contained_as_it_stands(text: str, expected: str) -> None:
 
 @given(st.text(min_size=1))
 def test_no_text_is_cut_or_read_as_an_operator(text: str) -> None:
-    try:
-        sent = IssueFilters(subject=text).to_params()["subject"]
-    except ValueError:
-        assert not text.replace("|", " ").split()
+    counting = searchable(text)
+    if not counting:
+        assert not re.sub('[|"]', " ", text).split()
         return
-    assert sent.startswith("~")
-    assert "|" not in sent
-    assert sent[1:].split() == text.replace("|", " ").split()
+    sent = IssueFilters(subject=counting).to_params()["subject"]
+    assert sent == f"~{counting}"
+    assert not set('|"') & set(sent)
+    assert set(counting.split()) <= set(re.sub('[|"]', " ", text).split())
+    assert searchable(counting) == counting
 
 
 @pytest.mark.parametrize(
@@ -104,12 +107,12 @@ def test_moments_go_out_in_utc_with_whole_seconds(limits: TimeRange, expected: s
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        (DateRange(since=date(2026, 3, 1)), ">=2026-03-01"),
-        (DateRange(until=date(2026, 3, 1)), "<=2026-03-01"),
-        (DateRange(date(2026, 3, 1), date(2026, 3, 1)), "><2026-03-01|2026-03-01"),
+        (DateRange(since=date(2026, 3, 1)), ">=2026-02-28T10:30:00Z"),
+        (DateRange(until=date(2026, 3, 1)), "<=2026-03-01T10:30:00Z"),
+        (DateRange(date(2026, 3, 1), date(2026, 3, 1)), "><2026-02-28T10:30:00Z|2026-03-01T10:30:00Z"),
     ],
 )
-def test_days_go_out_as_days(limits: DateRange, expected: str) -> None:
+def test_days_go_out_as_moments_of_the_same_date_in_any_zone(limits: DateRange, expected: str) -> None:
     filters = IssueFilters(start_date=limits, due_date=limits)
 
     assert filters.to_params() == {"start_date": expected, "due_date": expected}
@@ -125,6 +128,8 @@ def test_days_go_out_as_days(limits: DateRange, expected: str) -> None:
         lambda: IssueFilters(sort=(Sort("id"), Sort("status"), Sort("author"), Sort("subject"))),
         lambda: Sort(cast("SortField", "colour")),
         lambda: IssueFilters(subject=" | "),
+        lambda: IssueFilters(subject="one two three four five six"),
+        lambda: IssueFilters(subject="plan b"),
         lambda: IssueFilters(query_id=1, status="any"),
         lambda: IssueFilters(query_id=1, subject="x"),
         lambda: IssueFilters(issue_ids=(0,)),
@@ -155,7 +160,14 @@ FITTING: dict[str, object] = {
     "assigned_to": {"id": 5},
     "author": {"id": 6},
     "parent": {"id": 8},
-    "custom_fields": [{"id": 9, "value": ["red", "Blue"]}, {"id": 10, "value": "1.50"}],
+    "project": {"id": 1},
+    "start_date": "2026-03-01",
+    "due_date": "2026-03-31",
+    "custom_fields": [
+        {"id": 9, "value": ["red", "Blue"]},
+        {"id": 10, "value": "1.50"},
+        {"id": 11, "value": "NaN"},
+    ],
 }
 APPLIED = [
     IssueFilters(tracker_ids=(1, 9)),
@@ -168,7 +180,11 @@ APPLIED = [
     IssueFilters(author=(6,)),
     IssueFilters(parent_ids=(8,)),
     IssueFilters(issue_ids=(7,)),
-    IssueFilters(custom_fields=((9, "blue"), (10, "1.5"))),
+    IssueFilters(project_id=1, subprojects="none"),
+    IssueFilters(project_id=9, subprojects=(1, 2)),
+    IssueFilters(start_date=DateRange(until=date(2026, 3, 1))),
+    IssueFilters(due_date=DateRange(date(2026, 3, 31), date(2026, 4, 1))),
+    IssueFilters(custom_fields=((9, "blue"), (10, "1.5"), (11, "nan"))),
 ]
 
 

@@ -11,6 +11,8 @@ from bot.slack import posting, webclient
 from bot.slack.posting import Announced, Place
 from bot.slack.views.blocks import sentence
 
+HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
+
 
 class Slack:
     """Slack's Web API with its answers to posts as told; knows every conversation."""
@@ -19,6 +21,7 @@ class Slack:
         self.posts = 0
         self.status, self.body, self.headers = 200, '{"ok": true}', {"Content-Type": "application/json"}
         self.responses: list[dict[str, object]] = []
+        self.moved_to = ""
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         method = request.match_info["method"]
@@ -27,6 +30,8 @@ class Slack:
         if method == "respond":
             self.responses.append(await request.json())
             return web.Response(text="ok")
+        if method == "moved":
+            return web.Response(status=307, headers={"Location": self.moved_to})
         self.posts += 1
         if self.status == 0:
             assert request.transport is not None
@@ -53,24 +58,25 @@ async def client(slack: Slack) -> AsyncIterator[AsyncWebClient]:
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "headers"),
+    ("answer", "became"),
     [
-        (500, "<html>", {"Content-Type": "text/html"}),
-        (200, "<html>", {"Content-Type": "text/html"}),
-        (503, "", {}),
-        (429, "", {"Retry-After": "600"}),
-        (200, '{"ok": false, "error": "fatal_error"}', {"Content-Type": "application/json"}),
-        (0, "", {}),
+        ((500, "<html>", HTML), Announced.UNSURE),
+        ((200, "<html>", HTML), Announced.UNSURE),
+        ((503, "", {}), Announced.UNSURE),
+        ((429, "", {"Retry-After": "600"}), Announced.FAILED),
+        ((200, '{"ok": false, "error": "fatal_error"}', JSON), Announced.UNSURE),
+        ((200, '{"ok": false, "error": "is_archived"}', JSON), Announced.FAILED),
+        ((0, "", {}), Announced.UNSURE),
     ],
 )
 async def test_a_post_that_fails_in_any_way_is_told_and_not_repeated(
-    slack: Slack, client: AsyncWebClient, status: int, body: str, headers: dict[str, str]
+    slack: Slack, client: AsyncWebClient, answer: tuple[int, str, dict[str, str]], became: Announced
 ) -> None:
-    slack.status, slack.body, slack.headers = status, body, headers
+    slack.status, slack.body, slack.headers = answer
 
     announced = await posting.publicly(client, Place("C1"), sentence("Created #1."))
 
-    assert announced is Announced.FAILED
+    assert announced is became
     assert slack.posts == 1
 
 
@@ -85,8 +91,9 @@ async def test_where_the_bot_is_no_member_the_response_url_announces(
     assert slack.responses[0]["response_type"] == "in_channel"
 
 
+@pytest.mark.parametrize("way", ["straight", "by a redirect"])
 async def test_private_answers_never_go_to_a_host_that_is_not_slacks(
-    slack: Slack, client: AsyncWebClient
+    slack: Slack, client: AsyncWebClient, way: str
 ) -> None:
     async def steal(_: web.Request) -> web.Response:
         stolen.append(True)
@@ -98,9 +105,10 @@ async def test_private_answers_never_go_to_a_host_that_is_not_slacks(
     runner = web.AppRunner(elsewhere, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    place = Place("C1", response_url=f"http://127.0.0.1:{runner.addresses[0][1]}/")
+    slack.moved_to = f"http://127.0.0.1:{runner.addresses[0][1]}/"
+    url = slack.moved_to if way == "straight" else client.base_url + "moved"
 
-    await posting.privately(client, place, "U1", sentence("Between us."))
+    await posting.privately(client, Place("C1", response_url=url), "U1", sentence("Between us."))
 
     await runner.cleanup()
     assert not stolen

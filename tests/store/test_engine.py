@@ -10,6 +10,9 @@ from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
 
+BEFORE = {"continuations"}
+"""Tables that are left for replicas of the version before."""
+
 
 async def test_replicas_that_start_together_migrate_once(url: str) -> None:
     replicas = [Database(url) for _ in range(4)]
@@ -22,7 +25,11 @@ async def test_replicas_that_start_together_migrate_once(url: str) -> None:
 
 async def test_the_migrations_make_the_tables_that_the_code_uses(database: Database) -> None:
     def differences(connection: Connection) -> list[object]:
-        return list(compare_metadata(MigrationContext.configure(connection), Table.metadata))
+        context = MigrationContext.configure(
+            connection,
+            opts={"include_name": lambda name, kind, _: kind != "table" or name not in BEFORE},
+        )
+        return list(compare_metadata(context, Table.metadata))
 
     async with database.session() as session:
         assert await (await session.connection()).run_sync(differences) == []

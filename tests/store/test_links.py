@@ -5,10 +5,10 @@ from pydantic import SecretStr
 from sqlalchemy import select, update
 
 from bot.errors import StoredSecretError
-from bot.store import links
+from bot.store import rotation
 from bot.store.engine import Database
-from bot.store.links import Rotation
 from bot.store.owner import Owner
+from bot.store.rotation import Rotation
 from bot.store.store import Store
 from bot.store.tables import LinkRow
 from bot.store.vault import Vault
@@ -116,7 +116,7 @@ async def test_other_encryption_keys_open_nothing(store: Store, database: Databa
 async def test_rotation_writes_every_key_anew_and_can_be_started_again(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(links, "ROTATION_BATCH", 2)
+    monkeypatch.setattr(rotation, "BATCH", 2)
     old, new = Vault.generate_key(), Vault.generate_key()
     before, both, after = (Store(database, Vault(keys)) for keys in ([old], [new, old], [new]))
     owners = [Owner(enterprise, "T1", f"U{n}") for enterprise in (None, "E1") for n in range(3)]
@@ -124,9 +124,11 @@ async def test_rotation_writes_every_key_anew_and_can_be_started_again(
         await before.links.put(owner, KEY, 1, "Somebody")
     await Store(database, Vault([Vault.generate_key()])).links.put(Owner(None, "T9", "U9"), KEY, 1, "Lost")
 
-    broken_off = both.rotate()
+    broken_off = both.sealings.rotate()
     assert await anext(broken_off) == Rotation(rewritten=2)
-    assert [step async for step in both.rotate()][-1] == Rotation(rewritten=4, current=2, unreadable=1)
+    assert [step async for step in both.sealings.rotate()][-1] == Rotation(
+        rewritten=4, current=2, unreadable=1
+    )
 
     for owner in owners:
         link = await after.links.get(owner)

@@ -93,11 +93,13 @@ class Viewer:
         project = self._data.projects[issue.project_id]
         if not self.may("view_issues", project):
             return False
-        if not issue.is_private or self.admin:
+        if self.admin or (self.user is not None and issue.author_id == self.user.id):
             return True
-        if issue.assigned_to_id in self._ids or (self.user is not None and issue.author_id == self.user.id):
+        if issue.assigned_to_id in self._ids:
             return True
-        return self.may("view_private_issues", project)
+        if issue.is_private:
+            return self.may("view_private_issues", project)
+        return any(role.issues != "own" for role in self.roles(project) if "view_issues" in role.rights)
 
     def sees_user(self, user: User) -> bool:
         """Themselves, and active users who share a visible project; administrators see all."""

@@ -12,11 +12,13 @@ from zoneinfo import ZoneInfo
 from aiohttp import web
 
 from bot.sandbox.tracker.access import Viewer
-from bot.sandbox.tracker.data import ACTIVE_USER, Data, User
+from bot.sandbox.tracker.data import ACTIVE_USER, ARCHIVED_PROJECT, Data, Project, User
 
 JSON_LIMIT = 2 * 1024 * 1024
 MOST_ROWS = 100
 _DIGITS = re.compile(r"[0-9]{1,18}")
+_BLANK = re.compile(r"[^\S\x1c-\x1f]*")  # these four are space to Python alone
+_LINE_END = re.compile(r"\r\n|\r|\n")
 Body = Mapping[str, Any]
 
 
@@ -43,6 +45,7 @@ class Service:
     data: Data
     key_header: str
     login_required: bool
+    rest_enabled: bool
     empty_updates: Literal[200, 204]
     max_upload: int
     page_cap: int
@@ -50,7 +53,7 @@ class Service:
 
     def user_with(self, key: str | None) -> User | None:
         """The active user with this key; a locked one's key is as good as a wrong one."""
-        if not key:
+        if not key or not self.rest_enabled:
             return None
         found = (u for u in self.data.users.values() if u.api_key == key and u.status == ACTIVE_USER)
         return next(found, None)
@@ -60,7 +63,11 @@ SERVICE = web.AppKey("service", Service)
 
 
 class Call:
-    """A request together with its requester. Raises Stop(401) where a login is required and missing."""
+    """A request together with its requester.
+
+    Raises Stop(401) where a login is required and missing. Where the interface is switched off no key is
+    looked at, and 403 is answered in place of 401.
+    """
 
     def __init__(self, request: web.Request) -> None:
         self.request = request
@@ -100,6 +107,12 @@ class Call:
         if not allowed:
             raise Stop(401 if self.viewer.user is None else 403)
 
+    def require_seen(self, project: Project) -> None:
+        """Unless the requester sees the project: Stop(403) if it is archived, else as `require`."""
+        if project.status >= ARCHIVED_PROJECT:
+            raise Stop(403)
+        self.require(self.viewer.sees_project(project))
+
     def page(self) -> tuple[int, int]:
         """Offset and limit as used and echoed: bad ones become the default, large ones the cap."""
         limit = _number(self.params.get("limit"))
@@ -109,12 +122,14 @@ class Call:
     async def body(self, kind: str) -> Body:
         """The object under `kind`; empty for another content type, as the service then parses nothing.
 
-        Raises Stop(400) for malformed JSON; the server itself answers 413 beyond JSON_LIMIT.
+        Raises Stop(400) for malformed JSON and half characters; the server itself answers 413 beyond
+        JSON_LIMIT.
         """
         if self.request.content_type != "application/json":
             return {}
         try:
             sent = json.loads(await self.request.read() or b"{}")
+            json.dumps(sent, ensure_ascii=False).encode()
         except ValueError:
             raise Stop(400) from None
         found = sent.get(kind) if isinstance(sent, dict) else None
@@ -154,10 +169,15 @@ def as_bool(value: object) -> bool:
 
 
 def as_text(value: object) -> str:
-    """A text field as clients send it, without surrounding space; null is empty."""
-    return "" if value is None else str(value).strip()
+    """A text field as clients send it; null is empty."""
+    return "" if value is None else str(value)
+
+
+def is_blank(text: str) -> bool:
+    """Whether the service takes the text for none: nothing, or nothing but space."""
+    return _BLANK.fullmatch(text) is not None
 
 
 def crlf(text: str) -> str:
     """Line ends as the service stores and answers them."""
-    return "\r\n".join(text.replace("\r\n", "\n").split("\n"))
+    return _LINE_END.sub("\r\n", text)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from hashlib import sha256
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 ACTIVE_USER, REGISTERED_USER, LOCKED_USER = 1, 2, 3
 ACTIVE_PROJECT, CLOSED_PROJECT, ARCHIVED_PROJECT = 1, 5, 9
@@ -43,11 +43,13 @@ class Role(Named):
     Rights: view_issues, view_private_issues, add_issues, edit_issues, add_notes, manage_subtasks,
     add_watchers, set_issues_private, set_own_issues_private, view_time_entries, log_time,
     log_time_for_others, edit_own_time_entries, edit_time_entries, add_project, add_subprojects.
-    `first_statuses` are the statuses that an issue may be created with.
+    `first_statuses` are the statuses that an issue may be created with; with `issues` "own" the holder sees
+    the issues only that they opened or that are assigned to them.
     """
 
     rights: frozenset[str] = frozenset()
     first_statuses: frozenset[int] = frozenset()
+    issues: Literal["own", "default"] = "default"
 
 
 @dataclass(slots=True)
@@ -112,7 +114,11 @@ class Version(Named):
 
 @dataclass(slots=True)
 class CustomField(Named):
-    """An issue's custom field; `project_ids` None is every project, `options` are a list's."""
+    """An issue's custom field; `project_ids` None is every project.
+
+    `format`: string, text, int, float, bool, date, list, user, version, link or enumeration. `options` are a
+    list's, and an enumeration's, whose values are their places, from 1.
+    """
 
     format: str = "string"
     options: tuple[str, ...] = ()

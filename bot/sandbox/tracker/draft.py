@@ -4,12 +4,12 @@ Sentences are the real service's in English; what a person may not set is droppe
 (service-facts.md, Issues).
 """
 
-from bot.sandbox.tracker.call import Body, Call, Invalid, as_bool, as_int, as_text, crlf
+from bot.sandbox.tracker import custom
+from bot.sandbox.tracker.call import Body, Call, Invalid, as_bool, as_int, as_text, crlf, is_blank
 from bot.sandbox.tracker.data import (
     ACTIVE_PROJECT,
     ACTIVE_USER,
     Attachment,
-    CustomField,
     Issue,
     Project,
     User,
@@ -39,7 +39,7 @@ class Draft:
     def issue(self, author: User) -> Issue:
         """The issue with its defaults, not stored yet; raises Invalid with every sentence at once."""
         subject = as_text(self._sent.get("subject"))
-        if not subject:
+        if is_blank(subject):
             self._errors.append("Subject cannot be blank")
         if len(subject) > MOST_SUBJECT:
             self._errors.append(f"Subject is too long (maximum is {MOST_SUBJECT} characters)")
@@ -66,10 +66,10 @@ class Draft:
         self._place(issue, project)
         self._plan(issue)
         issue.is_private = as_bool(self._sent.get("is_private")) and self._may_hide(project)
-        issue.custom = self._custom(issue)
+        issue.custom = self._custom(issue, project)
         if self._call.data.statuses[issue.status_id].is_closed:
             issue.closed_on = self._call.now
-        self._uploads(author)
+        self._uploads()
         if self._errors:
             raise Invalid(*self._errors)
         return issue
@@ -125,6 +125,8 @@ class Draft:
         category = data.categories.get(as_int(self._sent.get("category_id")) or 0)
         if category is not None and category.project_id == project.id:
             issue.category_id = category.id
+        elif self._sent.get("category_id") not in (None, ""):
+            self._errors.append("Category is not included in the list")
         issue.version_id = project.default_version_id
         if self._sent.get("fixed_version_id") not in (None, ""):
             version = data.versions.get(as_int(self._sent["fixed_version_id"]) or 0)
@@ -171,36 +173,19 @@ class Draft:
         may = self._call.viewer.may
         return may("set_issues_private", project) or may("set_own_issues_private", project)
 
-    def _custom(self, issue: Issue) -> dict[int, str | list[str] | None]:
+    def _custom(self, issue: Issue, project: Project) -> dict[int, custom.Kept]:
         given = self._sent.get("custom_fields")
         rows = [r for r in given if isinstance(r, dict)] if isinstance(given, list) else []
         values = {as_int(r.get("id")): r.get("value") for r in rows}
-        found: dict[int, str | list[str] | None] = {}
+        found: dict[int, custom.Kept] = {}
         for field in self._call.data.fields(issue.project_id, issue.tracker_id):
-            value = _custom_value(field, values.get(field.id))
-            if field.required and not value:
-                self._errors.append(f"{field.name} cannot be blank")
-            elif field.format == "list" and not set(_many(value)) <= set(field.options):
-                self._errors.append(f"{field.name} is not included in the list")
-            found[field.id] = value
+            found[field.id] = custom.kept(field, values.get(field.id))
+            if said := custom.refusal(field, found[field.id], self._call.data, project):
+                self._errors.append(said)
         return found
 
-    def _uploads(self, author: User) -> None:
-        taken = Tokens(self._call.data, self._sent, author)
+    def _uploads(self) -> None:
+        taken = Tokens(self._call.data, self._sent)
         self._errors += taken.errors
         if not self._errors:
             self.files = taken.use()
-
-
-def _custom_value(field: CustomField, value: object) -> str | list[str] | None:
-    if field.multiple:
-        return [str(v) for v in value] if isinstance(value, list) else ([str(value)] if value else [])
-    if isinstance(value, list):
-        value = value[0] if value else None
-    return None if value is None else str(value)
-
-
-def _many(value: str | list[str] | None) -> list[str]:
-    if isinstance(value, list):
-        return value
-    return [value] if value else []

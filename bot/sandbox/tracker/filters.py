@@ -6,14 +6,15 @@ ignored, so that the list comes back unfiltered; what can't be read is refused w
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time
+from math import inf
 from zoneinfo import ZoneInfo
 
 from bot.sandbox.tracker.access import Viewer
 from bot.sandbox.tracker.call import Invalid, as_int
 from bot.sandbox.tracker.data import ACTIVE_PROJECT, CustomField, Data, Issue, Project
-from bot.sandbox.tracker.dates import Span, day_span, span
+from bot.sandbox.tracker.dates import span
 
 Test = Callable[[Issue], bool]
 
@@ -23,10 +24,14 @@ _OPERATORS = {  # longer ones first, as `!` begins `!*`
     "status": ("=", "!", "o", "c", "*"),
     "integer": (">=", "<=", "><", "!*", "=", "*"),
     "tree": ("!*", "=", "~", "*"),
-    "text": ("!~", "!*", "~", "=", "!", "^", "$", "*"),
+    "number": (">=", "<=", "><", "!*", "=", "*"),
+    "text": ("!~", "!*", "~", "^", "$", "*"),
+    "string": ("!~", "!*", "~", "=", "!", "^", "$", "*"),
     "date": (">=", "<=", "><", "!*", "=", "*"),
 }
 _VALUELESS = frozenset({"!*", "*", "o", "c"})
+_MOST_WORDS = 5
+_DECIMAL = re.compile(r"[+-]?\d+(\.\d*)?", re.ASCII)
 _INTEGERS = re.compile(r"[+-]?\d{1,18}(,[+-]?\d{1,18})*", re.ASCII)
 
 _FIELDS: dict[str, tuple[str, str, Callable[[Issue], object]]] = {
@@ -46,6 +51,17 @@ _FIELDS: dict[str, tuple[str, str, Callable[[Issue], object]]] = {
     "start_date": ("Start date", "date", lambda i: i.start_date),
     "due_date": ("Due date", "date", lambda i: i.due_date),
 }
+
+_CUSTOM_KINDS = {
+    "string": "string",
+    "link": "string",
+    "text": "text",
+    "int": "integer",
+    "float": "number",
+    "date": "date",
+}
+"""By a custom field's format; all others are chosen from a list."""
+_NEAR = 1e-5
 
 
 @dataclass(frozen=True)
@@ -95,15 +111,27 @@ def _known(name: str, asker: Asker) -> tuple[str, str, Callable[[Issue], object]
         return _FIELDS[name]
     match = re.fullmatch(r"cf_(\d{1,9})", name, re.ASCII)
     field = asker.data.custom_fields.get(int(match[1])) if match else None
-    if field is None or not field.is_filter or not _in_scope(field, asker.project):
+    if field is None or not field.is_filter or not _in_scope(field, asker):
         return None
-    kind = "optional" if field.format == "list" else "text"
-    field_id = field.id
-    return field.name, kind, lambda i: i.custom.get(field_id)
+    kind = _CUSTOM_KINDS.get(field.format, "optional")
+    return field.name, kind, lambda i: _custom(field, i, asker)
 
 
-def _in_scope(field: CustomField, project: Project | None) -> bool:
-    return field.project_ids is None or (project is not None and project.id in field.project_ids)
+def _custom(field: CustomField, issue: Issue, asker: Asker) -> object:
+    if field not in asker.data.fields(issue.project_id, issue.tracker_id):
+        return None
+    held = issue.custom.get(field.id)
+    if field.format != "date" or not isinstance(held, str):
+        return held
+    return datetime.combine(date.fromisoformat(held), time.min, asker.zone)  # a day there is the reader's
+
+
+def _in_scope(field: CustomField, asker: Asker) -> bool:
+    if field.project_ids is None or asker.project is None:
+        return True
+    return bool(
+        field.project_ids & {asker.project.id, *(p.id for p in asker.data.subprojects(asker.project))}
+    )
 
 
 def _parse(expression: str, kind: str) -> tuple[str, list[str]]:
@@ -118,11 +146,11 @@ def _in_project(project: Project, params: Mapping[str, str], data: Data) -> Test
     expression = params.get("subproject_id")
     if expression and any(data.projects[p].status == ACTIVE_PROJECT for p in below):
         operator, values = _parse(expression, "optional")
-        named = {as_int(v) for v in values}
+        named = {int(v) for v in values if as_int(v)}
         wanted = {
             "!*": {project.id},
             "*": wanted,
-            "=": {project.id} | (below & named),
+            "=": {project.id} | named,
             "!": wanted - (below & named),
         }[operator]
     return lambda issue: issue.project_id in wanted
@@ -130,7 +158,7 @@ def _in_project(project: Project, params: Mapping[str, str], data: Data) -> Test
 
 def _list(parsed: _Filter, name: str, asker: Asker) -> Test:
     wanted = set(parsed.values)
-    if name in ("assigned_to_id", "author_id") and "me" in wanted:
+    if "me" in wanted and name in ("assigned_to_id", "author_id", *_of_people(asker.data)):
         wanted |= {str(n) for n in asker.viewer.me(groups=name == "assigned_to_id")}
 
     def held(issue: Issue) -> set[str]:
@@ -148,6 +176,10 @@ def _list(parsed: _Filter, name: str, asker: Asker) -> Test:
     return tests[parsed.operator]
 
 
+def _of_people(data: Data) -> list[str]:
+    return [f"cf_{field.id}" for field in data.custom_fields.values() if field.format == "user"]
+
+
 def _status(parsed: _Filter, name: str, asker: Asker) -> Test:
     closed = {s.id for s in asker.data.statuses.values() if s.is_closed}
     if parsed.operator == "*":
@@ -158,26 +190,38 @@ def _status(parsed: _Filter, name: str, asker: Asker) -> Test:
     return _list(parsed, name, asker)
 
 
-def _integers(parsed: _Filter) -> list[list[int]]:
-    if not all(_INTEGERS.fullmatch(v) for v in parsed.values if v or len(parsed.values) == 1):
+def _integer(parsed: _Filter, name: str, asker: Asker) -> Test:
+    if parsed.operator not in _VALUELESS and not all(_INTEGERS.fullmatch(v) for v in parsed.values if v):
         raise Invalid(f"{parsed.label} is invalid")
-    return [[int(n) for n in v.split(",")] if v else [] for v in parsed.values]
+    if parsed.operator == "=":  # commas separate, what follows a bar is not looked at
+        wanted = {float(v) for v in parsed.values[0].split(",")}
+        return lambda i: _number_of(parsed.value(i)) in wanted
+    first_of_each = [v.partition(",")[0] for v in parsed.values]
+    return _number(replace(parsed, values=first_of_each), name, asker)
 
 
-def _integer(parsed: _Filter, _name: str, _asker: Asker) -> Test:
+def _number(parsed: _Filter, _name: str, _asker: Asker) -> Test:
     if parsed.operator in _VALUELESS:
-        return lambda _: parsed.operator == "*"
-    groups = _integers(parsed)
-    first = groups[0]  # commas separate, what follows a bar is not looked at
-    if parsed.operator == "=":
-        wanted = set(first)
-        return lambda i: i.id in wanted
-    if parsed.operator == ">=":
-        return lambda i: i.id >= first[0]
-    if parsed.operator == "<=":
-        return lambda i: i.id <= first[0]
-    last = groups[1] if len(groups) > 1 else []
-    return lambda i: (not first or i.id >= first[0]) and (not last or i.id <= last[0])
+        return lambda i: (_number_of(parsed.value(i)) is None) == (parsed.operator == "!*")
+    if not all(_DECIMAL.fullmatch(v) for v in parsed.values if v):
+        raise Invalid(f"{parsed.label} is invalid")
+    first, *rest = (float(v) if v else 0.0 for v in parsed.values)
+    lower, upper = {
+        "=": (first - _NEAR, first + _NEAR),
+        ">=": (first, inf),
+        "<=": (-inf, first),
+        "><": (first, rest[0] if rest else 0.0),
+    }[parsed.operator]
+
+    def test(issue: Issue) -> bool:
+        held = _number_of(parsed.value(issue))
+        return held is not None and lower <= held <= upper
+
+    return test
+
+
+def _number_of(held: object) -> float | None:
+    return float(held) if isinstance(held, int | str) and held != "" else None
 
 
 def _tree(parsed: _Filter, _name: str, asker: Asker) -> Test:
@@ -195,7 +239,8 @@ def _tree(parsed: _Filter, _name: str, asker: Asker) -> Test:
 
 def _text(parsed: _Filter, _name: str, _asker: Asker) -> Test:
     wanted = parsed.values[0].casefold()
-    words = wanted.split()
+    distinct = dict.fromkeys(word.strip('"') for word in wanted.split())
+    words = [word for word in distinct if len(word) > 1][:_MOST_WORDS] or [wanted]
 
     def held(issue: Issue) -> str:
         return str(parsed.value(issue) or "").casefold()
@@ -223,18 +268,18 @@ def _date(parsed: _Filter, _name: str, asker: Asker) -> Test:
     upper = {">=": None, "><": spans[1] if len(spans) > 1 else None}.get(parsed.operator, spans[0])
 
     def test(issue: Issue) -> bool:
-        held = _held_span(parsed.value(issue), asker.zone)
+        held = _held_moment(parsed.value(issue))
         if held is None:
             return False
-        return (lower is None or held[1] >= lower[0]) and (upper is None or held[0] <= upper[1])
+        return (lower is None or held >= lower[0]) and (upper is None or held <= upper[1])
 
     return test
 
 
-def _held_span(value: object, zone: ZoneInfo) -> Span | None:
-    if isinstance(value, datetime):
-        return value, value
-    return day_span(value, zone) if isinstance(value, date) else None
+def _held_moment(value: object) -> datetime | None:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return datetime.combine(value, time.min, UTC)  # a day begins where the service runs
+    return value if isinstance(value, datetime) else None
 
 
 _BUILDERS: dict[str, Callable[[_Filter, str, Asker], Test]] = {
@@ -242,7 +287,9 @@ _BUILDERS: dict[str, Callable[[_Filter, str, Asker], Test]] = {
     "optional": _list,
     "status": _status,
     "integer": _integer,
+    "number": _number,
     "tree": _tree,
     "text": _text,
+    "string": _text,
     "date": _date,
 }

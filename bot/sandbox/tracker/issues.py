@@ -44,7 +44,8 @@ def _project(call: Call) -> Project | None:
     number = as_int(sent)  # an identifier is not accepted here (service-interface.md, section 4)
     project = None if number is None else call.data.projects.get(number)
     if project is None:
-        raise Stop(401 if call.viewer.user is None else 404)
+        raise Stop(404)
+    call.require_seen(project)
     call.require(call.viewer.may("view_issues", project))
     return project
 
@@ -94,7 +95,7 @@ async def update_issue(request: web.Request) -> web.Response:
     call.require(call.viewer.sees_issue(issue) and (edits or call.viewer.may("add_notes", project)))
     sent = await call.body("issue")
     assignee = _assignee(call, sent, issue) if edits else issue.assigned_to_id
-    tokens = Tokens(call.data, sent, call.user)
+    tokens = Tokens(call.data, sent)
     if tokens.errors:
         raise Invalid(*tokens.errors)
     issue.assigned_to_id = assignee

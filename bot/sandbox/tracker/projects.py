@@ -5,7 +5,7 @@ import re
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_bool, as_text, crlf
+from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_bool, as_text, is_blank
 from bot.sandbox.tracker.data import ACTIVE_PROJECT, MODULES, Membership, Project, User, free_id, put
 
 MOST_NAME, MOST_IDENTIFIER = 255, 100
@@ -45,7 +45,7 @@ async def get_project(request: web.Request) -> web.Response:
     project = call.data.project(request.match_info["id"])
     if project is None:
         raise Stop(404)
-    call.require(call.viewer.sees_project(project))
+    call.require_seen(project)
     return web.json_response({"project": shapes.project(call.data, project, call.viewer, call.includes())})
 
 
@@ -65,18 +65,22 @@ def _project(call: Call, sent: Body) -> Project:
     data = call.data
     name, identifier = as_text(sent.get("name")), as_text(sent.get("identifier"))
     errors = []
-    if not name:
+    if is_blank(name):
         errors.append("Name cannot be blank")
     if len(name) > MOST_NAME:
         errors.append(f"Name is too long (maximum is {MOST_NAME} characters)")
-    if not identifier:
+    if is_blank(identifier):
         errors.append("Identifier cannot be blank")
     elif any(p.identifier == identifier for p in data.projects.values()):
         errors.append("Identifier has already been taken")
-    elif not _IDENTIFIER.fullmatch(identifier) or identifier == "new":
+    elif not _IDENTIFIER.fullmatch(identifier):
         errors.append("Identifier is invalid")
+    elif identifier == "new":
+        errors.append("Identifier is reserved")
     if len(identifier) > MOST_IDENTIFIER:
         errors.append(f"Identifier is too long (maximum is {MOST_IDENTIFIER} characters)")
+    if len(as_text(sent.get("homepage"))) > MOST_NAME:
+        errors.append(f"Homepage is too long (maximum is {MOST_NAME} characters)")
     parent = None
     if sent.get("parent_id") not in (None, ""):
         parent = data.project(as_text(sent["parent_id"]))
@@ -89,7 +93,7 @@ def _project(call: Call, sent: Body) -> Project:
         id=free_id(data.projects),
         name=name,
         identifier=identifier,
-        description=crlf(as_text(sent.get("description"))),
+        description=as_text(sent.get("description")),
         homepage=as_text(sent.get("homepage")),
         parent_id=parent.id if parent else None,
         is_public=as_bool(sent.get("is_public", True)),

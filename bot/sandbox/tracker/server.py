@@ -1,19 +1,19 @@
 """The reference service: service-interface.md from the server's side, in memory, on this machine."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Literal
 
 from aiohttp import web
 
+from bot.sandbox.loopback import Handler, check_host, only_here
 from bot.sandbox.tracker import files, issues, pages, projects, time_entries, users
 from bot.sandbox.tracker.call import JSON_LIMIT, SERVICE, Call, Invalid, Service, Stop
 from bot.sandbox.tracker.data import Data
 from bot.sandbox.tracker.defaults import fresh
 
 MAX_UPLOAD = 5 * 1024 * 1024
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def _now() -> datetime:
@@ -24,8 +24,9 @@ class Tracker:
     """A service with the twelve operations of the interface, and pages for people to look at what it holds.
 
     `data` is what it holds, open to tests; without any it is a new installation. `login_required` False, as
-    real ones start, makes a missing or wrong key an anonymous visitor. `empty_updates` 200 answers updates
-    as versions before 4.1 do. `max_upload` bounds a file in bytes, `page_cap` cuts every page.
+    real ones start, makes a missing or wrong key an anonymous visitor; without `rest_enabled` everybody is
+    one. `empty_updates` 200 answers updates as versions before 4.1 do. `max_upload` bounds a file in bytes,
+    `page_cap` cuts every page.
     `issue_updates` adds what lies beyond the interface: files, notes and assignees on an issue that exists.
     """
 
@@ -35,6 +36,7 @@ class Tracker:
         *,
         key_header: str = "X-Service-API-Key",
         login_required: bool = False,
+        rest_enabled: bool = True,
         empty_updates: Literal[200, 204] = 204,
         max_upload: int = MAX_UPLOAD,
         page_cap: int = 100,
@@ -43,7 +45,7 @@ class Tracker:
     ) -> None:
         self.data = fresh() if data is None else data
         self._service = Service(
-            self.data, key_header, login_required, empty_updates, max_upload, page_cap, clock
+            self.data, key_header, login_required, rest_enabled, empty_updates, max_upload, page_cap, clock
         )
         self._issue_updates = issue_updates
         self._runner: web.AppRunner | None = None
@@ -51,7 +53,7 @@ class Tracker:
 
     def app(self) -> web.Application:
         """The service as an application; each call makes a new one on the same data."""
-        app = web.Application(middlewares=[_answers], client_max_size=JSON_LIMIT)
+        app = web.Application(middlewares=[only_here, _answers], client_max_size=JSON_LIMIT)
         app[SERVICE] = self._service
         app.add_routes(
             [
@@ -82,7 +84,11 @@ class Tracker:
         return self._url
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Listen; port 0 takes any free one. Raises OSError where the port is in use."""
+        """Listen; port 0 takes any free one.
+
+        Raises ValueError for a host that is not this machine's own, OSError where the port is in use.
+        """
+        check_host(host)
         runner = web.AppRunner(self.app(), access_log=None, handle_signals=False, shutdown_timeout=2)
         await runner.setup()
         try:
@@ -108,18 +114,21 @@ async def _answers(request: web.Request, handler: Handler) -> web.StreamResponse
     try:
         return await handler(request)
     except Stop as stop:
-        headers = (
-            {"WWW-Authenticate": 'Basic realm="Tracker API"'}
-            if stop.status == HTTPStatus.UNAUTHORIZED
-            else None
-        )
-        return web.Response(status=stop.status, headers=headers)
+        return _stopped(request, stop)
     except Invalid as invalid:
         return web.json_response({"errors": invalid.errors}, status=422)
     except (web.HTTPNotFound, web.HTTPMethodNotAllowed):
         if not is_json:
             return pages.missing()
         return web.Response(status=_unknown(request))
+
+
+def _stopped(request: web.Request, stop: Stop) -> web.Response:
+    if stop.status != HTTPStatus.UNAUTHORIZED:
+        return web.Response(status=stop.status)
+    if not request.app[SERVICE].rest_enabled:
+        return web.Response(status=403)
+    return web.Response(status=401, headers={"WWW-Authenticate": 'Basic realm="Tracker API"'})
 
 
 def _unknown(request: web.Request) -> int:

@@ -36,8 +36,8 @@ def _keys(data: Data) -> dict[str, Value]:
     def name(table: Mapping[int, Named], row_id: int | None) -> str | None:
         return None if row_id is None else table[row_id].name.casefold()
 
-    def person(row_id: int | None) -> str | None:
-        return None if row_id is None else data.principal(row_id).casefold()
+    def person(row_id: int | None) -> tuple[bool, str] | None:
+        return None if row_id is None else (row_id in data.users, data.principal(row_id).casefold())
 
     keys: dict[str, Value] = {
         "id": lambda i: i.id,

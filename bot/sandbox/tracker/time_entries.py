@@ -42,13 +42,14 @@ async def create_time_entry(request: web.Request) -> web.Response:
 async def update_time_entry(request: web.Request) -> web.Response:
     """Changes to one's own entry, or to another's with the right to.
 
-    Stops with 404 (unknown), 401, 403, 422.
+    Stops with 404 (unknown), 403, 422.
     """
     call = Call(request)
     entry = call.data.time_entries.get(int(request.match_info["id"]))
     if entry is None:
         raise Stop(404)
-    call.require(call.viewer.edits_time(entry))
+    if not call.viewer.edits_time(entry):
+        raise Stop(403)
     changed = _changed(call, entry, await call.body("time_entry"), new=False)
     call.data.time_entries[entry.id] = changed
     return call.updated()
@@ -113,7 +114,7 @@ def _target(call: Call, entry: TimeEntry, sent: Body, errors: list[str]) -> Proj
     if sent.get("project_id") not in (None, ""):
         wanted = sent["project_id"]
         project = data.project(wanted) if isinstance(wanted, str | int) else None
-        if project is None or not call.viewer.sees_project(project):
+        if project is None:
             errors.append("Project is invalid")
             return None
         entry.project_id, entry.issue_id = project.id, None

@@ -3,17 +3,17 @@
 from typing import Any
 
 from bot.sandbox.tracker.call import Body, as_int, as_text
-from bot.sandbox.tracker.data import Attachment, Data, User
+from bot.sandbox.tracker.data import Attachment, Data
 from bot.sandbox.tracker.files import clean_name
 
 
 class Tokens:
     """The `uploads` of an issue that is created or changed; `errors` says when some of them are no good.
 
-    A token is its uploader's, and good until it was used once.
+    A token is good for whoever has it, until it was used once.
     """
 
-    def __init__(self, data: Data, sent: Body, author: User) -> None:
+    def __init__(self, data: Data, sent: Body) -> None:
         given = sent.get("uploads")
         self._rows: list[tuple[Attachment, dict[str, Any]]] = []
         lost = 0
@@ -21,8 +21,7 @@ class Tokens:
             token = row.get("token") if isinstance(row, dict) else None
             number = as_int(str(token or "").partition(".")[0])
             file = data.attachments.get(number or 0)
-            usable = file is not None and file.token == token and file.author_id == author.id
-            if file is None or not usable or file.issue_id is not None or file in self._files:
+            if file is None or file.token != token or file.issue_id is not None or file in self._files:
                 lost += 1
                 continue
             self._rows.append((file, row))

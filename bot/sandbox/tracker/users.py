@@ -7,7 +7,7 @@ from dataclasses import replace
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_bool, as_int, as_text
+from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_bool, as_int, as_text, is_blank
 from bot.sandbox.tracker.data import ACTIVE_USER, LOCKED_USER, REGISTERED_USER, User, free_id
 
 LEAST_PASSWORD = 8
@@ -17,7 +17,10 @@ _LABELS = {
     "lastname": ("Last name", 255),
     "mail": ("Email", 254),
 }
-_MAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
+_FORMS = {
+    "login": re.compile(r"[a-z0-9_.@-]*", re.ASCII | re.IGNORECASE),
+    "mail": re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+"),
+}
 
 
 async def get_user(request: web.Request) -> web.Response:
@@ -66,13 +69,13 @@ def _changed(call: Call, user: User, sent: Body) -> User:
     errors = []
     for name, (label, most) in _LABELS.items():
         text = as_text(sent[name]) if name in sent else getattr(user, name)
-        if not text:
+        if is_blank(text):
             errors.append(f"{label} cannot be blank")
         elif len(text) > most:
             errors.append(f"{label} is too long (maximum is {most} characters)")
         elif name in ("login", "mail") and _taken(call, user, name, text):
             errors.append(f"{label} has already been taken")
-        elif name == "mail" and not _MAIL.fullmatch(text):
+        elif name in _FORMS and not _FORMS[name].fullmatch(text):
             errors.append(f"{label} is invalid")
         setattr(user, name, text)
     password = sent.get("password")

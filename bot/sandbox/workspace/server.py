@@ -1,13 +1,13 @@
 """A local Slack: Web API, Socket Mode or signed HTTP, and a page for the browser, on this machine only."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from ipaddress import ip_address
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from bot.sandbox.loopback import Handler, check_host, only_here
 from bot.sandbox.people import Person
 from bot.sandbox.workspace import uploads
 from bot.sandbox.workspace.api.methods import Tokens, WebApi
@@ -28,23 +28,11 @@ from bot.sandbox.workspace.submissions import Submissions
 from bot.sandbox.workspace.triggers import Triggers
 
 TEAM = Team("T0HARBOR01", "Harbor", "harbor")
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-def _is_loopback(host: str | None) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host or "").is_loopback
-    except ValueError:
-        return False
 
 
 @web.middleware
-async def _only_here(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuse what a page from elsewhere could send: other hosts, other origins, posts without the header."""
-    if not _is_loopback(urlsplit(f"//{request.host}").hostname):
-        raise web.HTTPForbidden(text="The sandbox answers on this machine only.")
+async def _same_origin(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuse what a page from elsewhere could send: other origins, posts without the header."""
     if request.path.startswith("/page/"):
         origin = request.headers.get("Origin")
         if origin is not None and urlsplit(origin).netloc != request.host:
@@ -135,7 +123,7 @@ class Workspace:
         raise web.HTTPFound(f"/#{user}/{channel.id}" if channel and user else "/")
 
     def _application(self) -> web.Application:
-        app = web.Application(middlewares=[_only_here], client_max_size=MAX_BODY)
+        app = web.Application(middlewares=[only_here, _same_origin], client_max_size=MAX_BODY)
         app.add_routes(
             [
                 web.route("*", "/api/{method}", self._api.handle),
@@ -154,8 +142,7 @@ class Workspace:
 
         Raises ValueError for a host that is not this machine's own, OSError when the port is taken.
         """
-        if not _is_loopback(host):
-            raise ValueError("The sandbox listens on loopback addresses only.")
+        check_host(host)
         self._runner = web.AppRunner(self._application(), access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
         try:

@@ -3,18 +3,19 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from pydantic import SecretStr
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.errors import BotError, NotLinked, Unauthorized
+from bot.errors import BotError, NotLinked, StoredTextError, Unauthorized
 from bot.service.conventions import account_url
 from bot.service.models import User
 from bot.slack import posting
 from bot.slack.handling import Handling
-from bot.slack.mrkdwn import escape
+from bot.slack.mrkdwn import prose
 from bot.slack.posting import Place
-from bot.slack.submission import TAKEN_IN, Reply, metadata_of, settle
+from bot.slack.submission import TAKEN_IN, Reply, metadata_of, settle, text_in
 from bot.slack.turn import Turn
 from bot.slack.views import accounts as views
 from bot.slack.views import forms
@@ -29,7 +30,7 @@ async def account(turn: Turn) -> None:
     state = views.state(turn.service, turn.parts.command("tracker"), link.name if link else None)
     overview = help_views.overview(turn.parts.command, turn.service)
     said = f"You are linked as {link.name}." if link else "You haven't linked your account yet."
-    await turn.answer(Message(escape(said), (*state, *overview.blocks)))
+    await turn.answer(Message(prose(said), (*state, *overview.blocks)))
 
 
 async def open_link(turn: Turn) -> None:
@@ -43,7 +44,7 @@ async def open_link(turn: Turn) -> None:
 
 async def open_link_from_message(turn: Turn) -> None:
     """The button *Link*: the form, going on with what was asked before."""
-    continuation = turn.action.get("value") or None
+    continuation = turn.value if turn.action.get("value") else None
     kept = await turn.parts.store.continuations.get(turn.owner, continuation) if continuation else None
     typed = f"{kept['command']} {kept.get('text') or ''}".strip() if kept and "command" in kept else None
     await turn.show(
@@ -78,7 +79,7 @@ def submit_link(handling: Handling) -> Callable[[Turn, AsyncAck], Awaitable[None
     """The link form: verify the key, store it, carry out what was asked before."""
 
     async def submit(turn: Turn, ack: AsyncAck) -> None:
-        view = turn.body["view"]
+        view = turn.view
         metadata = metadata_of(view)
         key = (forms.Values(view).text(views.KEY) or "").strip()
         if not key.isascii() or not key.isprintable() or " " in key or not key:
@@ -99,9 +100,10 @@ def submit_link(handling: Handling) -> Callable[[Turn, AsyncAck], Awaitable[None
             except BotError as error:
                 return Reply(errors={views.KEY: turn.sentence(error)})
             linked.append(user)
-            if continuation := metadata.get("continue"):
-                kept = await turn.parts.store.continuations.take(turn.owner, continuation)
-                payload.extend([kept] if kept else [])
+            if continuation := text_in(metadata, "continue"):
+                with suppress(StoredTextError):  # linked is linked
+                    kept = await turn.parts.store.continuations.take(turn.owner, continuation)
+                    payload.extend([kept] if kept else [])
             return Reply(view=views.linked(turn.service, user, full_name(user), going_on=bool(payload)))
 
         await settle(turn, ack, work(), f"Asking {turn.service} whose key this is…")
@@ -117,8 +119,8 @@ def submit_link(handling: Handling) -> Callable[[Turn, AsyncAck], Awaitable[None
 
 async def close_link(turn: Turn) -> None:
     """The link form was closed: what was asked before stays at hand behind a button."""
-    metadata = metadata_of(turn.body["view"])
-    continuation = metadata.get("continue")
+    metadata = metadata_of(turn.view)
+    continuation = text_in(metadata, "continue")
     if not continuation or metadata.get("offered"):
         return
     kept = await turn.parts.store.continuations.get(turn.owner, continuation)

@@ -6,17 +6,23 @@ from bot.slack.posting import Announced
 from bot.slack.turn import Turn
 from bot.slack.views import announcements as views
 from bot.slack.views import issues as issue_views
+from bot.slack.views.blocks import JSON
 from bot.usecases.issues import Created
 
 
 async def take_back(turn: Turn) -> None:
-    """The button *Take back*. Everybody there sees it; the message is the bot's own, so its value holds."""
-    caused_by = str(turn.action.get("value") or "")
-    if caused_by != views.written(turn.owner):
+    """The button *Take back*. Everybody there sees it; whose message it is stands in the message itself."""
+    message = turn.body.get("message") or {}
+    if _caused_by(message) != views.written(turn.owner):
         raise UserError("Only who caused this message can take it back.")
-    container = turn.body.get("container") or {}
-    if not await posting.withdraw(turn.slack, turn.place, str(container.get("message_ts") or "")):
+    if not await posting.withdraw(turn.slack, turn.place, str(message.get("ts"))):
         raise UserError("Slack didn't take the message back: an administrator can delete it.")
+
+
+def _caused_by(message: JSON) -> str | None:
+    rows = (block.get("elements") or () for block in message.get("blocks") or ())
+    buttons = (element for row in rows for element in row)
+    return next((b.get("value") for b in buttons if b.get("action_id") == views.TAKE_BACK), None)
 
 
 async def tell(turn: Turn, made: Created) -> None:

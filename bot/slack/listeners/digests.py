@@ -24,7 +24,7 @@ from bot.slack.grammar.requests import (
 from bot.slack.listeners import home
 from bot.slack.posting import SLACK_FAILED, UNREACHED, Place, reason
 from bot.slack.submission import Reply, metadata_of, once, refused, settle
-from bot.slack.turn import Turn, number_in
+from bot.slack.turn import Turn
 from bot.slack.views import digest_form, forms
 from bot.slack.views import digests as views
 from bot.slack.views import help as help_views
@@ -145,7 +145,10 @@ async def act_pressed(turn: Turn) -> None:
     """
     said = await do(turn, BUTTONS[turn.action["action_id"]](turn.number))
     if turn.at_home:
-        await home.show(turn, None, again=True)
+        try:
+            await home.show(turn, None, again=True)
+        except SLACK_FAILED:
+            await turn.answer(views.told(said))
     elif _private(turn):
         await show(turn, said, replace=True)
     else:
@@ -264,7 +267,7 @@ async def _chosen(
 
 async def submit(turn: Turn, ack: AsyncAck) -> None:
     """The form was submitted: add once, and say back to the person alone what was understood."""
-    view = turn.body["view"]
+    view = turn.view
     turn = turn.at(Place.from_json(metadata_of(view).get("place")))
     made: list[Planned] = []
 
@@ -299,10 +302,10 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
 async def _of_another_project(turn: Turn, view: JSON) -> dict[str, str]:
     """Errors at choices that were made before another project was chosen, and that it doesn't have."""
     values = forms.Values(view)
-    project = values.chosen("project")
+    project = values.number("project")
     if project is None or not any(values.all_chosen(kind) for kind in digest_form.KINDS):
         return {}
-    known = choices_of(await turn.parts.digests.catalog(turn.owner, int(project)))
+    known = choices_of(await turn.parts.digests.catalog(turn.owner, project))
     return digest_form.strangers(view, {kind: [ref.id for ref in known[kind]] for kind in digest_form.KINDS})
 
 
@@ -326,7 +329,7 @@ async def open_change(turn: Turn, digest_id: int | None) -> None:
 
 async def submit_change(turn: Turn, ack: AsyncAck) -> None:
     """The form was submitted: set the digest anew if the person may."""
-    view = turn.body["view"]
+    view = turn.view
     metadata = metadata_of(view)
     turn = turn.at(Place.from_json(metadata.get("place")))
     done: list[Planned] = []
@@ -338,7 +341,7 @@ async def submit_change(turn: Turn, ack: AsyncAck) -> None:
             return Reply(errors={"schedule": turn.sentence(error)})
         try:
             async with once(turn):
-                digest = await _meant(turn, number_in(metadata.get("digest")))
+                digest = await _meant(turn, forms.number_in(metadata.get("digest")))
                 done.append(await turn.parts.digests.change(turn.owner, _here(turn), digest.id, wanted))
         except BotError as error:
             return refused(turn, error)
@@ -347,7 +350,7 @@ async def submit_change(turn: Turn, ack: AsyncAck) -> None:
     await settle(turn, ack, work(), f"Looking at the project in {turn.service}…")
     for planned in done:
         said = views.changed(planned)
-        if metadata.get("replace"):
+        if metadata.get("replace") and turn.place.channel_id == planned.digest.channel_id:
             await show(turn, said, replace=True)
         else:
             await turn.answer(views.told(said))
@@ -367,7 +370,7 @@ async def choice_options(turn: Turn, text: str) -> list[JSON]:
     project = forms.Values(view).chosen("project") or metadata_of(view).get("project")
     if project is None:
         return []
-    catalog = await turn.parts.digests.catalog(turn.owner, int(project))
+    catalog = await turn.parts.digests.catalog(turn.owner, forms.number_in(project))
     kind = str(turn.body.get("action_id", "")).partition(".")[2]
     sought = text.strip().casefold()
     return [

@@ -31,17 +31,17 @@ async def notes(
 
 async def subject_typed(turn: Turn) -> None:
     """The subject changed: once the person pauses, look for what is similar."""
-    view, pauses, typed_at = turn.body["view"], turn.parts.pauses, turn.acted_at
+    view, pauses, typed_at = turn.view, turn.parts.pauses, turn.acted_at
     if not await pauses.come(view["id"], typed_at):
         return
-    project = forms.Values(view).chosen("project")
     try:
+        project = forms.Values(view).number("project")
         async with turn.parts.accounts.reading(turn.owner) as session:
             found = await notes(
                 turn,
                 session,
                 str(turn.action.get("value") or ""),
-                int(project) if project else None,
+                project,
                 metadata_of(view),
             )
     except KeyRejected as error:  # said once: here, since the next act finds no key any more

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.models.blocks import Option
 
-from bot.errors import BotError, UserError
+from bot.errors import BotError, ServiceError, Unauthorized, UserError
 from bot.slack import posting
 from bot.slack.filejobs import Job, Wanted, fill, keep, kept, load_since, of_message, told
 from bot.slack.files import name_of
@@ -22,7 +22,7 @@ from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, option
 from bot.slack.views.issue_form import loading
 from bot.usecases.accounts import Session
-from bot.usecases.files import CantAttach, Load
+from bot.usecases.files import CantAttach, Load, State
 
 
 async def open_pressed(turn: Turn) -> None:
@@ -42,7 +42,7 @@ async def open_from_message(turn: Turn) -> None:
     """The message shortcut: which of its files, to which issue."""
     if not turn.view_id:
         await turn.show(loading("Attach files"))
-    message = turn.body["message"]
+    message = turn.message
     turn = turn.at(Place(turn.place.channel_id, message.get("thread_ts") or message["ts"]))
     async with turn.parts.accounts.reading(turn.owner) as session:
         job = await of_message(turn, message)
@@ -57,22 +57,24 @@ async def open_from_message(turn: Turn) -> None:
 
 async def submit(turn: Turn, ack: AsyncAck) -> None:
     """A form was submitted: carry the files over, say how far each is, then what became of it."""
-    view = turn.body["view"]
+    view = turn.view
     metadata, values = metadata_of(view), forms.Values(view)
     turn = turn.at(Place.from_json(metadata.get("place")))
-    number = int(metadata.get("issue") or values.chosen("issue") or 0)
+    number = forms.number_in(metadata.get("issue") or values.chosen("issue"))
     load = load_since(None)
 
     async def work() -> Reply:
         try:
             async with once(turn):
                 if metadata.get("files"):
-                    job = await kept(turn, metadata["files"])
+                    job = await kept(turn, str(metadata["files"]))
                     job = job.model_copy(update={"files": _named(job.files, values)})
                 else:
-                    files = [Wanted(id=file["id"], name=name_of(file)) for file in values.files("files")]
-                    job = Job(files=tuple(files), place=turn.place.as_json())
-                await fill(turn, load, job.files)
+                    files = [
+                        Wanted(id=str(file.get("id")), name=name_of(file)) for file in values.files("files")
+                    ]
+                    job = Job(files=tuple(files), place=turn.place.as_json(), own=True)
+                await fill(turn, load, job.files, own=job.own)
                 return await _carry(turn, number, load, job)
         except BotError as error:
             return refused(turn, error)
@@ -82,7 +84,7 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
 
 async def retry_pressed(turn: Turn) -> None:
     """The button *Retry*: only what failed, and nothing twice."""
-    job_id = turn.action["value"]
+    job_id = turn.value
     job = await kept(turn, job_id)
     in_form = turn.in_form
     if not in_form:
@@ -91,7 +93,7 @@ async def retry_pressed(turn: Turn) -> None:
     turn = turn.at(Place.from_json(job.place))
     load = load_since(job.since)
     async with _once(turn, job_id):
-        await fill(turn, load, job.files)
+        await fill(turn, load, job.files, own=job.own)
         work = asyncio.create_task(_carry(turn, job.issue or 0, load, job))
         reply = await followed(turn, work, lambda: _progress(turn, load), "")
     if not in_form:
@@ -101,21 +103,23 @@ async def retry_pressed(turn: Turn) -> None:
 
 async def describe_pressed(turn: Turn) -> None:
     """The button *Rename or describe*."""
-    number, _, attachment = turn.action["value"].partition(":")
+    issue, _, attachment = turn.value.partition(":")
+    number = forms.number_in(issue)
     await turn.open(loading("Rename or describe"))
-    found = await turn.parts.files.own(turn.owner, int(number), int(attachment))
-    await turn.show(views.describe_form(found, json.dumps({"issue": int(number), "attachment": found.id})))
+    found = await turn.parts.files.own(turn.owner, number, forms.number_in(attachment))
+    await turn.show(views.describe_form(found, json.dumps({"issue": number, "attachment": found.id})))
 
 
 async def submit_description(turn: Turn, ack: AsyncAck) -> None:
     """Another name or description was sent; sending it twice does no harm."""
-    metadata, values = metadata_of(turn.body["view"]), forms.Values(turn.body["view"])
-    number, name = metadata["issue"], values.text("name") or ""
+    metadata, values = metadata_of(turn.view), forms.Values(turn.view)
+    number, attachment = forms.number_in(metadata.get("issue")), forms.number_in(metadata.get("attachment"))
+    name = values.text("name") or ""
     description = values.text("description") or ""
 
     async def work() -> Reply:
         try:
-            await turn.parts.files.describe(turn.owner, number, metadata["attachment"], name, description)
+            await turn.parts.files.describe(turn.owner, number, attachment, name, description)
         except BotError as error:
             return refused(turn, error)
         said = views.described(number, name, description, turn.style)
@@ -137,8 +141,15 @@ async def _carry(turn: Turn, number: int, load: Load, job: Job) -> Reply:
     except CantAttach as error:
         job_id = await keep(turn, job.model_copy(update={"issue": number}))
         said = views.new_instead(number, error, job_id, turn.style)
-    else:
-        said = await told(turn, number, load)
+        return Reply(view=forms.said("Files", said.blocks), message=said)
+    except Unauthorized:
+        raise
+    except ServiceError as error:
+        if not job.own:
+            raise
+        for one in load.in_state(State.WAITING):  # no form can be given back the files that were in it
+            one.end(State.FAILED, error)
+    said = await told(turn, number, load, own=job.own)
     return Reply(view=forms.said("Files", said.blocks), message=said)
 
 

@@ -6,7 +6,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.errors import BotError, NotLinked, StoredSecretError
 from bot.slack.handling import Submission
 from bot.slack.listeners import search
-from bot.slack.posting import Place
+from bot.slack.posting import SLACK_FAILED, Place, reason
 from bot.slack.submission import metadata_of
 from bot.slack.turn import Turn
 from bot.slack.views import forms
@@ -30,7 +30,7 @@ def refreshing(submission: Submission) -> Submission:
 
     async def submit(turn: Turn, ack: AsyncAck) -> None:
         await submission(turn, ack)
-        if Place.from_json(metadata_of(turn.body["view"]).get("place")).home:
+        if Place.from_json(metadata_of(turn.view).get("place")).home:
             try:
                 await show(turn, None, again=True)
             except Exception:  # the form did what it was for: nothing after that makes a failure of it
@@ -49,10 +49,14 @@ async def show(turn: Turn, shown: str | None, *, again: bool = False) -> None:
     except StoredSecretError as error:
         await _publish(turn, None, said=error.sentence(turn.service))
         return
-    if remembered is None or not (again or shown == views.state_of(remembered)):
-        await _publish(turn, remembered)
     if remembered is None:
+        await _publish(turn, None)
         return
+    if not (again or shown == views.state_of(remembered)):
+        try:
+            await _publish(turn, remembered)
+        except SLACK_FAILED as error:  # what is read is published all the same
+            log.info("not_published", action="home", error=reason(error) or type(error).__name__)
     try:
         mine = await turn.parts.home.mine(turn.owner)
     except NotLinked as error:

@@ -14,7 +14,7 @@ from bot.slack.listeners import duplicates
 from bot.slack.listeners.announcements import tell
 from bot.slack.listeners.drafts import draft_from
 from bot.slack.posting import Place, reason
-from bot.slack.submission import Reply, metadata_of, once, refused, settle
+from bot.slack.submission import Reply, metadata_of, moment_in, once, refused, settle
 from bot.slack.turn import Turn
 from bot.slack.views import forms, issue_form
 from bot.slack.views import issues as views
@@ -35,7 +35,7 @@ async def open_from_message(turn: Turn) -> None:
     """The message shortcut: the form filled from the message, announced in its thread."""
     if not turn.view_id:
         await turn.show(issue_form.loading())
-    message = turn.body["message"]
+    message = turn.message
     channel, ts = turn.place.channel_id or "", message["ts"]
     thread = Place(channel, message.get("thread_ts") or ts, turn.place.response_url)
     job = (
@@ -62,8 +62,8 @@ async def open_form(
 
 async def filled(turn: Turn, session: Session, draft: Draft, project: Project | None, metadata: JSON) -> JSON:
     """The form with the choices of a project."""
-    about = duplicates.notes(turn, session, draft.subject, project.id if project else None, metadata)
     files = await filejobs.field(turn, metadata)
+    about = duplicates.notes(turn, session, draft.subject, project.id if project else None, metadata)
     if project is None:
         # Its fields come with the project: until then, what was asked for waits here.
         told = draft.model_dump(mode="json", exclude_defaults=True, exclude={"subject", "description"})
@@ -87,8 +87,8 @@ async def filled(turn: Turn, session: Session, draft: Draft, project: Project | 
 
 async def project_chosen(turn: Turn) -> None:
     """Another project was chosen in the form: offer its choices and keep what was typed."""
-    view = turn.body["view"]
-    chosen = (turn.action.get("selected_option") or {}).get("value")
+    view = turn.view
+    chosen = turn.number
     refreshed = await refreshed_form(turn, view, chosen)
     known = view.get("hash")
     try:
@@ -99,7 +99,7 @@ async def project_chosen(turn: Turn) -> None:
             raise
 
 
-async def refreshed_form(turn: Turn, view: JSON, chosen: str | None) -> JSON:
+async def refreshed_form(turn: Turn, view: JSON, chosen: int | None) -> JSON:
     """The form with the choices of the project with the id `chosen`, and all that it holds."""
     metadata = metadata_of(view)
     draft = issue_form.carried_over(view)
@@ -107,13 +107,13 @@ async def refreshed_form(turn: Turn, view: JSON, chosen: str | None) -> JSON:
         typed = draft.model_dump(include={"subject", "description"})
         draft = Draft.model_validate(waiting).model_copy(update=typed)
     async with turn.parts.accounts.reading(turn.owner) as session:
-        project = await turn.parts.projects.by_id(session, int(chosen)) if chosen else None
+        project = await turn.parts.projects.by_id(session, chosen) if chosen else None
         return await filled(turn, session, draft, project, metadata)
 
 
 async def submit(turn: Turn, ack: AsyncAck) -> None:
     """The form was submitted: create once, and keep everything in it when that fails."""
-    view = turn.body["view"]
+    view = turn.view
     metadata = metadata_of(view)
     turn = turn.at(Place.from_json(metadata.get("place")))
     try:
@@ -126,12 +126,12 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
         await ack(response_action="errors", errors=missing)
         return
     made: list[Created] = []
-    attempted = datetime.fromisoformat(at) if (at := metadata.get("attempted_at")) else None
+    attempted = moment_in(metadata, "attempted_at")
     load = filejobs.load_since(attempted)
 
     async def work() -> Reply:
         if issue_form.outdated(view):
-            again = await refreshed_form(turn, view, forms.Values(view).chosen("project"))
+            again = await refreshed_form(turn, view, forms.Values(view).number("project"))
             said = "The choices below are this project's now: look them over and send it again."
             return Reply(view=forms.warned(again, said), said=said)
         started = datetime.now(UTC)
@@ -183,9 +183,9 @@ async def project_options(turn: Turn, text: str) -> list[JSON]:
 async def parent_options(turn: Turn, text: str) -> list[JSON]:
     """Issues by number or subject, in the form's project."""
     values = forms.Values(turn.body.get("view") or {})
-    project = values.chosen("project")
+    project = values.number("project")
     async with turn.parts.accounts.reading(turn.owner) as session:
-        found = await turn.parts.issues.suggest(session, text, int(project) if project else None)
+        found = await turn.parts.issues.suggest(session, text, project)
     return [option(f"#{issue.id} {issue.subject}", str(issue.id)).to_dict() for issue in found]
 
 
@@ -194,7 +194,7 @@ async def choice_options(turn: Turn, text: str) -> list[JSON]:
     name = str(turn.body.get("action_id", "")).partition(".")[2]
     tag = str(turn.body.get("block_id", "")).partition(":")[2]
     async with turn.parts.accounts.reading(turn.owner) as session:
-        catalog = await turn.parts.catalogs.of(session, int(tag) if tag.isdigit() else None)
+        catalog = await turn.parts.catalogs.of(session, forms.number_in(tag) if tag else None)
     sought = text.strip().casefold()
     refs = issue_form.choices_of(catalog).get(name, ())
     return [option(ref.name, str(ref.id)).to_dict() for ref in refs if sought in ref.name.casefold()]

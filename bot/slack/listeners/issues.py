@@ -10,10 +10,11 @@ from bot.slack.listeners.announcements import tell
 from bot.slack.listeners.drafts import draft_of
 from bot.slack.listeners.issue_form import open_form
 from bot.slack.posting import Announced
-from bot.slack.turn import Turn, number_in
+from bot.slack.turn import Turn
 from bot.slack.views import forms
 from bot.slack.views import help as help_views
 from bot.slack.views import issues as views
+from bot.slack.views.forms import number_in
 from bot.slack.views.issue_form import loading
 from bot.usecases.issues import Draft
 
@@ -63,7 +64,7 @@ async def share_pressed(turn: Turn) -> None:
 
 async def menu_chosen(turn: Turn) -> None:
     """The `…` menu of an issue's line."""
-    what, _, number = turn.action["selected_option"]["value"].partition(":")
+    what, _, number = turn.value.partition(":")
     match what:
         case "show":
             await show(turn, number_in(number))
@@ -94,5 +95,9 @@ async def share(turn: Turn, number: int, *, sure: bool = True) -> None:
     if not await turn.parts.store.deliveries.claim_for(twice, DOUBLE_CLICK):
         return
     announced = await turn.announce(views.shared(shown, turn.style, turn.owner.user_id))
+    if announced is Announced.UNSURE:
+        raise UserError(
+            f"Issue #{number} may have been shared: Slack broke off, so look before you try again."
+        )
     if announced is not Announced.YES:
         raise UserError(f"Issue #{number} was not shared: {announced.value}.")

@@ -11,7 +11,7 @@ from bot.usecases.issues import Draft, Source
 
 async def open_pressed(turn: Turn) -> None:
     """The button *Create a new issue with them*: the form, with the files among it."""
-    job_id = turn.action["value"]
+    job_id = turn.value
     job = await kept(turn, job_id)
     place = Place.from_json(job.place)
     if turn.in_form:  # it has been answered with this button: the new form takes its place

@@ -9,7 +9,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.errors import BotError, OutcomeUnknown, UserError
 from bot.service.models import Project
 from bot.slack.posting import SLACK_FAILED, Place
-from bot.slack.submission import Reply, metadata_of, once, refused, settle
+from bot.slack.submission import Reply, metadata_of, moment_in, once, refused, settle
 from bot.slack.turn import Turn
 from bot.slack.views import forms
 from bot.slack.views import projects as views
@@ -49,7 +49,7 @@ async def clear_default(turn: Turn) -> None:
 
 async def default_pressed(turn: Turn) -> None:
     """The button *Make it this channel's project*."""
-    await set_default(turn, turn.action["value"])
+    await set_default(turn, turn.value)
 
 
 async def open_form(turn: Turn, name: str) -> None:
@@ -62,7 +62,7 @@ async def open_form(turn: Turn, name: str) -> None:
 
 async def name_typed(turn: Turn) -> None:
     """The name was typed: suggest an identifier, once the person pauses."""
-    view, pauses = turn.body["view"], turn.parts.pauses
+    view, pauses = turn.view, turn.parts.pauses
     if not await pauses.come(view["id"], turn.acted_at) or (form := views.suggesting(view)) is None:
         return
     now = pauses.hash_now(view["hash"])
@@ -76,7 +76,7 @@ async def name_typed(turn: Turn) -> None:
 
 async def submit(turn: Turn, ack: AsyncAck) -> None:
     """The form for a new project was submitted: create it once, and offer it as the channel's own."""
-    view = turn.body["view"]
+    view = turn.view
     metadata = metadata_of(view)
     turn = turn.at(Place.from_json(metadata.get("place")))
     draft = views.submitted(view)
@@ -88,15 +88,11 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
     made: list[Project] = []
 
     async def work() -> Reply:
-        attempted = metadata.get("attempted_at")
+        attempted = moment_in(metadata, "attempted_at")
         started = datetime.now(UTC)
         try:
             async with once(turn):
-                made.append(
-                    await turn.parts.projects.create(
-                        turn.owner, draft, datetime.fromisoformat(attempted) if attempted else None
-                    )
-                )
+                made.append(await turn.parts.projects.create(turn.owner, draft, attempted))
         except BotError as error:
             if isinstance(error, OutcomeUnknown):
                 metadata.setdefault("attempted_at", started.isoformat())

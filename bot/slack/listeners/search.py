@@ -27,7 +27,7 @@ async def command(turn: Turn) -> None:
 
 async def page_pressed(turn: Turn) -> None:
     """*Previous* and *Next*: the page in the place of the one shown."""
-    text, offset, before = views.read_page_value(turn.action["value"])
+    text, offset, before = views.read_page_value(turn.value)
     found = await find(turn, text, offset, before)
     if turn.in_form:
         await turn.show(forms.said("Search results", found.blocks))
@@ -56,7 +56,7 @@ async def open_form(turn: Turn) -> None:
 
 async def submit(turn: Turn, ack: AsyncAck) -> None:
     """The search form: its results take its place."""
-    text = views.query_text(turn.body["view"])
+    text = views.query_text(turn.view)
 
     async def work() -> Reply:
         try:

@@ -1,16 +1,18 @@
 """Links to issues in conversations: unfurled for all who read along, with details for each of them."""
 
+from contextlib import suppress
 from datetime import timedelta
 
 import structlog
 from slack_sdk.errors import SlackApiError
 
-from bot.errors import BotError, KeyRejected, NotLinked
+from bot.errors import BotError, KeyRejected, NotLinked, UserError
 from bot.slack.posting import Place, overheard, reason
 from bot.slack.turn import Turn
 from bot.slack.views import accounts as account_views
 from bot.slack.views import shared_links as views
 from bot.slack.views.blocks import JSON
+from bot.slack.views.forms import number_in
 
 log = structlog.get_logger(__name__)
 
@@ -76,12 +78,10 @@ async def details_requested(turn: Turn) -> None:
     """Somebody opened a card's details: they see there what their own key shows them."""
     event = turn.body["event"]
     reference = event.get("external_ref") or {}
-    number = str(reference.get("id") or "")
-    answer: JSON
-    if reference.get("type") != views.REFERENCE or not number.isdecimal():
-        answer = {"error": {"status": "not_found"}}
-    else:
-        answer = await _details(turn, int(number))
+    answer: JSON = {"error": {"status": "not_found"}}
+    if reference.get("type") == views.REFERENCE:
+        with suppress(UserError):
+            answer = await _details(turn, number_in(reference.get("id")))
     await turn.slack.entity_presentDetails(trigger_id=event["trigger_id"], **answer)
 
 

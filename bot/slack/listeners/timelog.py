@@ -13,7 +13,7 @@ from bot.service.models import Ref
 from bot.slack.grammar import Help, hours, issue_named, timelog_command
 from bot.slack.grammar.requests import EditLastEntry, LogTime, OpenTimeForm
 from bot.slack.posting import SLACK_FAILED, Announced, Place
-from bot.slack.submission import Reply, metadata_of, once, refused, settle
+from bot.slack.submission import Reply, metadata_of, once, refused, settle, text_in
 from bot.slack.turn import Turn
 from bot.slack.views import forms
 from bot.slack.views import help as help_views
@@ -92,8 +92,8 @@ async def ask(turn: Turn, wanted: Wanted, needed: ActivityNeeded, started: float
 
 async def fill_pressed(turn: Turn) -> None:
     """The button *Fill in the form*: the form with what was typed before."""
-    kept = await turn.parts.store.continuations.get(turn.owner, turn.action.get("value") or "")
-    if kept is None:
+    kept = await turn.parts.store.continuations.get(turn.owner, turn.value)
+    if kept is None or "hours" not in kept:
         raise UserError("That was too long ago: type it once more.")
     await open_form(
         turn,
@@ -142,7 +142,7 @@ async def open_empty(turn: Turn) -> None:
 async def open_from_message(turn: Turn) -> None:
     """The message shortcut: the issue that the message names, announced in its thread."""
     await turn.open(loading("Log time"))
-    message = turn.body["message"]
+    message = turn.message
     thread = Place(turn.place.channel_id, message.get("thread_ts") or message.get("ts"))
     number = issue_named(str(message.get("text") or ""), turn.parts.client.base_url)
     await fill(turn.at(thread), LogTime(issue=number), sure=False)
@@ -192,9 +192,9 @@ def _metadata(turn: Turn, on: Loggable | None) -> str:
 
 async def issue_chosen(turn: Turn) -> None:
     """Another issue was chosen in the form: offer its activities and keep what was typed."""
-    view = turn.body["view"]
-    chosen = (turn.action.get("selected_option") or {}).get("value")
-    on = await turn.parts.timelog.loggable(turn.owner, int(chosen), None) if chosen else None
+    view = turn.view
+    chosen = turn.number
+    on = await turn.parts.timelog.loggable(turn.owner, chosen, None)
     typed = views.typed_in(view, await turn.today())
     await turn.show(views.time_form(on, typed, json.dumps(metadata_of(view))))
 
@@ -207,7 +207,7 @@ async def issue_options(turn: Turn, text: str) -> list[JSON]:
 
 async def submit(turn: Turn, ack: AsyncAck) -> None:
     """The form was submitted: log once, say back what was understood."""
-    view = turn.body["view"]
+    view = turn.view
     metadata, values = metadata_of(view), forms.Values(view)
     turn = turn.at(Place.from_json(metadata.get("place")))
     logged: list[Logged] = []
@@ -217,12 +217,12 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
             amount = hours(values.text("hours") or "", (await turn.profile()).locale)
         except UserError as error:
             return Reply(errors={"hours": turn.sentence(error)})
-        issue, activity = values.chosen("issue"), values.chosen("activity")
+        activity = values.number("activity")
         wanted = Wanted(
             hours=amount,
             spent_on=values.day("date") or await turn.today(),
-            issue=int(issue) if issue else None,
-            project=metadata.get("project"),
+            issue=values.number("issue"),
+            project=text_in(metadata, "project"),
             activity=f"#{activity}" if activity else None,
             comment=values.text("comment") or "",
         )
@@ -267,7 +267,7 @@ async def open_change(turn: Turn, entry_id: int | None) -> None:
 
 async def submit_change(turn: Turn, ack: AsyncAck) -> None:
     """The form was submitted: change the entry if it is the person's own, and say back what it is now."""
-    view = turn.body["view"]
+    view = turn.view
     metadata, values = metadata_of(view), forms.Values(view)
     turn = turn.at(Place.from_json(metadata.get("place")))
     changed: list[Entry] = []
@@ -277,15 +277,15 @@ async def submit_change(turn: Turn, ack: AsyncAck) -> None:
             amount = hours(values.text("hours") or "", (await turn.profile()).locale)
         except UserError as error:
             return Reply(errors={"hours": turn.sentence(error)})
-        activity = values.chosen("activity")
+        activity = values.number("activity")
         try:
             async with once(turn):
                 changed.append(
                     await turn.parts.timelog.change(
                         turn.owner,
-                        int(metadata["entry"]),
+                        forms.number_in(metadata.get("entry")),
                         hours=amount,
-                        activity=Ref(id=int(activity), name=values.chosen("activity", "text") or "")
+                        activity=Ref(id=activity, name=values.chosen("activity", "text") or "")
                         if activity
                         else None,
                         spent_on=values.day("date") or await turn.today(),

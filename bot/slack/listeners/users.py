@@ -10,7 +10,7 @@ from bot.slack import posting
 from bot.slack.grammar.requests import EditUser, Me, NewUser, ShowUser, SlackUser, UserRequest
 from bot.slack.posting import Place
 from bot.slack.profiles import Contact, contact
-from bot.slack.submission import Reply, metadata_of, once, refused, settle
+from bot.slack.submission import Reply, metadata_of, once, refused, settle, text_in
 from bot.slack.turn import Turn
 from bot.slack.views import forms
 from bot.slack.views import users as views
@@ -52,10 +52,10 @@ async def open_new(turn: Turn, mentioned: SlackUser | None) -> None:
 
 async def submit_new(turn: Turn, ack: AsyncAck) -> None:
     """The form for a new account was submitted: create and link it, tell its owner, then say so."""
-    view = turn.body["view"]
+    view = turn.view
     metadata = metadata_of(view)
     turn = turn.at(Place.from_json(metadata.get("place")))
-    slack_user: str | None = metadata.get("for")
+    slack_user = text_in(metadata, "for")
     whom = Owner(turn.owner.enterprise_id, turn.owner.team_id, slack_user) if slack_user else None
     details, by_mail = views.submitted(view), views.by_mail(view)
     made: list[Made] = []
@@ -91,10 +91,10 @@ async def open_edit(turn: Turn, wanted: Whose) -> None:
 
 async def submit_edit(turn: Turn, ack: AsyncAck) -> None:
     """The form for changing an account was submitted."""
-    view = turn.body["view"]
+    view = turn.view
     metadata = metadata_of(view)
     turn = turn.at(Place.from_json(metadata.get("place")))
-    user_id, details = int(metadata["user"]), views.submitted(view)
+    user_id, details = forms.number_in(metadata.get("user")), views.submitted(view)
     saved: list[Details] = []
 
     async def work() -> Reply:

@@ -1,18 +1,22 @@
 """Slack's mrkdwn: escaping what others wrote, and translating from and to the service's text formats."""
 
-from bot.slack.mrkdwn.escaping import bold, cut, escape, line, link
+from bot.slack.mrkdwn.building import code
+from bot.slack.mrkdwn.escaping import bold, clean, cut, escape, line, link, prose
 from bot.slack.mrkdwn.formats import to_markdown, to_textile
 from bot.slack.mrkdwn.markdown import from_markdown
 from bot.slack.mrkdwn.textile import from_textile
 
 __all__ = [
     "bold",
+    "clean",
+    "code",
     "cut",
     "escape",
     "from_markdown",
     "from_textile",
     "line",
     "link",
+    "prose",
     "to_markdown",
     "to_textile",
 ]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from bot.slack.mrkdwn.escaping import EDGE, FENCE, escape, link, unfenced
+from bot.slack.mrkdwn.escaping import EDGE, FENCE, escape, link, literal, unfenced
 
 LONGEST = 20_000
 """How much of a text is read: several times what a message can show (slack-rules.md, Sizes)."""
@@ -18,9 +18,9 @@ def plain(text: str) -> str:
     shown = []
     at = 0
     for match in _BARE_URL.finditer(text):
-        shown += [unfenced(escape(text[at : match.start()])), link(match[0])]
+        shown += [literal(text[at : match.start()]), link(match[0])]
         at = match.end()
-    return "".join(shown) + unfenced(escape(text[at:]))
+    return "".join(shown) + literal(text[at:])
 
 
 def marked(mark: str, inner: str) -> str:

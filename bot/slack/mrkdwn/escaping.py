@@ -9,6 +9,13 @@ _BREAKS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _WEB = re.compile(r"https?://\S", re.IGNORECASE)
 _NOT_IN_URL = re.compile(r'[\s"<>|`]')
 _ENTITY_LENGTH = 5
+_CODE = re.compile(r"(`[^`\n]+`)")
+_MARKS = re.compile(r"[*_~]+|`")
+_LIKE_MARKS = str.maketrans("*_~`", "\u2217\u02cd\u223c\u02cb")
+_EMOJI = re.compile(r":(?![0-9]{1,2}:)(?=[\w+'-]{1,100}:)")
+_QUOTED = re.compile("^&gt;", re.MULTILINE)
+_LINE = 255
+_LABEL = 300
 FENCE = "```"
 EDGE = "\u200b"  # has no width, and parts what would be read as one
 
@@ -28,15 +35,39 @@ def escape(text: str) -> str:
     return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def line(text: str) -> str:
-    """As `escape`, on one line."""
-    return " ".join(escape(text).split())
+def literal(text: str) -> str:
+    """As `escape`, and nothing in it is formatting, quote or emoji: it can't pass for the bot's own words.
+
+    Slack has no way to escape a mark, so one that could begin or end something becomes one that looks alike;
+    between two letters, or two spaces, marks mean nothing and stay.
+    """
+    shown = _MARKS.sub(_unmarked, _EMOJI.sub(f":{EDGE}", escape(text)))
+    return _QUOTED.sub(f"{EDGE}&gt;", shown)
+
+
+def _unmarked(match: re.Match[str]) -> str:
+    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
+    harmless = (before.isalnum() and after.isalnum()) or (before.isspace() and after.isspace())
+    one_kind = len(set(match[0])) == 1 and match[0] != "`"
+    return match[0] if harmless and one_kind else match[0].translate(_LIKE_MARKS)
+
+
+def line(text: str, most: int = _LINE) -> str:
+    """As `literal`, on one line of at most so many characters."""
+    shown = " ".join(clean(text[: most * 2]).split())
+    return literal(shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…")
+
+
+def prose(text: str) -> str:
+    """A sentence that may hold others' words: as `literal`, but `code` in backticks stays code."""
+    parts = _CODE.split(text)
+    return "".join(escape(part) if n % 2 else literal(part) for n, part in enumerate(parts))
 
 
 def link(url: str, label: str = "") -> str:
     """A link; for anything but http and https only the label, escaped, or the address if there is none."""
     url = clean(url).strip()
-    shown = unfenced(" ".join(line(label).replace("|", " ").split()))
+    shown = " ".join(line(label, _LABEL).replace("|", " ").split())
     if not _WEB.match(url):
         return shown or line(url)
     target = _NOT_IN_URL.sub(lambda m: quote(m[0]), url).replace("&", "&amp;")
@@ -46,7 +77,7 @@ def link(url: str, label: str = "") -> str:
 def bold(text: str) -> str:
     """`text` escaped, on one line and bold; plain where it holds what would end or break the bold."""
     shown = line(text)
-    return shown if not shown or "*" in shown or "`" in shown else f"*{shown}*"
+    return shown if not shown or "*" in shown else f"*{shown}*"
 
 
 def cut(text: str, limit: int, suffix: str = "…") -> str:

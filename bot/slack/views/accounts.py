@@ -3,11 +3,13 @@
 from slack_sdk.models.blocks import Block
 
 from bot.service.models import User
-from bot.slack.mrkdwn import escape, link
+from bot.slack.mrkdwn import code, escape, line, link, prose
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Message, actions, button, context, section
 
 KEY = "key"
+TYPED = 1500
+"""How much of a command is said back."""
 
 
 def link_form(
@@ -16,7 +18,7 @@ def link_form(
     """The form that takes a key. `said` is why it opened, `waiting` the command that will be carried out."""
     where = link(account_url, f"your account page in {service}")
     steps = f"Open {where}, show your *API access key* there and paste it here; it is stored encrypted."
-    blocks: list[Block] = [section(escape(said))] if said else []
+    blocks: list[Block] = [section(prose(said))] if said else []
     blocks += [
         section(steps),
         context("Everything that you do here is then done in your own name and within your own rights."),
@@ -29,7 +31,7 @@ def link_form(
         ),
     ]
     if waiting:
-        blocks.append(context(f"Then this is carried out: {code(waiting)}"))
+        blocks.append(context(f"Then this is carried out: {code(waiting[:TYPED])}"))
     view = forms.form("link", f"Link {service}"[:24], blocks, submit="Link", metadata=metadata)
     view["notify_on_close"] = True
     return view
@@ -37,16 +39,16 @@ def link_form(
 
 def link_offer(service: str, said: str, waiting: str | None, continuation: str) -> Message:
     """The same offer as a message, for when the form can't be opened or was closed."""
-    blocks: list[Block] = [section(escape(said))]
+    blocks: list[Block] = [section(prose(said))]
     if waiting:
-        blocks.append(context(f"Once you are linked, this is carried out: {code(waiting)}"))
+        blocks.append(context(f"Once you are linked, this is carried out: {code(waiting[:TYPED])}"))
     blocks.append(actions([button(f"Link {service}", "link.open", continuation, style="primary")]))
-    return Message(escape(said), tuple(blocks))
+    return Message(prose(said), tuple(blocks))
 
 
 def linked(service: str, user: User, name: str, *, going_on: bool) -> JSON:
     """What the form becomes once the key was good."""
-    text = f"You are linked as *{escape(name)}*{_login(user)}."
+    text = f"You are linked as *{line(name)}*{_login(user)}."
     text += (
         "\nWhat you asked for is being carried out; the answer is in the conversation."
         if going_on
@@ -64,27 +66,22 @@ def state(service: str, command: str, name: str | None) -> list[Block]:
             actions([button(f"Link {service}", "link.open", style="primary")]),
         ]
     return [
-        section(f"You are linked to {escape(service)} as *{escape(name)}*; `{command} unlink` undoes that.")
+        section(f"You are linked to {escape(service)} as *{line(name)}*; `{command} unlink` undoes that.")
     ]
 
 
 def whoami(service: str, user: User, name: str) -> Message:
     """The person as the service knows them."""
     role = ", an administrator" if user.admin else ""
-    text = f"In {escape(service)} you are *{escape(name)}*{_login(user)}{role}."
-    details = f"User {user.id}" + (f" · {escape(user.mail)}" if user.mail else "")
+    text = f"In {escape(service)} you are *{line(name)}*{_login(user)}{role}."
+    details = f"User {user.id}" + (f" · {line(user.mail)}" if user.mail else "")
     return Message(text, (section(text), context(details)))
 
 
 def typed(command: str) -> Block:
     """What the person typed, to copy and mend."""
-    return context(f"You typed: {code(command)}")
-
-
-def code(text: str) -> str:
-    """As typed, in one line of code."""
-    return f"`{escape(text[:1500]).replace('`', 'ˋ')}`"
+    return context(f"You typed: {code(command[:TYPED])}")
 
 
 def _login(user: User) -> str:
-    return f" ({escape(user.login)})" if user.login else ""
+    return f" ({line(user.login)})" if user.login else ""

@@ -23,10 +23,14 @@ from slack_sdk.models.blocks import (
 )
 from slack_sdk.models.blocks.block_elements import InteractiveElement
 
-from bot.slack.mrkdwn import cut, escape
+from bot.slack.mrkdwn import clean, cut, prose
 
 JSON = dict[str, Any]
 SECTION, FIELD, TEXT, VALUE = 3000, 2000, 3900, 2000
+ALL, SHORTEST = 13_000, 50
+"""What all texts of a message may have: Slack refuses it (`msg_blocks_too_long`) from about 13,200 on, which
+it doesn't publish (slackapi/bolt-js issues 2509 and 2867).
+"""
 
 
 @dataclass(frozen=True)
@@ -40,21 +44,46 @@ class Message:
         """Arguments of `chat.postMessage` and of a post to a response URL."""
         return {
             "text": cut(self.text, TEXT),
-            "blocks": [block.to_dict() for block in self.blocks],
+            "blocks": _fitted([block.to_dict() for block in self.blocks]),
             "unfurl_links": False,
             "unfurl_media": False,
         }
 
 
+def letters(part: object) -> int:
+    """How long all texts in a block are together."""
+    if isinstance(part, dict):
+        own = part.get("text")
+        return len(own) if isinstance(own, str) else sum(map(letters, part.values()))
+    return sum(map(letters, part)) if isinstance(part, list) else 0
+
+
+def _fitted(blocks: list[JSON]) -> list[JSON]:
+    """The blocks of a message with their longest texts cut until all together are what Slack takes."""
+    most = SECTION
+    while letters(blocks) > ALL and most > SHORTEST:
+        most //= 2
+        blocks = [_shorter(block, most) for block in blocks]
+    return blocks
+
+
+def _shorter(block: JSON, most: int) -> JSON:
+    texts = [block.get("text"), *block.get("fields", ()), *block.get("elements", ())]
+    for text in texts:
+        if isinstance(text, dict) and text.get("type") == "mrkdwn":
+            text["text"] = cut(text["text"], most)
+    return block
+
+
 def sentence(text: str) -> Message:
     """A message of one plain sentence; `code` in backticks stays code."""
-    shown = escape(text)
+    shown = prose(text)
     return Message(shown, (section(shown),))
 
 
 def plain(text: str, limit: int) -> PlainTextObject:
-    """Plain text that fits; Slack refuses empty ones."""
-    return PlainTextObject(text=shortened(text, limit) or "–", emoji=False)
+    """Plain text that fits, on one line; Slack refuses empty ones."""
+    return PlainTextObject(text=shortened(clean(text).replace("\n", " "), limit) or "–", emoji=False)
 
 
 def shortened(text: str, limit: int) -> str:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from slack_sdk.models.blocks import Block, Option
 
-from bot.slack.mrkdwn import bold, escape, line
+from bot.slack.mrkdwn import bold, line, prose
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, option, section
 from bot.store.digests import GROUPS, Choice, Digest, Group
 from bot.usecases.digests import Wanted
-from bot.usecases.schedules import parse
+from bot.usecases.schedules import parse, zone_named
 
 USUAL = "weekdays 09:00"
 KINDS = {"tracker": "Tracker", "priority": "Priority", "category": "Category"}
@@ -30,7 +30,7 @@ class Filled:
 
 def add_form(filled: Filled, channel_id: str | None, metadata: str, said: str | None = None) -> JSON:
     """The form for a new digest; `channel_id` is the conversation that is proposed."""
-    blocks: list[Block] = [section(f":warning: {escape(said)}", block_id=forms.BANNER)] if said else []
+    blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     project = _option(filled.project) if filled.project else None
     blocks.append(
         forms.field(
@@ -110,13 +110,15 @@ def _option(choice: Choice) -> Option:
 
 
 def submitted(view: JSON) -> Wanted:
-    """What the form asks for; choices are ids (`#5`). Raises UserError for a schedule that can't be read."""
+    """What the form asks for; choices are ids (`#5`). Raises UserError for a schedule or a time
+    zone that can't be read.
+    """
     values = forms.Values(view)
     project = values.chosen("project")
     return Wanted(
         project=f"#{project}" if project else None,
         schedule=parse(values.text("schedule") or ""),
-        zone=values.chosen("zone") or "UTC",
+        zone=zone_named(values.chosen("zone") or "UTC"),
         **{name: tuple(f"#{one}" for one in values.all_chosen(name)) for name in KINDS},
         group=next((group for group in GROUPS if group == values.chosen("group")), "tracker"),
         empty=bool(values.all_chosen("empty")),
@@ -130,5 +132,5 @@ def strangers(view: JSON, known: Mapping[str, Collection[int]]) -> dict[str, str
         name: f"The chosen project has no {name} “{text}”: take it out."
         for name, ids in known.items()
         for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True)
-        if int(value) not in ids
+        if forms.number_in(value) not in ids
     }

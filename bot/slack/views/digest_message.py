@@ -26,6 +26,7 @@ from bot.slack.views.blocks import (
     button,
     context,
     header,
+    letters,
     section,
     shortened,
 )
@@ -44,8 +45,7 @@ ROOM = 11_000
 BRIEF_ROOMS = (0, 1_000, 2_000, 3_500)
 """How many of them are kept for what is listed briefly: the fewest in which all of it fits, or the last."""
 A_BLOCK = 100
-"""What a block counts beside its text: Slack refuses a message (`msg_blocks_too_long`) from about 13,200 on
-in all, a number that it doesn't publish (slackapi/bolt-js issues 2509 and 2867).
+"""What a block counts beside its text (see `blocks.ALL`).
 """
 BARS = "▁▂▃▄▅▆▇█"
 UNITS = {"daily": "day", "hourly": "hour", "weekly": "week"}
@@ -224,15 +224,7 @@ def _age(age: timedelta) -> str:
 
 
 def _weight(block: Block) -> int:
-    return A_BLOCK + _letters(block.to_dict())
-
-
-def _letters(part: object) -> int:
-    """How long all texts in a block are together."""
-    if isinstance(part, dict):
-        own = part.get("text")
-        return len(own) if isinstance(own, str) else sum(map(_letters, part.values()))
-    return sum(map(_letters, part)) if isinstance(part, list) else 0
+    return A_BLOCK + letters(block.to_dict())
 
 
 def _brief(left: Sequence[Part], style: Style, room: int) -> tuple[list[str], int]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from slack_sdk.models.blocks import Block
 
-from bot.slack.mrkdwn import escape, line
+from bot.slack.mrkdwn import escape, line, prose
 from bot.slack.views.blocks import Message, button, confirm, context, section
 from bot.store.digests import Digest, Notice, Pause
 
@@ -77,7 +77,7 @@ def _stopped(digest: Digest, service: str) -> Block:
 
 
 def _why(digest: Digest, service: str) -> str:
-    return escape(WHY[digest.paused or Pause.PERSON].replace("{service}", service))
+    return prose(WHY[digest.paused or Pause.PERSON].replace("{service}", service))
 
 
 def _named(digest: Digest) -> str:
@@ -85,4 +85,4 @@ def _named(digest: Digest) -> str:
 
 
 def _when(digest: Digest) -> str:
-    return f"{escape(digest.plan.schedule)}, {escape(digest.plan.zone)}"
+    return f"{line(digest.plan.schedule)}, {line(digest.plan.zone)}"

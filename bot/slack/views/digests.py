@@ -7,8 +7,7 @@ from zoneinfo import ZoneInfo
 
 from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
 
-from bot.slack.mrkdwn import bold, cut, escape, line
-from bot.slack.views.accounts import code
+from bot.slack.mrkdwn import bold, code, cut, escape, line
 from bot.slack.views.blocks import Message, actions, button, confirm, context, section
 from bot.store.digest_runs import RunState
 from bot.store.digests import Choice, Digest, Pause, Plan

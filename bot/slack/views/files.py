@@ -8,7 +8,7 @@ from slack_sdk.models.blocks.block_elements import FileInputElement
 from bot.errors import BotError, Refused, TooLarge
 from bot.service.conventions import FILE_TEXT_LENGTH
 from bot.service.models import Attachment
-from bot.slack.mrkdwn import bold, escape, line, link
+from bot.slack.mrkdwn import bold, line, link, prose
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Message, actions, button, context, section, shortened
 from bot.slack.views.issues import Style
@@ -57,7 +57,7 @@ def files_field(known: Sequence[forms.Choice], lost: Sequence[str], *, optional:
         boxes = forms.boxes("files", known, "Files to attach")
         blocks.append(forms.field("files", "Files", boxes, optional=optional))
     if lost:
-        blocks.append(context(*(f":warning: {escape(said)}" for said in lost[:LOST])))
+        blocks.append(context(*(f":warning: {prose(said)}" for said in lost[:LOST])))
     return blocks
 
 
@@ -92,7 +92,7 @@ def described(number: int, name: str, description: str, style: Style) -> Message
 
 def progress(load: Load, doing: str) -> str:
     """What is being done, and how far each file is, in mrkdwn."""
-    lines = [escape(doing)]
+    lines = [prose(doing)]
     for one in load.files:
         name = line(shortened(one.file.name, 100))
         match one.state:
@@ -100,8 +100,10 @@ def progress(load: Load, doing: str) -> str:
                 lines.append(f":white_circle: {name}")
             case State.COMING:
                 lines.append(f":arrow_up: {name} {_how_far(one)}")
-            case State.FAILED | State.UNSURE | State.TAKEN:
+            case State.FAILED | State.TAKEN:
                 lines.append(f":x: {name}")
+            case State.UNSURE:
+                lines.append(f":grey_question: {name}")
             case _:
                 lines.append(f":white_check_mark: {name}")
     return "\n".join(lines)
@@ -128,7 +130,7 @@ def told(number: int, load: Load, style: Style, retry: str | None) -> Message:
 
 def new_instead(number: int, error: BotError, job_id: str, style: Style) -> Message:
     """The service can't attach to this issue: a new one is offered."""
-    text = f":warning: {escape(error.sentence(style.service))}"
+    text = f":warning: {prose(error.sentence(style.service))}"
     buttons = [
         button("Create a new issue with them", "files.new", job_id, style="primary"),
         button(f"Open #{number}", "open", url=style.url(number)),
@@ -145,9 +147,11 @@ def _line(one: Carried, style: Style) -> str:
     error = one.error
     if error is None:
         return f":x: {name} not attached"
-    said = escape(error.sentence(style.service))
+    said = prose(error.sentence(style.service))
+    if one.state is State.UNSURE:
+        return f":grey_question: {name}: {said}"
     if isinstance(error, Refused) and error.errors:
-        return f":x: {name} refused: {escape('; '.join(error.errors))}"
+        return f":x: {name} refused: {prose('; '.join(error.errors))}"
     if isinstance(error, TooLarge):
         return f":x: {name} too large: {said}"
     if isinstance(error, LostFile) and one.state is State.FAILED:

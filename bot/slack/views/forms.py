@@ -4,6 +4,7 @@ A field's `block_id` is its name, or `name:tag` where a form's refresh must forg
 project's trackers aren't another's); Slack keeps what was typed as long as block and action ids stay.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Literal
@@ -24,12 +25,14 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.blocks.basic_components import DispatchActionConfig
 from slack_sdk.models.blocks.block_elements import ExternalDataMultiSelectElement, InputInteractiveElement
 
-from bot.slack.mrkdwn import escape
+from bot.errors import UserError
+from bot.slack.mrkdwn import prose
 from bot.slack.views.blocks import JSON, option, plain, section, shortened
 
 LIST = 100
 BOXES = 10
 TEXT = 3000
+NONSENSE = "I can't tell what that was about: begin anew."
 Choice = tuple[str, str]
 """A choice: its value and its text."""
 
@@ -198,8 +201,18 @@ def conversation(action_id: str, initial: str | None, placeholder: str) -> Conve
     )
 
 
+def number_in(value: object) -> int:
+    """A number as the bot wrote it into a button, an option or a form. Raises UserError for anything else."""
+    if not re.fullmatch("[0-9]{1,12}", str(value)):
+        raise UserError(NONSENSE)
+    return int(str(value))
+
+
 class Values:
-    """What a form holds: Slack's `view.state.values`, by field name whatever its tag."""
+    """What a form holds: Slack's `view.state.values`, by field name whatever its tag.
+
+    What the bot didn't offer raises UserError.
+    """
 
     def __init__(self, view: JSON) -> None:
         self._blocks: dict[str, JSON] = {}
@@ -217,7 +230,12 @@ class Values:
     def chosen(self, name: str, what: Literal["value", "text"] = "value") -> str | None:
         """The value, or the text, of what was chosen."""
         selected = self._blocks.get(name, {}).get("selected_option")
-        return _of(selected, what) if isinstance(selected, dict) else None
+        return _of(selected, what) if selected else None
+
+    def number(self, name: str) -> int | None:
+        """The number that was chosen."""
+        chosen = self.chosen(name)
+        return None if chosen is None else number_in(chosen)
 
     def all_chosen(self, name: str, what: Literal["value", "text"] = "value") -> tuple[str, ...]:
         """The values, or the texts, of all that were chosen or ticked."""
@@ -231,7 +249,10 @@ class Values:
     def day(self, name: str) -> date | None:
         """The date that was picked."""
         picked = self._blocks.get(name, {}).get("selected_date")
-        return date.fromisoformat(picked) if picked else None
+        try:
+            return date.fromisoformat(picked) if picked else None
+        except (TypeError, ValueError):
+            raise UserError(NONSENSE) from None
 
     def files(self, name: str) -> list[JSON]:
         """The files that were put in, as Slack's file objects."""
@@ -243,7 +264,10 @@ class Values:
 
 
 def _of(selected: JSON, what: Literal["value", "text"]) -> str:
-    return str(selected["value"] if what == "value" else selected["text"]["text"])
+    try:
+        return str(selected["value"] if what == "value" else selected["text"]["text"])
+    except (KeyError, TypeError):
+        raise UserError(NONSENSE) from None
 
 
 BANNER = "banner"
@@ -261,7 +285,7 @@ INITIAL = {
 
 def warned(view: JSON, said: str) -> JSON:
     """A view with a sentence (plain text) above all else."""
-    banner = section(f":warning: {escape(said)}", block_id=BANNER).to_dict()
+    banner = section(f":warning: {prose(said)}", block_id=BANNER).to_dict()
     return view | {"blocks": [banner, *(b for b in view["blocks"] if b.get("block_id") != BANNER)][:LIST]}
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from slack_sdk.models.blocks import Block
 
-from bot.slack.mrkdwn import escape, line, link
+from bot.slack.mrkdwn import line, link, prose
 from bot.slack.views import accounts, digests
 from bot.slack.views import help as help_views
 from bot.slack.views.blocks import JSON, actions, button, context, divider, header, section, shortened
@@ -28,7 +28,7 @@ def home(
     `said` is why it could not be.
     """
     name = remembered.link.name if remembered else None
-    blocks: list[Block] = [context(f":warning: {escape(said)}")] if said and not remembered else []
+    blocks: list[Block] = [context(f":warning: {prose(said)}")] if said and not remembered else []
     blocks += accounts.state(style.service, command("tracker"), name)
     if remembered:
         blocks += [_buttons(), *_mine(mine, style, said), *_made(remembered, style)]
@@ -59,7 +59,7 @@ def _buttons() -> Block:
 def _mine(mine: Mine | None, style: Style, said: str | None) -> list[Block]:
     blocks: list[Block] = [header("My open issues")]
     if said:
-        return [*blocks, context(f":warning: {escape(said)}")]
+        return [*blocks, context(f":warning: {prose(said)}")]
     if mine is None:
         return [*blocks, context(ONE_MOMENT)]
     if not mine.issues:

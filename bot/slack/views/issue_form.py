@@ -9,7 +9,7 @@ from bot.errors import UserError
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Project, Ref
 from bot.slack.grammar.durations import hours
-from bot.slack.mrkdwn import escape
+from bot.slack.mrkdwn import prose
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, context, option, section, shortened
 from bot.usecases.catalog import Catalog
@@ -54,7 +54,7 @@ def create_form(
 
     `notes` stand below the subject: what is there already; `files` below the description.
     """
-    blocks: list[Block] = [section(f":warning: {escape(said)}", block_id=forms.BANNER)] if said else []
+    blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     chosen = option(shortened(project.name, 75), str(project.id)) if project else None
     blocks += [
         forms.field(
@@ -212,7 +212,6 @@ def carried_over(view: JSON) -> Draft:
 def _draft(
     values: forms.Values, choices: dict[str, str], watchers: tuple[str, ...], estimate: Decimal | None
 ) -> Draft:
-    parent = values.chosen("parent")
     return Draft(
         subject=values.text("subject") or "",
         description=values.text("description"),
@@ -224,12 +223,12 @@ def _draft(
         category=choices.get("category"),
         version=choices.get("version"),
         watch=watchers,
-        parent=int(parent) if parent and parent.isdigit() else None,
+        parent=values.number("parent"),
         start=values.day("start"),
         due=values.day("due"),
         estimate=estimate,
         private=bool(values.all_chosen("private")),
-        custom_fields={int(name[3:]): values.text(name) or "" for name in values.filled("cf_")},
+        custom_fields={forms.number_in(name[3:]): values.text(name) or "" for name in values.filled("cf_")},
     )
 
 

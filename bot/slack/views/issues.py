@@ -9,7 +9,7 @@ from slack_sdk.models.blocks.block_elements import InteractiveElement
 
 from bot.service.conventions import issue_url
 from bot.service.models import Issue, Relation
-from bot.slack.mrkdwn import cut, escape, from_markdown, from_textile, line, link
+from bot.slack.mrkdwn import cut, escape, from_markdown, from_textile, line, link, prose
 from bot.slack.views.blocks import (
     Message,
     actions,
@@ -27,6 +27,7 @@ from bot.usecases.issues import Created, Shown
 
 DESCRIPTION = 2500
 CHILDREN = ATTACHMENTS = 8
+NAME, VALUE = 60, 200
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def card(shown: Shown, style: Style, *, shareable: bool = True, said: str | None
         blocks.append(section(short + more))
     blocks += _connected(shown, style)
     if said:
-        blocks.append(context(escape(said)))
+        blocks.append(context(prose(said)))
     blocks.append(actions(_buttons(shown, style, shareable=shareable), block_id=f"issue-{issue.id}"))
     return Message(f"#{issue.id} {line(issue.subject)} – {kind(issue)}", tuple(blocks))
 
@@ -92,10 +93,10 @@ def created(made: Created, style: Style, why_private: str | None) -> Message:
     text = f"Created {title(issue, style)} in {line(made.project.name)}."
     blocks: list[Block] = [section(text)]
     if made.not_taken:
-        notes = "\n".join(f"• {escape(note)}" for note in made.not_taken)
+        notes = "\n".join(f"• {prose(note)}" for note in made.not_taken)
         blocks.append(section(f"{escape(style.service)} changed what you asked for:\n{notes}"))
     if why_private:
-        blocks.append(context(f"Only you see this: {escape(why_private)}."))
+        blocks.append(context(f"Only you see this: {prose(why_private)}."))
     blocks.append(open_it(issue, style))
     return Message(text, tuple(blocks))
 
@@ -167,7 +168,7 @@ def _facts(shown: Shown) -> list[tuple[str, str]]:
     for custom in issue.custom_fields:
         value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
         if value:
-            facts.append((line(custom.name), line(shortened(value, 200))))
+            facts.append((line(custom.name, NAME), line(value, VALUE)))
     return [(label, value) for label, value in facts if value][:20]
 
 

@@ -6,9 +6,9 @@ from slack_sdk.models.blocks import Block
 
 from bot.service.conventions import IDENTIFIER_LENGTH, PROJECT_NAME_LENGTH, ProjectStatus, project_url
 from bot.service.models import Project
-from bot.slack.mrkdwn import cut, line, link
+from bot.slack.mrkdwn import code, cut, line, link
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Message, actions, button, context, fields, section, shortened
+from bot.slack.views.blocks import JSON, Message, actions, button, context, fields, section
 from bot.slack.views.issues import Style
 from bot.usecases.naming import identifier_of
 from bot.usecases.projects import ProjectDraft
@@ -35,7 +35,7 @@ def project(shown: Project, style: Style) -> Message:
     """One project."""
     url = project_url(style.base_url, shown.identifier or shown.id)
     text = f"*{link(url, shown.name)}*"
-    blocks: list[Block] = [section(text), context(f"`{line(shown.identifier)}` · {_visibility(shown)}")]
+    blocks: list[Block] = [section(text), context(f"{code(shown.identifier)} · {_visibility(shown)}")]
     description = style.mrkdwn(shown.description or "").strip()
     if description:
         blocks.append(section(cut(description, 1500)))
@@ -46,7 +46,7 @@ def project(shown: Project, style: Style) -> Message:
         ("Custom fields", shown.issue_custom_fields),
     )
     blocks += fields(
-        (label, shortened(", ".join(line(ref.name) for ref in refs), 1500)) for label, refs in lists if refs
+        (label, cut(", ".join(line(ref.name) for ref in refs), 1500)) for label, refs in lists if refs
     )
     blocks.append(actions([button(f"Open in {style.service}", "open", url=url)]))
     return Message(text, tuple(blocks))
@@ -118,14 +118,14 @@ def created(shown: Project, style: Style, *, offer: bool) -> Message:
         )
     return Message(
         text,
-        (section(text), context(f"`{line(shown.identifier)}` · {_visibility(shown)}"), actions(buttons)),
+        (section(text), context(f"{code(shown.identifier)} · {_visibility(shown)}"), actions(buttons)),
     )
 
 
 def _line(shown: Project, style: Style) -> str:
     url = project_url(style.base_url, shown.identifier or shown.id)
     parent = f" in {line(shown.parent.name)}" if shown.parent and shown.parent.name else ""
-    return f"• {link(url, shown.name)} `{line(shown.identifier)}`{parent} · {_visibility(shown)}"
+    return f"• {link(url, shown.name)} {code(shown.identifier)}{parent} · {_visibility(shown)}"
 
 
 def _visibility(shown: Project) -> str:

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 
 from slack_sdk.models.blocks import Block
 
-from bot.slack.mrkdwn import escape
+from bot.errors import UserError
+from bot.slack.mrkdwn import line
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Message, actions, button, context, divider, section
 from bot.slack.views.issues import Style, listed
 from bot.usecases.search import Results
 
+UNDERSTOOD = 1000
 TRAIL = 50
 """How many pages back *Previous* knows its way; a button carries 2,000 characters."""
 
@@ -22,7 +24,7 @@ def results(
 
     `before` are the offsets of the pages that led here: a service may give fewer rows than it was asked for.
     """
-    how = context(escape(" · ".join(found.understood)))
+    how = context(line(" · ".join(found.understood), UNDERSTOOD))
     if not found.page.items and not found.offset:
         text = "No issue fits that search."
         return Message(text, (section(text), how))
@@ -50,12 +52,14 @@ def page_value(query: str, offset: int, before: Sequence[int] = ()) -> str:
 
 
 def read_page_value(value: str) -> tuple[str, int, tuple[int, ...]]:
-    """What `page_value` wrote: the query, the offset and those before it. Raises ValueError otherwise."""
-    data = json.loads(value)
-    if not (isinstance(data, dict) and isinstance(data.get("q"), str) and isinstance(data.get("o"), int)):
-        raise ValueError("not a page")  # noqa: TRY004 - whatever it is, it was not written by page_value
-    before = tuple(n for n in data.get("b") or () if isinstance(n, int) and n >= 0)
-    return data["q"], max(0, data["o"]), before
+    """What `page_value` wrote: the query, the offset and those before it. Raises UserError otherwise."""
+    try:
+        match json.loads(value):
+            case {"q": str(query), "o": offset, "b": [*before]}:
+                return query, forms.number_in(offset), tuple(forms.number_in(one) for one in before)
+    except ValueError:
+        pass
+    raise UserError(forms.NONSENSE)
 
 
 def search_form() -> JSON:

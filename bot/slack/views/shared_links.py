@@ -8,13 +8,14 @@ exactly, slack_sdk.models.metadata.
 from datetime import datetime
 
 from bot.service.models import Issue
+from bot.slack.mrkdwn import clean
 from bot.slack.views.blocks import JSON, context, section, shortened
 from bot.slack.views.issues import Style, kind, people, time_of, title
 from bot.usecases.issues import Shown
 
 TASK = "slack#/entities/task"
 REFERENCE = "issue"
-DESCRIPTION = 2000
+DESCRIPTION, NAME = 2000, 255
 
 
 def card(issue: Issue, style: Style) -> JSON:
@@ -40,9 +41,10 @@ def entity(issue: Issue, style: Style, posted: str | None = None) -> JSON:
         "external_ref": {"id": str(issue.id), "type": REFERENCE},
         "entity_payload": {
             "attributes": {
-                "title": {"text": shortened(issue.subject or f"#{issue.id}", 255)},
+                "title": {"text": shortened(clean(issue.subject), 255) or f"#{issue.id}"},
                 "display_id": f"#{issue.id}",
-                "display_type": (issue.tracker.name if issue.tracker else "") or "Issue",
+                "display_type": shortened(clean(issue.tracker.name if issue.tracker else ""), NAME)
+                or "Issue",
                 "product_name": style.service,
             },
             "fields": {name: field for name, field in fields.items() if field},
@@ -59,7 +61,7 @@ def details(shown: Shown, style: Style) -> JSON:
         "created_by": _text(issue.author.name if issue.author else None, type="string"),
         "date_created": _moment(issue.created_on),
         "date_updated": _moment(issue.updated_on),
-        "description": _text(shortened((issue.description or "").replace("\r\n", "\n"), DESCRIPTION)),
+        "description": _text(issue.description),
     }
     payload["fields"] |= {name: field for name, field in more.items() if field}
     custom = {
@@ -71,7 +73,12 @@ def details(shown: Shown, style: Style) -> JSON:
         "Private": "yes" if issue.is_private else "",
     }
     payload["custom_fields"] = [
-        {"key": label.lower().replace(" ", "_"), "label": label, "type": "string", "value": value}
+        {
+            "key": label.lower().replace(" ", "_"),
+            "label": label,
+            "type": "string",
+            "value": shortened(clean(value), NAME),
+        }
         for label, value in custom.items()
         if value
     ]
@@ -92,7 +99,7 @@ def refused(title: str, sentence: str) -> JSON:
 
 
 def _text(value: str | None, **more: str) -> JSON | None:
-    return {"value": value, **more} if value else None
+    return {"value": shortened(clean(value), DESCRIPTION), **more} if value else None
 
 
 def _moment(value: datetime | None) -> JSON | None:

@@ -10,7 +10,7 @@ from slack_sdk.models.blocks import Block, InputBlock
 from bot.errors import OutcomeUnknown, UserError
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
-from bot.slack.mrkdwn import escape, line, link
+from bot.slack.mrkdwn import escape, line, link, prose
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Message, actions, button, context, option, section
 from bot.slack.views.issues import Style, hours
@@ -36,7 +36,7 @@ class Typed:
 
 def time_form(on: Loggable | None, typed: Typed, metadata: str, said: str | None = None) -> JSON:
     """The form that logs time: on a project, or on an issue that is chosen in it (None: not yet)."""
-    blocks: list[Block] = [section(f":warning: {escape(said)}", block_id=forms.BANNER)] if said else []
+    blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     if on is not None and on.issue is None:
         blocks.append(section(f"On the project *{line(on.project.name)}*"))
     else:
@@ -137,13 +137,15 @@ def said_back(
     `did` is `Logged` or `Changed to`; `why_private` says why nobody else was told.
     """
     text = f"{did} {understood(spent, style, today)}."
-    about = [line(part) for part in (spent.title if spent.issue_id else "", spent.comments) if part]
+    about = [
+        line(part, COMMENT_LENGTH) for part in (spent.title if spent.issue_id else "", spent.comments) if part
+    ]
     blocks: list[Block] = [section(text)]
     if about:
         blocks.append(context(" · ".join(about)))
     blocks.append(context(f"Through me: {_long(totals.today)} today, {_long(totals.week)} this week"))
     if why_private:
-        blocks.append(context(f"Only you see this: {escape(why_private)}."))
+        blocks.append(context(f"Only you see this: {prose(why_private)}."))
     if isinstance(spent, Entry):
         blocks.append(actions([button("Edit", "time.edit", str(spent.id))]))
     else:
@@ -160,21 +162,23 @@ def announced(logged: Logged, style: Style, user_id: str) -> Message:
     where = what or link(project_url(style.base_url, spent.project_id), spent.title)
     text = f"<@{user_id}> logged {_long(spent.minutes)} on {where}"
     details = (spent.activity, spent.spent_on.isoformat(), spent.comments)
-    return Message(text, (section(text), context(" · ".join(line(part) for part in details if part))))
+    return Message(
+        text, (section(text), context(" · ".join(line(part, COMMENT_LENGTH) for part in details if part)))
+    )
 
 
 def needed(said: str, kept: str) -> Message:
     """What is answered when the form can't be opened any more: the way to it, with what was typed kept."""
-    text = escape(said)
+    text = prose(said)
     return Message(text, (section(text), actions([button("Fill in the form", "time.fill", kept)])))
 
 
 def unknown(style: Style, wanted: Wanted, error: OutcomeUnknown) -> Message:
     """What is said when nobody can tell whether it was logged; what was typed is said back."""
-    text = f":warning: {escape(error.sentence(style.service))}"
+    text = f":warning: {prose(error.sentence(style.service))}"
     if wanted.issue:
         text += f"\n{link(style.url(wanted.issue), f'Look at #{wanted.issue}')}"
-    comment = f": {line(wanted.comment)}" if wanted.comment else ""
+    comment = f": {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""
     return Message(text, (section(text), context(f"You entered {hours(wanted.hours)}{comment}.")))
 
 

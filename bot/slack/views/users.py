@@ -4,14 +4,15 @@ from slack_sdk.models.blocks import Block
 
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH, UserStatus, user_url
 from bot.service.models import User
-from bot.slack.mrkdwn import escape, line, link
+from bot.slack.mrkdwn import code, cut, escape, line, link
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Message, actions, button, context, fields, section, shortened
+from bot.slack.views.blocks import JSON, Message, actions, button, context, fields, section
 from bot.slack.views.issues import Style
 from bot.usecases.accounts import full_name
 from bot.usecases.users import Details, Linking, Made
 
 MEMBERSHIPS = 15
+NAME = 60
 STATUSES: dict[int, str] = {
     UserStatus.REGISTERED: "registered, not active yet",
     UserStatus.LOCKED: ":lock: locked",
@@ -117,7 +118,7 @@ def welcome(made: Made, style: Style, command: str, by: str, *, mailed: bool) ->
         else f"To work with {service} from here, link it: type `{command} link`, or press the button."
     )
     login = (
-        f"Your password for {service} itself was mailed to {escape(made.user.mail or 'you')}."
+        f"Your password for {service} itself was mailed to {line(made.user.mail or 'you')}."
         if mailed
         else f"You need no password here. For {service} itself, ask for one on its login page."
     )
@@ -149,10 +150,10 @@ def _inputs(details: Details) -> list[Block]:
 
 
 def _facts(shown: User) -> list[tuple[str, str]]:
-    facts = [("Groups", ", ".join(line(group.name) for group in shown.groups))]
+    facts = [("Groups", cut(", ".join(line(group.name) for group in shown.groups), 1000))]
     for custom in shown.custom_fields:
         value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
-        facts.append((line(custom.name), line(shortened(value or "", 200))))
+        facts.append((line(custom.name, NAME), line(value or "", 200)))
     return [(label, value) for label, value in facts if value][:10]
 
 
@@ -161,4 +162,4 @@ def _name(shown: User, style: Style) -> str:
 
 
 def _login(shown: User) -> str:
-    return f" (`{line(shown.login)}`)" if shown.login else ""
+    return f" ({code(shown.login)})" if shown.login else ""

@@ -54,7 +54,7 @@ async def test_a_manager_creates_projects_and_manages_them(api: "Api") -> None:
     answer = await api.create("project", "mia", **fields, parent_id=1, inherit_members=True, tracker_ids=[2])
     made = answer.body["project"]
     assert (answer.status, answer.headers["Location"]) == (201, f"{api.tracker.url}/projects/6")
-    assert (made["description"], made["is_public"], made["parent"]["id"]) == ("a\r\nb", False, 1)
+    assert (made["description"], made["is_public"], made["parent"]["id"]) == ("a\nb", False, 1)
     assert (await api.create("issue", "mia", project_id=6, subject="x")).body["issue"]["tracker"]["id"] == 2
     roles = (await api.get("/users/1.json", include="memberships")).body["user"]["memberships"][-1]["roles"]
     assert roles == [{"id": 2, "name": "Developer", "inherited": True}]

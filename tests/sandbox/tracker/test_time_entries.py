@@ -111,4 +111,4 @@ async def test_anothers_entry_needs_the_right(api: "Api") -> None:
     statuses = [(await api("PUT", "/time_entries/1.json", who, **change)).status for who in ("ben", "mia")]
     assert statuses == [403, 204]
     assert (await api("PUT", "/time_entries/9.json", **change)).status == 404
-    assert (await api("PUT", "/time_entries/1.json", None, **change)).status == 401
+    assert (await api("PUT", "/time_entries/1.json", None, **change)).status == 403

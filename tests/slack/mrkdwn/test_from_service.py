@@ -71,7 +71,7 @@ def test_markdown(text: str, expected: str) -> None:
         ("* one\n*# two\n*# three", "• one\n    1. two\n    2. three"),
         ('<pre><code class="ruby">\nx = "<y>" *z*\n</code></pre>', '```\nx = "&lt;y&gt;" *z*\n```'),
         ("before\n<pre>\nnever closed", "before\n\n```\nnever closed\n```"),
-        ("<code>x *y*</code> <notextile>*z*</notextile>", "`x *y*` *z*"),
+        ("<code>x *y*</code> <notextile>*z*</notextile>", "`x *y*` ∗z∗"),
         ('"a *b*":https://x.y/?a=1&b=2.', "<https://x.y/?a=1&amp;b=2|a b>."),
         ('"wiki":/projects/x', "wiki"),
         ("see https://x.y/a_b_c.", "see <https://x.y/a_b_c>."),

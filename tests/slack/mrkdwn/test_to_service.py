@@ -57,13 +57,13 @@ def test_a_message_keeps_its_looks(text: str, markdown: str, textile: str | None
     ("text", "shown"),
     [
         ("# not a heading", "# not a heading"),
-        ("2*3*4 a_b_c **x** \\*y", "2*3*4 a_b_c **x** \\*y"),
+        ("2*3*4 a_b_c * ~ x_y", "2*3*4 a_b_c * ~ x_y"),
         ("[a](https://x.y)", "[a](<https://x.y>)"),
         ("&lt;b&gt;x&lt;/b&gt; &amp;lt;", "&lt;b&gt;x&lt;/b&gt; &amp;lt;"),
         ("title\n---", "title\n---"),
         ("    indented", "indented"),
         ("[a]: b", "[a]: b"),
-        ("stray ` tick", "stray ` tick"),
+        ("stray ` tick **x** \\*y", "stray ˋ tick ∗*x*∗ \\∗y"),
     ],
 )
 def test_markdown_reads_plain_characters_as_themselves(text: str, shown: str) -> None:

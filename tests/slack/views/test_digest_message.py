@@ -228,7 +228,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_slack_takes_it_whatever_people_wrote(data: st.DataObject) -> None:
     texts = st.lists(TEXTS, min_size=1, max_size=4)

@@ -1,0 +1,272 @@
+"""The people of the load test: what each of them does again and again, and what they are told."""
+
+import asyncio
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from bot.sandbox.people import Person as Invented
+from bot.sandbox.workspace import snapshot
+from bot.sandbox.workspace.model import Channel
+from tests.benchmarks.load_service import key_of
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, input_named, option_saying, text_of, until
+
+TEAM_SIZE = 5
+PROJECT = "Web Shop"
+PATIENCE = 30.0
+WORDS = ("cart", "login", "delivery", "password", "push", "invoice", "search", "slow", "error", "page")
+
+
+def invented(number: int) -> Invented:
+    """A colleague, for the workspace."""
+    login = f"colleague{number}"
+    return Invented(
+        slack_id=f"U0LOAD{number:04}",
+        login=login,
+        firstname="Colleague",
+        lastname=str(number),
+        mail=f"{login}@x.example",
+        title="",
+        tz="Europe/London",
+        locale="en-GB",
+        api_key=key_of(number),
+        in_slack=True,
+    )
+
+
+def add_channels(office: Office, people: int) -> None:
+    """A channel for each few colleagues, the bot in it."""
+    state = office.workspace.state
+    for first in range(0, people, TEAM_SIZE):
+        members = {invented(number).slack_id for number in range(first, min(first + TEAM_SIZE, people))}
+        name = f"team-{first // TEAM_SIZE}"
+        state.add_channel(Channel(f"C0{name.upper()}", name, "channel", members | {state.app.bot_user_id}))
+
+
+@dataclass
+class Told:
+    """What people asked and were told, of all of them together."""
+
+    seconds: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    unanswered: Counter[str] = field(default_factory=Counter)
+    writes: dict[str, str] = field(default_factory=dict)
+    """By what was to be written: what was said of it, empty when nothing was."""
+    troubles: Counter[str] = field(default_factory=Counter)
+    """Sentences that were no success, numbers left out."""
+
+    def trouble(self, what: str, said: str) -> None:
+        """Count a sentence."""
+        words = " ".join(word for word in said.split() if not any(c.isdigit() for c in word))
+        self.troubles[f"{what}: {words[:120]}"] += 1
+
+
+class Colleague(Person):
+    """A person who looks straight into the local Slack's memory: it costs the machine next to nothing."""
+
+    def __init__(self, office: Office, number: int, issues: list[int], told: Told) -> None:
+        super().__init__(office, invented(number).slack_id, f"team-{number // TEAM_SIZE}")
+        self.number = number
+        self.issues = issues
+        self.told = told
+        self.chance = random.Random(number)  # noqa: S311 - what people do next is no secret
+        self._written = 0
+
+    async def state(self) -> JSON:
+        """The forms and the Home tab; messages are read by `after`."""
+        state = self.office.workspace.state
+        home = state.homes.get(self.user_id)
+        return {
+            "views": [snapshot._view(state, view) for view in state.stack(self.user_id)],
+            "home": snapshot._view(state, home) if home else None,
+        }
+
+    async def after(self, doing: Awaitable[object], channel: str | None = None) -> JSON:
+        """What the bot newly says to the person, or of them, after doing something."""
+        state = self.office.workspace.state
+        said = state.messages[self.office.channel_id(channel or self.channel)]
+        since = said[-1].ts if said else ""
+        await doing
+
+        async def new() -> JSON | None:
+            for message in reversed(said):
+                if message.ts <= since:
+                    return None
+                if message.by_app and (
+                    message.to == self.user_id or message.text.startswith(f"<@{self.user_id}>")
+                ):
+                    return snapshot._message(state, message)
+            return None
+
+        return await until(new, PATIENCE)
+
+    async def link(self) -> None:
+        """Link the account, as anybody does."""
+        await self.command("/tracker link")
+        await self.submit(await self.form("Link Tracker"), {"API key": key_of(self.number)})
+        await self.close(await self.form("Linked to Tracker"))
+
+    async def work(self, until_then: float, pause: float) -> None:
+        """Do this and that until then, with pauses of this length on average."""
+        names = list(ACTS)
+        weights = [weight for weight, _ in ACTS.values()]
+        await asyncio.sleep(self.chance.uniform(0, pause))
+        while time.monotonic() < until_then:
+            [name] = self.chance.choices(names, weights)
+            began = time.monotonic()
+            try:
+                await ACTS[name][1](self)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
+                self.told.unanswered[f"{name}: {type(error).__name__}"] += 1
+                shown = [f"{v['title']['text']}: {text_of(v)}" for v in (await self.state())["views"]]
+                self.told.trouble(f"unanswered, {name}", " ".join(shown))
+            else:
+                self.told.seconds[name].append(time.monotonic() - began)
+            for view in reversed((await self.state())["views"]):
+                await self.close(view)
+            left = until_then - time.monotonic()
+            await asyncio.sleep(max(0, min(left, self.chance.expovariate(1 / pause))))
+
+    async def show(self) -> None:
+        """Look at an issue."""
+        said = text_of(await self.after(self.command(f"/issue {self.chance.choice(self.issues)}")))
+        if "*Status*" not in said:
+            self.told.trouble("show", said)
+
+    async def search(self) -> None:
+        """Search, and turn to the next page at times."""
+        word = self.chance.choice(WORDS)
+        answer = await self.after(self.command(f"/issues {word} status:any project:any"))
+        said = text_of(answer)
+        if "issue" not in said[:20] and "Nothing" not in said:
+            self.told.trouble("search", said)
+
+    async def turn_page(self) -> None:
+        """List everything and turn to the second page."""
+        answer = await self.after(self.command("/issues status:any project:any"))
+        if "Next" not in text_of(answer):
+            self.told.trouble("page", text_of(answer))
+            return
+        state, ts = self.office.workspace.state, answer["ts"]
+        await self.press(answer, "Next ›")
+
+        async def turned() -> bool:
+            message = state.find(answer["channel"], ts)
+            return message is None or text_of({"blocks": message.blocks}) != text_of(answer)
+
+        await until(turned, PATIENCE)
+
+    def mark(self, what: str) -> str:
+        """Words that no other write has, noted as written."""
+        self._written += 1
+        mark = f"{what} {self.number}-{self._written}"
+        self.told.writes[mark] = ""
+        return mark
+
+    def note(self, mark: str, said: str, done: str) -> None:
+        """What was said of a write."""
+        self.told.writes[mark] = "done" if done in said else said
+        if done not in said:
+            self.told.trouble(mark.split(" ", maxsplit=1)[0], said)
+
+    async def create(self) -> None:
+        """Create an issue by command."""
+        mark = self.mark("created")
+        answer = await self.after(self.command(f"/issue new {mark} project:webshop"))
+        self.note(mark, text_of(answer), f" {mark}>")
+
+    async def log_time(self) -> None:
+        """Log time by command."""
+        mark = self.mark("logged")
+        issue = self.chance.choice(self.issues)
+        answer = await self.after(self.command(f"/timelog {issue} 30m activity:design {mark}"))
+        self.note(mark, text_of(answer), "ogged 30 min on")
+
+    async def create_by_form(self) -> None:
+        """Create an issue by the form."""
+        await self.shortcut("create_issue")
+        form = await self.form("New issue")
+        block = input_named(form, "Project")
+        for _ in range(3):  # a select that found nothing is typed into again
+            found = (await self.suggest(form, "Project", PROJECT)).get("options")
+            if found:
+                break
+        else:
+            self.told.trouble("form", "no project was suggested")
+            return
+        chosen = option_saying(found, PROJECT)
+        await self._act({"view": {"id": form["id"]}}, block, block["element"], selected_option=chosen)
+
+        async def filled() -> JSON | None:
+            form = await self.form("New issue")
+            labels = {block["label"]["text"] for block in form["blocks"] if block["type"] == "input"}
+            return form if "Priority" in labels or ":warning:" in text_of(form) else None
+
+        form = await until(filled, PATIENCE)
+        mark = self.mark("by form")
+        await self.submit(form, {"Subject": mark})
+        self.note(mark, await self._outcome(form), f" {mark}>")
+
+    async def attach(self) -> None:
+        """Attach a file to an issue."""
+        await self.command(f"/issue attach {self.chance.choice(self.issues)}")
+        form = await self.form("Attach files")
+        mark = self.mark("file").replace(" ", "-")
+        self.told.writes[mark] = self.told.writes.pop(mark.replace("-", " ", 1))
+        file = await self.upload(mark, self.chance.randbytes(20_000))
+        await self.submit(form, {"Files": [file]})
+        self.note(mark, await self._outcome(form), f"{mark}* attached")
+
+    async def _outcome(self, form: JSON) -> str:
+        """What stands in a form's place, or in it, once it was sent."""
+
+        async def answered() -> str | None:
+            views = (await self.state())["views"]
+            if not views:
+                return "the form closed"
+            view = views[-1]
+            if view["hash"] == form["hash"] and not view["errors"]:
+                return None
+            said = f"{view['title']['text']} {text_of(view)} {view['errors'] or ''}"
+            busy = view["busy"] or view["title"]["text"] == "One moment" or ":hourglass" in said
+            return None if busy else said
+
+        return await until(answered, PATIENCE)
+
+    async def go_home(self) -> None:
+        """Open the Home tab and wait until it is filled."""
+        before = self.office.workspace.state.homes.get(self.user_id)
+        hashed = before.hash if before else ""
+        await self.open_home()
+
+        async def filled() -> bool:
+            home = await self.home()
+            return home is not None and home["hash"] != hashed and "One moment" not in text_of(home)
+
+        await until(filled, PATIENCE)
+
+    async def list_digests(self) -> None:
+        """Look at the channel's digests."""
+        await self.after(self.command("/digest"))
+
+    async def ask_who(self) -> None:
+        """Ask who one is."""
+        await self.after(self.command("/tracker whoami"))
+
+
+ACTS: dict[str, tuple[int, Callable[[Colleague], Awaitable[None]]]] = {
+    "show an issue": (24, Colleague.show),
+    "search": (20, Colleague.search),
+    "turn a page": (5, Colleague.turn_page),
+    "create by command": (9, Colleague.create),
+    "create by form": (7, Colleague.create_by_form),
+    "log time": (15, Colleague.log_time),
+    "attach a file": (4, Colleague.attach),
+    "Home": (8, Colleague.go_home),
+    "list digests": (3, Colleague.list_digests),
+    "whoami": (5, Colleague.ask_who),
+}
+"""What people do, each with how often among a hundred acts."""

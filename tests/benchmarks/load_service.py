@@ -1,0 +1,136 @@
+"""The reference service of the load test, in its own process: slow, failing now and then, counted."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+
+from aiohttp import web
+
+from bot.sandbox.demo import demo_data
+from bot.sandbox.tracker import defaults
+from bot.sandbox.tracker.data import Data, User, free_id, put
+from bot.sandbox.tracker.server import Tracker
+
+FAULTS = (
+    "reset before it",
+    "reset after it",
+    "500 before it",
+    "500 after it",
+    "502 with a page",
+    "200 with a page",
+    "429",
+    "cut short",
+    "3 s late",
+)
+PROJECTS = (1, 2, 3)
+PAGE = "<!DOCTYPE html><html><body>Bad gateway</body></html>"
+
+
+@dataclass
+class Held:
+    """What the service has in the end: subjects, comments and file names, each as often as it is there."""
+
+    written: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    requests: int = 0
+
+
+def key_of(number: int) -> str:
+    """The key of a colleague."""
+    return f"{number:040x}"
+
+
+def company(people: int) -> Data:
+    """The demo's company, with this many more developers in its public projects."""
+    data = demo_data(datetime.now(UTC))
+    for number in range(people):
+        login = f"colleague{number}"
+        user = User(
+            free_id(data.users), login, "Colleague", str(number), f"{login}@x.example", key_of(number)
+        )
+        put(data.users, user)
+        for project in PROJECTS:
+            data.join(data.projects[project], user, defaults.DEVELOPER)
+    return data
+
+
+def serve(pipe: Connection, people: int, latency: float) -> None:
+    """Runs the service; the process's whole life.
+
+    Sends its address and the numbers of issues that all colleagues see; takes the share of requests that
+    fail, any number of times, and at last None, to which it answers with what it holds.
+    """
+    asyncio.run(_serve(pipe, people, latency))
+
+
+async def _serve(pipe: Connection, people: int, latency: float) -> None:
+    tracker = Tracker(company(people), issue_updates=True)
+    held, failing, chance = Held(), 0.0, random.Random(1)  # noqa: S311 - which request fails is no secret
+
+    @web.middleware
+    async def faulty(
+        request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        held.requests += 1
+        await asyncio.sleep(latency)
+        if chance.random() >= failing:
+            return await handler(request)
+        fault = chance.choice(FAULTS)
+        held.faults[fault] += 1
+        return await _failed(fault, request, handler)
+
+    app = tracker.app()
+    app.middlewares.insert(0, faulty)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    issues = tracker.data.issues.values()
+    seen = [issue.id for issue in issues if issue.project_id in PROJECTS and not issue.is_private]
+    pipe.send((f"http://127.0.0.1:{runner.addresses[0][1]}", seen))
+    while (said := await asyncio.to_thread(pipe.recv)) is not None:
+        failing = said
+    await runner.cleanup()
+    data = tracker.data
+    held.written.update(issue.subject for issue in data.issues.values())
+    held.written.update(entry.comments or "" for entry in data.time_entries.values())
+    held.written.update(file.filename for file in data.attachments.values() if file.issue_id)
+    pipe.send(held)
+
+
+async def _failed(
+    fault: str, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    assert request.transport
+    match fault:
+        case "reset before it":
+            request.transport.abort()
+            return web.Response()
+        case "500 before it":
+            return web.Response(status=500, text=PAGE, content_type="text/html")
+        case "429":
+            return web.Response(status=429, headers={"Retry-After": "1"})
+        case "3 s late":
+            await asyncio.sleep(3)
+            return await handler(request)
+    answer = await handler(request)
+    match fault:
+        case "reset after it":
+            request.transport.abort()
+        case "500 after it" | "502 with a page":
+            return web.Response(status=int(fault[:3]), text=PAGE, content_type="text/html")
+        case "200 with a page":
+            return web.Response(text=PAGE, content_type="text/html")
+        case "cut short":
+            assert isinstance(answer, web.Response)
+            whole = bytes(answer.body) if isinstance(answer.body, bytes) else b""
+            short = web.StreamResponse(status=answer.status, headers={"Content-Length": str(len(whole) + 9)})
+            short.content_type = "application/json"
+            await short.prepare(request)
+            await short.write(whole[: len(whole) // 2])
+            request.transport.close()
+            return short
+    return answer

@@ -1,0 +1,264 @@
+"""What the filters of the issue list should find, told from the issues themselves.
+
+All issues of the project `depot` are read once, raw and without a filter. From what their fields hold come
+ways of filtering, each with a plain test of an issue that shares no code with the bot.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from itertools import combinations
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import aiohttp
+
+from bot.service.filters import DateRange, IssueFilters, TimeRange
+from tests.contract.world import World
+
+Row = dict[str, Any]
+Fits = Callable[[Row], bool]
+UNKNOWN = 99_999
+MANY = 10
+ABSENT = {  # a value that no issue has, in the form of its field
+    "Attempts": "77",
+    "Voltage": "0.125",
+    "First seen": "2023-02-28",
+    "Tester": str(UNKNOWN),
+    "Broken since": str(UNKNOWN),
+    "Building": str(UNKNOWN),
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of filtering: what it is about, as the client takes it, as it is typed, and whom it fits."""
+
+    about: str
+    given: dict[str, Any]
+    typed: str
+    fits: Fits
+
+
+@dataclass(frozen=True)
+class Depot:
+    """The issues of `depot` and below as one person sees them."""
+
+    project: int
+    cellar: int
+    rows: tuple[Row, ...]
+    me: frozenset[int]
+    zone: ZoneInfo
+
+    def found(self, *ways: Way) -> set[int]:
+        """The numbers of the issues that all the ways fit."""
+        return {row["id"] for row in self.rows if all(way.fits(row) for way in ways)}
+
+    def filters(self, *ways: Way) -> IssueFilters:
+        """The ways as one filter of the client's, over the whole project and, unless they say, any status."""
+        given: dict[str, Any] = {"project_id": self.project, "status": "any"}
+        for way in ways:
+            more = way.given.get("custom_fields", ())
+            given |= way.given | {"custom_fields": (*given.get("custom_fields", ()), *more)}
+        return IssueFilters(**given)
+
+    def typed(self, *ways: Way) -> str:
+        """The same as a person types it."""
+        status = "" if any(way.about == "status" for way in ways) else "status:any "
+        return f"project:depot {status}{' '.join(way.typed for way in ways)}"
+
+    def ways(self) -> list[Way]:
+        """Every filter in every form, with values that issues have and one that none has."""
+        return [
+            *self._subprojects(),
+            *self._refs("tracker", "tracker", "tracker_ids"),
+            *self._refs("status", "status", "status"),
+            *(_status(word) for word in ("open", "closed", "any")),
+            *self._refs("assigned_to", "to", "assigned_to"),
+            *_set_or_not("assigned_to", "to", "assigned_to", "nobody", "anybody"),
+            *self._refs("author", "author", "author"),
+            *self._mine(),
+            *self._refs("priority", "priority", "priority_ids"),
+            *self._refs("category", "category", "category_ids"),
+            *_set_or_not("category", "category", "category_ids", "none", "any"),
+            *self._refs("fixed_version", "version", "fixed_version_ids"),
+            *_set_or_not("fixed_version", "version", "fixed_version_ids", "none", "any"),
+            *self._numbers("parent", "parent_ids", lambda row: row.get("parent", {}).get("id")),
+            *self._numbers("id", "issue_ids", lambda row: row["id"]),
+            *(_subject(text) for text in ("pallet", "DOCK jams", "100%", "needs_a", "yesterday's", "zebra")),
+            *(way for name in ("created", "updated", "closed") for way in self._moments(name)),
+            *(way for name in ("start", "due") for way in self._days(name)),
+            *self._custom_fields(),
+        ]
+
+    def forms(self) -> list[tuple[Way, ...]]:
+        """Every filter in every form, each once with the value that fits the fewest; many beside a word."""
+        best: dict[str, tuple[tuple[bool, int], Way]] = {}
+        for way in self.ways():
+            form = re.sub(r"(?<=[:,=.])([0-9-]+|\"[^\"]*\")", "…", way.typed)
+            fitting = (not self.found(way), len(self.found(way)))
+            if form not in best or fitting < best[form][0]:
+                best[form] = (fitting, way)
+        word = _subject("pallet")
+        return [(way, word) if fitting[1] > MANY else (way,) for fitting, way in best.values()]
+
+    def pairs(self) -> list[tuple[Way, Way]]:
+        """Of any two filters the pair that says most: it finds little, but something, and each alone more."""
+        alone = [(way, self.found(way)) for way in self.ways()]
+        best: dict[tuple[str, str], tuple[tuple[bool, int], tuple[Way, Way]]] = {}
+        for (one, ones), (other, others) in combinations(alone, 2):
+            both = ones & others
+            says = (bool(both) and both < ones and both < others, -len(both))
+            about = (one.about, other.about)
+            if one.about != other.about and (about not in best or says > best[about][0]):
+                best[about] = (says, (one, other))
+        return [pair for _, pair in best.values()]
+
+    def _subprojects(self) -> Iterator[Way]:
+        yield Way("subproject", {"subprojects": "none"}, "subproject:none", _among("project", self.project))
+        named = {"subprojects": (self.cellar,)}
+        yield Way("subproject", named, "subproject:cellar", _among("project", self.project, self.cellar))
+
+    def _refs(self, key: str, option: str, argument: str) -> Iterator[Way]:
+        names = {row[key]["id"]: row[key]["name"] for row in self.rows if key in row}
+        first, *_, last = sorted(names)
+        for numbers in (*((number,) for number in sorted(names)), (first, last), (UNKNOWN,)):
+            said = ",".join(
+                f'"{names[n]}"' if names.get(n, "Closed") != "Closed" else f"#{n}" for n in numbers
+            )
+            yield Way(option, {argument: numbers}, f"{option}:{said}", _among(key, *numbers))
+
+    def _mine(self) -> Iterator[Way]:
+        yield Way("to", {"assigned_to": ("me",)}, "to:me", _among("assigned_to", *self.me))
+        [me, *_] = sorted(self.me)
+        yield Way("author", {"author": ("me",)}, "author:me", _among("author", me))
+
+    def _numbers(self, option: str, argument: str, held: Callable[[Row], int | None]) -> Iterator[Way]:
+        numbers = sorted({number for row in self.rows if (number := held(row))})
+        for chosen in ((numbers[0],), (numbers[0], numbers[-1]), (UNKNOWN,), (numbers[-1], UNKNOWN)):
+            yield Way(
+                option,
+                {argument: chosen},
+                f"{option}:{','.join(map(str, chosen))}",
+                lambda row, chosen=chosen: held(row) in chosen,  # type: ignore[misc]
+            )
+
+    def _moments(self, option: str) -> Iterator[Way]:
+        key = f"{option}_on"
+
+        def day(row: Row) -> date | None:
+            return _moment(row[key]).astimezone(self.zone).date() if row[key] else None
+
+        for typed, since, until in _spans(day(row) for row in self.rows):
+            span = TimeRange(
+                datetime.combine(since, time.min, self.zone) if since else None,
+                datetime.combine(until, time(23, 59, 59), self.zone) if until else None,
+            )
+            yield Way(option, {key: span}, f"{option}:{typed}", _within(day, since, until))
+
+    def _days(self, option: str) -> Iterator[Way]:
+        key = f"{option}_date"
+
+        def day(row: Row) -> date | None:
+            return date.fromisoformat(row[key]) if row[key] else None
+
+        for typed, since, until in _spans(day(row) for row in self.rows):
+            yield Way(option, {key: DateRange(since, until)}, f"{option}:{typed}", _within(day, since, until))
+
+    def _custom_fields(self) -> Iterator[Way]:
+        fields = {field["id"]: field["name"] for row in self.rows for field in row["custom_fields"]}
+        for number, name in sorted(fields.items()):
+            values = {value for row in self.rows for value in _custom(row, number)}
+            for value in (*sorted(values), ABSENT.get(name, "nowhere")) if filterable(name) else ():
+                yield _custom_field(number, value)
+
+
+def filterable(name: str) -> bool:
+    """Whether a custom field of the depot's filters, and has values there."""
+    return name not in ("Shelf", "Environment")
+
+
+async def depot(world: World, login: str, zone: str) -> Depot:
+    """All that this person, for whom it is a day as long as it is one in `zone`, sees there now."""
+    async with aiohttp.ClientSession(headers={world.key_header: world.keys[login]}) as session:
+
+        async def read(path: str, **params: str | int) -> Any:
+            async with session.get(f"{world.url}/{path}.json", params=params) as answer:
+                return await answer.json()
+
+        projects = (await read("projects", limit=100))["projects"]
+        ids = {project["identifier"]: project["id"] for project in projects}
+        rows: list[Row] = []
+        while True:
+            page = await read("issues", project_id=ids["depot"], status_id="*", limit=100, offset=len(rows))
+            rows += page["issues"]
+            if len(rows) >= page["total_count"]:
+                break
+    crew = {row["assigned_to"]["id"] for row in rows if "Depot crew" in str(row.get("assigned_to"))}
+    return Depot(
+        ids["depot"],
+        ids["cellar"],
+        tuple(rows),
+        frozenset({world.users[login]} | (crew if login == "ana" else set())),
+        ZoneInfo(zone),
+    )
+
+
+def _among(key: str, *numbers: int) -> Fits:
+    return lambda row: key in row and row[key]["id"] in numbers
+
+
+def _set_or_not(key: str, option: str, argument: str, none: str, any_: str) -> Iterator[Way]:
+    yield Way(option, {argument: none}, f"{option}:{none}", lambda row: key not in row)
+    yield Way(option, {argument: any_}, f"{option}:{any_}", lambda row: key in row)
+
+
+def _status(word: str) -> Way:
+    wanted = {"open": (False,), "closed": (True,), "any": (False, True)}[word]
+    return Way("status", {"status": word}, f"status:{word}", lambda row: row["status"]["is_closed"] in wanted)
+
+
+def _subject(text: str) -> Way:
+    words = text.casefold().split()
+    fits: Fits = lambda row: all(word in row["subject"].casefold() for word in words)  # noqa: E731
+    return Way("subject", {"subject": text}, text, fits)
+
+
+def _custom(row: Row, number: int) -> list[str]:
+    [value] = [field["value"] for field in row["custom_fields"] if field["id"] == number]
+    return [one for one in (value if isinstance(value, list) else [value]) if one]
+
+
+def _custom_field(number: int, value: str) -> Way:
+    given = {"custom_fields": ((number, value),)}
+    return Way(f"cf_{number}", given, f'cf_{number}:"{value}"', lambda row: value in _custom(row, number))
+
+
+def _spans(held: Iterable[date | None]) -> Iterator[tuple[str, date | None, date | None]]:
+    days = sorted(day for day in held if day)
+    early, late = days[len(days) // 3], days[-len(days) // 3]
+    day_before, day_after = early - timedelta(days=1), late + timedelta(days=1)
+    long_ago = days[0] - timedelta(days=400)
+    yield f">={day_after}", day_after, None
+    yield f"<={day_before}", None, day_before
+    yield f"{early}..{late}", early, late
+    for day in (*days[:: max(1, len(days) // 4)], long_ago):
+        yield str(day), day, day
+
+
+def _within(held: Callable[[Row], date | None], since: date | None, until: date | None) -> Fits:
+    def fits(row: Row) -> bool:
+        day = held(row)
+        return day is not None and (since is None or day >= since) and (until is None or day <= until)
+
+    return fits
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def differing(told: Iterable[tuple[str, set[int], set[int]]]) -> dict[str, tuple[set[int], set[int]]]:
+    """Of filters, what they found and what they should have, those that differ: too few, and too many."""
+    return {name: (expected - found, found - expected) for name, found, expected in told if found != expected}

@@ -1,0 +1,160 @@
+"""A key that stops working without a word: the service takes its owner for an anonymous visitor from then on.
+
+For each doing it fades at the first request, at the second, and so on until the doing is through before it.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from bot.service.client import Client
+from bot.service.filters import IssueFilters
+from tests.contract.switches import switched
+from tests.contract.world import World
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until, waiting
+from tests.journeys.wire import Wire
+
+REJECTED = "no longer accepts your API key"
+MOST_REQUESTS = 20
+NEVER = 10**9
+
+
+class Fading(Wire):
+    """Takes the key away from every request from the one with the number `fades_at` on."""
+
+    def __init__(self, target: str, key_header: str) -> None:
+        super().__init__(target)
+        self.key_header = key_header
+        self.fades_at = NEVER
+        self.written_faded: list[str] = []
+
+    async def _pass_on(self, request: web.Request) -> web.StreamResponse:
+        if len(self.asked) >= self.fades_at:
+            if request.method != "GET":
+                self.written_faded.append(f"{request.method} {request.path}")
+            kept = {name: value for name, value in request.headers.items() if name != self.key_header}
+            request = request.clone(headers=kept)
+        return await super()._pass_on(request)
+
+    def fade(self, at: int) -> None:
+        """Fade at this request from now on."""
+        self.fades_at = at
+        self.heal()
+
+
+@pytest_asyncio.fixture
+async def wire(world: World) -> AsyncIterator[Fading]:
+    wire = Fading(world.url, world.key_header)
+    await wire.up()
+    yield wire
+    await wire.down()
+
+
+@pytest_asyncio.fixture
+async def ana(world: World, wire: Fading, tmp_path: Path) -> AsyncIterator[Person]:
+    """Ana, in an office that reaches its service over the wire; not linked yet."""
+    office = Office(tmp_path, service_url=wire.url, key_header=world.key_header)
+    await office.open()
+    yield Person(office, "U0ANA0001")
+    await office.close()
+    assert office.violations() == []
+
+
+Typed = Callable[[World], str]
+READS: dict[str, Typed] = {
+    "one's own account": lambda _: "/tracker whoami",
+    "an issue": lambda w: f"/issue {w.issues['parent']}",
+    "found issues": lambda _: "/issues rounding project:webshop status:any",
+    "all issues": lambda _: "/issues status:any project:any",
+    "the projects": lambda _: "/tracker projects",
+    "a project": lambda _: "/tracker project webshop",
+    "a person": lambda w: f"/tracker user {w.users['ben']}",
+}
+WRITES: dict[str, Typed] = {
+    "a new issue": lambda w: (
+        f"/issue new Fading away project:webshop-search priority:high to:{w.users['ana']}"
+    ),
+    "time": lambda w: f"/timelog {w.issues['in_child']} 20m activity:design Fading away",
+    "a digest": lambda _: "/digest add webshop hourly tz:UTC",
+    "a channel's project": lambda _: "/tracker default webshop-search",
+}
+
+
+async def answers(ana: Person, world: World, wire: Fading, typed: str) -> AsyncIterator[str]:
+    """What is answered while the key fades ever later; the last is whole: it faded too late to matter."""
+    for at in range(MOST_REQUESTS):
+        wire.fade(NEVER)
+        await ana.office.link(ana.user_id, world.keys["ana"])
+        wire.fade(at)
+        said = await answer(ana, typed)
+        faded = len(wire.asked) > at
+        wire.fade(NEVER)
+        yield said
+        if not faded:
+            return
+    raise AssertionError("it asks for ever more")
+
+
+async def answer(ana: Person, typed: str) -> str:
+    """Type it; what comes: a message, or the form to link anew, which is closed again."""
+    before = {message["ts"] for message in await ana.messages()}
+
+    async def fresh() -> list[JSON]:
+        return [message for message in await ana.messages() if message["ts"] not in before]
+
+    async def there() -> list[JSON]:
+        return [view for view in (await ana.state())["views"] if not waiting(view)] or await fresh()
+
+    await ana.command(typed)
+    shown = (await until(there))[-1]
+    if "title" in shown:
+        await ana.close(shown)
+        await until(fresh)
+    return text_of(shown)
+
+
+@pytest.mark.parametrize("name", READS)
+async def test_what_an_anonymous_visitor_sees_is_never_shown_as_ones_own(
+    ana: Person, world: World, wire: Fading, name: str
+) -> None:
+    said = [text async for text in answers(ana, world, wire, READS[name](world))]
+
+    assert len(said) > 1
+    assert [text for text in said[:-1] if REJECTED not in text] == []
+    assert REJECTED not in said[-1]
+    assert wire.written_faded == []
+
+
+@pytest.mark.parametrize("name", WRITES)
+async def test_nothing_is_written_with_a_faded_key(
+    ana: Person, world: World, wire: Fading, client: Client, name: str
+) -> None:
+    said = [text async for text in answers(ana, world, wire, WRITES[name](world))]
+
+    assert len(said) > 1
+    rejected = [REJECTED in text for text in said]
+    assert rejected == sorted(rejected, reverse=True)  # what is asked after the write doesn't undo it
+    assert rejected[0]
+    assert len(wire.written_faded) <= 1  # when it faded after the last look at it: the service refuses that
+    found = await client.list_issues(world.key("chris"), IssueFilters(subject="Fading away"))
+    assert {issue.author.id for issue in found.items if issue.author} <= {world.users["ana"]}
+
+
+async def test_an_interface_that_is_switched_off_is_told_as_that_and_costs_nobody_their_key(
+    ana: Person, world: World, wire: Fading
+) -> None:
+    await ana.office.link(ana.user_id, world.keys["ana"])
+    async with switched(world, rest_enabled=False) as off:
+        wire.target = off.url
+        for typed in READS.values():
+            assert "switch its REST interface on" in await answer(ana, typed(world))
+        for typed in WRITES.values():
+            assert "switch its REST interface on" in await answer(ana, typed(world))
+    wire.target = world.url
+
+    assert "Ana Ruiz" in await answer(ana, "/tracker whoami")

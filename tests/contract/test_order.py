@@ -1,0 +1,106 @@
+"""The order of the issue list, by every key, and its pages."""
+
+import re
+import typing
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from bot.service.client import Client
+from bot.service.conventions import SortField
+from bot.service.filters import IssueFilters, Sort
+from tests.contract.oracle import Depot, Row, depot
+from tests.contract.world import World
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+
+NAMED = ("project", "author", "category", "fixed_version")
+NUMBERED = ("tracker", "status", "priority")
+
+
+def key_of(field: str) -> Callable[[Row], Any]:
+    """What an issue is sorted by; a group, which has no first name, is like nobody."""
+    if field == "assigned_to":
+        return lambda row: name if " " in (name := row.get(field, {}).get("name", "")) != "Depot crew" else ""
+    if field in NAMED:
+        return lambda row: row.get(field, {}).get("name", "")
+    if field in NUMBERED:
+        return lambda row: row[field]["id"]
+    return lambda row: row[field]
+
+
+async def ordered(client: Client, world: World, held: Depot, *sort: Sort, tracker: str = "") -> list[Row]:
+    """The issues of the depot, or those with that tracker, as they come; each as it is in the depot."""
+    wanted = (world.trackers[tracker],) if tracker else ()
+    filters = IssueFilters(project_id=held.project, tracker_ids=wanted, status="any", sort=sort)
+    page = await client.list_issues(world.key("ana"), filters)
+    rows = {row["id"]: row for row in held.rows}
+    return [rows[issue.id] for issue in page.items]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+async def test_every_key_sorts_up_and_down(client: Client, world: World, *, descending: bool) -> None:
+    held = await depot(world, "ana", "UTC")
+    unsorted = []
+    for field in sorted(set(typing.get_args(SortField)) - {"parent"}):
+        rows = await ordered(client, world, held, Sort(field, descending), tracker="Feature")
+        keys = [key_of(field)(row) for row in rows]
+        valued = [key for key in keys if key not in (None, "")]
+        gaps = sum((one in (None, "")) != (other in (None, "")) for one, other in pairwise(keys))
+        if gaps > 1 or valued != sorted(valued, reverse=descending):
+            unsorted.append((field, keys))
+
+    assert unsorted == []
+
+
+async def test_children_stand_below_their_parents(client: Client, world: World) -> None:
+    held = await depot(world, "ana", "UTC")
+
+    order = [row["id"] for row in await ordered(client, world, held, Sort("parent"))]
+
+    for row in held.rows:
+        if "parent" in row:
+            assert order.index(row["parent"]["id"]) < order.index(row["id"])
+
+
+async def test_three_keys_sort_one_after_the_other_and_pages_join_without_gaps(
+    client: Client, world: World
+) -> None:
+    held = await depot(world, "ana", "UTC")
+    sort = (Sort("tracker"), Sort("priority", descending=True), Sort("created_on"))
+    expected = sorted(
+        held.rows, key=lambda row: (row["tracker"]["id"], -row["priority"]["id"], row["created_on"])
+    )
+    filters = IssueFilters(project_id=held.project, status="any", sort=sort)
+
+    numbers: list[int] = []
+    for offset in range(0, len(expected) + 1, 9):
+        page = await client.list_issues(world.key("ana"), filters, offset=offset, limit=9)
+        assert page.total_count == len(expected)
+        numbers += [issue.id for issue in page.items]
+
+    assert numbers == [row["id"] for row in expected]
+
+
+@pytest.mark.parametrize(
+    ("typed", "key"),
+    [
+        ("priority:desc,created", lambda row: (-row["priority"]["id"], row["created_on"])),
+        ("status,-updated", lambda row: (row["status"]["id"], -int(re.sub(r"\D", "", row["updated_on"])))),
+        ("subject", lambda row: row["subject"]),
+    ],
+)
+async def test_an_order_that_is_typed_is_the_order_listed(
+    office: Office, world: World, typed: str, key: Callable[[Row], Any]
+) -> None:
+    await office.link("U0ANA0001", world.keys["ana"])
+    held = await depot(world, "ana", "UTC")
+    ana = Person(office, "U0ANA0001")
+
+    shown = await ana.ask(f"/issues project:depot status:any tracker:feature sort:{typed}")
+
+    rows = [row for row in held.rows if row["tracker"]["name"] == "Feature"]
+    expected = [row["id"] for row in sorted(rows, key=key)]
+    assert [int(number) for number in re.findall(r"#(\d+)", shown["text"])] == expected[:10]

@@ -1,0 +1,139 @@
+"""Names of every script and none: what a person writes is what comes back, on both services."""
+
+import re
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from bot.errors import Refused
+from bot.service.client import Client
+from bot.service.filters import IssueFilters
+from bot.service.writes import NewIssue, NewProject, NewTimeEntry, NewUser, UploadInput
+from tests.contract.world import World
+
+CHOSEN = [
+    "naïve café",
+    "nai\u0308ve cafe\u0301",
+    "日本語の件名",
+    "שלום עולם",
+    "مرحبا \u202bבעברית\u202c end",
+    "\u202eevil\u2066txt\u2069",
+    "👩‍👩‍👧‍👦 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ❤️ 1️⃣",
+    "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 𐍈 \U0010fffd",
+    "Z̸̢̧̛a̴̡͠l̶͝g̵o̷",
+    "ﷺ ﷽",
+    "a\u00a0b\u2003c\u200bd\ufeffe",
+    "I\u0307stanbul ıI ß ẞ ﬁ",
+    "<script>&amp;&#x27;\"'`</script>",
+    "%s %00 %F0 \\u0041 ${x} #{x} {{x}}",
+    "<!channel> <@U0ANA0001> *b* _i_ ~s~",
+    "𒐫" * 60,
+]
+"""Composed and decomposed, right to left, joined, beyond the first plane, stacked, invisible, quoted."""
+ANYTHING = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
+"""Control characters and what is no character too; only halves of characters are none that JSON can carry."""
+
+
+async def content(text: str) -> AsyncIterator[bytes]:
+    yield text.encode()
+
+
+async def round_trip(client: Client, world: World, text: str) -> None:
+    """Write it everywhere where an issue, a file or time has a text, and read it back."""
+    key = world.key("ana")
+    upload = await client.upload_file(key, content(text), filename=f"{text}.txt")
+    wanted = NewIssue(
+        project_id=world.project("lab"),
+        subject=text,
+        description=text,
+        uploads=(UploadInput(token=upload.token, filename=f"{text}.txt", description=text),),
+    )
+    made = await client.create_issue(key, wanted)
+    entry = await client.create_time_entry(
+        key,
+        NewTimeEntry(
+            issue_id=world.issues["child"],
+            hours=Decimal(1),
+            activity_id=world.activities["Design"],
+            comments=text,
+        ),
+    )
+
+    filters = IssueFilters(issue_ids=(made.id,), include=frozenset({"attachments"}))
+    [read] = (await client.list_issues(key, filters)).items
+    assert (made.subject, read.subject, read.description) == (text, text, text)
+    assert (read.attachments[0].filename, read.attachments[0].description) == (stored(f"{text}.txt"), text)
+    assert entry.comments == text
+
+
+def stored(name: str) -> str:
+    """What becomes of a file's name: told by hand, not by the bot's own rule."""
+    name = name.rsplit("/", 1)[-1].rsplit("\\", 1)[-1]
+    kept = "".join("_" if character in "/?%*:|\"'<>" else character for character in name)
+    while "__" in kept and "__" not in name:
+        kept = kept.replace("__", "_")
+    return kept
+
+
+@pytest.mark.parametrize("text", CHOSEN, ids=range(len(CHOSEN)))
+async def test_a_text_comes_back_as_it_was_written(client: Client, world: World, text: str) -> None:
+    await round_trip(client, world, text)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=ANYTHING)
+@example("\x00\x07\x1b[31m\x7f")
+@example("\r\n\t\u2028\u2029\x85\x0b\x0c")
+@example("\ufffe\uffff\U0010ffff\ufeff")
+@example(" \u00a0\u3000 ")
+@example("\x1f")
+async def test_any_text_at_all_comes_back_or_is_refused_as_blank(
+    client: Client, world: World, text: str
+) -> None:
+    wanted = NewIssue(project_id=world.project("lab"), subject=text, description=text)
+    if re.fullmatch(r"[^\S\x1c-\x1f]*", text):
+        with pytest.raises(Refused, match="422"):
+            await client.create_issue(world.key("ana"), wanted)
+        return
+    made = await client.create_issue(world.key("ana"), wanted)
+    [read] = (await client.list_issues(world.key("ana"), IssueFilters(issue_ids=(made.id,)))).items
+    assert (made.subject, read.subject) == (text, text)
+    assert read.description == "\r\n".join(re.split("\r\n|\r|\n", text))
+
+
+@pytest.mark.parametrize("text", CHOSEN, ids=range(len(CHOSEN)))
+async def test_people_and_projects_have_names_of_every_script(
+    client: Client, world: World, text: str
+) -> None:
+    key, unique = world.key("chris"), uuid4().hex[:10]
+    person = NewUser(
+        login=unique,
+        firstname=text[:30],
+        lastname=text[:30],
+        mail=f"{unique}@example.test",
+        generate_password=True,
+    )
+    user = await client.create_user(key, person)
+    project = await client.create_project(
+        key, NewProject(name=text, identifier=unique, description=text, is_public=False)
+    )
+
+    user, project = await client.get_user(key, user.id), await client.get_project(key, unique)
+    assert (user.firstname, user.lastname) == (text[:30], text[:30])
+    assert (project.name, project.description) == (text, text)
+
+
+@pytest.mark.parametrize(("letter", "most"), [("x", 255), ("ü", 255), ("🙂", 255), ("e\u0301", 127)])
+async def test_length_is_counted_in_characters(client: Client, world: World, letter: str, most: int) -> None:
+    def wanted(times: int) -> NewIssue:
+        return NewIssue(project_id=world.project("lab"), subject=letter * times)
+
+    made = await client.create_issue(world.key("ana"), wanted(most))
+    assert made.subject == letter * most
+    with pytest.raises(Refused) as caught:
+        await client.create_issue(world.key("ana"), wanted(most + 1))
+    assert caught.value.errors == ("Subject is too long (maximum is 255 characters)",)

@@ -1,0 +1,196 @@
+"""What people do with projects, users and their own account."""
+
+from collections.abc import AsyncGenerator
+
+from tests.faults.scene import CHANNEL, KEYS, NUMBER, Scene, doing, owner
+from tests.journeys.office import TEAM
+
+Steps = AsyncGenerator[None, None]
+INFRASTRUCTURE = 3
+
+
+async def projects_made(s: Scene) -> int:
+    return sum(project.name == s.word for project in s.data.projects.values())
+
+
+async def users_made(s: Scene) -> int:
+    return sum(user.login == s.slug for user in s.data.users.values())
+
+
+async def users_changed(s: Scene) -> int:
+    return sum(user.lastname == s.word for user in s.data.users.values())
+
+
+async def default_set(s: Scene) -> int:
+    found = await s.office.bot.store.channels.default_project(TEAM, CHANNEL)
+    return int(found is not None)
+
+
+async def default_cleared(s: Scene) -> int:
+    return 1 - await default_set(s)
+
+
+async def ben_linked(s: Scene) -> int:
+    return int(await s.office.bot.store.links.get(owner("ben")) is not None)
+
+
+async def ana_unlinked(s: Scene) -> int:
+    return int(await s.office.bot.store.links.get(owner("ana")) is None)
+
+
+# Projects
+
+
+@doing("projects", "command:tracker")
+async def list_projects(s: Scene) -> Steps:
+    yield
+    await s.ana.command("/tracker projects")
+
+
+@doing("project", "command:tracker")
+async def show_project(s: Scene) -> Steps:
+    yield
+    await s.ana.command("/tracker project webshop")
+
+
+@doing("default", "command:tracker", effect=default_set, said="from now on")
+async def set_default(s: Scene) -> Steps:
+    yield
+    await s.ana.command("/tracker default infrastructure")
+
+
+@doing("no default", "command:tracker", effect=default_cleared, said="any more")
+async def clear_default(s: Scene) -> Steps:
+    await s.office.bot.store.channels.set_default(
+        TEAM, CHANNEL, INFRASTRUCTURE, "Infrastructure", by=owner("ana")
+    )
+    yield
+    await s.ana.command("/tracker default none")
+
+
+@doing("project form", "command:tracker", who="chris")
+async def project_form(s: Scene) -> Steps:
+    yield
+    await s.chris.command(f"/tracker project new {s.word}")
+
+
+@doing("type project name", "action:project.name", asked=False, who="chris")
+async def type_name(s: Scene) -> Steps:
+    await s.chris.command("/tracker project new")
+    form = await s.form("New project", "chris")
+    yield
+    await s.chris.type_into(form, "Name", s.word)
+
+
+@doing("submit project", "form:project.new", effect=projects_made, said="Created", typed=True, who="chris")
+async def submit_project(s: Scene) -> Steps:
+    await s.chris.command(f"/tracker project new {s.word}")
+    form = await s.form("New project", "chris")
+    yield
+    await s.chris.submit(form, {"Description": "Typed with care"})
+
+
+@doing("default button", "action:project.default", effect=default_set, said="from now on", who="chris")
+async def default_pressed(s: Scene) -> Steps:
+    await s.chris.command(f"/tracker project new {s.word}")
+    made = await s.after(s.chris.submit(await s.form("New project", "chris"), {}), "chris")
+    yield
+    await s.chris.press(made, "Make it this channel's project")
+
+
+# Users
+
+
+@doing("user", "command:tracker")
+async def show_user(s: Scene) -> Steps:
+    yield
+    await s.ana.command("/tracker user 3")
+
+
+@doing("user form", "command:tracker", who="chris")
+async def user_form(s: Scene) -> Steps:
+    yield
+    await s.chris.command("/tracker user new @gwen")
+
+
+@doing("submit user", "form:user.new", effect=users_made, said="Created", typed=True, who="chris")
+async def submit_user(s: Scene) -> Steps:
+    await s.chris.command("/tracker user new @gwen")
+    form = await s.form("New account", "chris")
+    yield
+    values = {"Login": s.slug, "Mail": f"{s.slug}@harbor.example", "Last name": s.word}
+    await s.chris.submit(form, values)
+
+
+@doing("user edit form", "command:tracker", who="chris")
+async def user_edit_form(s: Scene) -> Steps:
+    yield
+    await s.chris.command("/tracker user edit 4")
+
+
+@doing("submit changed user", "form:user.edit", effect=users_changed, said="Saved", typed=True, who="chris")
+async def submit_changed_user(s: Scene) -> Steps:
+    await s.chris.command("/tracker user edit 4")
+    form = await s.form("Change account", "chris")
+    yield
+    await s.chris.submit(form, {"Last name": s.word})
+
+
+# One's own account
+
+
+@doing("account", "command:tracker")
+async def account(s: Scene) -> Steps:
+    yield
+    await s.ana.command("/tracker")
+
+
+@doing("whoami", "command:tracker")
+async def whoami(s: Scene) -> Steps:
+    yield
+    await s.ana.command("/tracker whoami")
+
+
+@doing("unlink", "command:tracker", effect=ana_unlinked, said="forgotten")
+async def unlink(s: Scene) -> Steps:
+    yield
+    await s.ana.command("/tracker unlink")
+
+
+@doing("link form", "command:tracker", who="ben")
+async def link_form(s: Scene) -> Steps:
+    yield
+    await s.person("ben").command("/tracker link")
+
+
+@doing("submit key", "form:link", effect=ben_linked, said="are linked as", who="ben")
+async def submit_key(s: Scene) -> Steps:
+    await s.person("ben").command("/tracker link")
+    form = await s.form("Link Tracker", "ben")
+    yield
+    await s.person("ben").submit(form, {"API key": KEYS["ben"]})
+
+
+@doing("submit key and go on", "form:link", said="are linked as", who="ben")
+async def submit_key_and_go_on(s: Scene) -> Steps:
+    await s.person("ben").command(f"/issue {NUMBER}")
+    form = await s.form("Link Tracker", "ben")
+    yield
+    await s.person("ben").submit(form, {"API key": KEYS["ben"]})
+
+
+@doing("close link form", "closed:link", who="ben")
+async def close_link(s: Scene) -> Steps:
+    await s.person("ben").command(f"/issue {NUMBER}")
+    form = await s.form("Link Tracker", "ben")
+    yield
+    await s.person("ben").close(form)
+
+
+@doing("link button", "action:link.open", who="ben")
+async def link_pressed(s: Scene) -> Steps:
+    ben = s.person("ben")
+    await ben.command(f"/issue {NUMBER}")
+    offer = await s.after(ben.close(await s.form("Link Tracker", "ben")), "ben")
+    yield
+    await ben.press(offer, "Link Tracker")

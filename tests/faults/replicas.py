@@ -1,0 +1,110 @@
+"""Two replicas of the bot on one database, and the ways in which Slack hands them one thing twice."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+from urllib.parse import parse_qs, urlencode
+
+import aiohttp
+
+from bot.app import Bot
+from bot.sandbox.workspace.delivery import Answer
+from bot.sandbox.workspace.http import HttpDelivery, signature
+from bot.slack.inflight import InFlight
+from tests.faults.scene import Scene
+from tests.journeys.office import Office, free_port
+from tests.journeys.reading import JSON, until
+
+Mode = Literal["once", "again", "anew"]
+Copy = tuple[bytes, dict[str, str]]
+
+
+class Replicas(Scene):
+    """A scene whose office has a second bot.
+
+    `mode` is how each delivery comes: "once"; "again", twice to both bots at the same moment, an event as a
+    retry too; "anew", to the other bot as a second press, or as another event of the same content.
+    """
+
+    mode: Mode = "once"
+    other: Bot
+    _one: HttpDelivery
+
+    async def settled(self) -> None:
+        """Wait until nobody has anything in hand."""
+
+        def idle(in_flight: InFlight) -> bool:
+            return not len(in_flight)
+
+        async def all_idle() -> bool:
+            delivering = self.office.workspace._errands._running
+            return not delivering and idle(self.office.bot.in_flight) and idle(self.other.in_flight)
+
+        await until(all_idle)
+        await asyncio.sleep(0)
+        await until(all_idle)
+
+    async def post(self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> Answer:
+        """What stands for Slack's one POST; Slack is told what came back last."""
+        ports = (self.office.bot.port, self.other.port)
+        copies = [(port, body, headers) for port in ports]
+        if self.mode == "once":
+            copies = copies[:1]
+        if self.mode == "again":
+            retried = {"X-Slack-Retry-Num": "1", "X-Slack-Retry-Reason": "http_timeout"}
+            event = headers["Content-Type"] == "application/json"
+            copies += [(port, body, headers | (retried if event else {})) for port in ports]
+        if self.mode == "anew":
+            copies[1] = (ports[1], *self._anew(body, headers))
+        sending = [asyncio.create_task(self._send(session, *copy)) for copy in copies]
+        answers = [await answer for answer in asyncio.as_completed(sending)]
+        return answers[-1]
+
+    async def _send(
+        self, session: aiohttp.ClientSession, port: int, body: bytes, headers: dict[str, str]
+    ) -> Answer:
+        url = f"http://127.0.0.1:{port}/slack/events"
+        async with session.post(url, data=body, headers=headers) as answer:
+            text = await answer.text()
+            assert answer.status == 200, (answer.status, body)
+            return Answer("acknowledged", json.loads(text) if text.startswith("{") else text)
+
+    def _anew(self, body: bytes, headers: dict[str, str]) -> Copy:
+        if headers["Content-Type"] == "application/json":
+            event: JSON = json.loads(body)
+            body = json.dumps(event | {"event_id": event["event_id"] + "B"}).encode()
+        elif body.startswith(b"payload="):
+            payload: JSON = json.loads(parse_qs(body.decode())["payload"][0])
+            body = urlencode({"payload": json.dumps(self._pressed_again(payload))}).encode()
+        timestamp = headers["X-Slack-Request-Timestamp"]
+        signed = signature(self.office.workspace.signing_secret, timestamp, body)
+        return body, headers | {"X-Slack-Signature": signed}
+
+    def _pressed_again(self, payload: JSON) -> JSON:
+        if payload["type"] not in ("block_actions", "view_submission"):
+            return payload
+        workspace = self.office.workspace
+        channel = (payload.get("channel") or {}).get("id")
+        in_modal = (payload.get("view") or {}).get("type") == "modal"
+        trigger = workspace._triggers.issue(payload["user"]["id"], channel, in_modal=in_modal)
+        actions = [a | {"action_ts": workspace.state.new_ts()} for a in payload.get("actions") or ()]
+        return payload | {"trigger_id": trigger} | ({"actions": actions} if actions else {})
+
+
+@asynccontextmanager
+async def replicas(directory: Path, database_url: str) -> AsyncIterator[Replicas]:
+    """An office over HTTP whose bot has a twin."""
+    office = Office(directory, transport="http", database_url=database_url)
+    await office.open()
+    scene = Replicas(office, office.tracker)
+    scene.other = Bot(office.bot.settings.model_copy(update={"port": free_port()}))
+    await scene.other.start()
+    office.workspace._delivery._post = scene.post  # type: ignore[attr-defined]
+    try:
+        yield scene
+    finally:
+        await scene.other.stop(5)
+        await office.close()

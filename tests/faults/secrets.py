@@ -1,0 +1,97 @@
+"""The hunt for canaries: secrets that must turn up in no log, no message, no form and no database."""
+
+import io
+import json
+import logging
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import structlog
+
+from bot import telemetry
+from tests.faults.scene import Scene
+from tests.journeys.reading import JSON
+
+
+class _Raw(logging.Handler):
+    """Keeps what is logged as it is, before anything is struck out: words, values, exceptions' texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said = f"{record.name} {record.getMessage()}"
+        if record.exc_info and record.exc_info[1]:
+            said += "".join(traceback.format_exception(record.exc_info[1]))
+        self.lines.append(said)
+
+
+@dataclass
+class Logs:
+    """What was logged: as the program prints it, and as it was given to the loggers."""
+
+    printed: io.StringIO = field(default_factory=io.StringIO)
+    raw: _Raw = field(default_factory=_Raw)
+
+
+@contextmanager
+def listening() -> Iterator[Logs]:
+    """Log at DEBUG as the program does, into a string, while the block runs."""
+    logs, root = Logs(), logging.getLogger()
+    handlers, level = root.handlers, root.level
+    levels = {name: logging.getLogger(name).level for name in (*telemetry.QUIET, "apscheduler")}
+    telemetry.configure("json", "debug", stream=logs.printed)
+    root.addHandler(logs.raw)
+    try:
+        yield logs
+    finally:
+        root.handlers, root.level = handlers, level
+        for name, before in levels.items():
+            logging.getLogger(name).setLevel(before)
+        structlog.reset_defaults()
+        structlog.contextvars.clear_contextvars()
+
+
+def canaries(scene: Scene) -> dict[str, str]:
+    """The secrets of an office by what they are: everybody's key, the bot's tokens, its encryption keys."""
+    settings, workspace = scene.office.bot.settings, scene.office.workspace
+    found = {f"the key of {user.login}": user.api_key for user in scene.data.users.values()}
+    found |= {"the bot's token": workspace.bot_token, "the app's token": workspace.app_token}
+    keys = enumerate(settings.encryption_keys, 1)
+    return found | {f"encryption key {number}": key.get_secret_value() for number, key in keys}
+
+
+def told(scene: Scene, text: str, where: str) -> list[str]:
+    """A sentence for each canary in a text, with what stands before it."""
+    found = ((name, text.find(secret)) for name, secret in canaries(scene).items())
+    return [f"{name} is in {where}: …{text[max(0, at - 300) : at]!r}" for name, at in found if at >= 0]
+
+
+def shown(scene: Scene, states: Sequence[JSON]) -> list[str]:
+    """Canaries in what people see: messages, forms with their metadata, the Home tab, details of links.
+
+    What somebody has just typed into a form is theirs, and not among it.
+    """
+    visible = []
+    for state in states:
+        views = [{**view, "state": None} for view in (*state["views"], state["home"]) if view]
+        visible.append(json.dumps([state["messages"], views, state["details"]], ensure_ascii=False))
+    return told(scene, "\n".join(visible), "what people see")
+
+
+def stored(scene: Scene) -> list[str]:
+    """Canaries in the bytes of the SQLite database, its journal too."""
+    files = Path(scene.office.directory).glob("bot.db*")
+    return told(scene, "\n".join(file.read_bytes().decode("latin-1") for file in files), "the database")
+
+
+def logged(scene: Scene, logs: Logs) -> list[str]:
+    """Canaries in the logs; and a sentence if nothing was logged, as then nothing was looked at."""
+    raw = told(scene, "\n".join(logs.raw.lines), "what the loggers were given")
+    return told(scene, logs.printed.getvalue(), "the printed logs") + raw or (
+        [] if logs.raw.lines else ["nothing was logged at all"]
+    )

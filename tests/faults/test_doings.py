@@ -1,0 +1,22 @@
+"""Everything that people can do is among the doings."""
+
+from collections.abc import Collection
+
+from bot.slack import register
+from tests.faults.doings import DOINGS
+
+REGISTERED: dict[str, Collection[str]] = {
+    "command": register.COMMANDS,
+    "shortcut": register.SHORTCUTS,
+    "action": register.ACTIONS,
+    "event": register.EVENTS,
+    "form": {*register.FORMS, "link"},
+    "closed": register.CLOSED,
+    "options": register.OPTIONS,
+}
+
+
+def test_whatever_is_registered_is_done() -> None:
+    registered = {f"{kind}:{name}" for kind, names in REGISTERED.items() for name in names}
+
+    assert registered == {name for doing in DOINGS.values() for name in doing.serves}

@@ -1,0 +1,54 @@
+"""Keys that the service takes for nobody's from the moment of the act on, though the form is open already."""
+
+from contextlib import aclosing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.demo import demo_data
+from bot.sandbox.tracker.server import Tracker
+from bot.slack import pauses
+from tests.faults.doings import DOINGS
+from tests.faults.scene import Scene
+from tests.journeys.office import Office
+from tests.journeys.wire import Wire
+
+
+async def test_nothing_is_sent_to_be_written_with_a_faded_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pauses, "PAUSE", 0.02)
+    service = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+    await service.start()
+    wire = Wire(service.url)
+    await wire.up()
+    office = Office(tmp_path, service_url=wire.url)
+    await office.open()
+    scene = Scene(office, service)
+    keys = {user.id: user.api_key for user in scene.data.users.values()}
+    asked, written: dict[str, int] = 0, {}
+
+    for name, doing in DOINGS.items():
+        if doing.effect is None:
+            continue
+        await scene.begin()
+        async with aclosing(doing.way(scene)) as steps:
+            await anext(steps)
+            await scene.settled()
+            for number, user in enumerate(scene.data.users.values()):
+                user.api_key = f"{number:040}"
+            wire.heal()
+            await anext(steps, None)
+            await scene.settled()
+        requests = wire.heal()
+        asked += len(requests)
+        written |= {name: [one for one in requests if not one.startswith("GET ")]}
+        for user in scene.data.users.values():
+            user.api_key = keys.setdefault(user.id, user.api_key)
+
+    await office.close()
+    await wire.down()
+    await service.stop()
+    assert asked
+    assert {name: sent for name, sent in written.items() if sent} == {}

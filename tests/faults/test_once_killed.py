@@ -1,0 +1,145 @@
+"""A replica is killed in the middle of a write, and what it was handed comes to the other one."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from bot.sandbox.demo import demo_data
+from bot.sandbox.people import ANA
+from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace.delivery import Answer
+from tests.journeys.office import Office, free_port
+from tests.journeys.person import Person
+from tests.journeys.reading import text_of, until
+from tests.journeys.wire import Wire
+
+SUBJECT = "Half done"
+
+
+class Pair:
+    """The office's own bot, and a process beside it that gets all that is delivered while it lives."""
+
+    def __init__(self, office: Office) -> None:
+        self.office = office
+        self.port = free_port()
+        self.process: asyncio.subprocess.Process | None = None
+        self.delivered: list[tuple[bytes, dict[str, str]]] = []
+        office.workspace._delivery._post = self.post  # type: ignore[attr-defined]
+
+    async def start(self) -> None:
+        settings, workspace = self.office.bot.settings, self.office.workspace
+        environment = {
+            "PATH": os.environ["PATH"],
+            "SLACK_BOT_TOKEN": workspace.bot_token,
+            "SLACK_SIGNING_SECRET": workspace.signing_secret,
+            "SLACK_API_URL": workspace.api_url,
+            "SERVICE_BASE_URL": settings.service_base_url,
+            "DATABASE_URL": settings.database_url,
+            "ENCRYPTION_KEYS": settings.encryption_keys[0].get_secret_value(),
+            "HOST": "127.0.0.1",
+            "PORT": str(self.port),
+        }
+        self.process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bot", "run"), env=environment, stderr=asyncio.subprocess.DEVNULL
+        )
+        await until(self._healthy, 30)
+
+    async def kill(self) -> None:
+        process, self.process = self.process, None
+        if process:
+            process.kill()
+            await process.wait()
+
+    async def post(self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> Answer:
+        """What stands for Slack's POST."""
+        self.delivered.append((body, headers))
+        url = f"http://127.0.0.1:{self.port if self.process else self.office.bot.port}/slack/events"
+        async with session.post(url, data=body, headers=headers) as answer:
+            assert answer.status == 200
+            return Answer("acknowledged", await answer.json(content_type=None))
+
+    async def _healthy(self) -> bool:
+        try:
+            async with self.office.http.get(f"http://127.0.0.1:{self.port}/healthz") as answer:
+                return answer.status == 200
+        except aiohttp.ClientError:
+            return False
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Tracker]:
+    tracker = Tracker(demo_data(datetime.now(UTC)))
+    await tracker.start()
+    yield tracker
+    await tracker.stop()
+
+
+@pytest.fixture
+async def wire(service: Tracker) -> AsyncIterator[Wire]:
+    wire = Wire(service.url)
+    await wire.up()
+    yield wire
+    await wire.down()
+
+
+@pytest.fixture
+async def pair(wire: Wire, tmp_path: Path, url_of_postgresql: str) -> AsyncIterator[Pair]:
+    office = Office(tmp_path, transport="http", service_url=wire.url, database_url=url_of_postgresql)
+    await office.open()
+    await office.link(ANA.slack_id, ANA.api_key)
+    pair = Pair(office)
+    yield pair
+    await pair.kill()
+    await office.close()
+
+
+async def killed_while(pair: Pair, wire: Wire, doing: Awaitable[object]) -> str:
+    """Do it, kill who does it once the service is asked to write; what the other says to the delivery."""
+    wire.heal()
+    wire.faults = ["slow"]
+    await doing
+
+    async def asked() -> bool:
+        return any(request.startswith("POST") for request in wire.asked)
+
+    await until(asked)
+    await pair.kill()
+    async with aiohttp.ClientSession() as session:
+        return str((await pair.post(session, *pair.delivered[-1])).payload or "")
+
+
+async def test_a_killed_write_is_not_done_again_by_the_other_replica(
+    pair: Pair, wire: Wire, service: Tracker
+) -> None:
+    ana = Person(pair.office, ANA.slack_id)
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+
+    def done() -> list[str]:
+        return [i.subject for i in service.data.issues.values() if i.subject.startswith(SUBJECT)]
+
+    async def once() -> bool:
+        return len(done()) == 1
+
+    async def all_done() -> bool:
+        return len(done()) == 2
+
+    await pair.start()
+    said = await killed_while(pair, wire, ana.submit(form, {"Subject": SUBJECT}))
+    await until(once)
+    await ana.submit(form, {})
+    again = text_of(await ana.form_saying("New issue", "sent already"))
+
+    assert "look whether it was done" in said
+    assert "look whether it was done" in again
+    await pair.start()
+    await killed_while(pair, wire, ana.command(f"/issue new {SUBJECT} too project:webshop"))
+    await until(all_done)
+    assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
+    assert done() == ["Half done", "Half done too"]

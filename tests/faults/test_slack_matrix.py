@@ -1,0 +1,103 @@
+"""Everything that people do × every call to Slack that it makes × everything that can go wrong with that.
+
+By default each doing meets one fault at each of the methods that it calls, which another one is from doing to
+doing; `ISSUEBOT_MATRIX=all` goes through all faults, at one call and at every one.
+"""
+
+import asyncio
+import os
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from itertools import product
+from pathlib import Path
+
+import aiohttp
+import pytest
+from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
+
+from bot.sandbox.workspace.api import rates
+from bot.slack import pacing, pauses, posting, submission, webclient
+from bot.slack.listeners import accounts
+from tests.faults import secrets
+from tests.faults.doings import DOINGS
+from tests.faults.scene import Scene
+from tests.faults.slack_matrix import Cell, Matrix, faults_of
+from tests.journeys.office import Office
+from tests.journeys.slackwire import SlackWire
+
+EVERYTHING = os.environ.get("ISSUEBOT_MATRIX") == "all"
+PARTS, LANES = 4, 3
+"""Tests that share the doings, and offices that are open at the same time in each: some faults are waits."""
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever waits, the bot or Slack's rates, waits for a moment only."""
+    patience = aiohttp.ClientTimeout(total=0.8)
+    monkeypatch.setattr(webclient, "TIMEOUT", patience)
+    monkeypatch.setattr(posting, "TIMEOUT", patience)
+    monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.01)
+    monkeypatch.setattr(submission, "TAKEN_IN", 0.1)
+    monkeypatch.setattr(accounts, "TAKEN_IN", 0.1)
+    monkeypatch.setattr(pauses, "PAUSE", 0.02)
+    monkeypatch.setattr(pacing, "SECONDS_PER_CHANNEL", 0)
+    monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
+    monkeypatch.setattr(rates, "PER_MINUTE", {})
+    monkeypatch.setattr(rates, "MESSAGE_BURST", 10**6)
+
+
+@asynccontextmanager
+async def matrix_in(directory: Path, logs: secrets.Logs) -> AsyncIterator[Matrix]:
+    """An office whose way to Slack can fail."""
+    wire = SlackWire()
+    office = Office(directory, slack_wire=wire)
+    await office.open()
+    try:
+        yield Matrix(Scene(office, office.tracker), wire, logs)
+    finally:
+        await office.close()
+
+
+def cells(name: str, methods: list[str], turns: dict[str, int]) -> Iterator[Cell]:
+    """What a doing is put through; `turns` count how often each method had its turn."""
+    for method in methods:
+        faults = faults_of(method)
+        if EVERYTHING:
+            yield from (Cell(name, method, *one) for one in product(faults, (False, True)))
+        else:
+            turns[method] += 1
+            yield Cell(name, method, faults[turns[method] % len(faults)], turns[method] % 2 == 0)
+
+
+@pytest.mark.timeout(0 if EVERYTHING else 240)
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_whatever_slack_fails_at_people_hear_the_truth_and_it_is_done_once(
+    part: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    names, ran = list(DOINGS), 0
+    wrong: list[str] = []
+    turns: dict[str, int] = defaultdict(lambda: part * 7)
+    one_by_one = asyncio.Lock()  # migrations can't run side by side in one process
+
+    async def lane(number: int) -> None:
+        nonlocal ran
+        async with one_by_one:
+            opening = matrix_in(tmp_path_factory.mktemp("office"), logs)
+            matrix = await opening.__aenter__()
+        try:
+            for name in names[part * LANES + number :: PARTS * LANES]:
+                for cell in cells(name, await matrix.methods(name), turns):
+                    await matrix.run(cell)
+            ran += matrix.ran
+            wrong.extend([*matrix.wrong, *secrets.stored(matrix.scene), *secrets.logged(matrix.scene, logs)])
+        finally:
+            await opening.__aexit__(None, None, None)
+
+    with secrets.listening() as logs:
+        async with asyncio.TaskGroup() as lanes:
+            for number in range(LANES):
+                lanes.create_task(lane(number))
+    print(f"{ran} cells, {len(wrong)} promises broken")  # noqa: T201 - the figure that is asked for
+    assert ran
+    assert not wrong, "\n".join(wrong)

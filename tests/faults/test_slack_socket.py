@@ -1,0 +1,155 @@
+"""Socket Mode when the socket breaks: the bot comes back, and nothing that it took is lost or done twice."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.people import ANA
+from bot.slack import socketmode
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import text_of, until
+from tests.journeys.slackwire import SlackWire
+
+GARBAGE = (
+    *("", "null", "[]", "5", "{", "[" * 5000, '"{"', "\u0000", "ping"),
+    *('{"type": "hello"}', '{"type": "nothing"}', '{"type": "slash_commands"}', '{"envelope_id": 5}'),
+    *(
+        '{"type": "interactive", "envelope_id": "1"}',
+        '{"type": "events_api", "envelope_id": [], "payload": 5}',
+    ),
+    '{"type": "interactive", "envelope_id": "2", "payload": []}',
+    '{"type": "slash_commands", "envelope_id": "3", "payload": {"command": {}}}',
+)
+
+
+@pytest.fixture
+def wire() -> SlackWire:
+    return SlackWire()
+
+
+@pytest.fixture
+async def ana(wire: SlackWire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Person]:
+    monkeypatch.setattr(socketmode, "SECONDS_BETWEEN_PINGS", 0.2)
+    office = Office(tmp_path, slack_wire=wire)
+    await office.open()
+    await office.link(ANA.slack_id, ANA.api_key)
+    yield Person(office, ANA.slack_id)
+    await office.close()
+
+
+async def opened(wire: SlackWire, number: int) -> None:
+    """Wait until so many sockets were opened, and one of them is."""
+
+    async def look() -> bool:
+        return len(wire.called("socket")) >= number and bool(wire.sockets)
+
+    await until(look)
+
+
+async def works(ana: Person) -> None:
+    assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
+
+
+def created(ana: Person, subject: str) -> int:
+    return sum(issue.subject == subject for issue in ana.office.tracker.data.issues.values())
+
+
+@pytest.mark.parametrize("reason", ["warning", "refresh_requested", "link_disabled"])
+async def test_slack_asks_for_another_socket(ana: Person, wire: SlackWire, reason: str) -> None:
+    [socket] = wire.sockets
+
+    await socket.send_json({"type": "disconnect", "reason": reason, "debug_info": {"host": "wss-1"}})
+
+    await opened(wire, 2)
+    await works(ana)
+    assert ana.office.violations() == []
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        [],
+        ["lose the request"],
+        ["lose the answer"],  # the address is spent then
+        ["no hello"],
+        ["deaf"],
+        ["lose the answer", "lose the request", "deaf", "lose the answer"],
+    ],
+)
+async def test_a_socket_that_broke_is_opened_again_however_often_that_fails(
+    ana: Person, wire: SlackWire, faults: list[str]
+) -> None:
+    wire.faults = [("socket", fault) for fault in faults]
+
+    wire.cut()
+
+    await opened(wire, 2 + len([fault for fault in faults if fault != "no hello"]))
+    await works(ana)
+    assert ana.office.violations() == []
+
+
+async def test_slack_gives_out_no_address_for_a_while(ana: Person, wire: SlackWire) -> None:
+    method = "apps.connections.open"
+    wire.faults = [(method, fault) for fault in ("500 before it", "page", "429:1", "truncate")]
+    wire.faults += [(method, "refuse:internal_error"), (method, "lose the request")]
+
+    wire.cut()
+
+    await opened(wire, 2)
+    await works(ana)
+    assert wire.faults == []
+
+
+async def test_a_bot_that_slack_does_not_know_for_a_while_serves_people(ana: Person, wire: SlackWire) -> None:
+    wire.lasting = {"auth.test": "500 before it"}
+
+    await works(ana)
+
+
+async def test_frames_that_slack_never_sends_harm_nobody(ana: Person, wire: SlackWire) -> None:
+    [socket] = wire.sockets
+
+    for frame in GARBAGE:
+        await socket.send_str(frame)
+    await socket.send_bytes(b"\xff\x00{")
+
+    await works(ana)
+    assert wire.sockets == [socket]
+    assert ana.office.violations() == []
+
+
+async def test_a_command_whose_socket_breaks_off_is_done_and_not_again_when_it_comes_again(
+    ana: Person, wire: SlackWire
+) -> None:
+    wire.hangs_up_at = "/issue"
+
+    announced = await ana.after(ana.command("/issue new Cut off project:webshop"))
+    await opened(wire, 2)
+    envelope = json.loads(next(frame for frame in wire.frames if "/issue" in frame))
+    for again in ({}, {"envelope_id": "another"}):
+        await wire.sockets[0].send_json(envelope | again)
+    await works(ana)
+
+    assert "Cut off" in announced["text"]
+    assert created(ana, "Cut off") == 1
+    assert len([m for m in await ana.messages() if "Cut off" in m["text"]]) == 1
+
+
+async def test_a_form_whose_socket_breaks_off_is_done_and_its_repetition_says_so(
+    ana: Person, wire: SlackWire
+) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+    wire.hangs_up_at = "view_submission"
+
+    announced = await ana.after(ana.submit(form, {"Subject": "Cut off"}))
+    await opened(wire, 2)
+    envelope = next(frame for frame in wire.frames if "view_submission" in frame)
+    await wire.sockets[0].send_str(envelope)
+
+    assert "Cut off" in announced["text"]
+    assert "was sent already" in str(await ana.errors())
+    assert created(ana, "Cut off") == 1

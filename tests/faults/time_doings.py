@@ -1,0 +1,278 @@
+"""What people do with time and digests."""
+
+from collections.abc import AsyncGenerator
+
+from tests.faults.scene import CHANNEL, IDS, NUMBER, Scene, doing, owner
+from tests.journeys.digesting import WEB
+from tests.journeys.office import TEAM
+from tests.journeys.reading import JSON
+
+Steps = AsyncGenerator[None, None]
+
+
+async def entries_logged(s: Scene) -> int:
+    return sum(entry.comments == s.word for entry in s.data.time_entries.values())
+
+
+async def digests_set(s: Scene) -> int:
+    return len(await s.office.bot.store.digests.in_channel(TEAM, CHANNEL))
+
+
+async def digests_gone(s: Scene) -> int:
+    return 1 - await digests_set(s)
+
+
+async def digests_paused(s: Scene) -> int:
+    return sum(
+        digest.paused is not None for digest in await s.office.bot.store.digests.in_channel(TEAM, CHANNEL)
+    )
+
+
+async def digests_going(s: Scene) -> int:
+    return 1 - await digests_paused(s)
+
+
+async def digests_changed(s: Scene) -> int:
+    found = await s.office.bot.store.digests.in_channel(TEAM, CHANNEL)
+    return sum(digest.plan.schedule == "hourly :30" for digest in found)
+
+
+async def digests_taken(s: Scene) -> int:
+    found = await s.office.bot.store.digests.in_channel(TEAM, CHANNEL)
+    return sum(digest.owner == owner("chris") for digest in found)
+
+
+async def digests_posted(s: Scene) -> int:
+    return sum(s.word in str(m["blocks"]) and not m["ephemeral"] for m in await s.person("ben").messages())
+
+
+# Time
+
+
+@doing("timelog", "command:timelog", effect=entries_logged, said="Logged ", typed=True)
+async def log(s: Scene) -> Steps:
+    yield
+    await s.ana.command(f"/timelog {NUMBER} 20m activity:design {s.word}")
+
+
+@doing("timelog on a project", "command:timelog", effect=entries_logged, said="Logged ", typed=True)
+async def log_on_project(s: Scene) -> Steps:
+    yield
+    await s.ana.command(f"/timelog project:webshop 20m activity:design {s.word}")
+
+
+@doing("timelog without activity", "command:timelog", typed=True)
+async def log_without_activity(s: Scene) -> Steps:
+    yield
+    await s.ana.command(f"/timelog {NUMBER} 20m {s.word}")
+
+
+@doing("timelog form", "command:timelog")
+async def time_form(s: Scene) -> Steps:
+    yield
+    await s.ana.command(f"/timelog {NUMBER}")
+
+
+@doing("time shortcut", "shortcut:log_time")
+async def time_shortcut(s: Scene) -> Steps:
+    yield
+    await s.ana.shortcut("log_time")
+
+
+@doing("time from message", "shortcut:time_from_message")
+async def time_from_message(s: Scene) -> Steps:
+    said = await s.ana.say(f"I worked on #{NUMBER}")
+    yield
+    await s.ana.shortcut("time_from_message", said)
+
+
+@doing("time button", "action:time.open")
+async def time_pressed(s: Scene) -> Steps:
+    card = await s.after(s.ana.command(f"/issue {NUMBER}"))
+    yield
+    await s.ana.press(card, "Log time")
+
+
+@doing("submit time", "form:time.log", effect=entries_logged, said="Logged ", typed=True)
+async def submit_time(s: Scene) -> Steps:
+    await s.ana.command(f"/timelog {NUMBER}")
+    form = await s.form("Log time")
+    yield
+    await s.ana.submit(form, {"Hours": "1h30", "Activity": "Design", "Comment": s.word})
+
+
+@doing("choose issue for time", "action:time.issue")
+async def choose_issue(s: Scene) -> Steps:
+    await s.ana.shortcut("log_time")
+    choose = await s.choosing(await s.form("Log time"), "Issue", f"#{NUMBER}")
+    yield
+    await choose()
+
+
+@doing("fill in time", "action:time.fill")
+async def fill_time(s: Scene) -> Steps:
+    kept = {"issue": NUMBER, "project": None, "hours": "1.5", "on": "2026-01-05", "comment": s.word}
+    number = await s.office.bot.store.continuations.put(owner("ana"), kept)
+    button = {"type": "button", "action_id": "time.fill", "value": number}
+    button["text"] = {"type": "plain_text", "text": "Fill in the form"}  # type: ignore[assignment]
+    await s.office.bot.slack.chat_postEphemeral(
+        channel=CHANNEL,
+        user=IDS["ana"],
+        text=s.word,
+        blocks=[{"type": "actions", "elements": [button]}],
+    )
+    offer = (await s.ana.messages())[-1]
+    yield
+    await s.ana.press(offer, "Fill in the form")
+
+
+async def logged(s: Scene) -> JSON:
+    """What is said of time that was logged just now, with its button."""
+    await s.ana.command(f"/timelog {NUMBER} 20m activity:design")
+    await s.settled()
+    return next(m for m in reversed(await s.ana.messages()) if m["text"].startswith("Logged "))
+
+
+@doing("timelog edit", "command:timelog")
+async def time_edit(s: Scene) -> Steps:
+    await logged(s)
+    yield
+    await s.ana.command("/timelog edit")
+
+
+@doing("edit button", "action:time.edit")
+async def edit_pressed(s: Scene) -> Steps:
+    told = await logged(s)
+    yield
+    await s.ana.press(told, "Edit")
+
+
+@doing("submit changed time", "form:time.change", effect=entries_logged, said="Changed to", typed=True)
+async def submit_change(s: Scene) -> Steps:
+    await s.ana.press(await logged(s), "Edit")
+    form = await s.form("Edit time")
+    yield
+    await s.ana.submit(form, {"Hours": "2h", "Comment": s.word})
+
+
+@doing("offer issues for time", "options:time.issue", asked=False)
+async def offer_issues(s: Scene) -> Steps:
+    await s.ana.shortcut("log_time")
+    form = await s.form("Log time")
+    yield
+    s.offered = await s.ana.suggest(form, "Issue", "")
+
+
+# Digests
+
+
+async def listing(s: Scene, login: str = "ana") -> JSON:
+    """The list of the channel's digests, of which there is one of Ana's."""
+    await s.after(s.ana.command(WEB))
+    return await s.after(s.person(login).command("/digest"), login)
+
+
+@doing("digest list", "command:digest")
+async def list_digests(s: Scene) -> Steps:
+    yield
+    await s.ana.command("/digest")
+
+
+@doing("digest add", "command:digest", effect=digests_set, said="is set")
+async def add_digest(s: Scene) -> Steps:
+    yield
+    await s.ana.command(f"{WEB} tracker:bug")
+
+
+@doing("digest form", "command:digest")
+async def digest_form(s: Scene) -> Steps:
+    yield
+    await s.ana.command("/digest add mobile category:sign")
+
+
+@doing("add digest button", "action:digest.add")
+async def add_pressed(s: Scene) -> Steps:
+    listed = await listing(s)
+    yield
+    await s.ana.press(listed, "Add a digest")
+
+
+@doing("submit digest", "form:digest.add", effect=digests_set, said="is set")
+async def submit_digest(s: Scene) -> Steps:
+    await s.ana.command("/digest add mobile category:sign")
+    form = await s.form("New digest")
+    yield
+    await s.ana.submit(form, {"Schedule": "hourly"})
+
+
+@doing("change digest button", "action:digest.change", who="chris")
+async def change_pressed(s: Scene) -> Steps:
+    listed = await listing(s, "chris")
+    yield
+    await s.chris.press(listed, "Change")
+
+
+@doing("submit changed digest", "form:digest.change", effect=digests_changed, said="is changed to")
+async def submit_changed(s: Scene) -> Steps:
+    await s.ana.press(await listing(s), "Change")
+    form = await s.form("Change digest")
+    yield
+    await s.ana.submit(form, {"Schedule": "hourly :30"})
+
+
+@doing("post digest now", "action:digest.now", effect=digests_posted, said="is posted in")
+async def post_now(s: Scene) -> Steps:
+    await s.after(s.ana.command(WEB))
+    s.issue()
+    listed = await s.after(s.ana.command("/digest"))
+    yield
+    await s.ana.press(listed, "Post now")
+
+
+@doing("pause digest", "action:digest.pause", effect=digests_paused, said="is paused", who="chris")
+async def pause(s: Scene) -> Steps:
+    listed = await listing(s, "chris")
+    yield
+    await s.chris.press(listed, "Pause")
+
+
+@doing("resume digest", "action:digest.resume", effect=digests_going, said="goes on", who="chris")
+async def resume(s: Scene) -> Steps:
+    listed = await listing(s, "chris")
+    paused = await s.after(s.chris.press(listed, "Pause"), "chris")
+    yield
+    await s.chris.press(paused, "Resume")
+
+
+@doing("take digest over", "action:digest.take_over", effect=digests_taken, said="is yours", who="chris")
+async def take_over(s: Scene) -> Steps:
+    listed = await listing(s, "chris")
+    yield
+    await s.chris.press(listed, "Take over")
+
+
+@doing("remove digest", "action:digest.remove", effect=digests_gone, said="is removed", who="chris")
+async def remove(s: Scene) -> Steps:
+    listed = await listing(s, "chris")
+    yield
+    await s.chris.press(listed, "Remove")
+
+
+@doing("offer zones", "options:digest.zone", asked=False)
+async def offer_zones(s: Scene) -> Steps:
+    await s.ana.command("/digest add mobile")
+    form = await s.form("New digest")
+    yield
+    s.offered = await s.ana.suggest(form, "Time zone", "tok")
+
+
+@doing(
+    "offer a digest's choices",
+    *(f"options:digest.{n}" for n in ("tracker", "priority", "category")),
+    asked=False,
+)
+async def offer_choices(s: Scene) -> Steps:
+    await s.ana.command("/digest add mobile")
+    form = await s.form("New digest")
+    yield
+    s.offered = await s.ana.suggest(form, "Category", "sign")

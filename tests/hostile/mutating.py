@@ -1,0 +1,89 @@
+"""Payloads that Slack would never send, made from those that it did."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.hostile.recording import Recorded, recordings
+from tests.journeys.reading import JSON
+
+Path = tuple[str | int, ...]
+DEEPEST = 8
+
+
+def _deep(levels: int) -> Any:
+    nested: Any = "x"
+    for _ in range(levels):
+        nested = {"a": [nested]}
+    return nested
+
+
+JUNK: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 1.5, 10**30, [], {}, [[]], [None], [{}], {"": ""}, {"id": None}, {"id": 5}),
+    *("", " ", "x", "-1", "0", "²", "9" * 40, "null", "[]", "{}", '{"place": 5}', "\x00", "a\x00b", "\ud800"),
+    *("\u202e", "\r\n", "{service}", "<!channel>", "é" * 300, "x" * 100_000, "a" * 40, "https://[", "1.2.3"),
+    *("U0BEN0001", "U0NOBODY01", "T0ELSEWHERE", "E0ELSEWHERE", "C0LEADERS01", "modal", "home", "input"),
+    *(_deep(3), _deep(400), ["x"] * 5000, {str(n): n for n in range(2000)}),
+)
+ADDED: tuple[JSON, ...] = (
+    {"is_enterprise_install": True, "team": None, "enterprise": {"id": "E0HARBOR01", "name": "Harbor"}},
+    {"is_enterprise_install": "true", "enterprise_id": "E0HARBOR01"},
+    {"team": {"id": "T0ELSEWHERE", "domain": "elsewhere"}, "team_id": "T0ELSEWHERE"},
+    {"command": "/issue", "text": 5},
+    {"event": {"type": "link_shared"}, "type": "event_callback"},
+    {"type": "view_submission"},
+    {"type": "block_suggestion"},
+    {"ssl_check": "1"},
+    {"authorizations": [5]},
+    {"authorizations": [{"team_id": [], "is_enterprise_install": {}}]},
+)
+
+
+def _paths(value: Any, here: Path = ()) -> Iterator[Path]:
+    """Where there is something in a value, itself left out, and not in every depth."""
+    if isinstance(value, dict | list) and len(here) < DEEPEST:
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield (*here, key)
+            yield from _paths(inner, (*here, key))
+
+
+def _copy(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+def _at(payload: Any, path: Path) -> Any:
+    for key in path:
+        payload = payload[key]
+    return payload
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> Recorded:
+    """A recorded payload with some of its parts gone, exchanged, doubled, or made junk."""
+    recorded = draw(st.sampled_from(recordings()))
+    payload = _copy(recorded.payload)
+    for _ in range(draw(st.integers(1, 3))):
+        paths = list(_paths(payload))
+        if not paths:
+            break
+        depth = draw(st.integers(1, DEEPEST))
+        path = draw(st.sampled_from([path for path in paths if len(path) <= depth] or paths))
+        parent: Any = _at(payload, path[:-1])
+        key: Any = path[-1]
+        match draw(st.sampled_from(("drop", "junk", "junk", "junk", "double", "swap", "add"))):
+            case "drop":
+                del parent[key]
+            case "junk":
+                parent[key] = _copy(draw(st.sampled_from(JUNK)))
+            case "double" if isinstance(parent, list):
+                parent.append(_copy(parent[key]))
+            case "double":
+                parent[f"{key}_id"] = _copy(parent[key])
+            case "swap":
+                other = draw(st.sampled_from(recordings())).payload
+                parent[key] = _copy(_at(other, draw(st.sampled_from(list(_paths(other))))))
+            case "add":
+                payload |= _copy(draw(st.sampled_from(ADDED)))
+    return Recorded(recorded.name, recorded.kind, payload)

@@ -1,0 +1,121 @@
+"""Real payloads of everything that the bot registers, recorded from the local Slack.
+
+`python -m tests.hostile.recording` makes them anew, by doing everything once that people can do.
+"""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.workspace.delivery import Answer, Kind
+from tests.journeys.office import Office
+from tests.journeys.reading import JSON
+
+RECORDED = Path(__file__).parent / "recorded"
+SLACK, SERVICE, SECRET = "http://slack.invalid/", "http://service.invalid", "0" * 40
+
+
+@dataclass(frozen=True, repr=False)
+class Recorded:
+    """A payload, the kind of delivery that it comes in, and what it sets in motion, as in the register."""
+
+    name: str
+    kind: Kind
+    payload: JSON
+
+    def __repr__(self) -> str:
+        return f"{self.name} {json.dumps(self.payload):.5000}"
+
+    def at(self, office: Office) -> JSON:
+        """The payload with this office's addresses."""
+        text = json.dumps(self.payload).replace(SLACK, office.workspace.url)
+        moved: JSON = json.loads(text.replace(SERVICE, office.tracker.url))
+        return moved
+
+
+@cache
+def recordings() -> tuple[Recorded, ...]:
+    """All that are recorded."""
+    files = sorted(RECORDED.glob("*.json"))
+    return tuple(Recorded(**one) for file in files for one in json.loads(file.read_text(encoding="utf-8")))
+
+
+def name_of(payload: JSON) -> str:
+    """What a payload sets in motion: `command:issue`, `action:issue.show`, `form:issue.create`."""
+    match payload:
+        case {"command": str(command)}:
+            return f"command:{command[1:]}"
+        case {"event": {"type": happening}}:
+            return f"event:{happening}"
+        case {"type": "block_actions", "actions": [{"action_id": action}, *_]}:
+            return f"action:{action}"
+        case {"type": "block_suggestion", "action_id": action}:
+            return f"options:{action}"
+        case {"type": "view_submission", "view": {"callback_id": form}}:
+            return f"form:{form}"
+        case {"type": "view_closed", "view": {"callback_id": form}}:
+            return f"closed:{form}"
+    return f"shortcut:{payload['callback_id']}"
+
+
+class _Recorder:
+    """Stands in the local Slack's way out and keeps the first payload of each name."""
+
+    def __init__(self, office: Office) -> None:
+        self._office = office
+        self._deliver = office.workspace._delivery.deliver
+        self.found: dict[str, tuple[Kind, str]] = {}
+        office.workspace._delivery.deliver = self.deliver  # type: ignore[method-assign]
+
+    async def deliver(self, kind: Kind, payload: JSON, **how: Any) -> Answer:
+        self.found.setdefault(name_of(payload), (kind, json.dumps(payload, ensure_ascii=False)))
+        return await self._deliver(kind, payload, **how)
+
+    def cleaned(self, text: str) -> JSON:
+        """A payload without secrets, and without the addresses of this office."""
+        workspace = self._office.workspace
+        for secret in (workspace.bot_token, workspace.app_token, *(person.api_key for person in PEOPLE)):
+            text = text.replace(secret, SECRET)
+        clean: JSON = json.loads(
+            text.replace(workspace.url, SLACK).replace(self._office.tracker.url, SERVICE)
+        )
+        return clean
+
+
+async def _record(directory: Path) -> dict[str, list[JSON]]:
+    from tests.faults.doings import DOINGS
+    from tests.faults.scene import Scene
+
+    office = Office(directory, transport="http")
+    await office.open()
+    recorder = _Recorder(office)
+    scene = Scene(office, office.tracker)
+    for doing in DOINGS.values():
+        await scene.begin()
+        async for _ in doing.way(scene):
+            await scene.settled()
+        await scene.settled()
+    files: dict[str, list[JSON]] = {}
+    for name, (kind, text) in sorted(recorder.found.items()):
+        one = {"name": name, "kind": kind, "payload": recorder.cleaned(text)}
+        files.setdefault(name.partition(":")[0], []).append(one)
+    await office.close()
+    return files
+
+
+def main() -> None:
+    """Writes a file for each kind of thing that is registered."""
+    with TemporaryDirectory() as directory:
+        files = asyncio.run(_record(Path(directory)))
+    for name, found in files.items():
+        lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in found)
+        (RECORDED / f"{name}.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

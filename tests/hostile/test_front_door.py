@@ -1,0 +1,219 @@
+"""Who isn't Slack gets nothing, is told nothing, holds nothing up, and leaves nothing in the logs."""
+
+import asyncio
+import gzip
+import io
+import json
+import time
+import zlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from bot.sandbox.workspace.http import signature
+from bot.slack import web
+from bot.slack.web import BODY_LIMIT
+from tests.hostile.conftest import KEYS
+from tests.hostile.sending import FORM, Answer, post, raw, signed
+from tests.journeys.office import TEAM, Office
+from tests.journeys.person import Person
+
+CANARY = "kanarienvogel-2fd1"
+REFUSED = range(400, 500)
+ASKED = {
+    "command": "/issue",
+    "text": f"new project:webshop {CANARY}",
+    "team_id": TEAM,
+    "user_id": "U0ANA0001",
+    "channel_id": "C0WEBSHOP01",
+    "trigger_id": "1.1.x",
+}
+BODY = urlencode(ASKED).encode()
+
+
+@pytest.fixture(autouse=True)
+async def nothing_happens(office: Office, logged: io.StringIO) -> AsyncIterator[None]:
+    """Nothing is done, nothing of what was sent is logged, nothing breaks, and the bot goes on."""
+    issues = len(office.tracker.data.issues)
+    yield
+    assert "Ana Ruiz" in (await Person(office, "U0ANA0001").ask("/tracker whoami"))["text"]
+    assert len(office.tracker.data.issues) == issues
+    assert "Traceback" not in logged.getvalue()
+    assert CANARY not in logged.getvalue()
+
+
+def forgeries(office: Office) -> dict[str, dict[str, str]]:
+    """Headers that Slack never made for the body, by what is wrong with them."""
+    secret = office.workspace.signing_secret
+    good = signed(office, BODY)
+    timestamp, made = good["X-Slack-Request-Timestamp"], good["X-Slack-Signature"]
+    wrong = {
+        "version 1": f"v1{made[2:]}",
+        "no version": made[3:],
+        "upper case": f"v0={made[3:].upper()}",
+        "cut short": made[:-1],
+        "made longer": f"{made}0",
+        "twice in one": f"{made},{made}",
+        "empty": "",
+        "zeros": "v0=" + "0" * 64,
+        "no ASCII": "v0=é",
+        "another secret": signature("another", timestamp, BODY),
+        "an empty secret": signature("", timestamp, BODY),
+        "another body": signature(secret, timestamp, BODY + b"&more=1"),
+    }
+    odd = (
+        *("", "soon", "-1", "0", f"-{timestamp}", f"+{timestamp}", f"{timestamp}.0", f"{timestamp}e0"),
+        *(f"0x{int(timestamp):x}", f"{timestamp} {timestamp}", f"{timestamp},{timestamp}", "9" * 400),
+        *("nan", "inf", "1_795_000_000", "".join(chr(0x0660 + int(digit)) for digit in timestamp)),
+        *(f"{timestamp}\t0", f"{timestamp[:5]} {timestamp[5:]}", str(2**63), "0" * 100),
+        *(str(int(time.time()) - 302), str(int(time.time()) + 303)),
+    )
+    return (
+        {"none": {}, "no signature": {"X-Slack-Request-Timestamp": timestamp}}
+        | {"no timestamp": {"X-Slack-Signature": made}}
+        | {f"signature: {name}": good | {"X-Slack-Signature": said} for name, said in wrong.items()}
+        | {
+            f"timestamp: {at!r:.40}": {
+                "X-Slack-Request-Timestamp": at,
+                "X-Slack-Signature": signature(secret, at, BODY),
+            }
+            for at in odd
+        }
+    )
+
+
+async def test_what_slack_did_not_sign_just_now_is_refused(office: Office) -> None:
+    answers = {
+        name: await post(office, BODY, {"Content-Type": FORM} | headers)
+        for name, headers in forgeries(office).items()
+    }
+
+    assert {name: said for name, said in answers.items() if said != Answer(401, "")} == {}
+
+
+@pytest.mark.parametrize("header", ["X-Slack-Request-Timestamp", "X-Slack-Signature"])
+async def test_a_header_that_comes_twice_helps_nobody(office: Office, header: str) -> None:
+    good = signed(office, BODY)
+    lines = [f"{name}: {value}" for name, value in good.items()]
+    forged = f"{header}: {good[header][:-1]}{'1' if good[header][-1] == '0' else '0'}"
+    length = f"Content-Length: {len(BODY)}"
+    head = "\r\n".join(
+        ["POST /slack/events HTTP/1.1", "Host: bot", "Connection: close", length, forged, *lines]
+    )
+
+    answer = await raw(office, head.encode() + b"\r\n\r\n" + BODY)
+
+    assert answer.startswith(b"HTTP/1.1 401 ")
+
+
+async def test_no_word_in_the_body_or_the_address_opens_the_door(office: Office) -> None:
+    check = json.dumps({"ssl_check": "1", "type": "block_actions"})
+    part = '--x\r\nContent-Disposition: form-data; name="ssl_check"\r\n\r\n1\r\n--x--'
+    attempts = [
+        ("", FORM, f"ssl_check=1&{BODY.decode()}"),
+        ("", FORM, "ssl_check=1&token=x"),
+        ("?ssl_check=1", FORM, BODY.decode()),
+        ("?ssl_check=1", "application/json", json.dumps(ASKED)),
+        ("", "application/json", json.dumps(ASKED | {"ssl_check": 1})),
+        ("", FORM, f"payload={check}"),
+        ("", "text/plain", "ssl_check=1"),
+        ("", "multipart/form-data; boundary=x", part),
+        ("", "application/json", json.dumps({"type": "url_verification", "challenge": CANARY})),
+    ]
+
+    for query, content_type, body in attempts:
+        answer = await post(office, body.encode(), {"Content-Type": content_type}, query)
+        assert answer == Answer(401, ""), (query, content_type, body)
+
+
+async def test_there_is_one_way_in(office: Office) -> None:
+    methods = ("GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "XYZZY")
+    attempts = [
+        *(f"POST /slack/events{more}" for more in ("/", "//", "%2f", "/..", ";x", "/%00")),
+        *(f"POST {more}slack/events" for more in ("//", "/./", "/x/../", "/%2e%2e/")),
+        *(f"POST {path}" for path in ("/", "/slack", "/SLACK/EVENTS", "/healthz", "/readyz", "/metrics")),
+        *(f"{method} /slack/events" for method in methods),
+        "POST http://elsewhere.example/slack/other",
+    ]
+    good = "".join(f"{name}: {value}\r\n" for name, value in signed(office, BODY).items())
+    rest = f" HTTP/1.1\r\nHost: bot\r\nConnection: close\r\nContent-Length: {len(BODY)}\r\n{good}\r\n"
+
+    answers = {start: await raw(office, start.encode() + rest.encode() + BODY) for start in attempts}
+
+    assert {start: said for start, said in answers.items() if int(said[9:12]) not in REFUSED} == {}
+
+
+async def test_what_is_no_http_is_refused(office: Office) -> None:
+    start = b"POST /slack/events HTTP/1.1\r\nHost: b\r\nConnection: close\r\n"
+    attempts = [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 400,
+        b"POST /slack/events HTTP/9.9\r\n\r\n" + BODY,
+        BODY + b"\r\n\r\n",
+        start + b"Content-Length: -1\r\n\r\n" + BODY,
+        start + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n" + BODY,
+        start + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + BODY,
+        start + b"Transfer-Encoding: chunked\r\n\r\n" + BODY,
+        start + CANARY.encode() + b"\x00\r\n\r\n",
+        start + b"X: y\r\n" * 500 + b"\r\n",
+        start + b"X-Long: " + b"x" * 100_000 + b"\r\n\r\n",
+        b"POST /" + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n",
+    ]
+
+    for attempt in attempts:
+        answer = await raw(office, attempt)
+        assert not answer or int(answer[9:12]) in REFUSED, (attempt[:200], answer)
+
+
+async def test_a_small_body_that_grows_large_is_refused(office: Office) -> None:
+    content = b"x" * (16 * BODY_LIMIT)
+    headers = signed(office, content)
+
+    for encoding, body in (("gzip", gzip.compress(content)), ("deflate", zlib.compress(content))):
+        assert (await post(office, body, headers | {"Content-Encoding": encoding})).status == 413
+
+
+async def test_a_body_in_an_encoding_that_it_is_not_in_is_refused(office: Office) -> None:
+    for encoding in ("gzip", "deflate", "br", "zstd", "nonsense"):
+        headers = signed(office, BODY + b"!") | {"Content-Encoding": encoding, "Connection": "close"}
+        assert (await post(office, BODY, headers)).status in REFUSED, encoding
+
+
+async def test_a_body_without_an_end_is_refused_at_the_limit(office: Office) -> None:
+    head = (
+        b"POST /slack/events HTTP/1.1\r\nHost: b\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+
+    answer = await raw(office, head, *([chunk] * (BODY_LIMIT // 0x10000 + 2)), b"0\r\n\r\n")
+
+    assert answer.startswith(b"HTTP/1.1 413 ") or not answer
+
+
+async def test_who_sends_slowly_is_cut_off_and_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: io.StringIO
+) -> None:
+    monkeypatch.setattr(web, "SECONDS_TO_READ", 0.2)
+    monkeypatch.setattr(web, "SECONDS_IDLE", 0.2)
+    monkeypatch.setattr(web, "SECONDS_TO_LINGER", 0.2)
+    patient = Office(tmp_path / "slow", transport="http")
+    (tmp_path / "slow").mkdir()
+    await patient.open()
+    await patient.link("U0ANA0001", KEYS["ana"])
+    head = b"POST /slack/events HTTP/1.1\r\nHost: b\r\nConnection: close\r\n"
+
+    slow = asyncio.gather(
+        *(raw(patient) for _ in range(20)),
+        *(raw(patient, head) for _ in range(20)),
+        *(raw(patient, head, b"X-A: b\r\n", b"X-A: b\r\n", b"X-A: b\r\n", pause=0.1) for _ in range(20)),
+        *(raw(patient, head + b"Content-Length: 9\r\n\r\n123") for _ in range(20)),
+    )
+    said = await Person(patient, "U0ANA0001").ask("/tracker whoami")
+    answers = await slow
+
+    assert "Ana Ruiz" in said["text"]
+    assert set(answers[:60]) == {b""}
+    assert all(answer.startswith(b"HTTP/1.1 408 ") for answer in answers[60:])
+    assert "Traceback" not in logged.getvalue()
+    await patient.close()

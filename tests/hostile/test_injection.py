@@ -1,0 +1,369 @@
+"""Others' words stay words: whatever the service, people and files are called, no message or form of the bot
+says, mentions, links, shows or hides what the bot didn't mean.
+"""
+
+import asyncio
+import io
+import json
+import logging
+import re
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from structlog.testing import capture_logs
+
+from bot import telemetry
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.data import Attachment, CustomField, Data, Relation
+from bot.sandbox.workspace.api import rates
+from bot.sandbox.workspace.http import HttpDelivery
+from bot.sandbox.workspace.response_urls import ResponseUrls
+from bot.sandbox.workspace.state import State
+from bot.slack import pauses
+from tests.journeys.digesting import AT
+from tests.journeys.office import Office
+from tests.journeys.person import DM, Person
+from tests.journeys.reading import JSON, until
+
+KEYS = {person.login: person.api_key for person in PEOPLE}
+MARKUP = (
+    "<!channel> <!here|x> <@U0EVIL0001> <#C0EVIL0001> <http://evil.example|Tracker> &lt;!everyone&gt; *fett* "
+    '_kursiv_ ~durch~ `kode` :skull: {service} {0} javascript:alert(1) "q" </pre> [evil](http://evil.example)'
+)
+UNSEEN = (
+    "> &gt; zitat\r\n> zitat\u2028```zaun\n```\x00\x1b[31m\x9b\u202eevil\u2066\u2067 \u200b\ufeff\t@channel "
+    '*fett*_kursiv_ {"blocks": []}\x85*fett\n*'
+)
+LONG = "&<*`_" * 2000
+ISSUE, PARENT, CHILD = 12, 13, 14
+TOTAL = 13_200
+"""What all texts of a message may have together: from about there Slack refuses it."""
+CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+DATE = re.compile(r"!date\^[0-9]+\^\{date_short_pretty\} \{time\}")
+TOKEN = re.compile(r"<([^<>]*)>")
+FORMATTED = re.compile(r"\*+fett\*+|_kursiv_|~durch~|`kode`|:skull:|```zaun")
+DECEIVING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
+
+
+@dataclass
+class Heard:
+    """All that the bot said to Slack: calls, posts to response URLs, acknowledgements."""
+
+    said: list[tuple[str, Any]] = field(default_factory=list)
+
+    def names(self) -> set[str]:
+        return {where for where, _ in self.said}
+
+
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
+    heard = Heard()
+    called, responded, delivered = State.called, ResponseUrls._respond, HttpDelivery.deliver
+
+    def calling(state: State, method: str, arguments: JSON) -> None:
+        heard.said.append((method, {name: _decoded(value) for name, value in arguments.items()}))
+        called(state, method, arguments)
+
+    def responding(urls: ResponseUrls, key: str, body: JSON) -> None:
+        heard.said.append(("response_url", body))
+        responded(urls, key, body)
+
+    async def delivering(delivery: HttpDelivery, kind: Any, payload: JSON, **more: Any) -> Any:
+        answer = await delivered(delivery, kind, payload, **more)
+        heard.said.append(("acknowledgement", answer.payload))
+        return answer
+
+    monkeypatch.setattr(State, "called", calling)
+    monkeypatch.setattr(ResponseUrls, "_respond", responding)
+    monkeypatch.setattr(HttpDelivery, "deliver", delivering)
+    monkeypatch.setattr(rates.Rates, "admit", lambda *_: None)
+    monkeypatch.setattr(pauses, "PAUSE", 0)
+    return heard
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, str) and value[:1] in "[{":
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+# What is poisoned
+
+
+def poison(data: Data, evil: str) -> None:
+    """Everything in the service that has a name or a text holds it."""
+    for table in (
+        *(data.projects, data.trackers, data.statuses, data.priorities, data.categories, data.versions),
+        *(data.activities, data.roles, data.groups, data.queries),
+    ):
+        for row in table.values():
+            row.name = f"{evil} {row.id}"
+    for project in data.projects.values():
+        project.description = None
+    for user in data.users.values():
+        user.firstname, user.lastname, user.mail = evil, f"{evil}{user.id}", f"{evil}@harbor.example"
+        user.login = f"{evil}{user.login}"
+    data.custom_fields[1] = CustomField(1, evil)
+    for issue in data.issues.values():
+        issue.subject, issue.custom = evil, {1: evil}
+        issue.description = re.sub("kursiv|kode|zaun", "x", evil)  # these are Markdown's marks too
+    for file in data.attachments.values():
+        file.filename = file.description = evil
+    for entry in data.time_entries.values():
+        entry.comments = evil
+    issue = data.issues[ISSUE]
+    issue.parent_id, issue.assigned_to_id, issue.author_id = PARENT, 2, 1
+    issue.category_id = next(c.id for c in data.categories.values() if c.project_id == issue.project_id)
+    issue.version_id = next(v.id for v in data.versions.values() if v.project_id == issue.project_id)
+    data.issues[CHILD].parent_id = ISSUE
+    data.relations[900] = Relation(900, ISSUE, PARENT, evil)
+    mine = data.issues[ISSUE].created_on
+    data.attachments[900] = Attachment(900, evil, b"1", "text/plain", 1, mine, evil, ISSUE)
+
+
+# Reading what was said, without any of the bot's own code
+
+
+SHOWN_PLAIN = ("value", "title", "label", "display_type", "custom_title", "custom_message")
+
+
+def texts(part: Any, inside: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in what was said, with its type; a message's own is mrkdwn, a Work Object's title plain."""
+    if isinstance(part, list):
+        for item in part:
+            yield from texts(item)
+    elif isinstance(part, dict):
+        kind, text = part.get("type"), part.get("text")
+        if isinstance(text, str):
+            yield (kind or ("plain_text" if inside == "title" else "mrkdwn")), text
+        for name, value in part.items():
+            if name in SHOWN_PLAIN and isinstance(value, str):
+                yield ("value" if "text" in part else "plain_text"), value
+            elif name not in ("text", "private_metadata", "state") or isinstance(value, dict):
+                yield from texts(value, name)
+
+
+def wrong_in(text: str, kind: str, office: Office) -> Iterator[str]:
+    """What a text does that it must not do."""
+    if kind == "value":
+        return
+    if found := DECEIVING.search(text):
+        yield f"holds {found[0]!r}"
+    if kind == "plain_text":
+        return
+    for inside in TOKEN.findall(CODE.sub("", text)):
+        target, _, label = inside.partition("|")
+        if not meant(target, label, office):
+            yield f"holds <{inside}>"
+    bare = TOKEN.sub(lambda m: m[1].partition("|")[2], CODE.sub("", text))
+    if re.search(r"<|^&gt;|(?<!^)>(?! )", bare, re.MULTILINE) and not bare.startswith("> "):
+        yield "holds half a tag, or a quote"
+    if re.search(r"&(?!amp;|lt;|gt;)", text):
+        yield "holds a bare &"
+    if found := FORMATTED.search(bare):
+        yield f"formats {found[0]}"
+
+
+def meant(target: str, label: str, office: Office) -> bool:
+    """Whether the bot means such a mention or link."""
+    state = office.workspace.state
+    if target.startswith("@"):
+        return target[1:] in state.users
+    if target.startswith("#"):
+        return target[1:] in state.channels
+    if DATE.fullmatch(target):
+        return True
+    shown = "evil" not in target or not label or "evil" in label
+    return target.startswith((office.tracker.url, office.workspace.url, "http://evil.example")) and shown
+
+
+def check(heard: Heard, office: Office) -> None:
+    """Nothing that was said is anything but what the bot means, or larger than Slack takes."""
+    wrong = []
+    for where, body in heard.said:
+        found = list(texts(body))
+        for kind, text in found:
+            wrong += [f"{where}: {what}: {text[:300]!r}" for what in wrong_in(text, kind, office)]
+        if isinstance(body, dict) and "blocks" in body:
+            total = sum(len(text) for _, text in texts(body["blocks"]))
+            wrong += [f"{where}: {total} characters in all"] if total > TOTAL else []
+    assert wrong == []
+    assert office.violations() == []
+
+
+# Driving all that there is
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    office = Office(tmp_path, transport="http", issue_updates=True)
+    await office.open()
+    yield office
+    await office.close()
+
+
+async def quiet(office: Office) -> None:
+    """Wait until nothing goes on any more."""
+
+    async def idle() -> bool:
+        return not (len(office.bot.in_flight) or office.workspace._errands._running)
+
+    await asyncio.sleep(0.01)
+    await until(idle)
+
+
+COMMANDS = (
+    """
+/issue {n}|/issue|/issue new {e}|/issue new x project:"{e}"|/issue new x project:#1|/issue 99999
+/issue new project:#1 tracker:"{e}" priority:"{e}" to:"{e}" {e}|/issue attach {n}|/issues project:#1 sort:id
+/issues "{e}" project:#1|/issues project:any author:"{e}"|/issues query:"{e}"|/issues nosuch:"{e}"
+/timelog {n} 1h {e}|/timelog {n} 1h activity:"{e}"|/timelog|/timelog edit|/timelog project:#1 30m {e}
+/digest add #1 daily {at} empty:yes|/digest add "{e}" daily {at}|/digest now|/digest|/digest add #1
+/digest add #1 "{e}"|/digest change 1|/digest add #1 daily {at} tz:"{e}"
+/digest pause 1|/digest|/digest resume 1
+/tracker|/tracker projects|/tracker projects {e}|/tracker project #1|/tracker project "{e}"|/tracker whoami
+/tracker default #1|/tracker user me|/tracker user 2|/tracker user edit 2|/tracker user new <@U0GWEN001>
+/tracker project new {e}|/tracker user "{e}"|/tracker {e}|/digest remove 1
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
+
+
+async def drive(office: Office, person: Person, evil: str) -> None:
+    """Say every command, press every button that comes, open and search every form, share links."""
+    short = " ".join(evil.split()).replace('"', "'")[:400]
+    for command in COMMANDS:
+        before = {(m["ts"], str(m["blocks"])) for m in await person.messages()}
+        await person.command(command.replace("{n}", str(ISSUE)).replace("{at}", AT).replace("{e}", short))
+        await quiet(office)
+        for message in await person.messages():
+            if (message["ts"], str(message["blocks"])) not in before:
+                await press_all(office, person, message)
+        await search_all(office, person)
+
+
+async def press_all(office: Office, person: Person, message: JSON) -> None:
+    """Every button and menu of a message, as it was when it came."""
+    source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
+    for block in message["blocks"] or ():
+        accessory = [block["accessory"]] if block.get("accessory") else []
+        for element in [*(block.get("elements") or ()), *accessory]:
+            if element.get("action_id", "open") in ("open", "digest.remove", "announcement.take_back"):
+                continue
+            for option in element.get("options") or [None]:
+                chosen = {"selected_option": option} if option else {"value": element.get("value")}
+                await person._act(source, block, element, **chosen)
+                await quiet(office)
+                await search_all(office, person)
+
+
+async def search_all(office: Office, person: Person) -> None:
+    """Type into every select of the form on top, then send it as it is, and close what stays."""
+    views = (await person.state())["views"]
+    for block in views[-1]["blocks"] if views else ():
+        if "external_select" in block.get("element", {}).get("type", ""):
+            await person._suggest(views[-1], block, "")
+    if views and views[-1].get("submit"):
+        await person.submit(views[-1], {})
+        await quiet(office)
+    while views := (await person.state())["views"]:
+        await person.close(views[-1])
+        await quiet(office)
+
+
+EVILS = {"short": f"{UNSEEN} {MARKUP}", "long": LONG}
+
+
+@pytest.mark.parametrize("what", EVILS)
+async def test_whatever_things_are_called_the_bot_says_only_what_it_means(
+    office: Office, heard: Heard, what: str
+) -> None:
+    evil = EVILS[what]
+    poison(office.tracker.data, evil)
+    await office.link("U0CHRIS01", KEYS["chris"])
+    chris = Person(office, "U0CHRIS01")
+    for user in office.workspace.state.users.values():
+        user.real_name = f"{evil[:200]} {user.id}"
+
+    with capture_logs() as logged:
+        await drive(office, chris, evil)
+        await share(office, chris, evil)
+
+    check(heard, office)
+    assert [entry for entry in logged if entry["log_level"] == "error"] == []
+    assert {"views.open", "views.update", "views.publish", "chat.unfurl", "response_url"} <= heard.names()
+    assert len(heard.said) > 200
+
+
+async def share(office: Office, chris: Person, evil: str) -> None:
+    """Open the Home tab, post a message with a file and a link, make things of it, open its details."""
+    await chris.open_home()
+    file = await chris.upload("x.txt", b"1")
+    office.workspace.state.files[file["id"]].name = evil[:200]
+    text = f"{evil[:2000]} {office.tracker.url.rstrip('/')}/issues/{CHILD}"
+    await chris._post("message", channel=office.channel_id("general"), file_ids=[file["id"]], text=text)
+    await quiet(office)
+    message = next(m for m in reversed(await chris.messages()) if m["files"])
+    for shortcut in ("issue_from_message", "files_to_issue", "time_from_message"):
+        await chris.shortcut(shortcut, message)
+        await quiet(office)
+        await search_all(office, chris)
+    for sent in [*await chris.messages(), *await chris.messages(DM)]:
+        for shown in sent.get("unfurls", ()):
+            if shown.get("has_details"):
+                await chris._post("details", channel=sent["channel"], ts=sent["ts"], url=shown["url"])
+    await quiet(office)
+
+
+TYPED = ("*a* _b_ ~c~ `d` <b>&amp; {service} :e: <!channel> \"q\" 'r'", "  \u05d0\u202e x \U0001f600", "=1+1")
+
+
+async def test_what_people_type_into_a_form_reaches_the_service_as_they_typed_it(office: Office) -> None:
+    await office.link("U0ANA0001", KEYS["ana"])
+    ana = Person(office, "U0ANA0001")
+    for typed in TYPED:
+        await ana.command("/issue new project:webshop")
+        announced = ana.submit(await ana.form("New issue"), {"Subject": typed, "Description": typed})
+        await ana.after(announced)
+        await ana.command(f"/timelog {ISSUE}")
+        await ana.after(
+            ana.submit(await ana.form("Log time"), {"Hours": "1", "Comment": typed}),
+        )
+
+    made = list(office.tracker.data.issues.values())[-len(TYPED) :]
+    logged = list(office.tracker.data.time_entries.values())[-len(TYPED) :]
+    assert [(i.subject, i.description) for i in made] == [(t.strip(), t) for t in TYPED]
+    assert [entry.comments for entry in logged] == [*TYPED]
+
+
+FORGED = "x\r\n2026-01-01 [info] forged\x1b[2J\x9b31m\u2028forged\x85forged\x0bforged\x00"
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_a_log_line_stays_one_line(form: Any) -> None:
+    stream = io.StringIO()
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    telemetry.configure(form, "info", stream=stream)
+    try:
+        structlog.get_logger("x").info(FORGED, action="x", name=FORGED)
+        logging.getLogger("y").warning("%s", FORGED)
+        try:
+            int(FORGED)
+        except ValueError:
+            structlog.get_logger("x").exception("failed", action="x", names=[FORGED])
+    finally:
+        root.handlers, root.level = handlers, level
+        structlog.reset_defaults()
+
+    said = stream.getvalue()
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", said)
+    assert len([line for line in said.splitlines() if not line.startswith("    ")]) == 3

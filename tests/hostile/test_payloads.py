@@ -1,0 +1,150 @@
+"""What makes no sense is refused in a line, whatever it is; the bot goes on as before."""
+
+import asyncio
+import gc
+import io
+import json
+import os
+import time
+import tracemalloc
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from bot.slack import pauses, payloads, register, submission
+from tests.hostile.mutating import mutated
+from tests.hostile.recording import Recorded, recordings
+from tests.hostile.sending import FORM, post, signed
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+
+EXAMPLES = int(os.environ.get("ISSUEBOT_HOSTILE_EXAMPLES", "150"))
+ANSWERS = {200, 400, 404}
+SECONDS = 3  # Slack's limit
+
+
+def test_every_kind_that_the_bot_registers_is_recorded() -> None:
+    registered = {
+        "action": {*register.ACTIONS},
+        "command": {*register.COMMANDS},
+        "closed": {*register.CLOSED},
+        "event": {*register.EVENTS},
+        "form": {*register.FORMS, "link"},
+        "shortcut": {*register.SHORTCUTS},
+        "options": {"issue.project", "issue.category", "time.issue", "files.issue", "digest.zone"},
+    }
+
+    recorded = {recording.name for recording in recordings()}
+
+    assert {f"{kind}:{name}" for kind, names in registered.items() for name in names} <= recorded
+    assert "xoxb-" not in str(recordings())
+    assert "xapp-" not in str(recordings())
+
+
+@pytest.mark.parametrize("recording", recordings(), ids=lambda recording: recording.name)
+def test_what_slack_sends_makes_sense(recording: Recorded) -> None:
+    payloads.check(recording.payload)
+
+
+@pytest.fixture
+async def steadfast(office: Office, ana: Person, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
+    """The office, which is as good as before when the test is over, with nothing broken on the way."""
+    monkeypatch.setattr(pauses, "PAUSE", 0.01)
+    monkeypatch.setattr(submission, "TAKEN_IN", 0.01)
+    loose: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: loose.append(context))
+    yield office
+    assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
+    assert loose == []
+
+
+async def idle(office: Office) -> None:
+    """Wait until the bot is through with everything."""
+    async with asyncio.timeout(30):
+        while len(office.bot.in_flight):
+            await asyncio.sleep(0.01)
+
+
+def broken(printed: io.StringIO) -> list[str]:
+    """The exceptions that the bot logs; what the local Slack's own server logs isn't the bot's."""
+    lines = [json.loads(line) for line in printed.getvalue().splitlines()]
+    return [line["exception"] for line in lines if "exception" in line and line["logger"] != "aiohttp.server"]
+
+
+def fresh(office: Office, payload: Any) -> Any:
+    """As if it were sent for the first time, with a trigger that opens a form, where that is as it was."""
+    if isinstance(payload.get("trigger_id"), str) and payload["trigger_id"].count(".") == 2:
+        payload["trigger_id"] = office.workspace._triggers.issue("U0ANA0001", "C0GENERAL01")
+    if isinstance(event := payload.get("event"), dict) and "event_ts" in event:
+        event["event_ts"] = f"{time.time():.6f}"
+    return payload
+
+
+def as_sent(recording: Recorded, payload: Any) -> tuple[str, bytes]:
+    """Content type and body, also where a part of a command is no text."""
+    if recording.kind == "events_api":
+        return "application/json", json.dumps(payload).encode()
+    form = payload if recording.kind == "slash_commands" else {"payload": json.dumps(payload)}
+    return FORM, urlencode(form, errors="surrogatepass").encode()
+
+
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(recording=mutated())
+async def test_no_payload_breaks_the_bot(
+    steadfast: Office, printed: io.StringIO, recording: Recorded
+) -> None:
+    content_type, body = as_sent(recording, fresh(steadfast, recording.at(steadfast)))
+    printed.seek(0)
+    printed.truncate()
+
+    async with asyncio.timeout(SECONDS):
+        answer = await post(steadfast, body, signed(steadfast, body, content_type=content_type))
+    await idle(steadfast)
+
+    assert answer.status in ANSWERS, answer
+    assert "\n".join(broken(printed)) == ""
+
+
+async def test_a_request_that_is_sent_again_as_it_was_does_nothing(office: Office) -> None:
+    told = next(recording for recording in recordings() if recording.name == "command:timelog").at(office)
+    body = urlencode(told).encode()
+    headers, before = signed(office, body), len(office.tracker.data.time_entries)
+
+    answers = await asyncio.gather(*(post(office, body, headers) for _ in range(3)))
+    answers.append(await post(office, body, headers))
+    await idle(office)
+
+    assert {answer.status for answer in answers} == {200}
+    assert len(office.tracker.data.time_entries) == before + 1
+
+
+async def test_memory_stays_as_it_is_while_nonsense_comes(steadfast: Office, printed: io.StringIO) -> None:
+    async def held_after(rounds: int) -> int:
+        for _ in range(rounds):
+            for recording in sent:
+                for payload in (recording.payload, recording.payload | {"user": 5, "user_id": 5}):
+                    content_type, body = as_sent(recording, payload)
+                    await post(steadfast, body, signed(steadfast, body, content_type=content_type))
+        await idle(steadfast)
+        steadfast.workspace.calls.clear()
+        printed.seek(0)
+        printed.truncate()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    sent = [recording for recording in recordings() if recording.name in {"command:tracker", "closed:link"}]
+    sent += [recording for recording in recordings() if recording.kind == "events_api"]
+    await held_after(2)
+    tracemalloc.start()
+    first = await held_after(5)
+    then = await held_after(10)
+    tracemalloc.stop()
+
+    assert then < 2 * first + 100_000

@@ -1,0 +1,262 @@
+"""No secret leaves its place, whatever goes wrong: canaries are searched for in all that can be read."""
+
+import gc
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from bot.cli import program
+from bot.config import Settings
+from bot.sandbox.demo import demo_data
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.server import Tracker
+from bot.store.engine import Database
+from bot.store.owner import Owner
+from bot.store.vault import Vault
+from tests.journeys.apart import Apart
+from tests.journeys.office import TEAM, Office
+from tests.journeys.person import Person
+from tests.journeys.reading import text_of, until
+
+CANARY = "canary7Qz"
+PASSWORD = f"pass-{CANARY}"
+KEYS = {person.login: person.api_key for person in PEOPLE}
+WRONG_KEY = "dead" * 10
+TYPED = "What only the tracker is told"
+BARE = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
+GOOD = {
+    "SLACK_BOT_TOKEN": f"xoxb-1-{CANARY}",
+    "SLACK_APP_TOKEN": f"xapp-1-{CANARY}",
+    "SLACK_SIGNING_SECRET": f"signing-{CANARY}",
+    "SLACK_API_URL": "http://127.0.0.1:1/api/",
+    "SERVICE_BASE_URL": "http://127.0.0.1:1/tracker",
+    "ENCRYPTION_KEYS": Vault.generate_key().get_secret_value(),
+    "HOST": "127.0.0.1",
+    "PORT": "0",
+}
+SECRETS_OF_START = (CANARY, GOOD["ENCRYPTION_KEYS"])
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+    """Runs a command of `issuebot` in an empty directory, with settings that are good but for these."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "environ", dict(BARE))
+
+    def run(*arguments: str, **variables: str) -> Result:
+        return CliRunner().invoke(program, arguments, env=GOOD | variables, prog_name="issuebot")
+
+    return run
+
+
+def found(text: str, *secrets: str) -> list[str]:
+    """The lines of the text in which the secrets are, the first line for each."""
+    return [
+        next(line for line in text.splitlines() if secret in line)
+        for secret in secrets
+        if secret and secret in text
+    ]
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"SLACK_BOT_TOKEN": f"token-{CANARY}"},
+        {"SLACK_BOT_TOKEN": f"xoxb-{CANARY} x"},
+        {"SLACK_APP_TOKEN": f"xoxb-{CANARY}"},
+        {"SERVICE_BASE_URL": f"https://bot:{CANARY}@tracker.example"},
+        {"SERVICE_BASE_URL": f"https://tracker.example?key={CANARY}"},
+        {"SERVICE_BASE_URL": f"https://tracker.example:{CANARY}"},
+        {"ENCRYPTION_KEYS": CANARY},
+        {"ENCRYPTION_KEYS": f"{GOOD['ENCRYPTION_KEYS']},{CANARY}"},
+        {"PORT": CANARY},
+        {"LOG_LEVEL": CANARY},
+        {"SERVICE_API_KEY_HEADER": f"X Key: {CANARY}"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["run", "check"])
+def test_a_setting_that_cannot_be_used_is_named_and_not_repeated(
+    command: Command, name: str, variables: dict[str, str]
+) -> None:
+    result = command(name, **variables)
+
+    assert result.exit_code == {"run": 2, "check": 1}[name]
+    assert next(iter(variables)) in result.output
+    assert found(result.output, *SECRETS_OF_START) == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"postgresql://bot:{PASSWORD}@127.0.0.1:1/bot",
+        f"postgresql://bot:{PASSWORD}@127.0.0.1:port/bot",
+        f"postgresql://bot:{PASSWORD}@127.0.0.1:99999/bot",
+        f"postgresql://bot:{PASSWORD}@[127.0.0.1/bot",
+        f"postgresql://bot:{CANARY}/{CANARY}@127.0.0.1:1/bot",
+        f"postgresql://bot:{CANARY}@{CANARY}@127.0.0.1:1/bot",
+        f"postgresql://bot:{CANARY}#{CANARY}@127.0.0.1:1/bot",
+        f"postgresql://bot:%zz{CANARY}@127.0.0.1:1/bot",
+        f"postgresql://127.0.0.1:1/bot?user=bot&password={PASSWORD}",
+        f"postgresql://bot:{PASSWORD}@127.0.0.1:1/bot?sslmode=x&port=x",
+        f"postgresql+asyncpg://bot:{PASSWORD}@127.0.0.1:1/bot",
+        f"mysql://bot:{PASSWORD}@127.0.0.1:1/bot",
+    ],
+)
+@pytest.mark.parametrize("arguments", [("run",), ("db", "upgrade"), ("keys", "rotate")], ids=" ".join)
+def test_a_database_that_is_away_or_not_understood_is_one_sentence_without_its_password(
+    command: Command, arguments: tuple[str, ...], address: str
+) -> None:
+    result = command(*arguments, DATABASE_URL=address)
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("DATABASE_URL: ")
+    assert found(result.output, *SECRETS_OF_START, PASSWORD) == []
+
+
+def test_a_database_that_refuses_is_quoted_without_its_password(command: Command, postgresql: str) -> None:
+    refused = postgresql.replace("postgres:@", f"nobody:{PASSWORD}@")
+    assert PASSWORD in refused
+
+    result = command("check", DATABASE_URL=refused)
+
+    assert "wrong DATABASE_URL: " in result.output
+    assert 'role "nobody" does not exist' in result.output
+    assert found(result.output, *SECRETS_OF_START, PASSWORD) == []
+
+
+@dataclass
+class Seen:
+    """Everything that others could read: what the bot printed and answered, and what Slack was given."""
+
+    office: Apart
+    answers: list[str] = field(default_factory=list)
+
+    async def look(self) -> None:
+        """Take in what the bot answers to anybody."""
+        self.answers += [await self.office.get(path) for path in ("/metrics", "/readyz", "/healthz")]
+
+    def outside(self) -> str:
+        """Where not even an address or a ticket of Slack's belongs."""
+        return "\n".join([self.office.printed, *self.answers])
+
+    def in_slack(self) -> str:
+        """Messages of the bot's, and all that it called Slack with."""
+        state = self.office.workspace.state
+        said = [m for those in state.messages.values() for m in those if m.by_app]
+        views = [*state.views.values(), *state.homes.values()]
+        return "\n".join(map(repr, [*said, *state.calls, *(view.body for view in views)]))
+
+    def on_disk(self) -> str:
+        """The database's bytes, its journal too."""
+        files = self.office.directory.glob("bot.db*")
+        return "\n".join(file.read_bytes().decode("latin-1") for file in files)
+
+
+def lose(office: Apart, table: str) -> None:
+    """Take a table away from under the bot."""
+    with closing(sqlite3.connect(office.directory / "bot.db")) as connection:
+        connection.execute(f"drop table {table}")
+
+
+def logging_of(office: Apart, event: str) -> Callable[[], Awaitable[bool]]:
+    async def logged() -> bool:
+        return event in office.printed
+
+    return logged
+
+
+@pytest.fixture(params=["socket", "http"])
+async def apart(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Apart, Tracker]]:
+    """The program as it runs in production, telling its log everything."""
+    tracker = Tracker(demo_data(datetime.now(UTC)))
+    await tracker.start()
+    office = Apart(
+        tmp_path,
+        transport=request.param,
+        service_url=tracker.url,
+        variables={"LOG_LEVEL": "debug", "LOG_FORMAT": "json" if request.param == "http" else "console"},
+    )
+    await office.open()
+    yield office, tracker
+    if office.process.returncode is None:
+        await office.close()
+    await tracker.stop()
+
+
+async def test_the_program_at_work_and_in_trouble_shows_no_secret_anywhere(
+    apart: tuple[Apart, Tracker],
+) -> None:
+    office, tracker = apart
+    seen = Seen(office)
+    ana, ben, chris = (Person(office, user) for user in ("U0ANA0001", "U0BEN0001", "U0CHRIS01"))
+
+    for person, login in ((ben, "ben"), (chris, "chris")):
+        await person.command(f"/tracker link {KEYS[login]}")  # where it doesn't belong
+        await person.command("/tracker link")
+        await person.submit(await person.form("Link Tracker"), {"API key": WRONG_KEY})
+        await person.errors()
+        await person.submit(await person.form("Link Tracker"), {"API key": KEYS[login]})
+        await person.close(await person.form("Linked to Tracker"))
+    for typed in ("/issue new Look: {} project:webshop", "/issues {}", "/timelog 12 1h activity:design {}"):
+        assert "Your API key is in what you typed" in text_of(await ben.ask(typed.format(KEYS["ben"])))
+    await ben.ask("/issue new It is broken project:webshop")
+    await chris.command("/tracker user new @gwen")
+    await chris.after(chris.submit(await chris.form("New account"), {}))
+    await ben.open_home()
+    await until(ben.home)
+    await seen.look()
+
+    lose(office, "created_issues")
+    await chris.ask(f"/issue new {TYPED} project:webshop")
+
+    tracker.data.users[2].api_key = "0ff" * 13 + "0"  # the key stops working, the service stops answering
+    await ben.command("/issue 12")
+    await ben.form("Link Tracker")
+    await tracker.stop()
+    await chris.ask("/issue 12")
+    await chris.ask("/issue new Nobody hears this project:webshop")
+    stored = seen.on_disk()
+    lose(office, "sealed_continuations")
+    await ana.command("/issue 12")  # she isn't linked: what she asked is to be kept
+    await until(logging_of(office, "unanswered"))
+    lose(office, "deliveries")
+    await chris.ask("/issue 12")
+    await seen.look()
+    await office.close()
+
+    created = max(tracker.data.users.values(), key=lambda user: user.id)
+    keys = (*KEYS.values(), WRONG_KEY, created.api_key, office.encryption_key)
+    workspace = office.workspace
+    slack = (workspace.bot_token, workspace.app_token, workspace.signing_secret)
+    passing = (*workspace._response_urls._known, *workspace._triggers._known, created.mail)
+    assert found(seen.outside(), *keys, *slack, *passing, TYPED) == []
+    assert found(seen.in_slack(), *keys, *slack) == []
+    assert found(stored, *keys, *slack) == []
+    assert "Traceback" in seen.outside()  # something did go wrong
+
+
+async def test_nothing_that_holds_a_secret_shows_it_when_it_is_printed(office: Office, ana: Person) -> None:
+    """As in a debugger, a traceback with locals, or a log line that somebody adds some day."""
+    await ana.ask("/issue 12")
+    link = await office.bot.store.links.get(Owner(None, TEAM, ana.user_id))
+    assert link is not None
+    settings = office.bot.settings.model_copy(update={"database_url": f"postgresql://bot:{PASSWORD}@db/bot"})
+    database = Database(settings.database_url)
+    secrets = [KEYS["ana"], *(secret.get_secret_value() for secret in settings.secrets), PASSWORD]
+
+    ours = [thing for thing in gc.get_objects() if str(type(thing).__module__).startswith("bot.")]
+    printed = [f"{thing!r} {thing}" for thing in ours if not type(thing).__module__.startswith("bot.sandbox")]
+
+    assert any("Settings(" in text for text in printed)
+    assert found("\n".join([*printed, f"{database._engine!r}"]), *secrets) == []
+    await database.close()

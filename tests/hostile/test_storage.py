@@ -1,0 +1,195 @@
+"""What is stored is of no use to others: copied, exchanged, cut short, or read with other keys."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import Table as SqlTable
+from sqlalchemy import select, text, update
+from sqlalchemy.orm import InstrumentedAttribute
+
+from bot.app import Bot
+from bot.config import Settings
+from bot.store.owner import Owner
+from bot.store.tables import ContinuationRow, LinkRow, Table
+from bot.store.vault import Vault
+from tests.hostile.conftest import KEYS
+from tests.journeys.office import TEAM, Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until
+
+BARE = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
+ASKED = "/issue new project:webshop Kanarienvogel entflogen"
+UNREADABLE = "Your stored key can't be read any more"
+LOST = "What I kept of this can't be read any more: begin anew."
+
+
+@pytest.fixture
+async def office(tmp_path: Path, url: str) -> AsyncIterator[Office]:
+    office = Office(tmp_path, database_url=url)
+    await office.open()
+    await office.link("U0ANA0001", KEYS["ana"])
+    yield office
+    await office.close()
+
+
+@pytest.fixture
+def ben(office: Office) -> Person:
+    return Person(office, "U0BEN0001")
+
+
+async def with_keys(office: Office, *keys: SecretStr) -> None:
+    """Start the office's bot anew with these encryption keys."""
+
+    async def cut_off() -> bool:
+        return not office.workspace.connected
+
+    await office.bot.stop(5)
+    await until(cut_off)
+    office.bot = Bot(office.bot.settings.model_copy(update={"encryption_keys": keys}))
+    await office.bot.start()
+
+
+async def offered(ben: Person) -> JSON:
+    """What waits for somebody who isn't linked yet, and closed the form for that."""
+    await ben.command(ASKED)
+    return await ben.after(ben.close(await ben.form("Link Tracker")))
+
+
+async def put(office: Office, column: InstrumentedAttribute[str], owner: str, sealed: str) -> None:
+    """Write into somebody's row, as who has got at the database."""
+    async with office.bot.database.session() as session:
+        row = column.class_
+        await session.execute(update(row).where(row.user_id == owner).values({column: sealed}))
+
+
+async def sealed_of(office: Office, column: InstrumentedAttribute[str], owner: str) -> str:
+    async with office.bot.database.reading() as session:
+        return (await session.scalars(select(column).where(column.class_.user_id == owner))).one()
+
+
+async def test_encryption_keys_are_renewed_while_people_work(
+    office: Office, ana: Person, ben: Person, url: str, tmp_path: Path
+) -> None:
+    (old,), new = office.bot.settings.encryption_keys, Vault.generate_key()
+    strangers = [Owner(None, TEAM, f"U{number:09}") for number in range(140)]
+    for owner in strangers[:120]:
+        await office.bot.store.links.put(owner, SecretStr("k" * 40), 1, "Somebody")
+    waiting = await offered(ben)
+    await with_keys(office, new, old)
+
+    rotation = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bot", "keys", "rotate"),
+        cwd=tmp_path,
+        env=BARE
+        | {"DATABASE_URL": url, "PYTHONPATH": str(Path(__file__).parents[2])}
+        | {"ENCRYPTION_KEYS": f"{new.get_secret_value()},{old.get_secret_value()}"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    ended = asyncio.create_task(rotation.communicate())
+    for owner in strangers[120:]:
+        await office.bot.store.links.put(owner, SecretStr("k" * 40), 1, "Somebody")
+        await office.bot.store.links.put(strangers[0], SecretStr(f"{owner.user_id:40}"), 1, "Somebody")
+    assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
+    printed, _ = await asyncio.wait_for(ended, 60)
+    assert rotation.returncode == 0, printed
+    await with_keys(office, new)
+
+    assert await office.bot.store.sealings.unreadable() == 0
+    assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
+    first = await office.bot.store.links.get(strangers[0])
+    assert first is not None
+    assert first.key.get_secret_value() == f"{strangers[-1].user_id:40}"
+    await ben.press(waiting, "Link Tracker")
+    form = await ben.form("Link Tracker")
+    assert "Kanarienvogel" in (await ben.after(ben.submit(form, {"API key": KEYS["ben"]})))["text"]
+
+
+async def test_a_copy_of_the_database_tells_nothing_of_keys_and_of_what_was_typed(
+    office: Office, ben: Person, url: str
+) -> None:
+    await offered(ben)
+    secrets = ("Kanarienvogel", KEYS["ana"], "/commands/", "ana@harbor.example", office.workspace.bot_token)
+
+    rows = []
+    async with office.bot.database.reading() as session:
+        for table in Table.metadata.tables.values():
+            assert isinstance(table, SqlTable)
+            rows += [str(row) for row in await session.execute(select(table))]
+    copied = "\n".join(rows).encode()
+    if url.startswith("sqlite"):
+        copied += b"".join(file.read_bytes() for file in sorted(office.directory.glob("bot.db*")))
+
+    assert b"U0BEN0001" in copied
+    assert [secret for secret in secrets if secret.encode() in copied] == []
+
+
+async def test_another_persons_key_in_ones_row_is_refused(office: Office, ben: Person) -> None:
+    await office.link("U0BEN0001", KEYS["ben"])
+    anas = await sealed_of(office, LinkRow.sealed_key, "U0ANA0001")
+    await put(office, LinkRow.sealed_key, "U0BEN0001", anas)
+
+    await ben.command("/issue 28")
+
+    assert UNREADABLE in text_of(await ben.form("Link Tracker"))
+
+
+async def test_a_key_that_cannot_be_opened_is_said_and_linked_anew(office: Office, ana: Person) -> None:
+    async def links_anew() -> None:
+        await ana.command("/issue 28")
+        form = await ana.form("Link Tracker")
+        assert UNREADABLE in text_of(form)
+        assert "#28" in (await ana.after(ana.submit(form, {"API key": KEYS["ana"]})))["text"]
+        await ana.close(await ana.form("Linked to Tracker"))
+
+    sealed = await sealed_of(office, LinkRow.sealed_key, ana.user_id)
+    for broken in (sealed[:-20], "Ünsinn", ""):
+        await put(office, LinkRow.sealed_key, ana.user_id, broken)
+        await links_anew()
+    await with_keys(office, Vault.generate_key())
+    await links_anew()
+
+
+async def test_what_was_typed_and_cannot_be_opened_is_said(office: Office, ana: Person, ben: Person) -> None:
+    async def is_said() -> None:
+        assert LOST in text_of(await ben.after(ben.press(waiting, "Link Tracker")))
+
+    waiting = await offered(ben)
+    sealed = await sealed_of(office, ContinuationRow.sealed, ben.user_id)
+    await put(office, ContinuationRow.sealed, ben.user_id, sealed[:-20])
+    await is_said()
+    for owner in (ana.user_id, ben.user_id):  # somebody else's, and one's own from another place
+        await put(office, ContinuationRow.sealed, ben.user_id, await kept_of(office, owner))
+        await is_said()
+    await put(office, ContinuationRow.sealed, ben.user_id, sealed)
+    await with_keys(office, Vault.generate_key())
+    await is_said()
+
+
+async def kept_of(office: Office, user_id: str) -> str:
+    """Something that was kept for somebody and isn't any more."""
+    continuations, row = office.bot.store.continuations, ContinuationRow
+    kept = await continuations.put(Owner(None, TEAM, user_id), {"command": "/issue", "text": "new x"})
+    async with office.bot.database.reading() as session:
+        sealed = (await session.scalars(select(row.sealed).where(row.id == kept))).one()
+    await continuations.take(Owner(None, TEAM, user_id), kept)
+    return sealed
+
+
+async def test_a_link_is_made_even_where_what_was_asked_before_cannot_be_opened(
+    office: Office, ben: Person
+) -> None:
+    await ben.command(ASKED)
+    form = await ben.form("Link Tracker")
+    await put(office, ContinuationRow.sealed, ben.user_id, "Ünsinn")
+
+    await ben.submit(form, {"API key": KEYS["ben"]})
+
+    assert "Ben Okafor" in text_of(await ben.form_saying("Linked to Tracker", "Ben Okafor"))
+    async with office.bot.database.reading() as session:
+        assert await session.scalar(text("select count(*) from links where user_id = 'U0BEN0001'")) == 1

@@ -1,0 +1,121 @@
+"""The sandbox keeps to this machine, and takes nothing that belongs to a real workspace."""
+
+import asyncio
+import os
+import signal
+import struct
+import sys
+from collections.abc import AsyncIterator, Iterator
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from bot.config import Settings
+from bot.sandbox.tracker.server import Tracker
+
+PROC = Path("/proc")
+BARE = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
+REAL = "xoxb-2847562938475-2847562938476-a1B2c3D4e5F6g7H8i9J0k1L2"
+
+
+def address(text: str) -> IPv4Address | IPv6Address:
+    """An address as the kernel lists it: words in this machine's order."""
+    words = bytes.fromhex(text)
+    swapped = b"".join(struct.pack("=I", word) for word in struct.unpack(f">{len(words) // 4}I", words))
+    found = ip_address(swapped)
+    return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found
+
+
+def ends(pid: int) -> Iterator[tuple[IPv4Address | IPv6Address, IPv4Address | IPv6Address]]:
+    """Both ends of each of a process's TCP sockets: 0.0.0.0 is the other end of one that listens."""
+    links = [str(fd.readlink()) for fd in (PROC / str(pid) / "fd").iterdir()]
+    own = {link.removeprefix("socket:[").removesuffix("]") for link in links}
+    for table in ("tcp", "tcp6"):
+        for line in (PROC / str(pid) / "net" / table).read_text().splitlines()[1:]:
+            _, here, there, *rest = line.split()
+            if rest[6] in own:
+                yield address(here.partition(":")[0]), address(there.partition(":")[0])
+
+
+@pytest.fixture
+async def trap() -> AsyncIterator[tuple[str, list[bytes]]]:
+    """An address that belongs to somebody else, and what is sent there."""
+    heard: list[bytes] = []
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.read(1000))
+        writer.close()
+
+    server = await asyncio.start_server(hear, "127.0.0.1", 0)
+    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
+    server.close()
+
+
+@pytest.mark.skipif(not (PROC / "net/tcp").exists(), reason="needs Linux: it looks at the process's sockets")
+async def test_it_has_no_socket_to_elsewhere_and_uses_no_real_token(
+    trap: tuple[str, list[bytes]], tmp_path: Path
+) -> None:
+    elsewhere, heard = trap
+    real = dict.fromkeys(("SLACK_BOT_TOKEN", "SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"), REAL)
+    proxies = {
+        f"{scheme}_{end}": elsewhere for scheme in ("HTTP", "HTTPS", "ALL") for end in ("PROXY", "proxy")
+    }
+    variables = (
+        real
+        | proxies
+        | {
+            "SLACK_APP_TOKEN": REAL.replace("xoxb", "xapp"),
+            "SLACK_SIGNING_SECRET": "8f742231b10e8888abcd99yyyzzz85a5",
+            "SLACK_API_URL": f"{elsewhere}/api/",
+            "SERVICE_BASE_URL": elsewhere,
+            "DATABASE_URL": f"sqlite:///{tmp_path}/real.db",
+            "ENCRYPTION_KEYS": "no key",
+            "HOST": str(IPv4Address(0)),
+        }
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bot", "sandbox", "--port", "0", "--service-port", "0", "--no-browser"),
+        cwd=tmp_path,
+        env=BARE | variables | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout
+    page = (await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip()
+    async with aiohttp.ClientSession() as session, session.get(f"{page}page/state") as answer:
+        assert (await answer.json())["app"]["connected"]
+
+    sockets = list(ends(process.pid))
+    process.send_signal(signal.SIGTERM)
+    _, logged = await asyncio.wait_for(process.communicate(), 20)
+
+    assert len(sockets) >= 3
+    assert [here for here, _ in sockets if not here.is_loopback] == []
+    assert [there for _, there in sockets if not (there.is_loopback or there.is_unspecified)] == []
+    assert heard == []
+    assert logged == b""
+    assert not (tmp_path / "real.db").exists()
+
+
+async def test_the_reference_service_answers_under_this_machines_names_only() -> None:
+    tracker = Tracker()
+    await tracker.start()
+    port = tracker.url.rpartition(":")[2]
+    names = {"127.0.0.1": 200, "localhost": 200, "evil.example": 403, "127.0.0.1.evil.example": 403, "[": 403}
+
+    async with aiohttp.ClientSession() as session:
+        answers = {}
+        for name in names:
+            headers = {"Host": f"{name}:{port}"}
+            async with session.get(f"{tracker.url}/projects.json", headers=headers) as answer:
+                answers[name] = answer.status
+
+    await tracker.stop()
+    assert answers == names
+
+
+async def test_the_reference_service_listens_on_this_machine_only() -> None:
+    with pytest.raises(ValueError, match="loopback"):
+        await Tracker().start(str(IPv4Address(0)))
