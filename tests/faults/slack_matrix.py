@@ -158,7 +158,8 @@ class Matrix:
     def _untrue(self, cell: Cell, new: list[str], made: int) -> list[str]:
         doing, said = DOINGS[cell.doing], " ".join(new)
         maybe_told = cell.method in POSTS and cell.fault.startswith(MAY_BE_DONE)
-        expected = doing.asked and not maybe_told and cell.method not in ONLY_WAY
+        closed = cell.fault == "refuse:not_found" and doing.effect is None  # there is nothing to tell
+        expected = doing.asked and not maybe_told and not closed and cell.method not in ONLY_WAY
         done = bool(re.search(doing.said, said))
         waiting = "One moment" in said or ":hourglass" in said
         private = cell.method in PRIVATE and cell.fault in REPORTED

@@ -27,7 +27,8 @@ async def test_nothing_is_sent_to_be_written_with_a_faded_key(
     await office.open()
     scene = Scene(office, service)
     keys = {user.id: user.api_key for user in scene.data.users.values()}
-    asked, written: dict[str, int] = 0, {}
+    asked = 0
+    written: dict[str, int] = {}
 
     for name, doing in DOINGS.items():
         if doing.effect is None:

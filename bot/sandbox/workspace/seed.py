@@ -3,6 +3,7 @@
 import struct
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from bot.sandbox.people import Person
@@ -107,7 +108,7 @@ class Seed:
                 is_choice=True,
                 note=_note(person),
             )
-        state.users[PARTNER.id] = PARTNER
+        state.users[PARTNER.id] = replace(PARTNER)
         state.users[state.app.bot_user_id] = User(
             id=state.app.bot_user_id,
             name=state.app.name.lower().replace(" ", ""),
