@@ -28,7 +28,7 @@ async def test_nothing_is_sent_to_be_written_with_a_faded_key(
     scene = Scene(office, service)
     keys = {user.id: user.api_key for user in scene.data.users.values()}
     asked = 0
-    written: dict[str, int] = {}
+    written: dict[str, list[str]] = {}
 
     for name, doing in DOINGS.items():
         if doing.effect is None:

@@ -82,7 +82,7 @@ def found(text: str, *secrets: str) -> list[str]:
         {"LOG_LEVEL": CANARY},
         {"SERVICE_API_KEY_HEADER": f"X Key: {CANARY}"},
     ],
-    ids=lambda variables: " ".join(variables),
+    ids=" ".join,
 )
 @pytest.mark.parametrize("name", ["run", "check"])
 def test_a_setting_that_cannot_be_used_is_named_and_not_repeated(
