@@ -8,6 +8,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.deliveries import claiming
 from bot.slack.handling import Handling, Listener, Options, Submission
+from bot.slack.installing import NOT_HERE
 from bot.slack.listeners import (
     accounts,
     announcements,
@@ -23,6 +24,7 @@ from bot.slack.listeners import (
     shared_links,
     timelog,
     tracker,
+    uninstalled,
     users,
 )
 from bot.slack.listeners import files as file_listeners
@@ -84,6 +86,8 @@ EVENTS: dict[str, Listener] = {
     "app_home_opened": home.opened,
     "link_shared": shared_links.shared,
     "entity_details_requested": shared_links.details_requested,
+    "app_uninstalled": uninstalled.uninstalled,
+    "tokens_revoked": uninstalled.tokens_revoked,
 }
 FORMS: dict[str, Submission] = {
     "issue.create": issue_form.submit,
@@ -119,6 +123,8 @@ def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
     bolt_log.setLevel(logging.ERROR)  # it would warn that the environment has the token too
     app = AsyncApp(
         client=slack,
+        authorize=parts.workspaces,  # type: ignore[arg-type] # Bolt takes its own class too
+        user_facing_authorize_error_message=NOT_HERE,
         signing_secret="-",  # noqa: S106 - none: what comes here was verified
         request_verification_enabled=False,
     )

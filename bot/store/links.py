@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
@@ -36,6 +36,16 @@ class Rotation:
     rewritten: int = 0
     current: int = 0
     unreadable: int = 0
+
+    def counting(self, vault: Vault, sealed: str) -> tuple["Rotation", str | None]:
+        """One more sealed text counted, and what takes its place, if anything does."""
+        if vault.is_current(sealed):
+            return replace(self, current=self.current + 1), None
+        try:
+            renewed = vault.rotate(sealed)
+        except StoredSecretError:
+            return replace(self, unreadable=self.unreadable + 1), None
+        return replace(self, rewritten=self.rewritten + 1), renewed
 
 
 class Links:
@@ -137,13 +147,9 @@ class Links:
             return [(row[0], row[1], row[2], row[3]) for row in await session.execute(statement)]
 
     async def _rotate_one(self, so_far: Rotation, identity: tuple[str, str, str], sealed: str) -> Rotation:
-        rewritten, current, unreadable = so_far.rewritten, so_far.current, so_far.unreadable
-        if self._vault.is_current(sealed):
-            return Rotation(rewritten, current + 1, unreadable)
-        try:
-            renewed = self._vault.rotate(sealed)
-        except StoredSecretError:
-            return Rotation(rewritten, current, unreadable + 1)
+        progress, renewed = so_far.counting(self._vault, sealed)
+        if renewed is None:
+            return progress
         enterprise_id, team_id, user_id = identity
         # Only while it is what was read: somebody may be linking anew at this moment.
         statement = (
@@ -153,7 +159,7 @@ class Links:
         )
         async with self._database.session() as session:
             await session.execute(statement)
-        return Rotation(rewritten + 1, current, unreadable)
+        return progress
 
     def _holds(self, row: LinkRow, owner: Owner, key: SecretStr) -> bool:
         try:

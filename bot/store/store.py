@@ -9,15 +9,18 @@ from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import DigestRuns
 from bot.store.digests import Digests
 from bot.store.engine import Database
+from bot.store.installations import Installations
 from bot.store.links import Links, Rotation
 from bot.store.time_entries import TimeEntries
 from bot.store.vault import Vault
 
 
 class Store:
-    """What the bot remembers, in a database that is open."""
+    """What the bot remembers, in a database that is open; `client_id` is the Slack app's whose installations
+    it works with.
+    """
 
-    def __init__(self, database: Database, vault: Vault) -> None:
+    def __init__(self, database: Database, vault: Vault, client_id: str = "") -> None:
         self.links = Links(database, vault)
         self.channels = Channels(database)
         self.deliveries = Deliveries(database)
@@ -26,7 +29,16 @@ class Store:
         self.time_entries = TimeEntries(database)
         self.digests = Digests(database)
         self.digest_runs = DigestRuns(database)
+        self.installations = Installations(database, vault, client_id)
 
-    def rotate(self) -> AsyncIterator[Rotation]:
+    async def rotate(self) -> AsyncIterator[Rotation]:
         """Encrypts every stored secret anew with the first encryption key; see `Links.rotate`."""
-        return self.links.rotate()
+        progress = Rotation()
+        async for progress in self.links.rotate():
+            yield progress
+        async for further in self.installations.rotate(progress):
+            yield further
+
+    async def unreadable(self) -> int:
+        """How many stored secrets no encryption key opens."""
+        return await self.links.unreadable() + await self.installations.unreadable()
