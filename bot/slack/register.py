@@ -117,10 +117,14 @@ OPTIONS: dict[str, Options] = {
 }
 
 
+def _unsaid(_record: logging.LogRecord) -> bool:
+    return False
+
+
 def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
     """The Bolt app with everything registered. Signatures are verified before it, in `web`."""
     bolt_log = logging.getLogger("slack_bolt.AsyncApp")
-    bolt_log.setLevel(logging.ERROR)  # it would warn that the environment has the token too
+    bolt_log.addFilter(_unsaid)  # it would warn of each place in which there is a token too
     app = AsyncApp(
         client=slack,
         authorize=parts.workspaces,  # type: ignore[arg-type] # Bolt takes its own class too
@@ -128,6 +132,7 @@ def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
         signing_secret="-",  # noqa: S106 - none: what comes here was verified
         request_verification_enabled=False,
     )
+    bolt_log.removeFilter(_unsaid)
     bolt_log.setLevel(logging.WARNING)
     handling = Handling(parts)
     app.use(claiming(parts))
