@@ -37,6 +37,7 @@ def _logging_as_before() -> Iterator[None]:
         "postgresql://bot:short@db/bot",
         "wss://wss.slack.com/link/?ticket=short&app_id=1",
         "https://hooks.slack.com/commands/T1/short",
+        "Failed to fetch oauth.v2.access result with code: short - error: bad_client_secret",
         "registered-secret",
     ],
 )

@@ -58,7 +58,7 @@ async def _installed(args: AsyncSuccessArgs) -> BoltResponse:
     where = {"team": installation.team_id, "enterprise": installation.enterprise_id}
     log.info("installed", action="slack.installed", **where)
     named = installation.enterprise_name if installation.is_enterprise_install else installation.team_name
-    said = f"Issue Bot is installed in {named or 'Slack'}. Type /tracker there to begin."
+    said = f"Issue Bot is installed in {named or 'Slack'}. Open it there to begin."
     return _page(args, 200, "Installed", escape(said))
 
 

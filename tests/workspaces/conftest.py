@@ -1,5 +1,6 @@
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -27,8 +28,12 @@ async def tracker() -> AsyncIterator[Tracker]:
 
 
 @pytest.fixture
-async def company(slack: Slack, tracker: Tracker, url: str) -> AsyncIterator[Company]:
-    """On each database; its bot has started."""
+async def company(
+    slack: Slack, tracker: Tracker, tmp_path: Path, request: pytest.FixtureRequest
+) -> AsyncIterator[Company]:
+    """Its bot has started; on both databases where the test says so."""
+    both = "url" in request.fixturenames
+    url = request.getfixturevalue("url") if both else f"sqlite:///{tmp_path}/bot.db"
     company = Company(slack, tracker, url, Vault.generate_key())
     await company.start()
     yield company

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.store.owner import Owner
@@ -29,6 +31,7 @@ async def _due(company: Company, after: timedelta) -> None:
     await company.bot.digests.idle()
 
 
+@pytest.mark.usefixtures("url")
 async def test_the_digests_of_two_workspaces_are_posted_with_their_own_tokens(
     company: Company, slack: Slack
 ) -> None:

@@ -24,6 +24,7 @@ ONE, TWO = Place("T1"), Place("T2", "E2")
 GROUP = Place(None, "E9")
 
 
+@pytest.mark.usefixtures("url")
 async def test_each_workspace_and_organization_is_answered_with_its_own_token(
     company: Company, slack: Slack
 ) -> None:
@@ -66,6 +67,7 @@ async def test_the_pages_say_what_happened_and_show_nothing_as_markup(company: C
     assert "Slack was told not to" in (await slack.end(company.port, error="access_denied"))[1]
 
 
+@pytest.mark.usefixtures("url")
 async def test_only_an_installation_that_began_here_is_taken(company: Company, slack: Slack) -> None:
     code = slack.code(ONE)
     cookie, state = await slack.begin(company.port)
@@ -99,6 +101,7 @@ async def test_a_code_that_slack_refuses_installs_nothing(company: Company, slac
     assert (await company.bot.store.installations.latest(1))[0] == 0
 
 
+@pytest.mark.usefixtures("url")
 async def test_no_token_lies_in_the_database_and_new_keys_open_them(company: Company, slack: Slack) -> None:
     for place in (ONE, TWO, GROUP, ONE):
         await slack.install(company.port, place)
@@ -155,7 +158,7 @@ async def _open_forms(company: Company, slack: Slack, times: int) -> set[str]:
     return {call.token for call in opened}
 
 
-@pytest.mark.usefixtures("expiring")
+@pytest.mark.usefixtures("url", "expiring")
 async def test_a_token_is_renewed_once_however_many_replicas_need_it(company: Company, slack: Slack) -> None:
     await slack.install(company.port, ONE)
     (old,) = slack.tokens

@@ -82,20 +82,19 @@ async def _left(company: Company) -> Counter[str]:
 ALL = Counter({"T1": 7, "T2": 7, "T91": 6, "T92": 6, "T93": 7, "E9": 1, "digest_issues": 5})
 
 
-@pytest.mark.usefixtures("remembered")
-@pytest.mark.parametrize("event", [UNINSTALLED, REVOKED], ids=lambda event: event["type"])
+@pytest.mark.usefixtures("url", "remembered")
 @pytest.mark.parametrize(
-    ("place", "gone"),
+    ("place", "event", "gone"),
     [
-        (ONE, {"T1": 7, "digest_issues": 1}),
-        (TWO, {"T2": 7, "digest_issues": 1}),
-        (GROUP, {"E9": 1, "T91": 6, "T92": 6, "digest_issues": 2}),
-        (IN_GROUP, {"T93": 1}),  # the organization's installation goes on serving it
+        (ONE, UNINSTALLED, {"T1": 7, "digest_issues": 1}),
+        (TWO, REVOKED, {"T2": 7, "digest_issues": 1}),
+        (GROUP, UNINSTALLED, {"E9": 1, "T91": 6, "T92": 6, "digest_issues": 2}),
+        (IN_GROUP, REVOKED, {"T93": 1}),  # the organization's installation goes on serving it
     ],
     ids=["a workspace", "in an organization", "an organization", "one that its organization still has"],
 )
 async def test_what_belongs_to_it_goes(
-    company: Company, slack: Slack, place: Place, gone: Mapping[str, int], event: dict[str, Any]
+    company: Company, slack: Slack, place: Place, event: dict[str, Any], gone: Mapping[str, int]
 ) -> None:
     assert await _left(company) == ALL
     slack.revoke(place)
