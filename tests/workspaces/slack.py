@@ -57,7 +57,7 @@ class Slack:
     loses_answers: bool = False
     calls: list[Call] = field(default_factory=list)
     said: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """What was posted to response URLs, by the end of their path."""
+    """What commands were answered at once or by their response URLs, by the end of those."""
     tokens: dict[str, Place] = field(default_factory=dict)
     """The tokens that are good."""
     refresh: dict[str, Place] = field(default_factory=dict)
@@ -141,7 +141,8 @@ class Slack:
             **who,
         }
         self.said[name] = []
-        await self._send(port, urlencode(form), "application/x-www-form-urlencoded")
+        if answer := await self._send(port, urlencode(form), "application/x-www-form-urlencoded"):
+            self.said[name].append(json.loads(answer))
         return name
 
     async def event(self, port: int, content: Mapping[str, Any], **about: object) -> None:
@@ -149,7 +150,7 @@ class Slack:
         body = {"type": "event_callback", "api_app_id": "A1", "event": content, **about}
         await self._send(port, json.dumps(body), "application/json")
 
-    async def _send(self, port: int, body: str, kind: str) -> None:
+    async def _send(self, port: int, body: str, kind: str) -> str:
         now = str(int(time.time()))
         digest = hmac.new(SIGNING_SECRET.encode(), f"v0:{now}:{body}".encode(), hashlib.sha256).hexdigest()
         headers = {
@@ -160,6 +161,7 @@ class Slack:
         url = f"http://127.0.0.1:{port}/slack/events"
         async with self.http.post(url, data=body, headers=headers) as answer:
             assert answer.status == 200, await answer.text()
+            return await answer.text()
 
     async def _respond(self, request: web.Request) -> web.Response:
         self.said[request.match_info["name"]].append(await request.json())

@@ -56,6 +56,15 @@ async def test_a_workspace_that_never_installed_it_is_told_so(company: Company, 
     assert "ask an administrator to install me" in await company.ask(TWO.of_user("U1"), "whoami")
 
 
+async def test_without_a_database_there_is_a_sentence_too(company: Company, slack: Slack) -> None:
+    await slack.install(company.port, ONE)
+    async with company.bot.database.session() as session:
+        for table in ("slack_bots", "deliveries"):
+            await session.execute(text(f"drop table {table}"))
+
+    assert "I can't reach my memory" in await company.ask(ONE.of_user("U1"), "whoami")
+
+
 async def test_the_pages_say_what_happened_and_show_nothing_as_markup(company: Company, slack: Slack) -> None:
     cookie, state = await slack.begin(company.port)
     status, page = await slack.end(company.port, cookie, code=slack.code(ONE), state=state)
