@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import structlog
 from aiohttp import web
+from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
@@ -20,10 +21,12 @@ from bot.service.client import Client
 from bot.slack import webclient
 from bot.slack.answering import Answering
 from bot.slack.inflight import InFlight
+from bot.slack.installing import flow
 from bot.slack.parts import Parts
 from bot.slack.register import build
 from bot.slack.socketmode import SocketMode
 from bot.slack.web import Readiness, Web
+from bot.slack.workspaces import InstalledWorkspaces, OneWorkspace
 from bot.store.engine import Database
 from bot.store.store import Store
 from bot.store.vault import Vault
@@ -41,8 +44,9 @@ log = structlog.get_logger()
 class Bot:
     """The bot with all its parts; `start` it, and `stop` it in the end.
 
-    `slack`, `parts`, `digests` (their engine) and `port` (the HTTP port in use, which is not the setting
-    when that is 0) are there once it is started; `ready` is true from then until it stops.
+    `slack` (without a token where there are several workspaces), `parts`, `digests` (their engine) and `port`
+    (the HTTP port in use, which is not the setting when that is 0) are there once it is started; `ready` is
+    true from then until it stops.
     """
 
     slack: AsyncWebClient
@@ -53,7 +57,7 @@ class Bot:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.database = Database(settings.database_url)
-        self.store = Store(self.database, Vault(settings.encryption_keys))
+        self.store = Store(self.database, Vault(settings.encryption_keys), settings.slack_client_id)
         self.client = Client(
             settings.service_base_url,
             key_header=settings.service_api_key_header,
@@ -115,10 +119,15 @@ class Bot:
         if urlsplit(settings.slack_api_url).hostname in {"127.0.0.1", "::1", "localhost"}:
             leave_proxies_out()
         connections = await closing.enter_async_context(webclient.session())
-        self.slack = webclient.web_client(settings.slack_bot_token, settings.slack_api_url, connections)
+        several = settings.several_workspaces
+        token = SecretStr("") if several else settings.slack_bot_token
+        self.slack = slack = webclient.web_client(token, settings.slack_api_url, connections)
+        app_of = (settings.slack_client_id, settings.slack_client_secret)
         self.parts = parts = Parts(
             client=self.client,
-            slack=self.slack,
+            workspaces=InstalledWorkspaces(slack, self.store, self.in_flight, *app_of)
+            if several
+            else OneWorkspace(slack),
             store=self.store,
             service_name=settings.service_name,
             text_format=settings.service_text_format,
@@ -126,7 +135,7 @@ class Bot:
             file_hosts=settings.file_hosts,
             in_flight=self.in_flight,
         )
-        app = build(slack=self.slack, parts=parts)
+        app = build(slack=slack, parts=parts)
         telemetry.TASKS_IN_FLIGHT.set_function(lambda: len(self.in_flight))
         telemetry.DIGESTS_WAITING.set_function(lambda: len(parts.poster))
         readiness = Readiness(
@@ -137,7 +146,8 @@ class Bot:
             }
         )
         secret = None if settings.socket_mode else settings.slack_signing_secret or None
-        self._web = Web(app, self._answering, readiness, telemetry.REGISTRY, secret)
+        installing = flow(slack, self.store.installations, *app_of) if several else None
+        self._web = Web(app, self._answering, readiness, telemetry.REGISTRY, secret, installing=installing)
         await self._listen(self._web)
         closing.push_async_callback(_end, asyncio.create_task(self._prune()))
         if settings.socket_mode:
@@ -163,13 +173,15 @@ class Bot:
     async def _slack_answers(self) -> bool:
         if self._socket and not await self._socket.is_connected():
             return False
-        return bool((await self.slack.auth_test()).get("ok"))
+        ask = self.slack.api_test if self.settings.several_workspaces else self.slack.auth_test
+        return bool((await ask()).get("ok"))
 
     async def _prune(self) -> None:
         while True:
             try:
                 await self.store.deliveries.prune(datetime.now(UTC) - DELIVERIES_KEPT)
                 await self.store.digest_runs.prune(datetime.now(UTC) - RUNS_KEPT)
+                await self.store.installations.states.prune()
             except Exception:
                 log.exception("old deliveries and runs were not forgotten", action="bot.prune_failed")
             await asyncio.sleep(SECONDS_BETWEEN_PRUNINGS)

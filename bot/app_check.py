@@ -1,5 +1,7 @@
 """`issuebot check`: is everything there that `issuebot run` needs, and how is it mended where not?"""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -8,6 +10,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from pydantic import SecretStr
 from slack_sdk.errors import SlackApiError
+from slack_sdk.oauth.installation_store import Bot as InstalledBot
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
@@ -15,12 +18,14 @@ from bot import errors
 from bot.config import Settings, leave_proxies_out
 from bot.service.client import Client
 from bot.slack import webclient
-from bot.slack.manifest import SCOPES
+from bot.slack.manifest import INSTALL_PATH, SCOPES
+from bot.slack.posting import reason
 from bot.store.engine import Database, DatabaseUnavailableError
 from bot.store.store import Store
 from bot.store.vault import Vault
 
 SECONDS_TO_ANSWER = 10
+WORKSPACES_ASKED, WORKSPACES_AT_ONCE = 100, 5
 REDMINE_HEADER = "X-Redmine-API-Key"
 NO_KEY = SecretStr("0" * 40)  # nobody's: what answers to it shows itself, and no account is touched
 # slack_sdk trips over an answer that is text, as a proxy or another program at this address gives it.
@@ -53,12 +58,12 @@ async def check(settings: Settings) -> AsyncIterator[Finding]:
         leave_proxies_out()
     async with webclient.session() as connections:
         slack = webclient.web_client(settings.slack_bot_token, settings.slack_api_url, connections)
-        yield await _bot_token(slack)
+        yield await (_client_secret(slack, settings) if settings.several_workspaces else _bot_token(slack))
         yield await _transport(slack, settings)
-    yield await _service(settings)
-    yield await _key_header(settings)
-    async for finding in _database(settings):
-        yield finding
+        yield await _service(settings)
+        yield await _key_header(settings)
+        async for finding in _database(settings, slack):
+            yield finding
 
 
 async def _bot_token(slack: AsyncWebClient) -> Finding:
@@ -76,6 +81,47 @@ async def _bot_token(slack: AsyncWebClient) -> Finding:
             "then reinstall the app",
         )
     return _fine(name, f"works in {answer.get('team')}, with every scope that is needed")
+
+
+async def _client_secret(slack: AsyncWebClient, settings: Settings) -> Finding:
+    """Slack names what is wrong with the pair before, or in place of, the code that nobody ever got."""
+    name, secret = "SLACK_CLIENT_SECRET", settings.slack_client_secret.get_secret_value()
+    try:
+        await slack.oauth_v2_access(client_id=settings.slack_client_id, client_secret=secret, code="0")
+    except NO_USABLE_ANSWER as error:
+        if reason(error) != "invalid_code":
+            mend = "copy SLACK_CLIENT_ID and this from the app's “Basic Information” again"
+            return _wrong(name, _slack_refusal(error, mend))
+    return _fine(name, "is taken by Slack")
+
+
+async def _installed(store: Store, slack: AsyncWebClient) -> Finding:
+    """Whose token works; one whose time is over is left alone, as the bot renews it when it is needed."""
+    name, at_once = "SLACK_CLIENT_ID", asyncio.Semaphore(WORKSPACES_AT_ONCE)
+
+    async def refused(bot: InstalledBot) -> str | None:
+        if bot.bot_token_expires_at and bot.bot_token_expires_at < time.time():
+            return None
+        try:
+            async with at_once:
+                await webclient.for_team(slack, bot.bot_token, bot.team_id).auth_test()
+        except NO_USABLE_ANSWER as error:
+            why = reason(error) or type(error).__name__
+            return f"{bot.team_name or bot.enterprise_name or bot.team_id or bot.enterprise_id} ({why})"
+        return None
+
+    try:
+        count, latest = await store.installations.latest(WORKSPACES_ASKED)
+    except errors.StoredSecretError as error:
+        return _wrong(name, f"a workspace's token can't be opened ({error}): install the app there again")
+    if not count:
+        return _fine(name, f"no workspace is installed yet: open {INSTALL_PATH} at the bot's address")
+    said = (
+        f"{count} installed" if count <= len(latest) else f"{count} installed, the latest {len(latest)} asked"
+    )
+    if wrong := [one for one in await asyncio.gather(*map(refused, latest)) if one]:
+        return _wrong(name, f"{said}: no token works for {', '.join(wrong)}: install the app there again")
+    return _fine(name, f"{said}, and their tokens work")
 
 
 async def _transport(slack: AsyncWebClient, settings: Settings) -> Finding:
@@ -143,7 +189,7 @@ async def _key_header(settings: Settings) -> Finding:
     return _fine(name, f"keys are sent in {header}")
 
 
-async def _database(settings: Settings) -> AsyncIterator[Finding]:
+async def _database(settings: Settings, slack: AsyncWebClient) -> AsyncIterator[Finding]:
     database = Database(settings.database_url)
     try:
         await database.ping()
@@ -153,14 +199,16 @@ async def _database(settings: Settings) -> AsyncIterator[Finding]:
             yield _fine("ENCRYPTION_KEYS", "can encrypt")
             return
         yield _fine("DATABASE_URL", "answers, and its tables are up to date")
-        unreadable = await Store(database, Vault(settings.encryption_keys)).sealings.unreadable()
-        if unreadable:
+        store = Store(database, Vault(settings.encryption_keys), settings.slack_client_id)
+        if unreadable := await store.sealings.unreadable():
             sentence = (
                 f"open all stored keys but {unreadable}: put the earlier encryption key back, as the last"
             )
             yield _wrong("ENCRYPTION_KEYS", sentence)
         else:
             yield _fine("ENCRYPTION_KEYS", "open every stored key")
+            if settings.several_workspaces:
+                yield await _installed(store, slack)
     except DatabaseUnavailableError as error:
         yield _wrong("DATABASE_URL", f"{error}: check the address, and that it may be written")
     finally:

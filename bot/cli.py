@@ -91,7 +91,9 @@ def check() -> None:
 @program.command()
 def manifest(
     mode: Annotated[slack_manifest.Mode, typer.Option(help="How Slack reaches the bot.")] = "socket",
-    url: Annotated[str | None, typer.Option(help="The bot's address, for HTTP mode.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="The bot's address, for HTTP mode and several workspaces.")
+    ] = None,
     prefix: Annotated[str, typer.Option(help="Put before every command's name.")] = "",
 ) -> None:
     """Prints the Slack app's manifest."""
@@ -100,7 +102,9 @@ def manifest(
     except ValueError as wrong:
         _fail(2, f"--prefix {wrong}")
     try:
-        content = slack_manifest.manifest(mode, url, checked, config.service_url())
+        content = slack_manifest.manifest(
+            mode, url, checked, config.service_url(), several=config.several_workspaces()
+        )
     except ValueError as wrong:
         _fail(2, str(wrong))
     sys.stdout.write(slack_manifest.to_yaml(content))

@@ -24,8 +24,14 @@ COMMAND_LIMIT = 32  # Slack's, with the slash
 PORTS = range(1, 65536)
 
 TO_STORE = {"encryption_keys": "is missing: `issuebot keys generate` prints one"}
-TO_RUN = {
+IN_ONE_WORKSPACE = {
     "slack_bot_token": "is missing: the bot token (xoxb-…), from your Slack app's “OAuth & Permissions”",
+}
+IN_SEVERAL = {
+    "slack_client_id": "is missing beside SLACK_CLIENT_SECRET: see your Slack app's “Basic Information”",
+    "slack_client_secret": "is missing beside SLACK_CLIENT_ID: see your Slack app's “Basic Information”",
+}
+TO_RUN = {
     "service_base_url": "is missing: your tracking service's address, with its path prefix if it has one",
     **TO_STORE,
 }
@@ -58,6 +64,20 @@ def _token(prefix: str) -> AfterValidator:
         raise ValueError(f"must begin with {prefix}")
 
     return AfterValidator(check)
+
+
+def _client_id(value: str) -> str:
+    if re.fullmatch(r"[0-9]+\.[0-9]+", value):
+        return value
+    raise ValueError(
+        "must be two numbers with a dot between them, as in your Slack app's “Basic Information”"
+    )
+
+
+def _client_secret(secret: SecretStr) -> SecretStr:
+    if re.fullmatch(r"[0-9a-f]{32}", secret.get_secret_value()):
+        return secret
+    raise ValueError("must be 32 digits and letters a to f, as in your Slack app's “Basic Information”")
 
 
 def _address(value: str) -> str:
@@ -135,6 +155,8 @@ class Settings(Storage):
     slack_bot_token: Annotated[SecretStr, _token("xoxb-")] = SecretStr("")
     slack_app_token: Annotated[SecretStr, _token("xapp-")] = SecretStr("")
     slack_signing_secret: SecretStr = SecretStr("")
+    slack_client_id: Annotated[str, AfterValidator(_client_id)] = ""
+    slack_client_secret: Annotated[SecretStr, AfterValidator(_client_secret)] = SecretStr("")
     slack_api_url: Annotated[
         str, AfterValidator(_address), AfterValidator(lambda url: url.rstrip("/") + "/")
     ] = "https://slack.com/api/"
@@ -158,6 +180,11 @@ class Settings(Storage):
         return bool(self.slack_app_token)
 
     @property
+    def several_workspaces(self) -> bool:
+        """Whether workspaces install the bot by Slack's OAuth flow; else it has the token of one."""
+        return bool(self.slack_client_id)
+
+    @property
     def file_hosts(self) -> frozenset[str]:
         """The hosts, with a port where one was given, that the bot token may be sent to for a file."""
         return frozenset({*self.slack_file_hosts, urlsplit(self.slack_api_url).netloc.lower()})
@@ -171,6 +198,7 @@ class Settings(Storage):
             self.slack_bot_token,
             self.slack_app_token,
             self.slack_signing_secret,
+            self.slack_client_secret,
             *self.encryption_keys,
             *(SecretStr(password) for password in passwords if password),
         )
@@ -193,7 +221,8 @@ def load() -> Settings:
     A value is never repeated in a problem, as it may be a secret.
     """
     given = _given()
-    missing = _missing(given, TO_RUN)
+    several = given.keys() & IN_SEVERAL.keys()
+    missing = _missing(given, {**(IN_SEVERAL if several else IN_ONE_WORKSPACE), **TO_RUN})
     if not given.keys() & {"slack_app_token", "slack_signing_secret"}:
         missing.append(
             "SLACK_APP_TOKEN: is missing: an app-level token (xapp-…) for Socket Mode; "
@@ -212,6 +241,11 @@ def service_url() -> str | None:
     """The service's address where it is configured already, whether or not anything else is."""
     address = _given().get("service_base_url")
     return address if isinstance(address, str) else None
+
+
+def several_workspaces() -> bool:
+    """Whether workspaces install the bot by Slack's OAuth flow, whatever else is configured."""
+    return "slack_client_id" in _given()
 
 
 def _given() -> dict[str, Any]:

@@ -85,6 +85,7 @@ _SECRETS = re.compile(
     | (?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])          # a key of the service
     | gAAAA[\w-]{20,}={0,2}                                # something encrypted
     | (?<![\w-])[\w-]{43}=                                 # an encryption key
+    | (?<=with\ code:\ )[^\s'"]+                            # an installation's, as Bolt logs it
     | (?<=ticket=)[^&\s'"\\]+                              # Socket Mode's address
     | (?:(?<=/commands/)|(?<=/actions/)|(?<=/app/)|(?<=/workflows/))
       [TE][0-9A-Z]+/[^\s'"\\]+                            # a response_url: whoever has it can post

@@ -135,6 +135,8 @@ def test_manifest_takes_mode_address_and_prefix(command: Command) -> None:
     assert http.stdout == to_yaml(manifest("http", address, "acme-"))
     known = command("manifest", SERVICE_BASE_URL="https://tracker.example.com/redmine")
     assert '  unfurl_domains:\n    - "tracker.example.com"\n' in known.stdout
+    several = command("manifest", "--url", address, SLACK_CLIENT_ID="1.2")
+    assert several.stdout == to_yaml(manifest("socket", address, several=True))
 
 
 @pytest.mark.parametrize(

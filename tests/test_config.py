@@ -12,6 +12,8 @@ NEEDED = {
     "ENCRYPTION_KEYS": "0000000000000000000000000000000000000000000=",
 }
 
+PAIR = {"SLACK_CLIENT_ID": "123.456", "SLACK_CLIENT_SECRET": "0123456789abcdef0123456789abcdef"}
+
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
@@ -48,6 +50,25 @@ def test_a_signing_secret_in_place_of_the_app_token_means_http(environment: pyte
     assert not load().socket_mode
 
 
+def test_several_workspaces_need_no_bot_token(environment: pytest.MonkeyPatch) -> None:
+    for name, value in (NEEDED | PAIR | {"SLACK_BOT_TOKEN": ""}).items():
+        environment.setenv(name, value)
+
+    assert load().several_workspaces
+
+
+@pytest.mark.parametrize(("alone", "missing"), [tuple(PAIR), tuple(PAIR)[::-1]])
+def test_half_of_what_several_workspaces_need_is_not_enough(
+    environment: pytest.MonkeyPatch, alone: str, missing: str
+) -> None:
+    for name, value in (NEEDED | {alone: PAIR[alone]}).items():
+        environment.setenv(name, value)
+
+    (problem,) = _problems()
+
+    assert problem.startswith(f"{missing}: is missing beside {alone}")
+
+
 def test_the_env_file_is_read_and_the_environment_goes_before_it(environment: pytest.MonkeyPatch) -> None:
     lines = [f"{name}={value}" for name, value in NEEDED.items()]
     Path(".env").write_text("\n".join([*lines, "SERVICE_NAME=Redmine", "PORT=4000"]), encoding="utf-8")
@@ -69,6 +90,8 @@ def test_each_missing_variable_is_named() -> None:
     [
         ("SLACK_BOT_TOKEN", "xoxp-s3cret"),
         ("SLACK_APP_TOKEN", "xoxb-s3cret"),
+        ("SLACK_CLIENT_ID", "A0s3cret"),
+        ("SLACK_CLIENT_SECRET", "s3cret"),
         ("SERVICE_BASE_URL", "tracker.example.com"),
         ("SERVICE_BASE_URL", "https://tracker.example.com/?key=s3cret"),
         ("SERVICE_BASE_URL", "https://somebody:s3cret@tracker.example.com/"),
@@ -88,7 +111,7 @@ def test_each_missing_variable_is_named() -> None:
 def test_a_wrong_value_is_one_line_that_does_not_repeat_it(
     environment: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
-    for needed, right in (NEEDED | {name: value}).items():
+    for needed, right in (NEEDED | (PAIR if name in PAIR else {}) | {name: value}).items():
         environment.setenv(needed, right)
 
     (problem,) = _problems()

@@ -39,6 +39,7 @@ def _logging_as_before() -> Iterator[None]:
         "wss://wss.slack.com/link/?ticket=short&app_id=1",
         "https://hooks.slack.com/commands/T1/short",
         "https://hooks.slack-gov.com/actions/T1/2/short",
+        "Failed to fetch oauth.v2.access result with code: short - error: bad_client_secret",
         "registered-secret",
     ],
 )

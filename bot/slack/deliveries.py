@@ -27,12 +27,15 @@ def delivery_key(body: JSON) -> str | None:
     if body.get("type") == "block_suggestion" or body.get("type") == "url_verification":
         return None
     if event := body.get("event"):
+        if event.get("type") in ("app_uninstalled", "tokens_revoked"):
+            return None  # nothing tells the next time from a repetition, which does no harm
         told = {
             k: event.get(k)
             for k in ("type", "user", "channel", "ts", "event_ts", "tab", "view_id", "unfurl_id")
         }
         return _hashed({"team": body.get("team_id"), **told})
     told = {k: body.get(k) for k in ("trigger_id", "command", "callback_id", "type", "action_ts")}
+    told["team"] = owner_of(body).team_id
     actions = [(a.get("action_id"), a.get("action_ts")) for a in body.get("actions") or ()]
     view = (body.get("view") or {}).get("id")
     if told["trigger_id"] is None and view is None and not actions:

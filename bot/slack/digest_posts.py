@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -18,7 +19,9 @@ from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.views import digest_message, digest_notices
 from bot.slack.views.blocks import JSON, Message
 from bot.slack.views.issues import Style
+from bot.slack.workspaces import Workspaces
 from bot.store.digests import Digest, Notice, Pause
+from bot.store.owner import Owner
 from bot.usecases.digest_posts import (
     Absent,
     Delayed,
@@ -73,22 +76,22 @@ log = structlog.get_logger(__name__)
 class SlackPoster:
     """Posts digests to Slack; see `usecases.digest_posts.Poster`."""
 
-    def __init__(self, slack: AsyncWebClient, style: Style, command: Callable[[str], str]) -> None:
-        self._slack = slack
+    def __init__(self, workspaces: Workspaces, style: Style, command: Callable[[str], str]) -> None:
+        self._workspaces = workspaces
         self._style = style
         self._command = command
         self._pacers: dict[str, Pacer] = defaultdict(Pacer)
         self._listed: Recent[str, Mapping[str, Standing]] = Recent(seconds=LISTED_FOR)
-        self._listing = asyncio.Lock()
+        self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def __len__(self) -> int:
         return sum(map(len, self._pacers.values()))
 
-    async def standings(self, team_id: str, channels: Collection[str]) -> Mapping[str, Standing]:
+    async def standings(self, owner: Owner, channels: Collection[str]) -> Mapping[str, Standing]:
         """From one list of all that the bot is in; what isn't there is asked for by itself."""
-        async with self._listing:  # who comes while it is read waits for it
-            listed = await self._listed.get(team_id, self._conversations)
-        return {one: listed.get(one) or await self._standing(one) for one in channels}
+        async with self._listing[owner.team_id]:  # who comes while it is read waits for it
+            listed = await self._listed.get(owner.team_id, partial(self._conversations, owner))
+        return {one: listed.get(one) or await self._standing(owner, one) for one in channels}
 
     def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
         """Waits until a message may go to the digest's channel."""
@@ -100,7 +103,9 @@ class SlackPoster:
         message = digest_message.message(edition, self._style, self._command)
 
         async def post() -> Outcome:
-            outcome = await self._post(digest.channel_id, message, _metadata(digest, edition.due_at))
+            outcome = await self._post(
+                digest.owner, digest.channel_id, message, _metadata(digest, edition.due_at)
+            )
             if isinstance(outcome, Delayed):
                 self._pacers[digest.owner.team_id].hold(outcome.seconds)
             return outcome
@@ -113,7 +118,8 @@ class SlackPoster:
         cursor = ""
         try:
             for _ in range(PAGES):
-                page = await self._slack.conversations_history(
+                slack = await self._slack(digest.owner)
+                page = await slack.conversations_history(
                     channel=digest.channel_id,
                     oldest=str((since - SKEW).timestamp()),
                     latest=str((since + SKEW).timestamp()),
@@ -142,22 +148,26 @@ class SlackPoster:
     async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
         """One direct message."""
         message = digest_notices.to_owner(digests, notice, self._style.service, self._command)
-        return await self._told(digests[0].owner.user_id, message)
+        return await self._told(digests[0].owner, digests[0].owner.user_id, message)
 
     async def tell_channel(self, digests: Sequence[Digest]) -> bool:
         """One message in the channel."""
         message = digest_notices.to_channel(digests, self._style.service)
-        return await self._told(digests[0].channel_id, message)
+        return await self._told(digests[0].owner, digests[0].channel_id, message)
 
-    async def _told(self, channel_id: str, message: Message) -> bool:
-        outcome = await self._post(channel_id, message, None)
+    async def _slack(self, owner: Owner) -> AsyncWebClient:
+        return await self._workspaces.client(owner.enterprise_id, owner.team_id)
+
+    async def _told(self, owner: Owner, channel_id: str, message: Message) -> bool:
+        outcome = await self._post(owner, channel_id, message, None)
         if not isinstance(outcome, Posted):
             log.warning("not told", action="digest.tell", outcome=str(outcome))
         return not isinstance(outcome, Delayed)
 
-    async def _post(self, channel_id: str, message: Message, metadata: JSON | None) -> Outcome:
+    async def _post(self, owner: Owner, channel_id: str, message: Message, metadata: JSON | None) -> Outcome:
         try:
-            answer = await self._slack.chat_postMessage(
+            slack = await self._slack(owner)
+            answer = await slack.chat_postMessage(
                 channel=channel_id, metadata=metadata, **message.as_arguments()
             )
         except SlackApiError as error:
@@ -169,12 +179,13 @@ class SlackPoster:
             return Unsure()
         return Posted(str(answer["ts"]))
 
-    async def _conversations(self) -> Mapping[str, Standing]:
+    async def _conversations(self, owner: Owner) -> Mapping[str, Standing]:
         found: dict[str, Standing] = {}
         cursor = ""
         try:
             for _ in range(PAGES):
-                page = await self._slack.users_conversations(
+                slack = await self._slack(owner)
+                page = await slack.users_conversations(
                     types=TYPES, exclude_archived=True, limit=999, cursor=cursor or None
                 )
                 found |= {
@@ -189,9 +200,10 @@ class SlackPoster:
             log.info("conversations not listed", action="digest.channels", error=reason(error))
         return found
 
-    async def _standing(self, channel_id: str) -> Standing:
+    async def _standing(self, owner: Owner, channel_id: str) -> Standing:
         try:
-            channel = (await self._slack.conversations_info(channel=channel_id)).get("channel") or {}
+            slack = await self._slack(owner)
+            channel = (await slack.conversations_info(channel=channel_id)).get("channel") or {}
         except SLACK_FAILED as error:
             why = reason(error)
             log.info("channel not seen", action="digest.channel", error=why)

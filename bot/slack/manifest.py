@@ -95,23 +95,39 @@ LONG_DESCRIPTION = (
     "account of their own, so the tracker shows who did what, and nobody sees more than the tracker lets "
     "them see."
 )
-EVENTS = ("app_home_opened", "link_shared", "entity_details_requested")
+EVENTS = (
+    "app_home_opened",
+    "link_shared",
+    "entity_details_requested",
+    "app_uninstalled",
+    "tokens_revoked",
+)
 EVENTS_PATH = "/slack/events"
+INSTALL_PATH = "/slack/install"
+REDIRECT_PATH = "/slack/oauth_redirect"
 
 
 def manifest(
-    mode: Mode = "socket", url: str | None = None, prefix: str = "", service_url: str | None = None
+    mode: Mode = "socket",
+    url: str | None = None,
+    prefix: str = "",
+    service_url: str | None = None,
+    *,
+    several: bool = False,
 ) -> dict[str, Any]:
     """The manifest as Slack's schema has it.
 
-    `url` is where Slack reaches the bot, needed in HTTP mode: ValueError without it. `prefix` goes before
-    every command's name. Links to `service_url` unfurl, where its host is one that Slack takes.
+    `url` is where the bot is reached, needed in HTTP mode and for `several` workspaces: ValueError without
+    it. `prefix` goes before every command's name. Links to `service_url` unfurl, where its host is one that
+    Slack takes.
     """
     address: dict[str, str] = {}
+    root = (url or "").rstrip("/").removesuffix(EVENTS_PATH)
+    if (mode == "http" or several) and not re.match(r"https?://[^/\s]", root):
+        what = "HTTP mode needs" if mode == "http" else "Installing in several workspaces needs"
+        raise ValueError(f"{what} --url, the https:// address at which the bot is reached.")
     if mode == "http":
-        if not url or not re.match(r"https?://[^/\s]", url):
-            raise ValueError("HTTP mode needs --url, the https:// address at which Slack reaches the bot.")
-        address = {"url": url.rstrip("/").removesuffix(EVENTS_PATH) + EVENTS_PATH}
+        address = {"url": root + EVENTS_PATH}
     interactivity: dict[str, Any] = {"is_enabled": True}
     if address:
         interactivity |= {
@@ -148,16 +164,19 @@ def manifest(
                 for c in COMMANDS
             ],
         },
-        "oauth_config": {"scopes": {"bot": list(SCOPES)}},
+        "oauth_config": {
+            **({"redirect_urls": [root + REDIRECT_PATH]} if several else {}),
+            "scopes": {"bot": list(SCOPES)},
+        },
         "settings": {
             "event_subscriptions": {
                 **({"request_url": address["url"]} if address else {}),
                 "bot_events": list(EVENTS),
             },
             "interactivity": interactivity,
-            "org_deploy_enabled": False,
+            "org_deploy_enabled": several,
             "socket_mode_enabled": mode == "socket",
-            "token_rotation_enabled": False,
+            "token_rotation_enabled": several,
         },
     }
 

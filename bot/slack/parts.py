@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from slack_sdk.web.async_client import AsyncWebClient
-
 from bot import telemetry
 from bot.service.client import Client
 from bot.slack.digest_posts import SlackPoster
@@ -13,6 +11,7 @@ from bot.slack.inflight import InFlight
 from bot.slack.pauses import Pauses
 from bot.slack.profiles import Profiles
 from bot.slack.views.issues import Style
+from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
 from bot.usecases.accounts import Accounts
 from bot.usecases.assigning import Assigning
@@ -35,11 +34,11 @@ from bot.usecases.users import Users
 class Parts:
     """The bot's parts, and the settings that its words depend on.
 
-    `slack` is for what is done without anybody asking at that moment.
+    `workspaces` have the clients for what is done without anybody asking at that moment.
     """
 
     client: Client
-    slack: AsyncWebClient
+    workspaces: Workspaces
     store: Store
     service_name: str
     text_format: Literal["markdown", "textile"]
@@ -137,7 +136,7 @@ class Parts:
     @cached_property
     def poster(self) -> SlackPoster:
         """What posts digests."""
-        return SlackPoster(self.slack, self.style, self.command)
+        return SlackPoster(self.workspaces, self.style, self.command)
 
     @cached_property
     def digest_runs(self) -> DigestRuns:

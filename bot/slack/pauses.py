@@ -8,6 +8,7 @@ import asyncio
 from collections import OrderedDict
 from typing import TypeVar
 
+K = TypeVar("K")
 V = TypeVar("V")
 
 PAUSE = 0.5
@@ -19,7 +20,7 @@ class Pauses:
 
     def __init__(self) -> None:
         self._latest: OrderedDict[str, float] = OrderedDict()
-        self._became: OrderedDict[str, str] = OrderedDict()
+        self._became: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     async def come(self, form: str, typed_at: float) -> bool:
         """Wait for a pause; whether nothing more was typed before it came.
@@ -36,18 +37,18 @@ class Pauses:
         """Whether nothing more was typed since."""
         return self._latest.get(form) == typed_at
 
-    def updated(self, before: str, after: str) -> None:
+    def updated(self, form: str, before: str, after: str) -> None:
         """An update of the bot's own turned a form with the hash `before` into one with `after`."""
-        _keep(self._became, before, after)
+        _keep(self._became, (form, before), after)
 
-    def hash_now(self, known: str) -> str:
+    def hash_now(self, form: str, known: str) -> str:
         """The hash that a form has by now, as far as the bot itself has updated it."""
-        while (after := self._became.get(known)) is not None:
+        while (after := self._became.get((form, known))) is not None:
             known = after
         return known
 
 
-def _keep(kept: OrderedDict[str, V], key: str, value: V) -> None:
+def _keep(kept: OrderedDict[K, V], key: K, value: V) -> None:
     kept[key] = value
     kept.move_to_end(key)
     while len(kept) > REMEMBERED:

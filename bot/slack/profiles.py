@@ -29,10 +29,10 @@ class Profiles:
     """Reads `users.info`; where Slack doesn't answer, the id stands for the name and UTC for the zone."""
 
     def __init__(self) -> None:
-        self._recent: Recent[str, Profile] = Recent(seconds=600)
+        self._recent: Recent[tuple[str, str], Profile] = Recent(seconds=600)
 
-    async def of(self, slack: AsyncWebClient, user_id: str) -> Profile:
-        """The person's profile; never raises for what Slack can't tell."""
+    async def of(self, slack: AsyncWebClient, team_id: str, user_id: str) -> Profile:
+        """The person's profile as that workspace knows them; never raises for what Slack can't tell."""
 
         async def read() -> Profile:
             answer = await slack.users_info(user=user_id, include_locale=True)
@@ -47,7 +47,7 @@ class Profiles:
             return Profile(user_id, name or user_id, _zone(user.get("tz")), user.get("locale") or "")
 
         try:
-            return await self._recent.get(user_id, read)
+            return await self._recent.get((team_id, user_id), read)
         except SLACK_FAILED as error:
             log.warning("profile_unknown", action="users.info", error=type(error).__name__)
             return Profile(user_id, user_id, ZoneInfo("UTC"))

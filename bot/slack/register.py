@@ -4,11 +4,11 @@ import logging
 import re
 
 from slack_bolt.async_app import AsyncApp
-from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.deliveries import claiming
 from bot.slack.handling import Handling, Listener, Options, Submission
+from bot.slack.installing import NOT_HERE
 from bot.slack.listeners import (
     accounts,
     announcements,
@@ -24,6 +24,7 @@ from bot.slack.listeners import (
     shared_links,
     timelog,
     tracker,
+    uninstalled,
     users,
 )
 from bot.slack.listeners import files as file_listeners
@@ -85,6 +86,8 @@ EVENTS: dict[str, Listener] = {
     "app_home_opened": home.opened,
     "link_shared": shared_links.shared,
     "entity_details_requested": shared_links.details_requested,
+    "app_uninstalled": uninstalled.uninstalled,
+    "tokens_revoked": uninstalled.tokens_revoked,
 }
 FORMS: dict[str, Submission] = {
     "issue.create": issue_form.submit,
@@ -116,19 +119,16 @@ OPTIONS: dict[str, Options] = {
 
 def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
     """The Bolt app with everything registered. Signatures are verified before it, in `web`."""
-
-    async def authorized(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
-        return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, bot_token=slack.token)
-
     bolt_log = logging.getLogger("slack_bolt")
-    bolt_log.setLevel(logging.ERROR)  # it would warn that the environment has the token too
+    bolt_log.setLevel(logging.ERROR)  # it would warn that the environment has a token too
     app = AsyncApp(
         logger=bolt_log,
         # With a token of its own, Bolt would ask Slack whose it is first, and turn people away until then.
         client=AsyncWebClient(
             base_url=slack.base_url, session=slack.session, retry_handlers=slack.retry_handlers
         ),
-        authorize=authorized,
+        authorize=parts.workspaces,  # type: ignore[arg-type] # Bolt takes its own class too
+        user_facing_authorize_error_message=NOT_HERE,
         signing_secret="-",  # noqa: S106 - none: what comes here was verified
         request_verification_enabled=False,
     )

@@ -121,7 +121,7 @@ async def once(turn: Turn) -> AsyncIterator[None]:
     Raises UserError when another submission of the same form has it.
     """
     view = turn.view  # one form may have taken the place of another, under the same id
-    claim = f"form:{view['id']}:{view['callback_id']}"
+    claim = f"form:{turn.form}:{view['callback_id']}"
     if not await turn.parts.store.deliveries.claim(claim):
         raise UserError(SENT_ALREADY)
     try:

@@ -123,6 +123,11 @@ class Turn:
         return part
 
     @property
+    def form(self) -> str:
+        """The form that this turn came from, by an id that no form in another workspace has."""
+        return f"{self.owner.team_id}:{self.view['id']}"
+
+    @property
     def acted_at(self) -> float:
         """When the action was made, in Slack's seconds."""
         return float(self.action.get("action_ts") or time.time())
@@ -133,7 +138,11 @@ class Turn:
 
     async def profile(self) -> Profile:
         """Who asked, as Slack knows them."""
-        return await self.parts.profiles.of(self.slack, self.owner.user_id)
+        return await self.profile_of(self.owner.user_id)
+
+    async def profile_of(self, user_id: str) -> Profile:
+        """Somebody in the same workspace, as Slack knows them."""
+        return await self.parts.profiles.of(self.slack, self.owner.team_id, user_id)
 
     async def today(self) -> date:
         """Today where the person is."""

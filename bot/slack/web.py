@@ -7,6 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from http import HTTPStatus
 
 import structlog
@@ -16,9 +17,11 @@ from multidict import CIMultiDictProxy
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import SecretStr
-from slack_bolt.adapter.aiohttp import to_aiohttp_response
+from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
 
 from bot.slack import payloads
 from bot.slack.answering import Answering
@@ -78,7 +81,7 @@ class Readiness:
 
 
 class Web:
-    """The paths that the bot serves; with a signing secret also Slack's requests.
+    """The paths that the bot serves; with a signing secret also Slack's requests, and the way of installing.
 
     Set `stopping` before the end: readiness and Slack's requests are then answered with 503.
     """
@@ -90,12 +93,15 @@ class Web:
         readiness: Readiness,
         registry: CollectorRegistry,
         signing_secret: SecretStr | None,
+        *,
+        installing: AsyncOAuthFlow | None,
     ) -> None:
         self._app = app
         self._answering = answering
         self._readiness = readiness
         self._registry = registry
         self._secret = signing_secret
+        self._installing = installing
         self.stopping = False
 
     def application(self) -> web.Application:
@@ -106,6 +112,9 @@ class Web:
         application.router.add_get("/metrics", self._metrics)
         if self._secret is not None:
             application.router.add_post("/slack/events", self._slack)
+        if flow := self._installing:
+            application.router.add_get(flow.install_path, partial(_installing, flow.handle_installation))
+            application.router.add_get(flow.redirect_uri_path, partial(_installing, flow.handle_callback))
         return application
 
     def runner(self) -> web.AppRunner:
@@ -173,3 +182,13 @@ def _in_a_line(record: logging.LogRecord) -> bool:
         record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
         record.msg, record.args = "a request is no HTTP: %s", (type(error).__name__,)
     return True
+
+
+async def _installing(
+    step: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], request: web.Request
+) -> web.Response:
+    try:
+        return await to_aiohttp_response(await step(await to_bolt_request(request)))
+    except Exception:
+        log.exception("not installed", action="slack.install_failed")
+        return web.Response(status=500, text="Something went wrong on our side: try again in a minute.")

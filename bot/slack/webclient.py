@@ -20,6 +20,7 @@ TIMEOUT = aiohttp.ClientTimeout(total=15, connect=5)
 LONGEST_WAIT = 3  # seconds asked for with a 429; beyond that the person is told instead
 REPEATABLE = frozenset(
     {
+        "api.test",
         "apps.connections.open",
         "auth.test",
         "chat.delete",
@@ -72,6 +73,17 @@ class _ShortWaits(AsyncRateLimitErrorRetryHandler):
 def session() -> aiohttp.ClientSession:
     """The connections to Slack, to be closed in the end; all their waits are bounded."""
     return aiohttp.ClientSession(timeout=TIMEOUT)
+
+
+def for_team(slack: AsyncWebClient, token: str, team_id: str | None) -> AsyncWebClient:
+    """A client like this one for a team's token; with an organization's, Slack must be told which team."""
+    return AsyncWebClient(
+        token=token,
+        base_url=slack.base_url,
+        session=slack.session,
+        team_id=team_id,
+        retry_handlers=slack.retry_handlers,
+    )
 
 
 def web_client(token: SecretStr, base_url: str, connections: aiohttp.ClientSession) -> AsyncWebClient:

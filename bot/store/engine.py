@@ -29,7 +29,8 @@ class DatabaseUnavailableError(Exception):
 class Database:
     """The database at a plain URL: `sqlite:///path` or `postgresql://…`; the driver is chosen here.
 
-    The options of a PostgreSQL URL are libpq's (`sslmode`, `host`, …), as asyncpg reads them.
+    The options of a PostgreSQL URL are libpq's (`sslmode`, `host`, …), as asyncpg reads them. `for_writing`
+    is for slack_sdk's stores, which make their own transactions.
     Raises ValueError for any other address.
     """
 
@@ -37,10 +38,9 @@ class Database:
         parsed = _parse(url)
         self.dialect = parsed.get_backend_name()
         self._engine = _sqlite(parsed) if self.dialect == "sqlite" else _postgresql(parsed)
+        self.for_writing = self._engine.execution_options(writes=True)
         self._reading = async_sessionmaker(self._engine, expire_on_commit=False)
-        self._writing = async_sessionmaker(
-            self._engine.execution_options(writes=True), expire_on_commit=False
-        )
+        self._writing = async_sessionmaker(self.for_writing, expire_on_commit=False)
 
     async def open(self) -> None:
         """Connects and migrates to this version's tables; DatabaseUnavailableError when that fails.
@@ -49,7 +49,7 @@ class Database:
         so that old and new replicas live side by side during a release.
         """
         with _explained():
-            async with self._engine.execution_options(writes=True).begin() as connection:
+            async with self.for_writing.begin() as connection:
                 if self.dialect == "postgresql":
                     lock = text("select pg_advisory_xact_lock(:lock)")
                     await connection.execute(lock, {"lock": MIGRATION_LOCK})

@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from sqlalchemy import select, tuple_, update
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import Column, Table, select, tuple_, update
 
 from bot.errors import StoredSecretError
+from bot.store import tables
 from bot.store.engine import Database
-from bot.store.tables import ContinuationRow, LinkRow
+from bot.store.tables import INSTALLATIONS, SEALED_TOKENS
 from bot.store.vault import Vault
 
 BATCH = 100
@@ -25,14 +25,24 @@ class Rotation:
 
 @dataclass(frozen=True)
 class _Sealed:
-    """A column that holds what is sealed, and what tells its table's rows apart."""
+    """A column that holds what is sealed; its table's primary key tells the rows apart."""
 
-    column: InstrumentedAttribute[str]
-    identity: tuple[InstrumentedAttribute[str], ...]
+    table: Table
+    name: str
+
+    @property
+    def column(self) -> Column[str]:
+        return self.table.c[self.name]
+
+    @property
+    def identity(self) -> tuple[Column[str | int], ...]:
+        return tuple(self.table.primary_key)
 
 
-KEYS = _Sealed(LinkRow.sealed_key, (LinkRow.enterprise_id, LinkRow.team_id, LinkRow.user_id))
-TYPED = _Sealed(ContinuationRow.sealed, (ContinuationRow.id,))
+_TABLES = tables.Table.metadata.tables
+TOKENS = tuple(_Sealed(INSTALLATIONS, name) for name in SEALED_TOKENS)
+KEYS = _Sealed(_TABLES["links"], "sealed_key")
+TYPED = _Sealed(_TABLES["sealed_continuations"], "sealed")
 
 
 class Sealings:
@@ -49,24 +59,28 @@ class Sealings:
         rotation that was broken off is simply started again. Rows that no key opens stay as they are.
         """
         progress = Rotation()
-        for sealed in (KEYS, TYPED):
+        for sealed in (*TOKENS, KEYS, TYPED):
             async for batch in self._batches(sealed):
                 for *identity, content in batch:
                     progress = await self._rotate_one(progress, sealed, identity, content)
                 yield progress
 
     async def unreadable(self) -> int:
-        """How many stored keys no encryption key opens."""
+        """How many stored keys and tokens no encryption key opens."""
         return sum(
-            [sum(not self._vault.fits(row[-1]) for row in batch) async for batch in self._batches(KEYS)]
+            [
+                sum(not self._vault.fits(content) for *_, content in batch)
+                for sealed in (*TOKENS, KEYS)
+                async for batch in self._batches(sealed)
+            ]
         )
 
     async def _batches(self, sealed: _Sealed) -> AsyncIterator[list[tuple[str, ...]]]:
-        after = tuple("" for _ in sealed.identity)
+        after = tuple(column.type.python_type() for column in sealed.identity)
         while True:
             statement = (
                 select(*sealed.identity, sealed.column)
-                .where(tuple_(*sealed.identity) > after)
+                .where(tuple_(*sealed.identity) > after, sealed.column.is_not(None))
                 .order_by(*sealed.identity)
                 .limit(BATCH)
             )
@@ -89,9 +103,9 @@ class Sealings:
             return Rotation(rewritten, current, unreadable + 1)
         # Only while it is what was read: somebody may be linking anew at this moment.
         statement = (
-            update(sealed.column.class_)
+            update(sealed.table)
             .where(tuple_(*sealed.identity) == tuple(identity), sealed.column == content)
-            .values({sealed.column: renewed})
+            .values({sealed.name: renewed})
         )
         async with self._database.session() as session:
             await session.execute(statement)

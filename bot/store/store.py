@@ -7,6 +7,7 @@ from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import DigestRuns
 from bot.store.digests import Digests
 from bot.store.engine import Database
+from bot.store.installations import Installations
 from bot.store.links import Links
 from bot.store.rotation import Sealings
 from bot.store.time_entries import TimeEntries
@@ -14,9 +15,11 @@ from bot.store.vault import Vault
 
 
 class Store:
-    """What the bot remembers, in a database that is open."""
+    """What the bot remembers, in a database that is open; `client_id` is the Slack app's whose installations
+    it works with.
+    """
 
-    def __init__(self, database: Database, vault: Vault) -> None:
+    def __init__(self, database: Database, vault: Vault, client_id: str = "") -> None:
         self.links = Links(database, vault)
         self.channels = Channels(database)
         self.deliveries = Deliveries(database)
@@ -25,4 +28,5 @@ class Store:
         self.time_entries = TimeEntries(database)
         self.digests = Digests(database)
         self.digest_runs = DigestRuns(database)
+        self.installations = Installations(database, vault, client_id)
         self.sealings = Sealings(database, vault)

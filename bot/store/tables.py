@@ -3,6 +3,8 @@
 from datetime import UTC, date, datetime
 from typing import Any
 
+from slack_sdk.oauth.installation_store.sqlalchemy import AsyncSQLAlchemyInstallationStore
+from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStore
 from sqlalchemy import JSON, BigInteger, Date, DateTime, Dialect, ForeignKey, Index, Integer, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
@@ -193,3 +195,12 @@ class DigestIssueRow(Table):
     issue_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     created_on: Mapped[datetime]
     due_at: Mapped[datetime | None]
+
+
+SEALED_TOKENS = ("bot_token", "bot_refresh_token")
+INSTALLATIONS = AsyncSQLAlchemyInstallationStore.build_bots_table(Table.metadata, "slack_bots")
+"""The workspaces and organizations where the bot is installed, as slack_sdk keeps them."""
+for _name in SEALED_TOKENS:
+    INSTALLATIONS.c[_name].type = Text()  # encrypted they are longer than slack_sdk reckons with
+OAUTH_STATES = AsyncSQLAlchemyOAuthStateStore.build_oauth_states_table(Table.metadata, "slack_oauth_states")
+"""The installations that have been begun, as slack_sdk keeps them."""

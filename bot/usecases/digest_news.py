@@ -41,8 +41,8 @@ class News:
                 return
 
     async def _to_channel(self, digests: Sequence[Digest]) -> bool:
-        team_id, channel_id = digests[0].owner.team_id, digests[0].channel_id
-        standing = (await self._poster.standings(team_id, {channel_id}))[channel_id]
+        owner, channel_id = digests[0].owner, digests[0].channel_id
+        standing = (await self._poster.standings(owner, {channel_id}))[channel_id]
         if standing is Standing.OPEN:
             return await self._poster.tell_channel(digests)
         return standing is not Standing.UNKNOWN  # nobody is left to be told, or people who must not be

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from bot.service.models import Issue
 from bot.store.digests import Digest, Notice, Pause
+from bot.store.owner import Owner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +83,8 @@ Found = Posted | Absent | Hidden | Delayed
 class Poster(Protocol):
     """Where digests are posted."""
 
-    async def standings(self, team_id: str, channels: Collection[str]) -> Mapping[str, Standing]:
-        """How these channels stand, read together."""
+    async def standings(self, owner: Owner, channels: Collection[str]) -> Mapping[str, Standing]:
+        """How these channels of the owner's workspace stand, read together."""
 
     def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
         """Waits until a message may go to the digest's channel, in order of due times."""

@@ -249,9 +249,9 @@ class DigestRuns:
     async def _standing(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The runs whose channels take a message."""
         ready = []
-        for team_id, there in _grouped(runs, lambda run: run.digest.owner.team_id).items():
+        for owner, there in _grouped(runs, lambda run: run.digest.owner).items():
             channels = {run.digest.channel_id for run in there}
-            standings = await self._poster.standings(team_id, channels)
+            standings = await self._poster.standings(owner, channels)
             for run in there:
                 if (standing := standings[run.digest.channel_id]) is Standing.OPEN:
                     ready.append(run)
@@ -260,7 +260,7 @@ class DigestRuns:
         return ready
 
     async def _stand(self, digest: Digest) -> Standing:
-        standings = await self._poster.standings(digest.owner.team_id, {digest.channel_id})
+        standings = await self._poster.standings(digest.owner, {digest.channel_id})
         return standings[digest.channel_id]
 
     async def _turned_away(self, run: Run, standing: Standing) -> RunState | None:

@@ -9,6 +9,7 @@ from bot.slack import register
 from bot.slack.manifest import Mode, manifest, to_yaml
 
 ROOT = Path(__file__).parents[2]
+ADDRESS = "https://bot.example.com"
 SCHEMA = ROOT.parent / "shared" / "slack-manifest.schema.json"
 
 
@@ -17,11 +18,14 @@ def test_the_file_at_the_root_is_the_default_output() -> None:
 
 
 @pytest.mark.skipif(not SCHEMA.exists() and not os.environ.get("CI"), reason="Slack's schema is not at hand")
-@pytest.mark.parametrize(("mode", "url"), [("socket", None), ("http", "https://bot.example.com")])
-def test_slack_takes_it(mode: Mode, url: str | None) -> None:
+@pytest.mark.parametrize(
+    ("mode", "url", "several"),
+    [("socket", None, False), ("socket", ADDRESS, True), ("http", ADDRESS, False), ("http", ADDRESS, True)],
+)
+def test_slack_takes_it(mode: Mode, url: str | None, several: bool) -> None:  # noqa: FBT001 - parametrized
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
 
-    assert list(Draft7Validator(schema).iter_errors(manifest(mode, url, "x" * 24))) == []
+    assert list(Draft7Validator(schema).iter_errors(manifest(mode, url, "x" * 24, several=several))) == []
 
 
 def test_it_names_what_has_a_listener_and_nothing_else() -> None:
@@ -29,6 +33,18 @@ def test_it_names_what_has_a_listener_and_nothing_else() -> None:
 
     assert {c["command"].removeprefix("/") for c in features["slash_commands"]} == set(register.COMMANDS)
     assert {s["callback_id"] for s in features["shortcuts"]} == set(register.SHORTCUTS)
+    assert set(manifest()["settings"]["event_subscriptions"]["bot_events"]) == set(register.EVENTS)
+
+
+@pytest.mark.parametrize("mode", ["socket", "http"])
+def test_several_workspaces_come_back_to_the_bot_and_get_tokens_that_are_renewed(mode: Mode) -> None:
+    content = manifest(mode, f"{ADDRESS}/slack/events", several=True)
+
+    assert content["oauth_config"]["redirect_urls"] == [f"{ADDRESS}/slack/oauth_redirect"]
+    assert content["settings"]["org_deploy_enabled"]
+    assert content["settings"]["token_rotation_enabled"]
+    with pytest.raises(ValueError, match="needs --url"):
+        manifest(mode, several=True)
 
 
 def test_every_command_has_the_prefix_and_arrives_with_ids() -> None:

@@ -89,7 +89,7 @@ async def serve(api: Api, connections: aiohttp.ClientSession) -> AsyncIterator[S
 
         registry = CollectorRegistry()
         Counter("something", "Something", registry=registry)
-        listener = Web(app, Answering(), readiness or Readiness({}), registry, secret)
+        listener = Web(app, Answering(), readiness or Readiness({}), registry, secret, installing=None)
         listener.stopping = stopping
         runner = web.AppRunner(listener.application(), access_log=None)
         await runner.setup()

@@ -77,8 +77,8 @@ class Board:
     unsure: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
-    async def standings(self, team_id: str, channels: Collection[str]) -> Mapping[str, Standing]:
-        assert team_id == TEAM
+    async def standings(self, owner: Owner, channels: Collection[str]) -> Mapping[str, Standing]:
+        assert owner.team_id == TEAM
         return {channel: self.standing.get(channel, Standing.OPEN) for channel in channels}
 
     @asynccontextmanager

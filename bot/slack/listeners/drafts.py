@@ -21,10 +21,10 @@ MENTIONS = 10
 async def draft_from(turn: Turn, message: JSON) -> Draft:
     """A message as a draft: its first line is the subject, its text with author and link the description."""
     text = messages.text_of(message)
-    names = {user: (await turn.parts.profiles.of(turn.slack, user)).name for user in mentioned(text)}
+    names = {user: (await turn.profile_of(user)).name for user in mentioned(text)}
     author = messages.author_of(message) or "someone"
     if message.get("user") and author == "someone":
-        author = (await turn.parts.profiles.of(turn.slack, message["user"])).name
+        author = (await turn.profile_of(message["user"])).name
     try:
         answer = await turn.slack.chat_getPermalink(
             channel=turn.place.channel_id or "", message_ts=message["ts"]

@@ -32,7 +32,7 @@ async def notes(
 async def subject_typed(turn: Turn) -> None:
     """The subject changed: once the person pauses, look for what is similar."""
     view, pauses, typed_at = turn.view, turn.parts.pauses, turn.acted_at
-    if not await pauses.come(view["id"], typed_at):
+    if not await pauses.come(turn.form, typed_at):
         return
     try:
         project = forms.Values(view).number("project")
@@ -52,8 +52,8 @@ async def subject_typed(turn: Turn) -> None:
         log.info("duplicates_unknown", action="duplicates", error=type(error).__name__)
         return
     updated = views.with_notes(view, found)
-    now = pauses.hash_now(view["hash"])
-    if not pauses.is_latest(view["id"], typed_at):
+    now = pauses.hash_now(turn.form, view["hash"])
+    if not pauses.is_latest(turn.form, typed_at):
         return
     if now == view["hash"] and views.shown(updated) == views.shown(view):
         return
@@ -62,7 +62,7 @@ async def subject_typed(turn: Turn) -> None:
     except SLACK_FAILED as error:  # another project was chosen, or the form was sent or closed
         log.info("form_moved_on", action="duplicates", error=reason(error))
         return
-    pauses.updated(now, (answer.get("view") or {}).get("hash") or now)
+    pauses.updated(turn.form, now, (answer.get("view") or {}).get("hash") or now)
 
 
 def written(source: Source | None) -> list[str] | None:

@@ -92,7 +92,7 @@ async def project_chosen(turn: Turn) -> None:
     refreshed = await refreshed_form(turn, view, chosen)
     known = view.get("hash")
     try:
-        await turn.show(refreshed, over=turn.parts.pauses.hash_now(known) if known else None)
+        await turn.show(refreshed, over=turn.parts.pauses.hash_now(turn.form, known) if known else None)
     except SlackApiError as error:
         # A choice made since then has its own refresh, and that one has to stay.
         if reason(error) != "hash_conflict":

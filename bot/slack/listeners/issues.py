@@ -91,7 +91,7 @@ async def share(turn: Turn, number: int, *, sure: bool = True) -> None:
         raise UserError(
             f"Issue #{number} is private and stays with those who may see it: it can't be shared."
         )
-    twice = f"share:{turn.owner.user_id}:{turn.place.channel_id}:{number}"
+    twice = f"share:{turn.owner.team_id}:{turn.owner.user_id}:{turn.place.channel_id}:{number}"
     if not await turn.parts.store.deliveries.claim_for(twice, DOUBLE_CLICK):
         return
     announced = await turn.announce(views.shared(shown, turn.style, turn.owner.user_id))

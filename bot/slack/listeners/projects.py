@@ -63,15 +63,15 @@ async def open_form(turn: Turn, name: str) -> None:
 async def name_typed(turn: Turn) -> None:
     """The name was typed: suggest an identifier, once the person pauses."""
     view, pauses = turn.view, turn.parts.pauses
-    if not await pauses.come(view["id"], turn.acted_at) or (form := views.suggesting(view)) is None:
+    if not await pauses.come(turn.form, turn.acted_at) or (form := views.suggesting(view)) is None:
         return
-    now = pauses.hash_now(view["hash"])
+    now = pauses.hash_now(turn.form, view["hash"])
     try:
         answer = await turn.slack.views_update(view_id=view["id"], view=form, hash=now)
     except SLACK_FAILED as error:  # the form was sent or closed, most likely
         log.info("form_moved_on", action="project.name", error=type(error).__name__)
         return
-    pauses.updated(now, (answer.get("view") or {}).get("hash") or now)
+    pauses.updated(turn.form, now, (answer.get("view") or {}).get("hash") or now)
 
 
 async def submit(turn: Turn, ack: AsyncAck) -> None:

@@ -1,0 +1,233 @@
+"""Slack with several workspaces: it lets them install the app, and knows which token each call came with."""
+
+import base64
+import hashlib
+import hmac
+import itertools
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import aiohttp
+from aiohttp import web
+
+from bot.sandbox.workspace.api.call import arguments
+from bot.slack.manifest import SCOPES
+
+CLIENT_ID, CLIENT_SECRET = "123.456", "0123456789abcdef0123456789abcdef"
+SIGNING_SECRET = "a-signing-secret"
+HALF_A_DAY = 43_200
+
+
+@dataclass(frozen=True)
+class Place:
+    """A workspace by its team, or a whole organization where there is none."""
+
+    team: str | None
+    enterprise: str | None = None
+
+    def of_user(self, user: str, team: str | None = None) -> dict[str, str]:
+        """What a command that somebody types there says of it; `team` is where, in an organization."""
+        ids = {"team_id": team or self.team or "", "user_id": user}
+        if self.enterprise:
+            ids |= {"enterprise_id": self.enterprise}
+        return ids | {"is_enterprise_install": str(self.team is None).lower()}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of the Web API."""
+
+    method: str
+    token: str
+    arguments: dict[str, Any]
+
+
+@dataclass
+class Slack:
+    """The Web API, the page that asks whether to install the app, and a sender of signed requests.
+
+    `lives` is how many seconds the next tokens live, 0 for ever. `loses_answers` of renewals when told.
+    """
+
+    lives: int = HALF_A_DAY
+    loses_answers: bool = False
+    calls: list[Call] = field(default_factory=list)
+    said: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """What commands were answered at once or by their response URLs, by the end of those."""
+    tokens: dict[str, Place] = field(default_factory=dict)
+    """The tokens that are good."""
+    refresh: dict[str, Place] = field(default_factory=dict)
+    codes: dict[str, Place] = field(default_factory=dict)
+    _numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    async def up(self) -> None:
+        """Listen."""
+        app = web.Application()
+        app.router.add_route("*", "/api/{method}", self._answer)
+        app.router.add_post("/api/respond/{name}", self._respond)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.api_url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/api/"
+        self.http = aiohttp.ClientSession()
+
+    async def down(self) -> None:
+        """Listen no more."""
+        await self.http.close()
+        await self._runner.cleanup()
+
+    def with_tokens_of(self, place: Place, method: str) -> list[Call]:
+        """The calls of a method that came with a token of that place."""
+        return [
+            call
+            for call in self.calls
+            if call.method == method and call.token.startswith(f"xoxe.xoxb-{_name(place)}-")
+        ]
+
+    def called(self, method: str) -> list[Call]:
+        """The calls of a method."""
+        return [call for call in self.calls if call.method == method]
+
+    def revoke(self, place: Place) -> None:
+        """Its tokens are good no more."""
+        for kept in (self.tokens, self.refresh):
+            for token in [token for token, whose in kept.items() if whose == place]:
+                del kept[token]
+
+    async def install(self, port: int, place: Place) -> int:
+        """A browser goes the whole way; the status of the last page."""
+        cookie, state = await self.begin(port)
+        return (await self.end(port, code=self.code(place), state=state, cookie=cookie))[0]
+
+    async def begin(self, port: int) -> tuple[str, str]:
+        """The cookie and the state that an installation begins with."""
+        url = f"http://127.0.0.1:{port}/slack/install"
+        async with self.http.get(url, allow_redirects=False) as answer:
+            assert answer.status == 302
+            asked = urlsplit(answer.headers["Location"])
+            query = parse_qs(asked.query)
+            assert asked.path == "/oauth/v2/authorize"
+            assert (query["client_id"], query["scope"]) == ([CLIENT_ID], [",".join(SCOPES)])
+            attributes = answer.headers["Set-Cookie"]
+            assert "HttpOnly" in attributes
+            assert "Secure" in attributes
+            return attributes.partition(";")[0], query["state"][0]
+
+    async def end(self, port: int, cookie: str = "", **query: str) -> tuple[int, str]:
+        """Slack sends a browser back; the last page."""
+        url = f"http://127.0.0.1:{port}/slack/oauth_redirect?{urlencode(query)}"
+        async with self.http.get(url, headers={"Cookie": cookie} if cookie else {}) as answer:
+            return answer.status, await answer.text()
+
+    def code(self, place: Place) -> str:
+        """What Slack hands to a browser once somebody there agreed."""
+        code = f"code-{next(self._numbers)}"
+        self.codes[code] = place
+        return code
+
+    async def command(self, port: int, who: Mapping[str, str], text: str) -> str:
+        """Somebody types `/tracker …`; the id of their response URL."""
+        name = f"r{next(self._numbers)}"
+        form = {
+            "command": "/tracker",
+            "text": text,
+            "trigger_id": f"{name}.trigger",
+            "channel_id": "C1",
+            "response_url": f"{self.api_url}respond/{name}",
+            **who,
+        }
+        self.said[name] = []
+        if answer := await self._send(port, urlencode(form), "application/x-www-form-urlencoded"):
+            self.said[name].append(json.loads(answer))
+        return name
+
+    async def event(self, port: int, content: Mapping[str, Any], **about: object) -> None:
+        """An event of the Events API."""
+        body = {"type": "event_callback", "api_app_id": "A1", "event": content, **about}
+        await self._send(port, json.dumps(body), "application/json")
+
+    async def _send(self, port: int, body: str, kind: str) -> str:
+        now = str(int(time.time()))
+        digest = hmac.new(SIGNING_SECRET.encode(), f"v0:{now}:{body}".encode(), hashlib.sha256).hexdigest()
+        headers = {
+            "X-Slack-Request-Timestamp": now,
+            "X-Slack-Signature": f"v0={digest}",
+            "Content-Type": kind,
+        }
+        url = f"http://127.0.0.1:{port}/slack/events"
+        async with self.http.post(url, data=body, headers=headers) as answer:
+            assert answer.status == 200, await answer.text()
+            return await answer.text()
+
+    async def _respond(self, request: web.Request) -> web.Response:
+        self.said[request.match_info["name"]].append(await request.json())
+        return web.Response(text="ok")
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        method = request.match_info["method"]
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        given, _ = await arguments(request)
+        self.calls.append(Call(method, token, given.all))
+        if method == "oauth.v2.access":
+            return self._access(request, given.all)
+        if method == "api.test":
+            return web.json_response({"ok": True})
+        if token not in self.tokens:
+            return web.json_response({"ok": False, "error": "invalid_auth"})
+        place, name = self.tokens[token], _name(self.tokens[token])
+        match method:
+            case "auth.test":
+                more: dict[str, Any] = {"team_id": place.team, "user_id": f"UBOT{name}", "bot_id": f"B{name}"}
+            case "conversations.info":
+                more = {"channel": {"id": given.all["channel"], "is_member": True, "is_ext_shared": False}}
+            case "users.conversations":
+                more = {"channels": []}
+            case "chat.postMessage":
+                more = {"ts": f"{next(self._numbers)}.0"}
+            case _:
+                more = {"view": {"id": f"V{next(self._numbers)}"}}
+        return web.json_response({"ok": True, **more})
+
+    def _access(self, request: web.Request, given: dict[str, Any]) -> web.StreamResponse:
+        pair = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
+        if request.headers.get("Authorization") != f"Basic {pair}":
+            return web.json_response({"ok": False, "error": "bad_client_secret"})
+        renewing = given.get("grant_type") == "refresh_token"
+        known, shown = (self.refresh, given.get("refresh_token")) if renewing else (self.codes, given["code"])
+        place = known.pop(str(shown), None)
+        if place is None:
+            return web.json_response(
+                {"ok": False, "error": "invalid_refresh_token" if renewing else "invalid_code"}
+            )
+        number = next(self._numbers)
+        token, refresh = f"xoxe.xoxb-{_name(place)}-{number}", f"xoxe-{_name(place)}-{number}"
+        self.tokens[token] = place
+        if self.lives:
+            self.refresh[refresh] = place
+        if renewing and self.loses_answers:
+            assert request.transport
+            request.transport.abort()
+        return web.json_response(
+            {
+                "ok": True,
+                "app_id": "A1",
+                "token_type": "bot",
+                "access_token": token,
+                "scope": ",".join(SCOPES),
+                "bot_user_id": f"UBOT{_name(place)}",
+                "team": {"id": place.team, "name": f"The <b>{place.team}</b>"} if place.team else None,
+                "enterprise": {"id": place.enterprise, "name": "The group"} if place.enterprise else None,
+                "is_enterprise_install": place.team is None,
+                "authed_user": {"id": "U0ADMIN", "access_token": "xoxp-of-a-person"},
+                "incoming_webhook": {"url": "https://hooks.slack.com/a-webhook"},
+                **({"expires_in": self.lives, "refresh_token": refresh} if self.lives else {}),
+            }
+        )
+
+
+def _name(place: Place) -> str:
+    return place.team or place.enterprise or ""

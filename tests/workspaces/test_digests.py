@@ -1,0 +1,60 @@
+"""What the bot says of its own accord goes out with the token of the workspace that it is for."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.sandbox.tracker.data import Issue, free_id, put
+from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
+from bot.store.owner import Owner
+from bot.usecases.digests import Wanted
+from bot.usecases.projects import Channel
+from bot.usecases.schedules import parse
+from tests.workspaces.company import Company
+from tests.workspaces.slack import Place, Slack
+
+PLACES = {Place("T1"): Owner(None, "T1", "U1"), Place(None, "E9"): Owner("E9", "T91", "U1")}
+
+
+async def _add(company: Company) -> None:
+    for owner in PLACES.values():
+        await company.link(owner, "ana")
+        wanted = Wanted(project="webshop", schedule=parse("hourly"), zone="UTC")
+        await company.bot.parts.digests.add(owner, Channel(owner.team_id, "C1"), wanted)
+    now = datetime.now(UTC).replace(microsecond=0)
+    issues = company.tracker.data.issues
+    put(issues, Issue(free_id(issues), 1, BUG, NEW, HIGH, 2, "The till", created_on=now, updated_on=now))
+
+
+async def _due(company: Company, after: timedelta) -> None:
+    await company.bot.digests.run_due(datetime.now(UTC) + after)
+    await company.bot.digests.idle()
+
+
+@pytest.mark.usefixtures("url")
+async def test_the_digests_of_two_workspaces_are_posted_with_their_own_tokens(
+    company: Company, slack: Slack
+) -> None:
+    for place in PLACES:
+        await slack.install(company.port, place)
+    await _add(company)
+
+    await _due(company, timedelta(hours=1))
+
+    for place, owner in PLACES.items():
+        (listed,) = slack.with_tokens_of(place, "users.conversations")
+        (post,) = slack.with_tokens_of(place, "chat.postMessage")
+        assert [call.arguments["team_id"] for call in (listed, post)] == [owner.team_id] * 2
+
+
+async def test_a_digest_waits_while_its_workspace_has_no_token(company: Company, slack: Slack) -> None:
+    first, second = PLACES
+    await slack.install(company.port, first)
+    await _add(company)
+    await _due(company, timedelta(hours=1))
+    assert len(slack.with_tokens_of(first, "chat.postMessage")) == 1
+
+    await slack.install(company.port, second)
+    await _due(company, timedelta(hours=2))
+
+    assert len(slack.with_tokens_of(second, "chat.postMessage")) == 1
