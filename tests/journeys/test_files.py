@@ -318,7 +318,7 @@ class TestOnABadWire:
 
         await ana.submit(form, {"Files": [key, file]})
 
-        assert "your key" in await said(ana)
+        assert "your account anew" in await said(ana)
         assert names(service) == ["a.log"]
 
     async def test_an_issue_is_not_created_again_with_a_key_that_has_faded_meanwhile(
