@@ -180,10 +180,11 @@ class Bot:
         while True:
             try:
                 await self.store.deliveries.prune(datetime.now(UTC) - DELIVERIES_KEPT)
+                await self.store.continuations.prune()
                 await self.store.digest_runs.prune(datetime.now(UTC) - RUNS_KEPT)
                 await self.store.installations.states.prune()
             except Exception:
-                log.exception("old deliveries and runs were not forgotten", action="bot.prune_failed")
+                log.exception("what is too old was not forgotten", action="bot.prune_failed")
             await asyncio.sleep(SECONDS_BETWEEN_PRUNINGS)
 
 

@@ -9,12 +9,20 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+import structlog
 
 from bot.store.engine import Database
 from bot.store.store import Store
 from bot.store.vault import Vault
 from tests.contract.redmine import missing, running
 from tests.contract.world import World
+
+
+def pytest_configure() -> None:
+    """Tracebacks as in production: with the values of all variables each would take a second."""
+    *processors, _ = structlog.get_config()["processors"]
+    renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*processors, renderer])
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import time
 from collections.abc import Awaitable, Callable
 
@@ -30,8 +29,6 @@ OPTIONS_TIME = 2.5
 LAST_WORD = 3
 CUT_OFF = "I was stopped in the middle of this: look whether it was done before you try again."
 TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
-KEY_LIKE = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z]*[0-9])[0-9A-Za-z]{24,}(?![0-9A-Za-z])")
-"""What may be somebody's key: it is never said back."""
 
 
 class Handling:
@@ -238,14 +235,14 @@ def noted(event: str, action: str, error: Exception) -> None:
 
 async def failed(turn: Turn, text: str, ack: AsyncAck | None = None) -> None:
     """Say what went wrong, and give back what the person typed: the form as it was, or the command."""
-    text = KEY_LIKE.sub("…", turn.worded(text))
+    text = account_views.keyless(turn.worded(text))
     if view := modal(turn.body):
         again = forms.refilled(view, text)
         if ack is not None and ack.response is None:
             await ack(response_action="update", view=again)
         else:
             await finish(turn, Reply(view=again, said=text))
-    elif not turn.typed or " " not in turn.typed or KEY_LIKE.search(turn.typed):
+    elif not turn.typed or " " not in turn.typed:
         await turn.say(text)
     else:
         said = sentence(text)

@@ -114,9 +114,15 @@ class _View(_Thing):
     hash: str
     callback_id: str = ""
     private_metadata: str = ""
-    title: _Text
+    title: _Text | None = None
     blocks: list[_Block]
     state: _State = _State()
+
+    @model_validator(mode="after")
+    def _whole(self) -> "_View":
+        if self.type == "modal" and not self.title:
+            raise ValueError("a modal has a title")
+        return self
 
 
 class _Link(_Part):

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, and_, delete, select
 from bot.errors import StoredSecretError, StoredTextError
 from bot.store.engine import Database
 from bot.store.owner import Owner
-from bot.store.tables import ContinuationRow
+from bot.store.tables import CLEAR_CONTINUATIONS, ContinuationRow
 from bot.store.vault import Vault
 
 LIFETIME = timedelta(days=1)
@@ -29,7 +29,7 @@ class Continuations:
         self._vault = vault
 
     async def put(self, owner: Owner, payload: dict[str, Any]) -> str:
-        """Keeps a JSON object; its id. What is too old, of anybody, is forgotten along the way."""
+        """Keeps a JSON object; its id."""
         now = datetime.now(UTC)
         continuation_id = secrets.token_urlsafe(24)
         content = SecretStr(json.dumps([continuation_id, payload]))
@@ -42,9 +42,16 @@ class Continuations:
             created_at=now,
         )
         async with self._database.session() as session:
-            await session.execute(delete(ContinuationRow).where(ContinuationRow.created_at <= now - LIFETIME))
             session.add(row)
         return continuation_id
+
+    async def prune(self) -> None:
+        """Forgets what is too old, also what the version before kept in clear."""
+        too_old = datetime.now(UTC) - LIFETIME
+        async with self._database.session() as session:
+            await session.execute(delete(ContinuationRow).where(ContinuationRow.created_at <= too_old))
+            in_clear = CLEAR_CONTINUATIONS
+            await session.execute(delete(in_clear).where(in_clear.c.created_at <= too_old))
 
     async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
         """What this owner left there within a day, or None."""

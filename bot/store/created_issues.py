@@ -53,6 +53,12 @@ class CreatedIssues:
         async with self._database.session() as session:
             await session.execute(statement.on_conflict_do_update(index_elements=["issue_id"], set_=values))
 
+    async def is_older(self, issue_id: int, subject: str, than: datetime) -> bool:
+        """Whether it was created through the bot before then, in this service and not in an earlier one."""
+        async with self._database.reading() as session:
+            row = await session.get(CreatedIssueRow, issue_id)
+            return row is not None and row.subject == subject and row.created_at < than
+
     async def latest(self, owner: Owner, limit: int) -> tuple[CreatedIssue, ...]:
         """The owner's own, the latest first."""
         mine = and_(

@@ -5,7 +5,19 @@ from typing import Any
 
 from slack_sdk.oauth.installation_store.sqlalchemy import AsyncSQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStore
-from sqlalchemy import JSON, BigInteger, Date, DateTime, Dialect, ForeignKey, Index, Integer, Text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Date,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    Text,
+    column,
+    table,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -87,6 +99,10 @@ class ContinuationRow(Table):
     user_id: Mapped[str]
     sealed: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(index=True)
+
+
+CLEAR_CONTINUATIONS = table("continuations", column("created_at", UtcDateTime))
+"""Where the version before keeps them in clear; the one after drops it."""
 
 
 class CreatedIssueRow(Table):

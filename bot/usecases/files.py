@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import structlog
 
-from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
+from bot.errors import NotFound, NotLinked, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.service.client import Client
 from bot.service.models import Attachment
 from bot.service.writes import AttachmentChanges, IssueChanges, UploadInput
@@ -165,7 +165,7 @@ class Files:
             upload = await self._client.upload_file(session.key, pieces, filename=file.name, size=file.size)
         except OutcomeUnknown:  # what was only uploaded hangs nowhere
             one.end(State.FAILED, LostFile("it was lost on the way to {service}: try again"))
-        except (ServiceError, LostFile) as error:
+        except (ServiceError, UserError) as error:
             one.end(State.FAILED, error)
         except (TimeoutError, ValueError):  # it stalled, or wasn't as long as it was said to be
             one.end(State.FAILED, LostFile("it didn't arrive whole from Slack: try again"))
@@ -212,10 +212,11 @@ class Files:
             if not load.in_state(State.ATTACHING):
                 return
         try:
+            await self._accounts.writing(session.owner)
             await self._change(session, number, load.in_state(State.ATTACHING))
         except Refused:
             await self._look(session, number, load)
-        except ServiceError:
+        except (ServiceError, NotLinked):
             pass
         unsure = LostFile("I couldn't learn whether it was attached: “Retry” looks before it sends anything")
         for one in load.in_state(State.ATTACHING):

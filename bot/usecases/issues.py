@@ -11,7 +11,7 @@ from decimal import Decimal
 import structlog
 from pydantic import BaseModel, ConfigDict
 
-from bot.errors import OutcomeUnknown, ServiceError, UserError
+from bot.errors import NotLinked, OutcomeUnknown, ServiceError, UserError
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.models import Child, Issue, Project, Ref
@@ -244,8 +244,10 @@ class Issues:
     async def _once(
         self, session: Session, new: NewIssue, attempted_at: datetime | None, upload: Upload | None
     ) -> Issue:
-        if attempted_at and (found := await self._own(session, new, attempted_at)):
-            return found
+        if attempted_at:
+            if found := await self._own(session, new, attempted_at):
+                return found
+            await self._accounts.writing(session.owner)
         if upload and (uploads := await upload(session)):
             new = new.model_copy(update={"uploads": uploads})
             await self._accounts.writing(session.owner)  # anew: files may take minutes
@@ -262,7 +264,8 @@ class Issues:
 
     async def _again(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
         """With upload tokens, which are good once, the same create can't make a second issue."""
-        with suppress(ServiceError):
+        with suppress(ServiceError, NotLinked):
+            await self._accounts.writing(session.owner)
             return await self._client.create_issue(session.key, new)
         with suppress(ServiceError):
             return await self._own(session, new, since)
@@ -295,9 +298,18 @@ class Issues:
         for issue in (await self._client.list_issues(session.key, filters, limit=50)).items:
             recent = issue.created_on is not None and issue.created_on >= since - CLOCK_SKEW
             mine = issue.author is not None and issue.author.id == session.user_id
-            if recent and mine and issue.subject == new.subject:
+            same = issue.subject == new.subject
+            if recent and mine and same and not await self._is_older(issue, since):
                 return issue
         return None
+
+    async def _is_older(self, issue: Issue, since: datetime) -> bool:
+        """Whether an earlier act made it, by the bot's own clock; so too where that can't be told."""
+        try:
+            return await self._store.created_issues.is_older(issue.id, issue.subject, since)
+        except Exception:
+            log.exception("not_looked_up", action="created_issue", issue=issue.id)
+            return True
 
 
 ID_FIELDS = {

@@ -125,8 +125,10 @@ class Projects:
         project was looked for in vain.
         """
         session = await self._accounts.writing(owner)
-        if attempted_at and (found := await self._made_since(session, draft, attempted_at)):
-            return found
+        if attempted_at:
+            if found := await self._made_since(session, draft, attempted_at):
+                return found
+            session = await self._accounts.writing(owner)
         started = datetime.now(UTC)
         new = NewProject(
             name=draft.name,

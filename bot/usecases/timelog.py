@@ -180,7 +180,8 @@ class Timelog:
         spent_on: date,
         comment: str,
     ) -> Entry:
-        """Change an entry that this person made through the bot; what stays the same isn't sent.
+        """Change an entry that this person made through the bot. All of it is sent: what the service has may
+        be another, as after a change whose outcome nobody learnt.
 
         Raises UserError when another made it or it is gone, NotLinked, ServiceError.
         """
@@ -189,26 +190,22 @@ class Timelog:
         changed = replace(entry, minutes=round(hours * MINUTES), spent_on=spent_on, comments=comment)
         if activity:
             changed = replace(changed, activity_id=activity.id, activity=activity.name)
-        changes: dict[str, object] = {}
-        if changed.minutes != entry.minutes:
-            changes["hours"] = hours
-        if changed.activity_id != entry.activity_id:
+        changes: dict[str, object] = {"hours": hours, "spent_on": spent_on, "comments": comment}
+        if changed.activity_id is not None:
             changes["activity_id"] = changed.activity_id
-        if spent_on != entry.spent_on:
-            changes["spent_on"] = spent_on
-        if comment != entry.comments:
-            changes["comments"] = comment
-        if changes:
-            try:
-                await self._client.update_time_entry(
-                    session.key, entry.id, TimeEntryChanges.model_validate(changes)
-                )
-            except NotFound:
-                await self._store.time_entries.forget(owner, entry.id)
-                raise UserError(
-                    "That entry is no longer in {service}, so it can't be changed: log the time anew."
-                ) from None
+        try:
+            await self._client.update_time_entry(
+                session.key, entry.id, TimeEntryChanges.model_validate(changes)
+            )
+        except NotFound:
+            await self._store.time_entries.forget(owner, entry.id)
+            raise UserError(
+                "That entry is no longer in {service}, so it can't be changed: log the time anew."
+            ) from None
+        try:
             await self._store.time_entries.change(owner, changed)
+        except Exception:  # it is changed: that it can't be remembered must not make a failure of it
+            log.exception("not_remembered", action="time_entry", entry=entry.id)
         return changed
 
     async def totals(self, owner: Owner, today: date) -> Totals:
@@ -286,7 +283,7 @@ class Timelog:
                 after = await self._spent_hours(session, await self._issues.one(session, issue.id))
             except (ServiceError, UserError):
                 continue
-            if after is not None and abs(after - before - hours) <= ROUNDING:
+            if after is not None and after > before and abs(after - before - hours) <= ROUNDING:
                 return True
         return False
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+import structlog
+
 from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, StoredSecretError, UserError
 from bot.service.client import Client
 from bot.service.models import User
@@ -16,6 +18,8 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.usecases.accounts import Accounts, Session, full_name
 from bot.usecases.people import People
+
+log = structlog.get_logger(__name__)
 
 ADMINISTRATORS = "{service} lets only its administrators create and change accounts: ask one of them."
 
@@ -39,6 +43,7 @@ class Linking(Enum):
     DONE = "linked with the key from the service's answer"
     NO_KEY = "the answer held no key that works"
     LINKED_MEANWHILE = "they have linked an account themselves, which stays"
+    NOT_KEPT = "the key could not be stored"
     NOBODY = "the account is for no Slack user"
 
 
@@ -155,7 +160,11 @@ class Users:
             return Linking.NO_KEY
         if own.id != user.id:
             return Linking.NO_KEY
-        added = await self._store.links.add(slack_user, user.api_key, user.id, full_name(user))
+        try:
+            added = await self._store.links.add(slack_user, user.api_key, user.id, full_name(user))
+        except Exception:  # the account exists: that it can't be linked must not make a failure of it
+            log.exception("not_linked", action="user_link", user_id=user.id)
+            return Linking.NOT_KEPT
         return Linking.DONE if added else Linking.LINKED_MEANWHILE
 
     async def _has_become(self, session: Session, user_id: int, details: Details) -> bool:

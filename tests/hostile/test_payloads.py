@@ -49,6 +49,19 @@ def test_what_slack_sends_makes_sense(recording: Recorded) -> None:
     payloads.check(recording.payload)
 
 
+def test_the_home_tab_needs_no_title_as_slack_documents_it() -> None:
+    home = next(one.payload for one in recordings() if one.name == "event:app_home_opened")
+    view = {
+        "id": "V1",
+        "type": "home",
+        "blocks": [],
+        "private_metadata": "",
+        "callback_id": "",
+        "hash": "1.a",
+    }
+    payloads.check(home | {"event": home["event"] | {"view": view}})
+
+
 @pytest.fixture
 async def steadfast(office: Office, ana: Person, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
     """The office, which is as good as before when the test is over, with nothing broken on the way."""

@@ -102,3 +102,13 @@ def _id_of(office: Office, login: str) -> int:
 @pytest.mark.parametrize("typed", ["/tracker {key}", "/tracker whoami {key}", "/issue {key}"])
 async def test_a_key_typed_anywhere_is_never_said_back(ana: Person, typed: str) -> None:
     assert KEY not in text_of(await ana.ask(typed.format(key=KEY)))
+
+
+async def test_nor_is_it_to_who_has_to_link_an_account_first(ben: Person) -> None:
+    await ben.command(f"/issue new Foo {KEY} project:webshop")
+    form = await ben.form("Link Tracker")
+    assert "/issue new Foo … project:webshop" in text_of(form)
+
+    offer = text_of(await ben.after(ben.close(form)))
+
+    assert "/issue new Foo … project:webshop" in offer

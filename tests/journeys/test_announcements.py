@@ -1,8 +1,12 @@
-"""Taking back what was announced."""
+"""Sharing and announcing, and taking that back."""
 
+from pathlib import Path
+
+from bot.sandbox.people import ANA
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until
+from tests.journeys.slackwire import SlackWire
 
 
 async def announced(person: Person, text: str) -> JSON:
@@ -65,3 +69,19 @@ async def test_it_is_taken_back_from_threads_too(ana: Person, ben: Person) -> No
     await ana.press(message, "Take back")
 
     await gone(ben, message)
+
+
+async def test_what_was_not_shared_is_shared_when_pressed_again_at_once(tmp_path: Path) -> None:
+    wire = SlackWire()
+    office = Office(tmp_path, slack_wire=wire)
+    await office.open()
+    await office.link(ANA.slack_id, ANA.api_key)
+    ana = Person(office, ANA.slack_id)
+    card = await ana.ask("/issue 12")
+    wire.faults = [("chat.postMessage", "refuse:is_archived")]
+
+    assert "was not shared" in text_of(await ana.after(ana.press(card, "Share here")))
+    await ana.press(card, "Share here")
+
+    await announced(ana, "shares")
+    await office.close()

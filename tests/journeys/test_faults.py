@@ -14,7 +14,7 @@ from bot.store.vault import Vault
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until, values_of
-from tests.journeys.wire import Fault, Wire
+from tests.journeys.wire import FULL, Fault, Wire
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
 TYPED = {"Subject": "Half of it is gone", "Description": "Nobody knows where"}
@@ -104,6 +104,18 @@ async def test_sending_again_finds_what_was_done_meanwhile(ana: Person, wire: Wi
     assert created(service) == 1
 
 
+async def test_an_earlier_issue_with_the_same_subject_is_not_taken_for_the_lost_one(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    await ana.ask(f"/issue new {TYPED['Subject']} project:webshop")
+    wire.faults = ["lose the request"]
+
+    said = text_of(await ana.ask(f"/issue new {TYPED['Subject']} project:webshop desc:upstairs"))
+
+    assert "may have been done or not" in said
+    assert created(service) == 1
+
+
 async def test_a_slow_service_is_waited_for_in_the_form(ana: Person, wire: Wire, service: Tracker) -> None:
     view = await form(ana)
     wire.faults = ["slow"]
@@ -154,6 +166,20 @@ async def test_an_account_whose_answer_held_no_key_is_made_and_its_owner_told_to
 
     assert "held no key that works" in said
     assert "type `/tracker link`" in text_of((await gwen.direct())[-1])
+    assert any(user.login == "gwen" for user in service.data.users.values())
+
+
+async def test_an_account_whose_key_cannot_be_stored_is_made_and_said_to_be_unlinked(
+    ana: Person, service: Tracker
+) -> None:
+    chris = await chris_of(ana)
+    await chris.command("/tracker user new @gwen")
+    async with ana.office.bot.database.session() as session:
+        await session.execute(text(FULL.format(act="insert", table="links")))
+
+    said = text_of(await chris.after(chris.submit(await chris.form("New account"), {})))
+
+    assert "I couldn't store its key" in said
     assert any(user.login == "gwen" for user in service.data.users.values())
 
 

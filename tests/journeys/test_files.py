@@ -11,6 +11,7 @@ from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Attachment
 from bot.sandbox.tracker.server import Tracker
 from bot.slack import submission
+from bot.usecases import issues
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until, values_of
@@ -291,6 +292,53 @@ class TestOnABadWire:
             return text if views[-1]["title"]["text"] == "Files" and "lost" not in text else None
 
         return await until(shown)
+
+    async def test_files_that_cannot_be_attached_in_the_end_are_retried(
+        self, ana: Person, wire: Wire, service: Tracker
+    ) -> None:
+        form, file = await self.form(ana)
+        wire.fail("502 before it", at=3, lasting=True)
+        await ana.submit(form, {"Files": [file]})
+        told = await ana.form("Files")
+        assert names(service) == []
+        wire.heal()
+
+        await ana.press_in_form(told, "Retry")
+
+        async def done() -> bool:
+            return names(service) == ["a.log"]
+
+        await until(done)
+
+    async def test_a_key_for_a_name_keeps_that_file_back_and_no_other(
+        self, ana: Person, service: Tracker
+    ) -> None:
+        form, file = await self.form(ana)
+        key = await ana.upload(f"{KEYS['ana']}.log", b"1")
+
+        await ana.submit(form, {"Files": [key, file]})
+
+        assert "your account anew" in await said(ana)
+        assert names(service) == ["a.log"]
+
+    async def test_an_issue_is_not_created_again_with_a_key_that_has_faded_meanwhile(
+        self, ana: Person, wire: Wire, service: Tracker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(issues, "LOOKS", (0.5,))
+        await ana.shortcut("issue_from_message", await shared(ana, ("a.csv", b"a"), text="Wrong numbers"))
+        form = await ana.form("New issue")
+        wire.heal()
+        wire.faults = ["pass", "lose the request"]
+        await ana.submit(form, {"Project": "Web Shop"})
+
+        async def lost() -> bool:
+            return "POST /issues.json" in wire.asked
+
+        await until(lost)
+        service.data.users[ANA].api_key = "0" * 40
+
+        assert "may have been done or not" in text_of(await ana.form_saying("New issue", "not"))
+        assert wire.asked.count("POST /issues.json") == 1
 
     async def test_what_was_attached_though_the_answer_was_lost_is_not_attached_again(
         self, ana: Person, wire: Wire, service: Tracker

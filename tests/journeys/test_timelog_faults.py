@@ -1,13 +1,14 @@
 """The service breaking off while time is logged: one true sentence, nothing lost, nothing done twice."""
 
 import pytest
+from sqlalchemy import text
 
 from bot.sandbox.people import PEOPLE
-from bot.sandbox.tracker.data import Issue
+from bot.sandbox.tracker.data import Issue, TimeEntry
 from bot.sandbox.tracker.server import Tracker
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until, values_of
-from tests.journeys.wire import Wire
+from tests.journeys.wire import FULL, Wire
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
 UNKNOWN = "it may have been done or not"
@@ -60,6 +61,18 @@ async def test_time_that_can_not_be_found_is_said_to_be_unknown_and_not_sent_aga
     assert len(service.data.time_entries) == count
 
 
+async def test_too_little_time_to_be_seen_in_what_was_spent_is_said_to_be_unknown(
+    ana: Person, wire: Wire, service: Tracker, issue: Issue
+) -> None:
+    count = len(service.data.time_entries)
+    wire.faults = ["lose the request"]
+
+    await ana.command(f"/timelog {issue.id} 0.01 activity:design")
+
+    await answer(ana, UNKNOWN)
+    assert len(service.data.time_entries) == count
+
+
 async def test_on_a_project_nobody_can_tell_and_so_it_is_said(ana: Person, wire: Wire) -> None:
     wire.faults = ["lose the answer"]
 
@@ -102,3 +115,42 @@ async def test_a_dead_service_is_said_in_the_form_that_changes_time(
     await ana.submit(await ana.form("Edit time"), {})
     await answer(ana, "Changed to 2 h on")
     assert service.data.time_entries[max(service.data.time_entries)].comments == "More"
+
+
+async def edit_form(ana: Person, issue: Issue) -> JSON:
+    """The form that changes an hour on this issue."""
+    await ana.command(f"/timelog {issue.id} 1h activity:design")
+    await ana.press(await answer(ana, "Logged 1 h on"), "Edit")
+    return await ana.form("Edit time")
+
+
+def latest(service: Tracker) -> TimeEntry:
+    return service.data.time_entries[max(service.data.time_entries)]
+
+
+async def test_time_goes_back_to_what_it_was_after_a_change_whose_answer_was_lost(
+    ana: Person, wire: Wire, service: Tracker, issue: Issue
+) -> None:
+    form = await edit_form(ana, issue)
+    wire.faults = ["lose the answer"]
+    await ana.submit(form, {"Hours": "2h"})
+    again = await ana.form_saying("Edit time", UNKNOWN)
+    assert latest(service).minutes == 120
+
+    await ana.submit(again, {"Hours": "1h"})
+
+    await answer(ana, "Changed to 1 h on")
+    assert latest(service).minutes == 60
+
+
+async def test_a_change_that_cannot_be_remembered_is_no_failure(
+    ana: Person, service: Tracker, issue: Issue
+) -> None:
+    form = await edit_form(ana, issue)
+    async with ana.office.bot.database.session() as session:
+        await session.execute(text(FULL.format(act="update", table="time_entries")))
+
+    await ana.submit(form, {"Hours": "2h"})
+
+    await answer(ana, "Changed to 2 h on")
+    assert latest(service).minutes == 120

@@ -43,6 +43,8 @@ After = Literal[
     "hide the key",
 ]
 Fault = Literal[Before, After, "slow", "late", "trickle", "pass"]
+FULL = "create trigger full before {act} on {table} begin select raise(abort, 'full'); end"
+"""What makes SQLite refuse to write in a table, as a full disk does."""
 HOP_BY_HOP = {"transfer-encoding", "content-length", "connection", "content-encoding", "host"}
 HTML = b"<html><body><h1>One moment please</h1></body></html>"
 OVERSIZED = 1_200_000

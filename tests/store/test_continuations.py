@@ -43,5 +43,8 @@ async def test_it_is_kept_for_a_day(store: Store, database: Database, ana: Owner
     assert await store.continuations.take(ana, waiting) is None
 
     await store.continuations.put(ana, TYPED)
+    await _age(database, hours=25)
+    await store.continuations.put(ana, TYPED)
+    await store.continuations.prune()
     async with database.reading() as session:
         assert await session.scalar(select(func.count()).select_from(ContinuationRow)) == 1

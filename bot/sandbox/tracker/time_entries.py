@@ -93,7 +93,7 @@ def _set_activity(
     usable = project.activity_ids if project and project.activity_ids is not None else call.data.activities
     if sent in (None, ""):
         errors.append("Activity cannot be blank")
-    elif activity_id is None or activity_id not in usable:
+    elif activity_id is None or activity_id not in {*usable, entry.activity_id}:
         errors.append("Activity is not included in the list")
     else:
         entry.activity_id = activity_id

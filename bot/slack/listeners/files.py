@@ -147,7 +147,9 @@ async def _carry(turn: Turn, number: int, load: Load, job: Job) -> Reply:
     except ServiceError as error:
         if not job.own:
             raise
-        for one in load.in_state(State.WAITING):  # no form can be given back the files that were in it
+        for one in load.in_state(
+            State.WAITING, State.UPLOADED
+        ):  # no form can be given back the files that were in it
             one.end(State.FAILED, error)
     said = await told(turn, number, load, own=job.own)
     return Reply(view=forms.said("Files", said.blocks), message=said)

@@ -100,4 +100,5 @@ async def share(turn: Turn, number: int, *, sure: bool = True) -> None:
             f"Issue #{number} may have been shared: Slack broke off, so look before you try again."
         )
     if announced is not Announced.YES:
+        await turn.parts.store.deliveries.release(twice)
         raise UserError(f"Issue #{number} was not shared: {announced.value}.")

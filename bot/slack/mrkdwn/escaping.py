@@ -7,6 +7,7 @@ from urllib.parse import quote
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _BREAKS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _WEB = re.compile(r"https?://\S", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?:|www\.", re.IGNORECASE)
 _NOT_IN_URL = re.compile(r'[\s"<>|`]')
 _ENTITY_LENGTH = 5
 _CODE = re.compile(r"(`[^`\n]+`)")
@@ -65,13 +66,16 @@ def prose(text: str) -> str:
 
 
 def link(url: str, label: str = "") -> str:
-    """A link; for anything but http and https only the label, escaped, or the address if there is none."""
+    """A link; for anything but http and https only the label, escaped, or the address if there is none.
+
+    A label that is an address itself is left out, so that none can pass for another.
+    """
     url = clean(url).strip()
     shown = " ".join(line(label, _LABEL).replace("|", " ").split())
     if not _WEB.match(url):
         return shown or line(url)
     target = _NOT_IN_URL.sub(lambda m: quote(m[0]), url).replace("&", "&amp;")
-    return f"<{target}|{shown}>" if shown and shown != target else f"<{target}>"
+    return f"<{target}|{shown}>" if shown and not _ADDRESS.match(shown) else f"<{target}>"
 
 
 def bold(text: str) -> str:

@@ -1,5 +1,7 @@
 """What people see of their account: the link form, the offer to link, who they are."""
 
+import re
+
 from slack_sdk.models.blocks import Block
 
 from bot.service.models import User
@@ -10,6 +12,12 @@ from bot.slack.views.blocks import JSON, Message, actions, button, context, sect
 KEY = "key"
 TYPED = 1500
 """How much of a command is said back."""
+KEY_LIKE = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z]*[0-9])[0-9A-Za-z]{24,}(?![0-9A-Za-z])")
+
+
+def keyless(text: str) -> str:
+    """What a person typed, to be said back to them: less what may be somebody's key."""
+    return KEY_LIKE.sub("…", text)
 
 
 def link_form(
@@ -31,7 +39,7 @@ def link_form(
         ),
     ]
     if waiting:
-        blocks.append(context(f"Then this is carried out: {code(waiting[:TYPED])}"))
+        blocks.append(context(f"Then this is carried out: {code(keyless(waiting)[:TYPED])}"))
     view = forms.form("link", f"Link {service}"[:24], blocks, submit="Link", metadata=metadata)
     view["notify_on_close"] = True
     return view
@@ -41,7 +49,7 @@ def link_offer(service: str, said: str, waiting: str | None, continuation: str) 
     """The same offer as a message, for when the form can't be opened or was closed."""
     blocks: list[Block] = [section(prose(said))]
     if waiting:
-        blocks.append(context(f"Once you are linked, this is carried out: {code(waiting[:TYPED])}"))
+        blocks.append(context(f"Once you are linked, this is carried out: {code(keyless(waiting)[:TYPED])}"))
     blocks.append(actions([button(f"Link {service}", "link.open", continuation, style="primary")]))
     return Message(prose(said), tuple(blocks))
 
@@ -80,7 +88,7 @@ def whoami(service: str, user: User, name: str) -> Message:
 
 def typed(command: str) -> Block:
     """What the person typed, to copy and mend."""
-    return context(f"You typed: {code(command[:TYPED])}")
+    return context(f"You typed: {code(keyless(command)[:TYPED])}")
 
 
 def _login(user: User) -> str:

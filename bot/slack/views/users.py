@@ -97,6 +97,8 @@ def created(made: Made, style: Style, command: str, slack_user: str | None, *, t
                 f"{escape(style.service)}'s answer held no key that works, so it isn't linked: {who} links "
                 f"it with `{command} link`."
             )
+        case Linking.NOT_KEPT:
+            then = f"I couldn't store its key, so it isn't linked: {who} links it with `{command} link`."
         case Linking.LINKED_MEANWHILE:
             then = f"{who} linked an account themselves in the meantime; I've left that as it is."
         case Linking.NOBODY:

@@ -36,6 +36,7 @@ def test_what_cant_be_seen_and_may_deceive_is_left_out() -> None:
         ("https://x.y/a?b=1&c=2", "A | <b>", "<https://x.y/a?b=1&amp;c=2|A &lt;b&gt;>"),
         ("https://x.y/a|b>c d", "", "<https://x.y/a%7Cb%3Ec%20d>"),
         ("https://x.y", "https://x.y", "<https://x.y>"),
+        ("https://evil.example", " www.x.y/login", "<https://evil.example>"),
         ("javascript:alert(1)", "x <y>", "x &lt;y&gt;"),
         ("!channel", "", "!channel"),
         ("https://", "", "https://"),

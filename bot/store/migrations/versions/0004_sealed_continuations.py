@@ -1,6 +1,6 @@
 """Continuations are sealed, in a table of their own: the version before goes on with the one in clear.
 
-What is in that one is dropped, as none is kept for longer than a day; the version after drops the table.
+What is in that one is forgotten within a day; the version after drops the table.
 """
 
 import sqlalchemy as sa
@@ -13,7 +13,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute("delete from continuations")
     op.create_table(
         "sealed_continuations",
         sa.Column("id", sa.Text, primary_key=True),
