@@ -94,11 +94,13 @@ def manifest(
     url: Annotated[
         str | None, typer.Option(help="The bot's address, for HTTP mode and several workspaces.")
     ] = None,
-    prefix: Annotated[str, typer.Option(help="Put before every command's name.")] = "",
+    prefix: Annotated[
+        str | None, typer.Option(help="Put before every command's name; by default COMMAND_PREFIX.")
+    ] = None,
 ) -> None:
     """Prints the Slack app's manifest."""
     try:
-        checked = config.checked_prefix(prefix)
+        checked = config.checked_prefix(config.command_prefix() if prefix is None else prefix)
     except ValueError as wrong:
         _fail(2, f"--prefix {wrong}")
     try:

@@ -53,6 +53,12 @@ def _hosts(value: object) -> object:
     return _commas(_lower(value))
 
 
+def _host(value: str) -> str:
+    if re.fullmatch(r"([a-z0-9_.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?", value):
+        return value
+    raise ValueError("must be hosts, with commas between them and nothing before or after: files.slack.com")
+
+
 def _lower(value: object) -> object:
     return value.strip().lower() if isinstance(value, str) else value
 
@@ -160,10 +166,9 @@ class Settings(Storage):
     slack_api_url: Annotated[
         str, AfterValidator(_address), AfterValidator(lambda url: url.rstrip("/") + "/")
     ] = "https://slack.com/api/"
-    slack_file_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_hosts)] = (
-        "files.slack.com",
-        "slack-files.com",
-    )
+    slack_file_hosts: Annotated[
+        tuple[Annotated[str, AfterValidator(_host)], ...], NoDecode, BeforeValidator(_hosts)
+    ] = ("files.slack.com", "slack-files.com")
     service_base_url: Annotated[str, AfterValidator(_address), AfterValidator(lambda u: u.rstrip("/"))] = ""
     service_api_key_header: Annotated[str, AfterValidator(_header)] = "X-Service-API-Key"
     service_name: Annotated[str, AfterValidator(_name)] = "Tracker"
@@ -241,6 +246,11 @@ def service_url() -> str | None:
     """The service's address where it is configured already, whether or not anything else is."""
     address = _given().get("service_base_url")
     return address if isinstance(address, str) else None
+
+
+def command_prefix() -> str:
+    """What is put before commands where that is configured already, whether or not anything else is."""
+    return str(_given().get("command_prefix", ""))
 
 
 def several_workspaces() -> bool:

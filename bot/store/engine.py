@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import asyncpg
 from alembic import command
@@ -19,6 +19,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 SECONDS_TO_CONNECT = 10
 SECONDS_PER_STATEMENT = 30
+Age = Literal["older", "current", "newer"]
 MIGRATION_LOCK = 4_120_061_153  # any number that no other program takes on the same database
 
 
@@ -65,11 +66,18 @@ class Database:
             async with self._reading() as session:
                 await session.execute(text("select 1"))
 
-    async def is_current(self) -> bool:
-        """Whether the tables are this version's; DatabaseUnavailableError as for `ping`."""
+    async def try_writing(self) -> None:
+        """Makes a table, and takes it back; DatabaseUnavailableError where that can't be done."""
+        with _explained():
+            async with self.for_writing.connect() as connection:
+                await connection.execute(text("create table issuebot_tried (id integer)"))
+                await connection.rollback()
+
+    async def age(self) -> Age:
+        """Whose the tables are, next to this version; DatabaseUnavailableError as for `ping`."""
         with _explained():
             async with self._engine.connect() as connection:
-                return await connection.run_sync(_is_current)
+                return await connection.run_sync(_age)
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[AsyncSession]:
@@ -151,9 +159,12 @@ def _migrate(connection: Connection) -> None:
         command.upgrade(config, "head")
 
 
-def _is_current(connection: Connection) -> bool:
-    heads = ScriptDirectory.from_config(_alembic()).get_heads()
-    return set(MigrationContext.configure(connection).get_current_heads()) == set(heads)
+def _age(connection: Connection) -> Age:
+    scripts = ScriptDirectory.from_config(_alembic())
+    there = set(MigrationContext.configure(connection).get_current_heads())
+    if there == set(scripts.get_heads()):
+        return "current"
+    return "older" if there <= {script.revision for script in scripts.walk_revisions()} else "newer"
 
 
 def _alembic() -> Config:

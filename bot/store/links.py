@@ -1,6 +1,7 @@
 """Which key of the service a Slack user has."""
 
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -73,6 +74,18 @@ class Links:
         statement = insert(self._database.dialect, LinkRow).values(**row).on_conflict_do_nothing()
         async with self._database.session() as session:
             return await session.scalar(statement.returning(LinkRow.user_id)) is not None
+
+    async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
+        """The keys of the latest links, as far as they can be opened."""
+        statement = select(LinkRow).order_by(LinkRow.linked_at.desc()).limit(limit)
+        async with self._database.reading() as session:
+            rows = (await session.scalars(statement)).all()
+        keys = []
+        for row in rows:
+            with suppress(StoredSecretError):
+                owner = Owner(row.enterprise_id or None, row.team_id, row.user_id)
+                keys.append(self._vault.open(owner, row.sealed_key))
+        return tuple(keys)
 
     async def delete(self, owner: Owner) -> bool:
         """Removes the owner's link; whether there was one."""

@@ -1,0 +1,254 @@
+"""`issuebot check` names each thing that can be wrong, and says how to mend it."""
+
+import base64
+import dataclasses
+import re
+import time
+from collections.abc import AsyncIterator, Callable
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+from sqlalchemy import text
+
+from bot.app_check import check
+from bot.app_check import slack as slack_check
+from bot.app_sandbox import Sandbox
+from bot.config import Settings
+from bot.slack.manifest import SCOPES
+from bot.store.engine import Database
+from bot.store.vault import Vault
+
+HERE = "http://127.0.0.1"
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    sandbox = Sandbox(port=0, service_port=0)
+    await sandbox.start()
+    yield sandbox
+    await sandbox.stop()
+
+
+async def _findings(settings: Settings, **changes: Any) -> dict[str, str]:
+    return {f.name: str(f) async for f in check(settings.model_copy(update=changes))}
+
+
+async def test_check_finds_nothing_wrong_where_nothing_is(sandbox: Sandbox) -> None:
+    findings = await _findings(sandbox.bot.settings)
+
+    assert [line for line in findings.values() if not line.startswith("ok ")] == []
+    assert list(findings) == [
+        "SLACK_BOT_TOKEN",
+        "SLACK_APP_TOKEN",
+        "SERVICE_BASE_URL",
+        "SERVICE_API_KEY_HEADER",
+        "DATABASE_URL",
+        "ENCRYPTION_KEYS",
+    ]
+
+
+async def test_check_says_how_to_mend_what_is_wrong(sandbox: Sandbox) -> None:
+    findings = await _findings(
+        sandbox.bot.settings,
+        slack_bot_token=SecretStr("xoxb-revoked"),
+        slack_app_token=SecretStr("xapp-revoked"),
+        service_base_url=f"{sandbox.service_url}/redmine",
+        encryption_keys=(Vault.generate_key(),),
+    )
+
+    assert findings["SLACK_BOT_TOKEN"].startswith("wrong SLACK_BOT_TOKEN: Slack says invalid_auth: ")
+    assert findings["SLACK_APP_TOKEN"].startswith("wrong SLACK_APP_TOKEN: Slack says invalid_auth: ")
+    assert "is a path prefix" in findings["SERVICE_BASE_URL"]
+    assert findings["ENCRYPTION_KEYS"].startswith("wrong ENCRYPTION_KEYS: open all stored keys but 2:")
+
+
+async def test_check_knows_redmine_by_the_way_it_asks_for_a_key(sandbox: Sandbox, tmp_path: Path) -> None:
+    async def ask_for_key(_request: web.Request) -> web.Response:
+        return web.Response(status=401, headers={"WWW-Authenticate": 'Basic realm="Redmine API"'})
+
+    application = web.Application()
+    application.router.add_get("/{path:.*}", ask_for_key)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+
+    wrong = await _findings(sandbox.bot.settings, service_base_url=url)
+    right = await _findings(
+        sandbox.bot.settings, service_base_url=url, service_api_key_header="X-Redmine-API-Key"
+    )
+    unlinked = await _findings(
+        sandbox.bot.settings,
+        service_base_url=url,
+        service_api_key_header="X-Redmine-API-Key",
+        database_url=f"sqlite:///{tmp_path / 'empty.db'}",
+    )
+    await runner.cleanup()
+
+    assert wrong["SERVICE_BASE_URL"].startswith("ok ")
+    assert wrong["SERVICE_API_KEY_HEADER"].endswith("set it to X-Redmine-API-Key")
+    assert "none of 2 linked keys works" in right["SERVICE_API_KEY_HEADER"]
+    assert unlinked["SERVICE_API_KEY_HEADER"].startswith("ok ")
+
+
+async def test_check_names_missing_scopes(sandbox: Sandbox) -> None:
+    app = sandbox.workspace.state.app
+    scopes = tuple(scope for scope in app.scopes if scope != "users:read")
+    sandbox.workspace.state.app = dataclasses.replace(app, scopes=scopes)
+
+    findings = await _findings(sandbox.bot.settings)
+
+    assert findings["SLACK_BOT_TOKEN"].startswith("wrong SLACK_BOT_TOKEN: lacks users:read: ")
+
+
+async def test_check_tells_when_slack_and_the_service_are_away(sandbox: Sandbox) -> None:
+    nowhere = "http://127.0.0.1:1"
+    findings = await _findings(
+        sandbox.bot.settings,
+        slack_api_url=f"{nowhere}/api/",
+        service_base_url=nowhere,
+        database_url="sqlite:////nowhere/at/all/bot.db",
+    )
+
+    assert all(line.startswith("wrong ") for line in findings.values())
+    assert "SERVICE_BASE_URL: doesn't answer" in findings["SERVICE_BASE_URL"]
+
+
+class Slack:
+    """A Slack that says of a token what a test wants it to, at `url`."""
+
+    def __init__(self) -> None:
+        self.whose: dict[str, Any] = {"ok": True, "team": "Acme", "bot_id": "B1"}
+        self.date = formatdate(usegmt=True)
+        self.greeting: dict[str, Any] = {"type": "hello"}
+        self.url = ""
+
+    async def test(self, _request: web.Request) -> web.Response:
+        headers = {"X-OAuth-Scopes": ",".join(SCOPES), "Date": self.date}
+        return web.json_response(self.whose, headers=headers)
+
+    async def open(self, _request: web.Request) -> web.Response:
+        return web.json_response({"ok": True, "url": f"{self.url}link"})
+
+    async def link(self, request: web.Request) -> web.WebSocketResponse:
+        connection = web.WebSocketResponse()
+        await connection.prepare(request)
+        await connection.send_json(self.greeting)
+        await connection.close()
+        return connection
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[Slack]:
+    slack = Slack()
+    application = web.Application()
+    application.router.add_post("/api/auth.test", slack.test)
+    application.router.add_post("/api/apps.connections.open", slack.open)
+    application.router.add_get("/api/link", slack.link)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    slack.url = f"{HERE}:{runner.addresses[0][1]}/api/"
+    yield slack
+    await runner.cleanup()
+
+
+@pytest.fixture
+def configured(tmp_path: Path) -> Callable[..., Settings]:
+    """Settings that are fine, but for a service that isn't there."""
+
+    def settings(**changes: Any) -> Settings:
+        good: dict[str, Any] = {
+            "slack_bot_token": SecretStr("xoxb-1"),
+            "slack_app_token": SecretStr("xapp-1"),
+            "service_base_url": f"{HERE}:1",
+            "database_url": f"sqlite:///{tmp_path / 'bot.db'}",
+            "encryption_keys": (Vault.generate_key(),),
+        }
+        return Settings(**good | changes)
+
+    return settings
+
+
+async def test_a_token_that_is_no_bots_is_named(slack: Slack, configured: Callable[..., Settings]) -> None:
+    assert "lacks" not in (await _findings(configured(slack_api_url=slack.url)))["SLACK_BOT_TOKEN"]
+    slack.whose.pop("bot_id")
+
+    findings = await _findings(configured(slack_api_url=slack.url))
+
+    assert "wrong SLACK_BOT_TOKEN: is no bot's: copy" in findings["SLACK_BOT_TOKEN"]
+
+
+async def test_socket_mode_that_is_switched_off_is_named(
+    slack: Slack, configured: Callable[..., Settings]
+) -> None:
+    slack.greeting = {"type": "disconnect", "reason": "link_disabled"}
+
+    findings = await _findings(configured(slack_api_url=slack.url))
+
+    assert "Socket Mode is off: switch it on" in findings["SLACK_APP_TOKEN"]
+
+
+@pytest.mark.parametrize(("seconds", "way"), [(400, "behind"), (-400, "ahead of")])
+async def test_a_clock_that_is_wrong_is_named(
+    slack: Slack, configured: Callable[..., Settings], seconds: int, way: str
+) -> None:
+    slack.date = formatdate(time.time() + seconds, usegmt=True)
+
+    findings = await _findings(configured(slack_api_url=slack.url))
+
+    assert f"s {way} Slack's: set it" in findings["clock"]
+
+
+async def test_a_signing_secret_that_is_none_of_slacks_is_named(
+    slack: Slack, configured: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slack_check, "SLACK_ITSELF", re.compile(r"127\.0\.0\.1"))
+
+    for secret, outcome in {"x" * 32: "wrong", "0123456789abcdef" * 2: "ok "}.items():
+        settings = configured(slack_api_url=slack.url, slack_signing_secret=SecretStr(secret))
+        findings = await _findings(settings, slack_app_token=SecretStr(""))
+        assert findings["SLACK_SIGNING_SECRET"].startswith(outcome)
+
+
+@pytest.mark.parametrize("content", [bytes(32), b"correct horse battery staple !!!", bytes(range(8)) * 4])
+async def test_an_encryption_key_that_is_not_random_is_named(
+    configured: Callable[..., Settings], content: bytes
+) -> None:
+    weak = SecretStr(base64.urlsafe_b64encode(content).decode())
+
+    findings = await _findings(configured(encryption_keys=(Vault.generate_key(), weak)))
+
+    assert "wrong ENCRYPTION_KEYS: one of them isn't random" in findings["ENCRYPTION_KEYS"]
+
+
+async def test_a_database_that_cannot_be_written_is_named(
+    configured: Callable[..., Settings], url_of_postgresql: str
+) -> None:
+    database = Database(url_of_postgresql)
+    async with database.session() as session:
+        name = await session.scalar(text("select current_database()"))
+        await session.execute(text(f'alter database "{name}" set default_transaction_read_only = on'))
+    await database.close()
+
+    findings = await _findings(configured(database_url=url_of_postgresql))
+
+    assert "wrong DATABASE_URL" in findings["DATABASE_URL"]
+    assert "read-only transaction" in findings["DATABASE_URL"]
+
+
+async def test_whose_the_tables_are_is_said(configured: Callable[..., Settings]) -> None:
+    settings = configured()
+    assert "`issuebot db upgrade`" in (await _findings(settings))["DATABASE_URL"]
+    database = Database(settings.database_url)
+    await database.open()
+    assert "up to date" in (await _findings(settings))["DATABASE_URL"]
+    async with database.session() as session:
+        await session.execute(text("update alembic_version set version_num = '9999'"))
+    await database.close()
+
+    assert "a newer version's" in (await _findings(settings))["DATABASE_URL"]
