@@ -133,6 +133,7 @@ def test_manifest_takes_mode_address_and_prefix(command: Command) -> None:
     assert command("manifest").stdout == to_yaml(manifest())
     http = command("manifest", "--mode", "http", "--url", address, "--prefix", "acme-")
     assert http.stdout == to_yaml(manifest("http", address, "acme-"))
+    assert command("manifest", COMMAND_PREFIX="acme-").stdout == to_yaml(manifest(prefix="acme-"))
     known = command("manifest", SERVICE_BASE_URL="https://tracker.example.com/redmine")
     assert '  unfurl_domains:\n    - "tracker.example.com"\n' in known.stdout
     several = command("manifest", "--url", address, SLACK_CLIENT_ID="1.2")

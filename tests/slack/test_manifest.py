@@ -1,16 +1,46 @@
+import ast
 import json
 import os
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft7Validator
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack import register
-from bot.slack.manifest import Mode, manifest, to_yaml
+from bot.slack.manifest import SCOPES, Mode, manifest, to_yaml
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "https://bot.example.com"
 SCHEMA = ROOT.parent / "shared" / "slack-manifest.schema.json"
+READ, HISTORY = (
+    {f"{kind}:{what}" for kind in ("channels", "groups", "im", "mpim")} for what in ("read", "history")
+)
+NEEDED: dict[str, set[str]] = {
+    "api_test": set(),
+    "apps_connections_open": set(),
+    "auth_test": set(),
+    "chat_delete": {"chat:write"},
+    "chat_getPermalink": set(),
+    "chat_postEphemeral": {"chat:write"},
+    "chat_postMessage": {"chat:write"},
+    "chat_unfurl": {"links:write"},
+    "conversations_history": HISTORY,
+    "conversations_info": READ,
+    "conversations_members": READ,
+    "entity_presentDetails": set(),
+    "files_info": {"files:read"},
+    "oauth_v2_access": set(),
+    "users_conversations": READ,
+    "users_info": {"users:read", "users:read.email"},
+    "views_open": set(),
+    "views_publish": set(),
+    "views_push": set(),
+    "views_update": set(),
+}
+"""The scopes that Slack documents of each method: https://docs.slack.dev/reference/methods."""
+NEEDED_BESIDE = {"commands", "links:read"}
+"""What slash commands and shortcuts, and the event link_shared, need."""
 
 
 def test_the_file_at_the_root_is_the_default_output() -> None:
@@ -34,6 +64,17 @@ def test_it_names_what_has_a_listener_and_nothing_else() -> None:
     assert {c["command"].removeprefix("/") for c in features["slash_commands"]} == set(register.COMMANDS)
     assert {s["callback_id"] for s in features["shortcuts"]} == set(register.SHORTCUTS)
     assert set(manifest()["settings"]["event_subscriptions"]["bot_events"]) == set(register.EVENTS)
+
+
+def test_it_asks_for_the_scopes_of_what_is_called_and_for_no_others() -> None:
+    methods = {name for name in dir(AsyncWebClient) if "_" in name.strip("_")}
+    files = [path for path in (ROOT / "bot").rglob("*.py") if "sandbox" not in path.parts]
+    nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    called = {node.attr for node in nodes if isinstance(node, ast.Attribute) and node.attr in methods}
+    called -= {"api_call", "retry_handlers"}
+
+    assert called == NEEDED.keys()
+    assert set.union(NEEDED_BESIDE, *NEEDED.values()) == SCOPES.keys()
 
 
 @pytest.mark.parametrize("mode", ["socket", "http"])
