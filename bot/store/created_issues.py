@@ -54,7 +54,7 @@ class CreatedIssues:
             await session.execute(statement.on_conflict_do_update(index_elements=["issue_id"], set_=values))
 
     async def is_older(self, issue_id: int, subject: str, than: datetime) -> bool:
-        """Whether it was created through the bot before then; another service's issue of that number wasn't."""
+        """Whether it was created through the bot before then, in this service and not in an earlier one."""
         async with self._database.reading() as session:
             row = await session.get(CreatedIssueRow, issue_id)
             return row is not None and row.subject == subject and row.created_at < than
