@@ -4,6 +4,7 @@
 require 'json'
 
 ActionMailer::Base.perform_deliveries = false
+ActiveJob::Base.queue_adapter = :inline # in a thread, a job's reading locks SQLite while this writes
 Redmine::DefaultData::Loader.load('en')
 
 Setting.rest_api_enabled = '1'

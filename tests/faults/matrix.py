@@ -51,6 +51,8 @@ LOOKED_UP = re.compile(r"(POST|PUT|PATCH) /(issues|projects|attachments/|users/|
 """Writes that can be looked up afterwards: not uploads, new accounts and changed time."""
 UNSEEN = frozenset({"timelog on a project"})
 """What can't be looked up all the same: only an issue's spent hours are summed up."""
+LESS = frozenset({"issue show"})
+"""What is shown all the same without what couldn't be read beside it."""
 SILENCE = re.compile(r'"options": \[\]\}$|\[\]$')
 """Nothing offered, and a link that stays as it was."""
 DEFINITE = frozenset(
@@ -193,7 +195,7 @@ class Matrix:
             calls.clear()
             self.wire.fail(cell.fault, cell.at, lasting=cell.lasting)
             self._wait_for(HASTY if cell.fault in ("late", "trickle") else PATIENT)
-            if DOINGS[cell.doing].serves[0].startswith("options:"):
+            if DOINGS[cell.doing].serves[0].startswith("options:"):  # they end by themselves, in test_faults
                 self.wire.released.set()
             word = asyncio.create_task(self._first_word())
             await anext(steps, None)
@@ -251,6 +253,7 @@ class Matrix:
         linking = LINK in said  # what was typed is carried out, or comes back, once the person is linked
         written = any(LOOKED_UP.match(request) for request in cell.broken(did.asked))
         seen = doing.effect is not None and doing.name not in UNSEEN
+        sent = any(LOOKED_UP.match(request) for request in did.asked[: cell.at])  # before the fault
         found_out = cell.fault in AFTER and not cell.lasting and written and seen
         rules = {
             f"it was done {made} times": made not in (0, 1),
@@ -260,9 +263,7 @@ class Matrix:
             "it is done and nobody says so": made == 1 and doing.asked and not (done or unknown),
             "it is done and called untouched": made == 1 and not done and bool(UNTOUCHED.search(said)),
             "it is done, can be looked up, and isn't called so": found_out and not (made == 1 and done),
-            "it is refused and called uncertain": cell.fault in DEFINITE
-            and bool(unknown)
-            and doing.name != "menu: take",
+            "it is refused and called uncertain": cell.fault in DEFINITE and bool(unknown) and not sent,
             "what is said is no answer and no error's sentence": not done
             and not all(self._fits(cell, text) for text in did.said),
             "the service's fault is called the bot's own": GENERIC in said,
@@ -281,7 +282,7 @@ class Matrix:
     def _fits(self, cell: Cell, text: str) -> bool:
         """Whether this is said where nothing fails, or is what an error of the service's says."""
         doing, usual = DOINGS[cell.doing], {plain(each) for each in self.usual[cell.doing].said}
-        if (cell.fault in DEFINITE or doing.name == "issue show") and re.search(doing.refused, text):
+        if (cell.fault in DEFINITE or doing.name in LESS) and re.search(doing.refused, text):
             return True
         if not doing.asked and SILENCE.search(text):
             return True
