@@ -18,6 +18,11 @@ from tests.contract.redmine import missing, running
 from tests.contract.world import World
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: tests of faults and times wait a good deal."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_configure() -> None:
     """Tracebacks as in production: with the values of all variables each would take a second."""
     *processors, _ = structlog.get_config()["processors"]

@@ -120,10 +120,10 @@ class Handling:
         await turn.show(kept["view"])
 
     async def resume_pressed(self, turn: Turn) -> None:
-        """The button *Open the form*: what was asked when Slack didn't wait long enough."""
-        kept = await self._parts.store.continuations.get(turn.owner, str(turn.action.get("value")))
+        """The button *Open the form*: what was asked when Slack didn't wait long enough; carried out once."""
+        kept = await self._parts.store.continuations.take(turn.owner, str(turn.action.get("value")))
         if kept is None:
-            raise UserError("That is too old to be carried out: ask again.")
+            raise UserError("That was carried out already, or is too old: ask again.")
         await self.resume(turn, kept)
 
     async def _unshown(self, turn: Turn, why: str | None) -> None:

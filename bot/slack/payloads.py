@@ -153,6 +153,13 @@ class _Happening(_Part):
         return self
 
 
+class _Authorization(_Part):
+    """Whose app an event is for; Bolt reads it wherever it stands."""
+
+    team_id: Id | None = None
+    enterprise_id: Id | None = None
+
+
 class _Payload(_Part):
     """All that is read of any payload, whatever else it has to have."""
 
@@ -161,6 +168,7 @@ class _Payload(_Part):
     enterprise_id: Id | None = None
     user_id: Id | None = None
     channel_id: Id | None = None
+    authorizations: list[_Authorization] | None = None
     user: _User | None = None
     team: _Team | None = None
     enterprise: _Thing | None = None

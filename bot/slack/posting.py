@@ -2,7 +2,7 @@
 
 A `response_url` reaches every conversation, also those that the bot isn't in, but takes five posts in
 30 minutes (slack-rules, Time). What is announced goes by `chat.postMessage`, so that it lands in the
-thread that asked. A post is never repeated when it may have been made.
+thread that asked, and is never repeated when it may have been.
 """
 
 from collections.abc import Awaitable
@@ -98,14 +98,14 @@ async def privately(
 ) -> None:
     """Answer one person: where they asked, else in their conversation with the bot.
 
-    Where Slack says that it failed, the answer goes the next way, though it may be there all the same; where
-    the connection broke, it doesn't. `replace` puts the answer in the place of the private message whose
+    Where a way fails, the answer goes the next one, though it may be there all the same: whoever asked is
+    rather told twice than not at all. `replace` puts the answer in the place of the private message whose
     button was pressed. Raises Untold.
     """
     arguments = message.as_arguments()
     if place.response_url and trusted(slack, place.response_url):
         extra: JSON = {"response_type": "ephemeral", "replace_original": replace}
-        if await _respond(slack, place.response_url, arguments | extra) in (HTTPStatus.OK, None):
+        if await _respond(slack, place.response_url, arguments | extra) == HTTPStatus.OK:
             return
     if place.channel_id:
         # Not in the thread: Slack shows nothing there unless it is an active one.
@@ -117,12 +117,12 @@ async def privately(
 
 
 async def _taken(post: Awaitable[object]) -> bool:
-    """Whether Slack took a private message, or may have: it is never repeated."""
+    """Whether Slack says that it took a private message."""
     try:
         await post
     except SLACK_FAILED as error:
         log.warning("private_answer_failed", action="answer", error=reason(error) or type(error).__name__)
-        return not isinstance(error, SlackApiError | aiohttp.ClientConnectorError)
+        return False
     return True
 
 
@@ -233,7 +233,7 @@ def _by_method(arguments: JSON) -> JSON:
 async def _respond(slack: AsyncWebClient, url: str, body: JSON) -> int | None:
     """One post to a response URL; the answer's status, 0 where Slack wasn't reached.
 
-    None where the connection broke: it may have been taken, so it is never repeated.
+    None where the connection broke, or a page came in place of an answer: it may have been taken.
     """
     connections = slack.session
     if connections is None:
@@ -241,9 +241,13 @@ async def _respond(slack: AsyncWebClient, url: str, body: JSON) -> int | None:
     try:
         async with connections.post(url, json=body, timeout=TIMEOUT, allow_redirects=False) as answer:
             status = answer.status
+            page = await answer.content.read(1) == b"<"
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         log.warning("response_url_failed", action="answer", error=type(error).__name__)
         return 0 if isinstance(error, aiohttp.ClientConnectorError) else None
+    if page and status == HTTPStatus.OK:
+        log.warning("response_url_failed", action="answer", error="a page")
+        return None
     if status != HTTPStatus.OK:
         log.info("response_url_refused", action="answer", status=status)
     return status

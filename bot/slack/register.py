@@ -2,6 +2,8 @@
 
 import logging
 import re
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
@@ -82,6 +84,11 @@ ACTIONS: dict[str, Listener] = {
     "home.time": timelog.open_empty,
     "open": nothing,
 }
+RESUMING: dict[str, Callable[[Handling, Turn], Awaitable[None]]] = {
+    "form.resume": Handling.resume_pressed,
+    "form.reopen": Handling.reopen,
+}
+"""Actions that go on with what was kept, whatever of this index that was."""
 EVENTS: dict[str, Listener] = {
     "app_home_opened": home.opened,
     "link_shared": shared_links.shared,
@@ -140,14 +147,13 @@ def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
         app.command(re.compile(f"^{re.escape(command)}$"))(handling.acting(f"command:{command}", listener))
     for callback_id, listener in SHORTCUTS.items():
         app.shortcut(callback_id)(handling.acting(f"shortcut:{callback_id}", listener))
-    for action_id, listener in ACTIONS.items():
+    acts: dict[str, Listener] = ACTIONS | {name: partial(act, handling) for name, act in RESUMING.items()}
+    for action_id, listener in acts.items():
         app.action(action_id)(handling.acting(f"action:{action_id}", listener))
     forms = {**FORMS, "link": accounts.submit_link(handling)}
     for callback_id, submission in forms.items():
         submitted = handling.submitting(f"form:{callback_id}", home.refreshing(submission))
         app.view_submission(callback_id)(submitted)
-    app.action("form.resume")(handling.acting("action:form.resume", handling.resume_pressed))
-    app.action("form.reopen")(handling.acting("action:form.reopen", handling.reopen))
     for callback_id, listener in CLOSED.items():
         app.view_closed(callback_id)(handling.acting(f"closed:{callback_id}", listener))
     for event_type, listener in EVENTS.items():

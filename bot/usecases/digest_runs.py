@@ -10,7 +10,7 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -54,6 +54,8 @@ AT_FIRST = 3
 AT_HAND = 2000
 """How many runs one process has claimed at once."""
 OF_ONE_OWNER = 200
+PATIENCE = 2.0
+"""Seconds that whoever asked for a digest waits for its message; after that it comes without them."""
 READERS = 4
 """How many owners' projects are read at once."""
 TRIES = 5
@@ -138,7 +140,8 @@ class DigestRuns:
                     await self._store.digests.reschedule(digest, sooner)
 
     async def run_now(self, digest: Digest) -> RunState | None:
-        """Run a digest that somebody asked for between two due times; None while another run is at work.
+        """Run a digest that somebody asked for between two due times; None while another run is at work, and
+        where its message has to wait: it comes by itself then.
 
         Raises NotLinked and ServiceError where its owner's key can't read, with nothing done.
         """
@@ -354,16 +357,20 @@ class DigestRuns:
         return await post()
 
     async def _asked(self, run: Run) -> RunState | None:
-        self._at_hand.add(_key(run))
-        try:
-            if (standing := await self._stand(run.digest)) is not Standing.OPEN:
-                return await self._turned_away(run, standing)
-            return await self._deliver(run, await self._opened([run]))
-        except (NotLinked, ServiceError):
-            await self._store.digest_runs.drop(run)
-            raise
-        finally:
-            self._at_hand.discard(_key(run))
+        with ExitStack() as held:
+            self._at_hand.add(_key(run))
+            held.callback(self._at_hand.discard, _key(run))
+            try:
+                if (standing := await self._stand(run.digest)) is not Standing.OPEN:
+                    return await self._turned_away(run, standing)
+                opened = await self._opened([run])
+            except (NotLinked, ServiceError):
+                await self._store.digest_runs.drop(run)
+                raise
+            held.pop_all()
+        delivering = self._go(self._guarded(run, self._deliver(run, opened)))
+        done, _ = await asyncio.wait({delivering}, timeout=PATIENCE)
+        return delivering.result() if done else None
 
     async def _folded(self, run: Run) -> Run:
         """The run, standing for the due times too that passed while it could not be posted."""

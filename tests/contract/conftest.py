@@ -3,12 +3,14 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import aiohttp
 import pytest
 import pytest_asyncio
 
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from tests.contract import reference
+from tests.contract.raw import Wire
 from tests.contract.world import World
 from tests.journeys.office import Office
 
@@ -40,9 +42,23 @@ async def client(world: World) -> AsyncIterator[Client]:
 
 
 @pytest_asyncio.fixture
+async def wire(world: World) -> AsyncIterator[Wire]:
+    """The service without the client."""
+    async with aiohttp.ClientSession() as session:
+        yield Wire(world, session)
+
+
+@pytest_asyncio.fixture
 async def office(world: World, tmp_path: Path) -> AsyncIterator[Office]:
     """The bot in an office whose service is the world's; nobody is linked yet."""
-    office = Office(tmp_path, service_url=world.url, key_header=world.key_header)
+    real = world.database is not None
+    office = Office(
+        tmp_path,
+        transport="http" if real else "socket",  # both are tried, each with one of them
+        service_url=world.url,
+        key_header=world.key_header,
+        text_format="textile" if real else "markdown",
+    )
     await office.open()
     yield office
     await office.close()

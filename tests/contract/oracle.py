@@ -21,6 +21,17 @@ Row = dict[str, Any]
 Fits = Callable[[Row], bool]
 UNKNOWN = 99_999
 MANY = 10
+LIKE_OPERATORS = (
+    "~approximate",
+    "!urgent",
+    "*starred",
+    "^upper",
+    "$deposit",
+    "=equal",
+    ">over",
+    "<under",
+    "over|zebra",
+)
 ABSENT = {  # a value that no issue has, in the form of its field
     "Attempts": "77",
     "Voltage": "0.125",
@@ -87,6 +98,7 @@ class Depot:
             *self._numbers("parent", "parent_ids", lambda row: row.get("parent", {}).get("id")),
             *self._numbers("id", "issue_ids", lambda row: row["id"]),
             *(_subject(text) for text in ("pallet", "DOCK jams", "100%", "needs_a", "yesterday's", "zebra")),
+            *(_subject(text) for text in LIKE_OPERATORS),
             *(way for name in ("created", "updated", "closed") for way in self._moments(name)),
             *(way for name in ("start", "due") for way in self._days(name)),
             *self._custom_fields(),

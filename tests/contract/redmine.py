@@ -31,6 +31,7 @@ from typing import Any
 ROOT = Path("/usr/share/redmine")
 SEED = Path(__file__).with_name("redmine_seed.rb")
 KEY_HEADER = "X-Redmine-API-Key"
+EACH = 3
 START_SECONDS = 90.0
 STOP_SECONDS = 10.0
 
@@ -87,6 +88,7 @@ def running(data: Path, port: int = 0) -> Iterator[dict[str, Any]]:
         yield {
             "url": url,
             "key_header": KEY_HEADER,
+            "each": EACH,
             "database": str(data / "redmine.db"),
             **json.loads(world.read_text()),
         }

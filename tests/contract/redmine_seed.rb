@@ -4,11 +4,13 @@
 require 'json'
 
 ActionMailer::Base.perform_deliveries = false
+ActiveJob::Base.queue_adapter = :inline # in a thread, a job's reading locks SQLite while this writes
 Redmine::DefaultData::Loader.load('en')
 
 Setting.rest_api_enabled = '1'
 Setting.default_language = 'en'
 Setting.attachment_max_size = '64' # KiB: too large is tested without large files
+Setting.attachment_extensions_denied = 'exe, bat, com' # none is by default
 
 manager, developer, reporter = %w[Manager Developer Reporter].map { |name| Role.find_by!(name: name) }
 developer.add_permission!(:edit_own_time_entries, :set_own_issues_private)
@@ -20,8 +22,8 @@ customer = Role.create!(
 users = {
   'ana' => ['Ana', 'Ruiz', false, 'Madrid'],
   'ben' => ['Ben', 'Okafor', false, 'London'],
-  'chris' => ['Chris', 'Lindqvist', true, 'Stockholm'],
-  'dora' => ['Dora', 'Weiss', false, 'Berlin'], # a developer
+  'chris' => ['Chris', 'Lindqvist', true, 'International Date Line West'], # whose today is never Dora's
+  'dora' => ['Dora', 'Weiss', false, "Nuku'alofa"], # a developer
   'nils' => ['Nils', 'Aalto', false, 'Helsinki'], # a member of nothing
   'lena' => ['Lena', 'Vogt', false, 'Berlin'], # a reporter, locked
   'olga' => ['Olga', 'Petrova', false, 'Sofia'], # a customer
@@ -125,7 +127,7 @@ issues['closed'] = issue(shop, ben, 'Basket forgets its items', status: statuses
 issues['private'] = issue(shop, ana, 'Private: refund of a customer', is_private: true)
 issues['vault'] = issue(projects['private'], ana, 'Rotate the signing certificate')
 issues['in_child'] = issue(
-  projects['child'], ben, 'Search ignores umlauts',
+  projects['child'], ben, 'Search ignores umlauts', priority: IssuePriority.find_by!(name: 'High'),
   start_date: Date.new(2024, 5, 1), due_date: Date.new(2024, 5, 31) # not a parent's, which are its children's
 )
 issues['museum'] = issue(projects['closed'], ana, 'An issue of long ago')

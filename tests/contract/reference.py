@@ -63,8 +63,8 @@ def data() -> Data:
     for user_id, login, name, zone in (
         (ANA, "ana", ("Ana", "Ruiz"), "Europe/Madrid"),
         (BEN, "ben", ("Ben", "Okafor"), "Europe/London"),
-        (CHRIS, "chris", ("Chris", "Lindqvist"), "Europe/Stockholm"),
-        (DORA, "dora", ("Dora", "Weiss"), "Europe/Berlin"),
+        (CHRIS, "chris", ("Chris", "Lindqvist"), "Etc/GMT+12"),
+        (DORA, "dora", ("Dora", "Weiss"), "Pacific/Tongatapu"),
         (NILS, "nils", ("Nils", "Aalto"), "Europe/Helsinki"),
         (LENA, "lena", ("Lena", "Vogt"), "Europe/Berlin"),
         (OLGA, "olga", ("Olga", "Petrova"), "Europe/Sofia"),
@@ -204,6 +204,7 @@ def _issues(made: Data) -> None:
     issue(SHOP, ANA, "Private: refund of a customer").is_private = True
     issue(VAULT, ANA, "Rotate the signing certificate")
     search = issue(SEARCH, BEN, "Search ignores umlauts")
+    search.priority_id = defaults.HIGH
     search.start_date, search.due_date = date(2024, 5, 1), date(2024, 5, 31)
     issue(MUSEUM, ANA, "An issue of long ago")
     issue(ATTIC, ANA, "An issue that nobody sees")

@@ -7,6 +7,7 @@ import pytest
 from bot.errors import NotFound
 from bot.service.client import Client
 from bot.service.writes import IssueChanges, NewIssue, UploadInput
+from tests.contract.raw import Wire, an_issue
 from tests.contract.world import World
 
 
@@ -100,3 +101,14 @@ async def test_a_hidden_issue_is_not_shown_and_hides_no_other(
 
     shown = await client.beyond.get_issue(world.key("ben"), world.issues["child"])
     assert (shown is not None) == has_more
+
+
+async def test_a_change_of_what_has_changed_since_is_refused_without_a_word(
+    wire: Wire, *, has_more: bool
+) -> None:
+    number = (await an_issue(wire)).json["issue"]["id"]
+    stale = {"issue": {"subject": "Changed", "lock_version": 99}}
+
+    answer = await wire("PUT", f"/issues/{number}.json", body=stale)
+
+    assert (answer.status, answer.json) == ((422, {"errors": []}) if has_more else (404, None))

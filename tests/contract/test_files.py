@@ -2,11 +2,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.errors import Forbidden, NotFound, Refused, TooLarge
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
 from bot.service.models import Attachment, Issue
 from bot.service.writes import AttachmentChanges, NewIssue, UploadInput
+from tests.contract.raw import OCTETS, Wire, a_token, an_issue, made
 from tests.contract.world import World
 
 
@@ -57,24 +57,6 @@ async def test_files_are_uploaded_and_attached_to_a_new_issue(client: Client, wo
     assert (second.filename, second.filesize) == ("empty.bin", 0)
 
 
-async def test_a_token_is_used_once(client: Client, world: World) -> None:
-    upload = await client.upload_file(world.key("ana"), content(b"once"), filename="once.txt")
-    await issue_with(client, world, UploadInput(token=upload.token, filename="once.txt"))
-
-    with pytest.raises(Refused):
-        await issue_with(client, world, UploadInput(token=upload.token, filename="once.txt"))
-
-
-async def test_too_large_a_file_is_refused_with_a_sentence(client: Client, world: World) -> None:
-    size = world.max_upload + 1
-
-    with pytest.raises((Refused, TooLarge)) as caught:
-        await client.upload_file(world.key("ana"), content(b"x" * size), filename="large.bin", size=size)
-
-    said = caught.value.sentence("Tracker")
-    assert "64 KB" in said or str(world.max_upload) in said
-
-
 async def test_an_attachment_is_renamed_and_described(client: Client, world: World) -> None:
     upload = await client.upload_file(world.key("ana"), content(b"a,b"), filename="a.csv")
     made = await issue_with(client, world, UploadInput(token=upload.token, filename="a.csv"))
@@ -87,8 +69,84 @@ async def test_an_attachment_is_renamed_and_described(client: Client, world: Wor
     assert (file.filename, file.description) == ("b.csv", "Renamed")
 
 
-async def test_anothers_file_that_hangs_nowhere_cannot_be_touched(client: Client, world: World) -> None:
-    upload = await client.upload_file(world.key("ana"), content(b"mine"), filename="mine.txt")
+FILES = {
+    "as large as may be": 0,
+    "a byte more": 1,
+    "twice as large": 64 * 1024,
+}
 
-    with pytest.raises((Forbidden, NotFound)):
-        await client.update_attachment(world.key("ben"), upload.id, AttachmentChanges(description="Ours"))
+
+@pytest.mark.parametrize("name", FILES)
+async def test_a_file_may_be_as_large_as_that(wire: Wire, name: str) -> None:
+    content = b"x" * (wire.world.max_upload + FILES[name])
+
+    answer = await wire("POST", "/uploads.json", body=content, kind=OCTETS, filename="large.bin")
+
+    assert answer.status == (422 if FILES[name] else 201)
+    if FILES[name]:
+        assert any(size in answer.json["errors"][0] for size in ("(64 KB)", f"({wire.world.max_upload})"))
+
+
+@pytest.mark.parametrize("name", ["setup.exe", "RUN.BAT"])
+async def test_a_forbidden_kind_of_file_is_refused_with_a_sentence(wire: Wire, name: str) -> None:
+    answer = await wire("POST", "/uploads.json", body=b"x", kind=OCTETS, filename=name)
+
+    extension = name.rpartition(".")[2]
+    assert answer.status == 422
+    assert f"Attachment extension .{extension} is not allowed" in answer.json["errors"]
+
+
+async def test_an_empty_file_is_one_too(wire: Wire) -> None:
+    token = await a_token(wire, b"")
+
+    issue = (await an_issue(wire, uploads=[{"token": token, "filename": "nothing.txt"}])).json["issue"]
+
+    listed = await wire("GET", "/issues.json", issue_id=str(issue["id"]), include="attachments")
+    [file] = listed.json["issues"][0]["attachments"]
+    assert (file["filename"], file["filesize"]) == ("nothing.txt", 0)
+
+
+NAMES = {
+    "../../etc/passwd": "passwd",
+    "C:\\Users\\ana\\notes.txt": "notes.txt",
+    "a:b*c?d.txt": "a_b_c_d.txt",
+    "<i>\"a'|b%.txt": "_i_a_b_.txt",
+    "two\nlines.txt": "two_lines.txt",
+    "büro 🙂 ﷽.txt": "büro 🙂 ﷽.txt",
+    "e\u0301 and \u00e9.txt": "e\u0301 and \u00e9.txt",
+    "\u202egnp.txt": "\u202egnp.txt",
+    ".hidden": ".hidden",
+    "x" * 251 + ".txt": "x" * 251 + ".txt",
+}
+
+
+async def test_a_files_name_is_cleaned(wire: Wire) -> None:
+    tokens = {name: await a_token(wire, name.encode(), name) for name in NAMES}
+
+    uploads = [{"token": token, "filename": name} for name, token in tokens.items()]
+    issue = (await an_issue(wire, uploads=uploads)).json["issue"]
+
+    listed = await wire("GET", "/issues.json", issue_id=str(issue["id"]), include="attachments")
+    files = {str(file["id"]): file["filename"] for file in listed.json["issues"][0]["attachments"]}
+    assert {name: files[token.partition(".")[0]] for name, token in tokens.items()} == NAMES
+
+
+async def test_too_long_a_name_of_a_file_is_refused(wire: Wire) -> None:
+    answer = await wire("POST", "/uploads.json", body=b"x", kind=OCTETS, filename="x" * 256)
+
+    assert answer.status == 422
+    assert "is too long (maximum is 255 characters)" in answer.json["errors"][0]
+
+
+async def test_a_token_is_good_once_for_whoever_has_it(wire: Wire) -> None:
+    token = await a_token(wire)
+    uploads = [{"token": token, "filename": "a.txt"}]
+    given = {"project_id": wire.world.project("child"), "subject": "With a token", "uploads": uploads}
+
+    first = await made(wire, "issue", "ben", **given)
+    second = await an_issue(wire, uploads=uploads)
+    invented = await an_issue(wire, uploads=[{"token": "1.abc", "filename": "a.txt"}])
+
+    assert first.status == 201
+    for refused in (second, invented):
+        assert (refused.status, refused.json["errors"]) == (422, ["1 file(s) could not be saved."])

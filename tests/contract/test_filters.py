@@ -32,7 +32,7 @@ async def unlike(
 async def test_every_filter_alone_finds_what_fits(client: Client, world: World) -> None:
     held = await depot(world, "ana", "Europe/Madrid")
 
-    assert await unlike(client, world, "ana", held, [(way,) for way in held.ways()]) == {}
+    assert await unlike(client, world, "ana", held, world.some([(way,) for way in held.ways()])) == {}
 
 
 async def test_a_person_with_few_rights_and_days_that_begin_later_finds_what_fits(
@@ -47,7 +47,7 @@ async def test_a_person_with_few_rights_and_days_that_begin_later_finds_what_fit
 async def test_any_two_filters_find_what_fits_both(client: Client, world: World) -> None:
     held = await depot(world, "ana", "Europe/Madrid")
 
-    assert await unlike(client, world, "ana", held, held.pairs()) == {}
+    assert await unlike(client, world, "ana", held, world.some(held.pairs())) == {}
 
 
 async def listed(person: Person, typed: str) -> set[int]:
@@ -83,8 +83,10 @@ async def test_every_filter_and_pairs_of_them_list_what_fits_as_they_are_typed(
     await office.link("U0ANA0001", world.keys["ana"])
     held = await depot(world, "ana", "Europe/Madrid")
 
-    assert await unlike_typed(Person(office, "U0ANA0001"), held, held.forms()) == {}
-    assert await unlike_typed(Person(office, "U0ANA0001", "webshop"), held, held.pairs()[::12]) == {}
+    assert await unlike_typed(Person(office, "U0ANA0001"), held, world.some(held.forms())) == {}
+    assert (
+        await unlike_typed(Person(office, "U0ANA0001", "webshop"), held, world.some(held.pairs()[::12])) == {}
+    )
 
 
 async def test_days_are_those_of_the_persons_slack_whatever_the_service_takes_for_theirs(
@@ -94,4 +96,4 @@ async def test_days_are_those_of_the_persons_slack_whatever_the_service_takes_fo
     held = await depot(world, "wes", "Europe/London")
     days = [ways for ways in held.forms() if ways[0].about in DATED]
 
-    assert await unlike_typed(Person(office, "U0BEN0001"), held, days) == {}
+    assert await unlike_typed(Person(office, "U0BEN0001"), held, world.some(days)) == {}

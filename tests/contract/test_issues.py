@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.errors import Forbidden, Refused
+from bot.errors import Refused
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
 from bot.service.models import Issue, Ref
@@ -95,14 +95,6 @@ async def test_a_project_and_a_subject_are_enough(client: Client, world: World) 
     assert made.is_private is False
 
 
-async def test_an_issue_without_a_subject_is_refused(client: Client, world: World) -> None:
-    with pytest.raises(Refused) as caught:
-        await client.create_issue(world.key("ana"), NewIssue(project_id=world.project("public"), subject=" "))
-
-    assert caught.value.status == 422
-    assert "Subject cannot be blank" in caught.value.errors
-
-
 async def test_a_required_custom_field_is_asked_for(client: Client, world: World) -> None:
     with pytest.raises(Refused) as caught:
         await client.create_issue(
@@ -113,37 +105,6 @@ async def test_a_required_custom_field_is_asked_for(client: Client, world: World
         )
 
     assert "Severity cannot be blank" in caught.value.errors
-
-
-@pytest.mark.parametrize("kind", ["private", "closed"])
-async def test_a_project_that_one_cannot_use_is_refused(client: Client, world: World, kind: str) -> None:
-    with pytest.raises((Refused, Forbidden)):
-        await client.create_issue(world.key("ben"), NewIssue(project_id=world.project(kind), subject="No"))
-
-
-async def test_what_one_may_not_set_is_silently_left_out(client: Client, world: World) -> None:
-    made = await client.create_issue(
-        world.key("ben"),
-        NewIssue(
-            project_id=world.project("public"),
-            subject="Not so private",
-            tracker_id=world.trackers["Feature"],
-            status_id=world.statuses["Closed"],
-            is_private=True,
-        ),
-    )
-
-    assert (made.is_private, name(made.status)) == (False, "New")
-
-
-async def test_a_private_issue_is_hidden_from_those_without_the_right(client: Client, world: World) -> None:
-    wanted = IssueFilters(issue_ids=(world.issues["private"], world.issues["vault"]))
-
-    assert {issue.id for issue in (await client.list_issues(world.key("ana"), wanted)).items} == {
-        world.issues["private"],
-        world.issues["vault"],
-    }
-    assert (await client.list_issues(world.key("ben"), wanted)).items == ()
 
 
 async def test_issues_of_a_closed_project_can_be_read(client: Client, world: World) -> None:

@@ -2,9 +2,10 @@ from uuid import uuid4
 
 import pytest
 
-from bot.errors import Forbidden, NotFound, Refused
+from bot.errors import Refused
 from bot.service.client import Client
 from bot.service.writes import NewProject
+from tests.contract.raw import JSON, Wire, made
 from tests.contract.world import World
 
 
@@ -63,13 +64,6 @@ async def test_a_closed_project_can_be_read_by_name(client: Client, world: World
     assert (await client.get_project(world.key("ben"), "museum")).status == 5
 
 
-async def test_what_one_may_not_see_is_no_answer(client: Client, world: World) -> None:
-    with pytest.raises(Forbidden):
-        await client.get_project(world.key("ben"), "vault")
-    with pytest.raises(NotFound):
-        await client.get_project(world.key("ben"), "no-such-project")
-
-
 async def test_a_project_is_created_once(client: Client, world: World) -> None:
     identifier = f"made-{uuid4().hex[:8]}"
     wanted = NewProject(name="Made", identifier=identifier, description="By a test", is_public=False)
@@ -87,6 +81,19 @@ async def test_a_project_is_created_once(client: Client, world: World) -> None:
     assert "Identifier has already been taken" in caught.value.errors
 
 
-async def test_not_everybody_creates_projects(client: Client, world: World) -> None:
-    with pytest.raises(Forbidden):
-        await client.create_project(world.key("ben"), NewProject(name="No", identifier="no"))
+async def test_a_role_says_that_it_is_inherited_only_where_it_is(wire: Wire) -> None:
+    above = wire.world.project("public")
+    wanted: JSON = {
+        "name": "Heir",
+        "identifier": f"heir-{uuid4().hex[:8]}",
+        "parent_id": above,
+        "inherit_members": True,
+        "is_public": False,
+    }
+    project = (await made(wire, "project", **wanted)).json["project"]
+
+    ana = (await wire("GET", "/users/current.json", include="memberships")).json["user"]
+
+    roles = {row["project"]["id"]: row["roles"] for row in ana["memberships"]}
+    assert all("inherited" not in role for role in roles[above])
+    assert True in [role.get("inherited") for role in roles[project["id"]]]

@@ -1,9 +1,12 @@
 """What a service for the tests holds, told alike for the reference service and for a real Redmine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from pydantic import SecretStr
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +18,8 @@ class World:
     own issues there only; Chris is the administrator; Nils is a member of nothing; Lena is locked. `lab` logs
     no time and has a custom field of each kind; `choices` are the numbers that stand for what those take.
     `database` is Redmine's SQLite file, for settings that only an administrator's page can change. `bulk` is
-    how many issues there are beside `issues`.
+    how many issues there are beside `issues`. Of a great many cases that are alike `each`, each so manieth is
+    tried: the reference service, which answers at once, tries them all.
     """
 
     url: str
@@ -35,11 +39,16 @@ class World:
     choices: Mapping[str, Mapping[str, int]]
     queries: Mapping[str, int]
     max_upload: int
+    each: int = 1
     database: str | None = None
 
     def key(self, login: str) -> SecretStr:
         """The person's key."""
         return SecretStr(self.keys[login])
+
+    def some(self, cases: Sequence[T]) -> Sequence[T]:
+        """Those of many cases alike that are tried here."""
+        return cases[:: self.each]
 
     def project(self, kind: str) -> int:
         """The id of a project."""

@@ -2,11 +2,13 @@
 
 from collections.abc import AsyncGenerator
 
+from tests.faults.issue_doings import CREATED, issues_made
 from tests.faults.scene import CHANNEL, KEYS, NUMBER, Scene, doing, owner
 from tests.journeys.office import TEAM
 
 Steps = AsyncGenerator[None, None]
 INFRASTRUCTURE = 3
+ADMINISTRATORS = "only its administrators"
 
 
 async def projects_made(s: Scene) -> int:
@@ -101,7 +103,7 @@ async def default_pressed(s: Scene) -> Steps:
 # Users
 
 
-@doing("user", "command:tracker")
+@doing("user", "command:tracker", refused="There is no user")
 async def show_user(s: Scene) -> Steps:
     yield
     await s.ana.command("/tracker user 3")
@@ -113,7 +115,15 @@ async def user_form(s: Scene) -> Steps:
     await s.chris.command("/tracker user new @gwen")
 
 
-@doing("submit user", "form:user.new", effect=users_made, said="Created", typed=True, who="chris")
+@doing(
+    "submit user",
+    "form:user.new",
+    effect=users_made,
+    said="Created",
+    typed=True,
+    who="chris",
+    refused=ADMINISTRATORS,
+)
 async def submit_user(s: Scene) -> Steps:
     await s.chris.command("/tracker user new @gwen")
     form = await s.form("New account", "chris")
@@ -128,7 +138,15 @@ async def user_edit_form(s: Scene) -> Steps:
     await s.chris.command("/tracker user edit 4")
 
 
-@doing("submit changed user", "form:user.edit", effect=users_changed, said="Saved", typed=True, who="chris")
+@doing(
+    "submit changed user",
+    "form:user.edit",
+    effect=users_changed,
+    said="Saved",
+    typed=True,
+    who="chris",
+    refused=ADMINISTRATORS,
+)
 async def submit_changed_user(s: Scene) -> Steps:
     await s.chris.command("/tracker user edit 4")
     form = await s.form("Change account", "chris")
@@ -174,6 +192,14 @@ async def submit_key(s: Scene) -> Steps:
 @doing("submit key and go on", "form:link", said="are linked as", who="ben")
 async def submit_key_and_go_on(s: Scene) -> Steps:
     await s.person("ben").command(f"/issue {NUMBER}")
+    form = await s.form("Link Tracker", "ben")
+    yield
+    await s.person("ben").submit(form, {"API key": KEYS["ben"]})
+
+
+@doing("submit key and create", "form:link", effect=issues_made, said=CREATED, typed=True, who="ben")
+async def submit_key_and_create(s: Scene) -> Steps:
+    await s.person("ben").command(f"/issue new {s.word} project:webshop")
     form = await s.form("Link Tracker", "ben")
     yield
     await s.person("ben").submit(form, {"API key": KEYS["ben"]})

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 
 from bot.sandbox.tracker.data import Category, free_id
-from tests.faults.scene import NUMBER, Scene, doing
+from tests.faults.scene import CHANNEL, NUMBER, Scene, doing
 from tests.journeys.digesting import WEB
 from tests.journeys.reading import JSON, button_saying, until
 
@@ -55,7 +55,7 @@ async def create(s: Scene) -> Steps:
     await s.ana.command(f"/issue new {s.word} project:webshop priority:high to:me")
 
 
-@doing("issue show", "command:issue")
+@doing("issue show", "command:issue", refused=f"#{NUMBER} Delivery")
 async def show(s: Scene) -> Steps:
     yield
     await s.ana.command(f"/issue {NUMBER}")
@@ -96,6 +96,38 @@ async def submit_with_file(s: Scene) -> Steps:
     await s.ana.submit(form, {"Subject": s.word})
 
 
+@doing("open the form again", "action:form.reopen")
+async def reopen(s: Scene) -> Steps:
+    form = await new_issue(s)
+    await s.ana.close(form)
+    shown = {name: form[name] for name in ("type", "callback_id", "title", "submit", "close", "blocks")}
+    offer = await s.offer(
+        {"view": shown | {"private_metadata": form["private_metadata"]}}, "Open the form again", "form.reopen"
+    )
+    yield
+    await s.ana.press(offer, "Open the form again")
+
+
+def typed(text: str) -> JSON:
+    """What the bot keeps of a command whose form Slack didn't wait for."""
+    name, _, rest = text.partition(" ")
+    return {"command": name, "text": rest, "channel_id": CHANNEL}
+
+
+@doing("open the form late", "action:form.resume")
+async def resume(s: Scene) -> Steps:
+    offer = await s.offer(typed("/issue new project:webshop"), "Open the form", "form.resume")
+    yield
+    await s.ana.press(offer, "Open the form")
+
+
+@doing("carry out what was kept", "action:form.resume", effect=issues_made, said=CREATED, typed=True)
+async def resume_with_effect(s: Scene) -> Steps:
+    offer = await s.offer(typed(f"/issue new {s.word} project:webshop"), "Open the form", "form.resume")
+    yield
+    await s.ana.press(offer, "Open the form")
+
+
 @doing("choose project", "action:issue.project")
 async def choose_project(s: Scene) -> Steps:
     choose = await s.choosing(await new_issue(s), "Project", "Infrastructure")
@@ -105,6 +137,8 @@ async def choose_project(s: Scene) -> Steps:
 
 @doing("type subject", "action:issue.subject", asked=False)
 async def type_subject(s: Scene) -> Steps:
+    for number in [number for number, issue in s.data.issues.items() if issue.subject.startswith("Gadget ")]:
+        del s.data.issues[number]  # earlier words are similar ones
     s.issue()
     form = await new_issue(s)
     yield
@@ -118,7 +152,7 @@ async def show_pressed(s: Scene) -> Steps:
     await s.ana.press(made, "Show")
 
 
-@doing("share button", "action:issue.share", effect=shared_here, said="shares")
+@doing("share button", "action:issue.share", effect=shared_here, said="shares", refused="Share it here")
 async def share(s: Scene) -> Steps:
     s.issue()
     card = await s.after(s.ana.command(f"/issue {max(s.data.issues)}"))
@@ -146,14 +180,14 @@ async def result(s: Scene) -> JSON:
     return await s.after(s.ana.command(f"/issues id:{max(s.data.issues)}"))
 
 
-@doing("menu: show", "action:issue.menu")
+@doing("menu: show", "action:issue.menu", refused="Share it here")
 async def menu_show(s: Scene) -> Steps:
     found = await result(s)
     yield
     await s.ana.choose_from_menu(found, s.word, "Show")
 
 
-@doing("menu: share", "action:issue.menu", effect=shared_here, said="shares")
+@doing("menu: share", "action:issue.menu", effect=shared_here, said="shares", refused="Share it here")
 async def menu_share(s: Scene) -> Steps:
     found = await result(s)
     yield

@@ -125,6 +125,16 @@ class Scene:
         value = await self.ana._value(view, block, text)
         return lambda: self.ana._act({"view": {"id": view["id"]}}, block, block["element"], **value)
 
+    async def offer(self, kept: JSON, title: str, action_id: str) -> JSON:
+        """A message to Ana with a button that goes on with what the bot has kept for her."""
+        number = await self.office.bot.store.continuations.put(owner("ana"), kept)
+        button = {"type": "button", "action_id": action_id, "value": number}
+        row = {"type": "actions", "elements": [button | {"text": {"type": "plain_text", "text": title}}]}
+        await self.office.bot.slack.chat_postEphemeral(
+            channel=CHANNEL, user=IDS["ana"], text=self.word, blocks=[row]
+        )
+        return (await self.ana.messages())[-1]
+
     def issue(self) -> Issue:
         """An open issue of nobody's that carries the word, found by its number too."""
         now = datetime.now(UTC)
@@ -149,7 +159,8 @@ class Doing:
     `serves` names what it sets in motion, as in the register: `command:issue`, `form:issue.create`.
     `effect` counts how often it was done, in the service's data or in what the bot remembers; None for what
     only reads. `said` is a pattern of the words that say that it was done. `typed` is whether the scene's
-    word was typed, and must not be lost. Nobody `asked` where silence is an answer too.
+    word was typed, and must not be lost. Nobody `asked` where silence is an answer too. `refused` is a
+    pattern of what may be said, beside the errors' own sentences, when the service refuses a part of it.
     """
 
     name: str
@@ -160,6 +171,7 @@ class Doing:
     typed: bool = False
     asked: bool = True
     who: str = "ana"
+    refused: str = "(?!)"
 
 
 def owner(login: str) -> Owner:
@@ -175,6 +187,7 @@ def doing(
     typed: bool = False,
     asked: bool = True,
     who: str = "ana",
+    refused: str = "(?!)",
 ) -> Callable[[Way], Doing]:
     """Makes a doing of the way in which it is done."""
-    return lambda way: Doing(name, serves, way, effect, said, typed, asked, who)
+    return lambda way: Doing(name, serves, way, effect, said, typed, asked, who, refused)

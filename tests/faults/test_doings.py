@@ -8,7 +8,7 @@ from tests.faults.doings import DOINGS
 REGISTERED: dict[str, Collection[str]] = {
     "command": register.COMMANDS,
     "shortcut": register.SHORTCUTS,
-    "action": register.ACTIONS,
+    "action": {*register.ACTIONS, *register.RESUMING},
     "event": register.EVENTS,
     "form": {*register.FORMS, "link"},
     "closed": register.CLOSED,

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 
-from tests.faults.scene import CHANNEL, IDS, NUMBER, Scene, doing, owner
+from tests.faults.scene import CHANNEL, NUMBER, Scene, doing, owner
 from tests.journeys.digesting import WEB
 from tests.journeys.office import TEAM
 from tests.journeys.reading import JSON
@@ -112,16 +112,7 @@ async def choose_issue(s: Scene) -> Steps:
 @doing("fill in time", "action:time.fill")
 async def fill_time(s: Scene) -> Steps:
     kept = {"issue": NUMBER, "project": None, "hours": "1.5", "on": "2026-01-05", "comment": s.word}
-    number = await s.office.bot.store.continuations.put(owner("ana"), kept)
-    button = {"type": "button", "action_id": "time.fill", "value": number}
-    button["text"] = {"type": "plain_text", "text": "Fill in the form"}  # type: ignore[assignment]
-    await s.office.bot.slack.chat_postEphemeral(
-        channel=CHANNEL,
-        user=IDS["ana"],
-        text=s.word,
-        blocks=[{"type": "actions", "elements": [button]}],
-    )
-    offer = (await s.ana.messages())[-1]
+    offer = await s.offer(kept, "Fill in the form", "time.fill")
     yield
     await s.ana.press(offer, "Fill in the form")
 
@@ -166,6 +157,16 @@ async def offer_issues(s: Scene) -> Steps:
 # Digests
 
 
+HIDDEN = "don't see Web Shop|can't read Web Shop"
+
+
+async def only_digest(s: Scene) -> None:
+    """The channel has one digest, of Ana's."""
+    for found in await s.office.bot.store.digests.in_channel(TEAM, CHANNEL):
+        await s.office.bot.store.digests.remove(found)
+    await s.after(s.ana.command(WEB))
+
+
 async def listing(s: Scene, login: str = "ana") -> JSON:
     """The list of the channel's digests, of which there is one of Ana's."""
     await s.after(s.ana.command(WEB))
@@ -205,7 +206,7 @@ async def submit_digest(s: Scene) -> Steps:
     await s.ana.submit(form, {"Schedule": "hourly"})
 
 
-@doing("change digest button", "action:digest.change", who="chris")
+@doing("change digest button", "action:digest.change", who="chris", refused=HIDDEN)
 async def change_pressed(s: Scene) -> Steps:
     listed = await listing(s, "chris")
     yield
@@ -220,7 +221,7 @@ async def submit_changed(s: Scene) -> Steps:
     await s.ana.submit(form, {"Schedule": "hourly :30"})
 
 
-@doing("post digest now", "action:digest.now", effect=digests_posted, said="is posted in")
+@doing("post digest now", "action:digest.now", effect=digests_posted, said="is posted in", refused=HIDDEN)
 async def post_now(s: Scene) -> Steps:
     await s.after(s.ana.command(WEB))
     s.issue()
@@ -229,14 +230,53 @@ async def post_now(s: Scene) -> Steps:
     await s.ana.press(listed, "Post now")
 
 
-@doing("pause digest", "action:digest.pause", effect=digests_paused, said="is paused", who="chris")
+@doing("digest now", "command:digest", effect=digests_posted, said="is posted in", refused=HIDDEN)
+async def now_typed(s: Scene) -> Steps:
+    await only_digest(s)
+    s.issue()
+    yield
+    await s.ana.command("/digest now")
+
+
+@doing("digest pause", "command:digest", effect=digests_paused, said="is paused", refused=HIDDEN)
+async def pause_typed(s: Scene) -> Steps:
+    await only_digest(s)
+    yield
+    await s.ana.command("/digest pause")
+
+
+@doing("digest resume", "command:digest", effect=digests_going, said="goes on", refused=HIDDEN)
+async def resume_typed(s: Scene) -> Steps:
+    await only_digest(s)
+    await s.after(s.ana.command("/digest pause"))
+    yield
+    await s.ana.command("/digest resume")
+
+
+@doing("digest remove", "command:digest", effect=digests_gone, said="is removed", refused=HIDDEN)
+async def remove_typed(s: Scene) -> Steps:
+    await only_digest(s)
+    yield
+    await s.ana.command("/digest remove")
+
+
+@doing(
+    "pause digest",
+    "action:digest.pause",
+    effect=digests_paused,
+    said="is paused",
+    who="chris",
+    refused=HIDDEN,
+)
 async def pause(s: Scene) -> Steps:
     listed = await listing(s, "chris")
     yield
     await s.chris.press(listed, "Pause")
 
 
-@doing("resume digest", "action:digest.resume", effect=digests_going, said="goes on", who="chris")
+@doing(
+    "resume digest", "action:digest.resume", effect=digests_going, said="goes on", who="chris", refused=HIDDEN
+)
 async def resume(s: Scene) -> Steps:
     listed = await listing(s, "chris")
     paused = await s.after(s.chris.press(listed, "Pause"), "chris")
@@ -244,14 +284,28 @@ async def resume(s: Scene) -> Steps:
     await s.chris.press(paused, "Resume")
 
 
-@doing("take digest over", "action:digest.take_over", effect=digests_taken, said="is yours", who="chris")
+@doing(
+    "take digest over",
+    "action:digest.take_over",
+    effect=digests_taken,
+    said="is yours",
+    who="chris",
+    refused=HIDDEN,
+)
 async def take_over(s: Scene) -> Steps:
     listed = await listing(s, "chris")
     yield
     await s.chris.press(listed, "Take over")
 
 
-@doing("remove digest", "action:digest.remove", effect=digests_gone, said="is removed", who="chris")
+@doing(
+    "remove digest",
+    "action:digest.remove",
+    effect=digests_gone,
+    said="is removed",
+    who="chris",
+    refused=HIDDEN,
+)
 async def remove(s: Scene) -> Steps:
     listed = await listing(s, "chris")
     yield

@@ -3,13 +3,20 @@
 import io
 import logging
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import structlog
+from aiohttp import web
 
 from bot import telemetry
+from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace.api import rates
+from bot.slack import pauses
+from tests.hostile.scene import Scene, Stranger, Watched, begun
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 
@@ -60,3 +67,35 @@ def printed(office: Office) -> Iterator[io.StringIO]:  # noqa: ARG001 - as above
     yield stream
     root.handlers, root.level = handlers, level
     structlog.reset_defaults()
+
+
+@pytest.fixture
+async def stranger() -> AsyncIterator[Stranger]:
+    stranger = Stranger()
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", stranger.hear)
+    runner = web.AppRunner(application, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    stranger.port = runner.addresses[0][1]
+    yield stranger
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def scene(tmp_path: Path, stranger: Stranger, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
+    """An office of its own, whose service is watched, with Ana's things in it."""
+    monkeypatch.setattr(pauses, "PAUSE", 0)
+    monkeypatch.setattr(rates.Rates, "admit", lambda *_: None)  # nobody presses as fast as this
+    tracker = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+    await tracker.start()
+    watched = Watched(tracker.url)
+    await watched.up()
+    office = Office(tmp_path, transport="http", service_url=watched.url)
+    await office.open()
+    try:
+        yield await begun(office, tracker, watched, stranger)
+    finally:
+        await office.close()
+        await watched.down()
+        await tracker.stop()

@@ -1,14 +1,19 @@
 """Payloads that Slack would never send, made from those that it did."""
 
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from tests.hostile.recording import Recorded, recordings
 from tests.journeys.reading import JSON
 
+THOROUGH = "ISSUEBOT_HOSTILE_EXAMPLES"
+"""Names how many payloads are tried; without it the same few are, every time."""
+EXAMPLES = int(os.environ.get(THOROUGH, "150"))
 Path = tuple[str | int, ...]
 DEEPEST = 8
 
@@ -39,6 +44,24 @@ ADDED: tuple[JSON, ...] = (
     {"authorizations": [5]},
     {"authorizations": [{"team_id": [], "is_enterprise_install": {}}]},
 )
+
+
+def tried(examples: int) -> settings:
+    """How a test with made-up payloads is run."""
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=THOROUGH not in os.environ,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+
+
+def added() -> Iterator[Recorded]:
+    """A recorded payload of each kind with each of what may be added to it."""
+    kinds = {recorded.name.partition(":")[0]: recorded for recorded in recordings()}
+    for recorded in kinds.values():
+        for more in ADDED:
+            yield Recorded(recorded.name, recorded.kind, _copy(recorded.payload | more))
 
 
 def _paths(value: Any, here: Path = ()) -> Iterator[Path]:

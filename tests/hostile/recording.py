@@ -5,6 +5,7 @@
 
 import asyncio
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace.delivery import Answer, Kind
+from bot.slack import register
 from tests.journeys.office import Office
 from tests.journeys.reading import JSON
 
@@ -43,6 +45,20 @@ def recordings() -> tuple[Recorded, ...]:
     """All that are recorded."""
     files = sorted(RECORDED.glob("*.json"))
     return tuple(Recorded(**one) for file in files for one in json.loads(file.read_text(encoding="utf-8")))
+
+
+def registered() -> set[str]:
+    """The names of all that the bot registers."""
+    kinds: dict[str, Iterable[str]] = {
+        "command": register.COMMANDS,
+        "shortcut": register.SHORTCUTS,
+        "action": {*register.ACTIONS, *register.RESUMING},
+        "event": register.EVENTS,
+        "form": {*register.FORMS, "link"},
+        "closed": register.CLOSED,
+        "options": register.OPTIONS,
+    }
+    return {f"{kind}:{name}" for kind, names in kinds.items() for name in names}
 
 
 def name_of(payload: JSON) -> str:

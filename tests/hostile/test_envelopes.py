@@ -3,23 +3,21 @@
 import asyncio
 import io
 import json
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from bot.slack import pauses, submission
 from tests.hostile.conftest import KEYS
-from tests.hostile.mutating import JUNK, mutated
+from tests.hostile.mutating import EXAMPLES, JUNK, added, mutated, tried
 from tests.hostile.recording import Recorded
 from tests.hostile.test_payloads import broken, fresh, idle
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 
-EXAMPLES = int(os.environ.get("ISSUEBOT_HOSTILE_EXAMPLES", "150")) // 3
 FRAMES = [
     *("", " ", "{", "[]", "null", "5", '"hello"', "ping", "\x00", "{}", '{"type": null}', "[" * 2000),
     *('{"type": "interactive"}', '{"type": [], "envelope_id": {}, "payload": {}}', '{"type": "goodbye"}'),
@@ -56,21 +54,31 @@ async def test_no_frame_breaks_the_connection(office: Office) -> None:
     await goes_on(office)
 
 
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+async def sent(office: Office, recording: Recorded) -> None:
+    """Send a payload in an envelope, and wait until the bot is through with it."""
+    payload: Any = fresh(office, recording.at(office))
+    envelope = {"type": recording.kind, "envelope_id": "x", "payload": payload}
+    connection = office.workspace._delivery._connections[0]  # type: ignore[attr-defined]
+    await connection.send_str(json.dumps(envelope))
+    await asyncio.sleep(0.01)
+    await idle(office)
+
+
+@tried(EXAMPLES // 3)
 @given(recording=mutated())
 async def test_no_payload_breaks_the_bot(office: Office, printed: io.StringIO, recording: Recorded) -> None:
     printed.seek(0)
     printed.truncate()
-    payload: Any = fresh(office, recording.at(office))
-    envelope = {"type": recording.kind, "envelope_id": "x", "payload": payload}
-    connection = office.workspace._delivery._connections[0]  # type: ignore[attr-defined]
 
-    await connection.send_str(json.dumps(envelope))
-    await asyncio.sleep(0.01)
-    await idle(office)
+    await sent(office, recording)
+
+    assert broken(printed) == []
+
+
+async def test_nothing_that_is_added_to_a_payload_breaks_the_bot(
+    office: Office, printed: io.StringIO
+) -> None:
+    for recording in added():
+        await sent(office, recording)
 
     assert broken(printed) == []

@@ -3,20 +3,16 @@ says, mentions, links, shows or hides what the bot didn't mean.
 """
 
 import asyncio
-import io
 import json
-import logging
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 from structlog.testing import capture_logs
 
-from bot import telemetry
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Attachment, CustomField, Data, Relation
 from bot.sandbox.workspace.api import rates
@@ -24,6 +20,7 @@ from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.response_urls import ResponseUrls
 from bot.sandbox.workspace.state import State
 from bot.slack import pauses
+from tests.hostile.recording import name_of, registered
 from tests.journeys.digesting import AT
 from tests.journeys.office import Office
 from tests.journeys.person import DM, Person
@@ -54,6 +51,8 @@ class Heard:
     """All that the bot said to Slack: calls, posts to response URLs, acknowledgements."""
 
     said: list[tuple[str, Any]] = field(default_factory=list)
+    met: set[str] = field(default_factory=set)
+    """What people set in motion, as in the register."""
 
     def names(self) -> set[str]:
         return {where for where, _ in self.said}
@@ -73,6 +72,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
         responded(urls, key, body)
 
     async def delivering(delivery: HttpDelivery, kind: Any, payload: JSON, **more: Any) -> Any:
+        heard.met.add(name_of(payload))
         answer = await delivered(delivery, kind, payload, **more)
         heard.said.append(("acknowledgement", answer.payload))
         return answer
@@ -163,7 +163,7 @@ def wrong_in(text: str, kind: str, office: Office) -> Iterator[str]:
         if not meant(target, label, office):
             yield f"holds <{inside}>"
     bare = TOKEN.sub(lambda m: m[1].partition("|")[2], CODE.sub("", text))
-    if re.search(r"<|^&gt;|(?<!^)>(?! )", bare, re.MULTILINE) and not bare.startswith("> "):
+    if re.search(r"<|^&gt;|^>(?! )|(?<!^)>", bare, re.MULTILINE):
         yield "holds half a tag, or a quote"
     if re.search(r"&(?!amp;|lt;|gt;)", text):
         yield "holds a bare &"
@@ -237,10 +237,17 @@ COMMANDS = (
 )
 
 
-async def drive(office: Office, person: Person, evil: str) -> None:
+LISTING = (
+    *("/issue {n}", "/issue new project:#1", "/issues project:any", "/timelog {n}", "/timelog", "/digest"),
+    *("/digest add #1 daily {at} empty:yes", "/digest now", "/tracker projects", "/tracker project #1"),
+)
+"""What shows lists, in which much comes together."""
+
+
+async def drive(office: Office, person: Person, evil: str, commands: Sequence[str]) -> None:
     """Say every command, press every button that comes, open and search every form, share links."""
     short = " ".join(evil.split()).replace('"', "'")[:400]
-    for command in COMMANDS:
+    for command in commands:
         before = {(m["ts"], str(m["blocks"])) for m in await person.messages()}
         await person.command(command.replace("{n}", str(ISSUE)).replace("{at}", AT).replace("{e}", short))
         await quiet(office)
@@ -265,20 +272,58 @@ async def press_all(office: Office, person: Person, message: JSON) -> None:
                 await search_all(office, person)
 
 
+async def at_home(office: Office, person: Person) -> None:
+    """Open the Home tab and press every button there."""
+    await person.open_home()
+    home = await until(person.home)
+    await quiet(office)
+    for block in (home := await until(person.home))["blocks"]:
+        for element in block.get("elements") or ():
+            if element.get("type") == "button":
+                source = {"view": {"id": home["id"]}}
+                await person._act(source, block, element, value=element.get("value"))
+                await quiet(office)
+                await search_all(office, person)
+
+
 async def search_all(office: Office, person: Person) -> None:
     """Type into every select of the form on top, then send it as it is, and close what stays."""
     views = (await person.state())["views"]
     for block in views[-1]["blocks"] if views else ():
-        if "external_select" in block.get("element", {}).get("type", ""):
-            await person._suggest(views[-1], block, "")
+        element: JSON = block.get("element", {})
+        chosen: JSON = {"value": "x"}
+        if "external_select" in element.get("type", ""):
+            found = (await person._suggest(views[-1], block, "")).get("options")
+            chosen = {"selected_option": found[0]} if found else {}
+        if block.get("dispatch_action") and chosen:
+            await person._act({"view": {"id": views[-1]["id"]}}, block, element, **chosen)
+            await quiet(office)
+    views = (await person.state())["views"]
     if views and views[-1].get("submit"):
-        await person.submit(views[-1], {})
+        hours = {"Hours": "1h"} if any(block["block_id"] == "hours" for block in views[-1]["blocks"]) else {}
+        await person.submit(views[-1], hours)
         await quiet(office)
     while views := (await person.state())["views"]:
         await person.close(views[-1])
         await quiet(office)
 
 
+UNMET = {
+    *("action:announcement.take_back", "action:digest.remove", "action:open"),
+    *("action:link.open", "closed:link", "form:link", "action:form.reopen", "action:form.resume"),
+    *("action:files.new", "action:files.open_describe", "action:files.retry", "form:files.describe"),
+    *(
+        "action:digest.add",
+        "action:digest.take_over",
+        "action:home.mine",
+        "action:issue.take",
+        "form:user.new",
+    ),
+    *("action:project.default", "action:search.page.previous", "action:time.edit", "action:time.fill"),
+    *(f"options:issue.{name}" for name in ("assignee", "category", "priority", "status", "tracker")),
+    *("options:issue.version", "options:issue.watchers"),
+}
+"""What isn't driven here: who adds to the register drives the new thing too."""
 EVILS = {"short": f"{UNSEEN} {MARKUP}", "long": LONG}
 
 
@@ -294,18 +339,23 @@ async def test_whatever_things_are_called_the_bot_says_only_what_it_means(
         user.real_name = f"{evil[:200]} {user.id}"
 
     with capture_logs() as logged:
-        await drive(office, chris, evil)
+        await drive(office, chris, evil, COMMANDS if what == "short" else LISTING)
         await share(office, chris, evil)
 
     check(heard, office)
     assert [entry for entry in logged if entry["log_level"] == "error"] == []
     assert {"views.open", "views.update", "views.publish", "chat.unfurl", "response_url"} <= heard.names()
-    assert len(heard.said) > 200
+    if what == "short":
+        assert registered() - heard.met <= UNMET
 
 
 async def share(office: Office, chris: Person, evil: str) -> None:
     """Open the Home tab, post a message with a file and a link, make things of it, open its details."""
-    await chris.open_home()
+    await at_home(office, chris)
+    for shortcut in ("create_issue", "search_issues", "log_time"):
+        await chris.shortcut(shortcut)
+        await quiet(office)
+        await search_all(office, chris)
     file = await chris.upload("x.txt", b"1")
     office.workspace.state.files[file["id"]].name = evil[:200]
     text = f"{evil[:2000]} {office.tracker.url.rstrip('/')}/issues/{CHILD}"
@@ -342,28 +392,3 @@ async def test_what_people_type_into_a_form_reaches_the_service_as_they_typed_it
     logged = list(office.tracker.data.time_entries.values())[-len(TYPED) :]
     assert [(i.subject, i.description) for i in made] == [(t.strip(), t) for t in TYPED]
     assert [entry.comments for entry in logged] == [*TYPED]
-
-
-FORGED = "x\r\n2026-01-01 [info] forged\x1b[2J\x9b31m\u2028forged\x85forged\x0bforged\x00"
-
-
-@pytest.mark.parametrize("form", ["console", "json"])
-def test_a_log_line_stays_one_line(form: Any) -> None:
-    stream = io.StringIO()
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
-    telemetry.configure(form, "info", stream=stream)
-    try:
-        structlog.get_logger("x").info(FORGED, action="x", name=FORGED)
-        logging.getLogger("y").warning("%s", FORGED)
-        try:
-            int(FORGED)
-        except ValueError:
-            structlog.get_logger("x").exception("failed", action="x", names=[FORGED])
-    finally:
-        root.handlers, root.level = handlers, level
-        structlog.reset_defaults()
-
-    said = stream.getvalue()
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", said)
-    assert len([line for line in said.splitlines() if not line.startswith("    ")]) == 3

@@ -10,9 +10,10 @@ import pytest
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
-from bot.slack import digest_posts, pacing
+from bot.slack import digest_posts, pacing, webclient
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
+from bot.usecases import digest_runs
 from bot.usecases.digest_runs import LOOK_AFTER
 from bot.usecases.digests import Wanted
 from bot.usecases.projects import Channel
@@ -118,6 +119,24 @@ async def test_a_post_that_never_arrived_is_posted_after_the_look(digests: Diges
     await digests.tick()
     await digests.tick(LOOK_AFTER * 2)
     assert len(await digests.posts()) == 1
+
+
+async def test_who_asks_for_a_digest_hears_at_once_that_slack_has_it_wait_and_it_comes_once(
+    digests: Digests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webclient, "LONGEST_WAIT", 0)
+    monkeypatch.setattr(digest_runs, "PATIENCE", 0.1)
+    await digests.add()
+    digests.report()
+    digests.wire.faults = [(POST, "429:2")]
+
+    answers = [text_of(await digests.person.ask("/digest now")) for _ in range(2)]
+
+    assert "comes as soon as Slack" in answers[0]
+    assert "was asked for a moment ago" in answers[1]
+    await digests.office.bot.digests.idle()
+    assert len(await digests.posts()) == 1
+    assert len(digests.wire.called(POST)) == 2
 
 
 async def test_what_cant_be_looked_up_is_not_repeated_and_the_owner_is_told(digests: Digests) -> None:

@@ -40,7 +40,7 @@ from bot.usecases.schedules import parse
 from tests.journeys.office import TEAM, free_port
 from tests.journeys.slackwire import SlackWire
 
-DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "20"))
+DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "10"))
 A_SECOND = 3
 LATE_ANSWER = ("chat.postMessage", "late answer:0.3")
 CHANNELS = 10

@@ -9,6 +9,7 @@ from sqlalchemy import text
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import triggers
+from bot.slack import handling
 from bot.store.links import Links
 from bot.store.vault import Vault
 from tests.journeys.office import Office
@@ -125,6 +126,17 @@ async def test_a_slow_service_is_waited_for_in_the_form(ana: Person, wire: Wire,
 
     assert TYPED["Subject"] in announced["text"]
     assert created(service) == 1
+
+
+async def test_nothing_is_offered_in_time_while_the_service_is_slow(
+    ana: Person, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handling, "OPTIONS_TIME", 0.2)
+    await ana.shortcut("log_time")
+    form = await ana.form("Log time")
+    wire.fail("slow", lasting=True)
+
+    assert (await ana.suggest(form, "Issue", ""))["options"] == []
 
 
 async def test_a_command_during_an_outage_gets_one_sentence_and_is_said_back(ana: Person, wire: Wire) -> None:

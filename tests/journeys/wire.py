@@ -14,6 +14,11 @@ Before = Literal[
     "close at once",
     "refuse the key",
     "forbid",
+    "404",
+    "410",
+    "413 in HTML",
+    "422 without a word",
+    "500 before it",
     "502 before it",
     "503 before it",
     "HTML before it",
@@ -40,6 +45,7 @@ After = Literal[
     "another shape after it",
     "cut short",
     "oversized",
+    "gzip in name only",
     "hide the key",
 ]
 Fault = Literal[Before, After, "slow", "late", "trickle", "pass"]
@@ -63,6 +69,11 @@ BEFORE: dict[Before, Callable[[str], bytes | None]] = {
     "close at once": lambda _: b"",
     "refuse the key": lambda _: http("401 Unauthorized"),
     "forbid": lambda _: http("403 Forbidden", HTML, "text/html"),
+    "404": lambda _: http("404 Not Found"),
+    "410": lambda _: http("410 Gone"),
+    "413 in HTML": lambda _: http("413 Content Too Large", HTML, "text/html"),
+    "422 without a word": lambda _: http("422 Unprocessable Content", b'{"errors": []}'),
+    "500 before it": lambda _: http("500 Internal Server Error", HTML, "text/html"),
     "502 before it": lambda _: http("502 Bad Gateway", HTML, "text/html"),
     "503 before it": lambda _: http("503 Service Unavailable", HTML, "text/html"),
     "HTML before it": lambda _: http("200 OK", HTML, "text/html"),
@@ -90,6 +101,7 @@ AFTER: dict[After, Callable[[str, bytes], bytes | None]] = {
     "another shape after it": lambda status, body: http(status, json.dumps([body.decode()]).encode()),
     "cut short": lambda status, body: http(status, body, Content_Length=str(len(body) + 10)),
     "oversized": lambda status, body: http(status, b" " * OVERSIZED + body),
+    "gzip in name only": lambda status, body: http(status, body, Content_Encoding="gzip"),
     "hide the key": lambda status, body: http(status, KEY.sub(b"null", body)),
 }
 """What becomes of the service's answer once it has done what it was asked for."""
@@ -98,15 +110,18 @@ AFTER: dict[After, Callable[[str, bytes], bytes | None]] = {
 class Wire:
     """Passes requests on to `target`; `faults` are applied to writes, one each, in turn.
 
-    `fail` breaks a chosen request, whatever it is. `seconds` is how slow "slow" is, `too_late` how late
-    "late" and "trickle" are. `asked` are the requests since `fail` or `heal`, `elsewhere` is what came to the
-    other host that redirects lead to: nothing ever should.
+    `fail` breaks a chosen request, whatever it is. "slow" holds a request back for `seconds`, or until it is
+    `released`; `held` counts those that nothing released. `too_late` is how late "late" and "trickle" are.
+    `asked` are the requests since `fail` or `heal`, `elsewhere` is what came to the other host that redirects
+    lead to: nothing ever should.
     """
 
     def __init__(self, target: str) -> None:
         self.target = target
         self.faults: list[Fault] = []
         self.seconds = 1.0
+        self.released = asyncio.Event()
+        self.held = 0
         self.too_late = 1.0
         self.port = 0
         self.asked: list[str] = []
@@ -139,6 +154,8 @@ class Wire:
     def fail(self, fault: Fault, at: int = 0, *, lasting: bool = False) -> None:
         """Break the request with that number from now on; `lasting` those after it too."""
         self._plan, self.asked = (fault, at, lasting), []
+        self.held = 0
+        self.released.clear()
 
     def heal(self) -> list[str]:
         """Break nothing more; what was asked for meanwhile."""
@@ -160,7 +177,7 @@ class Wire:
         if fault in BEFORE:
             return _broken(request, BEFORE[fault](self._elsewhere))
         if fault == "slow":
-            await asyncio.sleep(self.seconds)
+            await self._hold()
         headers = {k: v for k, v in request.headers.items() if k.lower() not in HOP_BY_HOP}
         assert self._session
         async with self._session.request(
@@ -179,6 +196,12 @@ class Wire:
             return await self._trickled(request, answer.status, content)
         kept = {k: v for k, v in answer.headers.items() if k.lower() not in HOP_BY_HOP}
         return web.Response(status=answer.status, body=content, headers=kept)
+
+    async def _hold(self) -> None:
+        try:
+            await asyncio.wait_for(self.released.wait(), self.seconds)
+        except TimeoutError:
+            self.held += 1
 
     async def _trickled(self, request: web.Request, status: int, content: bytes) -> web.StreamResponse:
         slowly = web.StreamResponse(status=status, headers={"Content-Type": "application/json"})
@@ -220,8 +243,15 @@ def _broken(request: web.Request, raw: bytes | None) -> web.StreamResponse:
 KINDS: tuple[tuple[Fault, ...], ...] = (
     ("lose the request", "close at once"),
     ("refuse the key",),
-    ("forbid",),
-    ("502 before it", "HTML before it", "503 before it", "nothing before it", "garbage before it"),
+    ("forbid", "404", "422 without a word", "410", "413 in HTML"),
+    (
+        "502 before it",
+        "HTML before it",
+        "500 before it",
+        "503 before it",
+        "nothing before it",
+        "garbage before it",
+    ),
     ("307 elsewhere", "302 elsewhere", "301 elsewhere"),
     ("429", "429 for a moment", "429 for an hour", "429 for nonsense"),
     ("lose the answer", "close after it"),
@@ -233,7 +263,9 @@ KINDS: tuple[tuple[Fault, ...], ...] = (
         "nothing after it",
         "another shape after it",
         "oversized",
+        "gzip in name only",
         "garbage after it",
+        "hide the key",
     ),
     ("late", "trickle", "slow"),
 )

@@ -115,12 +115,13 @@ async def test_private_answers_never_go_to_a_host_that_is_not_slacks(
     assert slack.posts == 1
 
 
-async def test_a_private_answer_whose_response_url_broke_is_not_given_twice(
+async def test_a_private_answer_whose_every_way_broke_is_tried_by_each_and_said_to_be_untold(
     slack: Slack, client: AsyncWebClient
 ) -> None:
     place = Place("C1", response_url=client.base_url + "breaking")
     slack.status = 0
 
-    await posting.privately(client, place, "U1", sentence("Between us."))
+    with pytest.raises(posting.Untold):
+        await posting.privately(client, place, "U1", sentence("Between us."))
 
-    assert slack.posts == 1
+    assert slack.posts == 3

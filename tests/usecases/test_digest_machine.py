@@ -32,7 +32,7 @@ from bot.usecases.digest_runs import LEASE
 from tests.usecases.newsroom import SHOP, VAULT, Board, Died, Fault, Newsroom, Process
 
 T = TypeVar("T")
-EXAMPLES = int(os.environ.get("ISSUEBOT_DIGEST_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("ISSUEBOT_DIGEST_EXAMPLES", "8"))
 KEY = Vault.generate_key()
 FAULTS = st.sampled_from(("lose the request", "lose the answer", "refuse", "delay"))
 STEPS = st.integers(1, 40)

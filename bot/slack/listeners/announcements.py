@@ -16,7 +16,10 @@ async def take_back(turn: Turn) -> None:
     if _caused_by(message) != views.written(turn.owner):
         raise UserError("Only who caused this message can take it back.")
     if not await posting.withdraw(turn.slack, turn.place, str(message.get("ts"))):
-        raise UserError("Slack didn't take the message back: an administrator can delete it.")
+        raise UserError(
+            "Slack doesn't say that the message is gone: if it still stands there, an administrator can "
+            "delete it."
+        )
 
 
 def _caused_by(message: JSON) -> str | None:

@@ -114,7 +114,12 @@ async def digest_channel(turn: Turn, channel_id: str | None) -> Channel:
 
 async def _meant(turn: Turn, digest_id: int | None) -> Digest:
     """The digest that is meant, if the person may act on it; another's only while they are in its channel."""
-    digest = await turn.parts.digests.one(turn.owner, turn.channel, digest_id)
+    try:
+        digest = await turn.parts.digests.one(turn.owner, turn.channel, digest_id)
+    except UserError:  # which may tell of a digest there; Slack doesn't vouch for a form's place
+        if turn.channel and turn.body.get("type") == "view_submission":
+            await _joined(turn, turn.channel.channel_id)
+        raise
     if digest.owner != turn.owner:
         await _joined(turn, digest.channel_id)
     return digest

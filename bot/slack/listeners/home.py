@@ -11,6 +11,7 @@ from bot.slack.submission import metadata_of
 from bot.slack.turn import Turn
 from bot.slack.views import forms
 from bot.slack.views import home as views
+from bot.slack.views.issue_form import loading
 from bot.usecases.home import Mine, Remembered
 
 log = structlog.get_logger(__name__)
@@ -69,8 +70,9 @@ async def show(turn: Turn, shown: str | None, *, again: bool = False) -> None:
 
 async def mine_pressed(turn: Turn) -> None:
     """The button *All …*: the person's open issues, page by page."""
+    await turn.open(loading("My open issues"))
     found = await search.find(turn, MINE, 0)
-    await turn.open(forms.said("My open issues", found.blocks))
+    await turn.show(forms.said("My open issues", found.blocks))
 
 
 async def _publish(

@@ -1,0 +1,80 @@
+"""Asks a service over the wire, without the client, and writes what the tests need there."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+
+from tests.contract.world import World
+
+JSON = dict[str, Any]
+OCTETS = "application/octet-stream"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back; `json` is None for a body that is none."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+    json: Any = field(default=None)
+
+
+class Wire:
+    """Asks the service."""
+
+    def __init__(self, world: World, session: aiohttp.ClientSession) -> None:
+        self.world = world
+        self.session = session
+
+    async def __call__(
+        self,
+        method: str,
+        path: str,
+        who: str | None = "ana",
+        *,
+        body: JSON | bytes | str | None = None,
+        kind: str = "application/json",
+        **params: str,
+    ) -> Answer:
+        """`who` is a login, None without a key; a body that is a dict is sent as JSON."""
+        headers = {"Content-Type": kind}
+        if who:
+            headers[self.world.key_header] = self.world.keys.get(who, "0" * 40)
+        data = json.dumps(body) if isinstance(body, dict) else body
+        async with self.session.request(
+            method, self.world.url + path, data=data, headers=headers, params=params
+        ) as answer:
+            text = await answer.text()
+            parsed = json.loads(text) if text.strip() and "json" in answer.content_type else None
+            return Answer(answer.status, answer.headers, text, parsed)
+
+
+async def made(wire: Wire, what: str, who: str = "ana", **fields: Any) -> Answer:
+    return await wire("POST", f"/{what}s.json".replace("entrys", "entries"), who, body={what: fields})
+
+
+async def an_issue(wire: Wire, **fields: Any) -> Answer:
+    given = {"project_id": wire.world.project("child"), "subject": "An answer", **fields}
+    return await made(wire, "issue", **given)
+
+
+async def some_time(wire: Wire, **fields: Any) -> Answer:
+    world = wire.world
+    given = {
+        "issue_id": world.issues["child"],
+        "hours": 1,
+        "activity_id": world.activities["Design"],
+        **fields,
+    }
+    return await made(wire, "time_entry", **given)
+
+
+async def a_token(wire: Wire, content: bytes = b"content", name: str = "a.txt") -> str:
+    uploaded = await wire("POST", "/uploads.json", body=content, kind=OCTETS, filename=name)
+    assert uploaded.status == 201
+    token: str = uploaded.json["upload"]["token"]
+    return token

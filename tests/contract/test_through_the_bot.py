@@ -1,0 +1,264 @@
+"""The bot, whole, against the reference service and against a real Redmine."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest_asyncio
+
+from bot.service.client import Client
+from bot.service.filters import IssueFilters, Sort
+from bot.service.models import Issue
+from tests.contract.world import World
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON, text_of, until, values_of
+
+ANA, BEN, CHRIS = "U0ANA0001", "U0BEN0001", "U0CHRIS01"
+TEXTS = (
+    "مرحبا \u202bבעברית\u202c end",
+    "👩\u200d👩\u200d👧 ❤️ nai\u0308ve 𝔘",
+    "<script>&amp;&#x27;\"'`</script> %s",
+    "<!channel> <@U0ANA0001> *b* _i_ ~s~",
+)
+
+
+@pytest_asyncio.fixture
+async def ana(office: Office, world: World) -> Person:
+    """Ana, linked."""
+    await office.link(ANA, world.keys["ana"])
+    return Person(office, ANA)
+
+
+async def newest(client: Client, world: World, subject: str) -> Issue:
+    """The issue that was made last with these words in its subject, with its files."""
+    filters = IssueFilters(
+        subject=subject, include=frozenset({"attachments"}), sort=(Sort("id", descending=True),)
+    )
+    return (await client.list_issues(world.key("ana"), filters, limit=1)).items[0]
+
+
+async def test_link_create_search_and_show_work(office: Office, world: World, client: Client) -> None:
+    ana = Person(office, ANA)
+    await ana.command("/issue new From Slack & <back> project:webshop-search priority:high to:me")
+    form = await ana.form("Link Tracker")
+    await ana.submit(form, {"API key": "0" * 40})
+    assert "doesn't know this key" in (await ana.errors())["key"]
+
+    form = await ana.form("Link Tracker")
+    linked = await ana.after(ana.submit(form, {"API key": world.keys["ana"]}))
+
+    assert "From Slack &amp; &lt;back&gt;" in linked["text"]
+    issue = await newest(client, world, "From Slack")
+    assert issue.subject == "From Slack & <back>"
+    assert issue.priority is not None
+    assert issue.priority.name == "High"
+    assert issue.author == issue.assigned_to
+    assert f"#{issue.id}" in text_of(await ana.ask("/issues from slack"))
+    card = await ana.ask(f"/issue {issue.id}")
+    assert "*Assignee*" in text_of(card)
+    assert "High" in text_of(card)
+
+
+async def test_the_form_knows_the_choices_and_what_is_refused_comes_back_into_it(
+    ana: Person, client: Client, world: World
+) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+    assert {"Tracker", "Status", "Priority", "Assignee", "Category", "Severity"} <= values_of(form).keys()
+    await ana.submit(form, {"Subject": "Refused at first", "Tracker": "Bug"})
+    assert any("Severity" in said for said in (await ana.errors()).values())
+    await ana.close(form)
+
+    await ana.command("/issue new project:lab")
+    form = await ana.form("New issue")
+    given = {"Serial number": "=1 Ж", "Attempts": "three", "Colour": "green", "First seen": "2024-02-29"}
+    await ana.submit(form, {"Subject": "With its fields", "Tracker": "Bug", **given})
+    assert any("Attempts is not a number" in said for said in (await ana.errors()).values())
+    given["Attempts"] = "3"
+    await ana.after(ana.submit(form, {"Subject": "With its fields", "Tracker": "Bug", **given}))
+
+    issue = await newest(client, world, "With its fields")
+    assert {field.name: field.value for field in issue.custom_fields if field.value} == given
+
+
+async def test_texts_of_every_script_are_kept_as_they_were_typed(
+    ana: Person, client: Client, world: World
+) -> None:
+    for text in TEXTS:
+        await ana.command("/issue new project:lab")
+        form = await ana.form("New issue")
+
+        await ana.after(ana.submit(form, {"Subject": text, "Description": text}))
+        await ana.no_form()
+
+        filters = IssueFilters(project_id=world.project("lab"), sort=(Sort("id", descending=True),))
+        [issue] = (await client.list_issues(world.key("ana"), filters, limit=1)).items
+        assert (issue.subject, issue.description) == (text, text)
+
+
+HIDDEN = "There is no issue #{} in Tracker, or you can't see it."
+NO_PROJECT = "I know of no project “{}” here"
+REFUSED: dict[str, tuple[str, str]] = {
+    "/issue {vault}": ("vault", HIDDEN),
+    "/issue new No project:vault": ("", NO_PROJECT.format("vault")),
+    "/issue new No project:attic": ("", NO_PROJECT.format("attic")),
+    "/issue new No project:museum": ("", "Tracker refused that: Project cannot be blank"),
+    "/issues project:vault": ("", NO_PROJECT.format("vault")),
+    "/tracker project vault": ("", NO_PROJECT.format("vault")),
+    "/timelog {vault} 20m activity:design No": ("vault", HIDDEN),
+    "/timelog {lab} 20m activity:design No": ("", "Tracker refused that: Issue is invalid"),
+    "/timelog {museum} 20m activity:design No": ("", "Tracker refused that: Issue is invalid"),
+}
+
+
+async def test_who_lacks_a_right_is_told_so(office: Office, world: World) -> None:
+    await office.link(BEN, world.keys["ben"])
+    ben = Person(office, BEN)
+    for typed, (about, sentence) in REFUSED.items():
+        said = text_of(await ben.ask(typed.format(**world.issues)))
+        assert sentence.format(world.issues.get(about)) in said, typed
+    assert "#{}".format(world.issues["museum"]) in text_of(await ben.ask("/issues project:museum"))
+
+    said = text_of(await ben.ask("/issue new Ham & <eggs> project:vault"))
+    assert "You typed: `/issue new Ham &amp; &lt;eggs&gt; project:vault`" in said
+
+    for typed in ("/tracker user new", f"/tracker user edit {world.users['ana']}"):
+        await ben.command(typed)
+        told = await ben.form("That didn't work")
+        assert "only its administrators create and change accounts" in text_of(told)
+        await ben.close(told)
+
+
+async def test_files_reach_an_issue_that_exists_or_a_new_one(
+    ana: Person, client: Client, world: World
+) -> None:
+    await ana.ask("/issue new To work on project:webshop-search")
+    number = (await newest(client, world, "To work on")).id
+    await ana.command(f"/issue attach {number}")
+    file = await ana.upload("notes.txt", b"what I found")
+    await ana.submit(await ana.form("Attach files"), {"Files": [file]})
+
+    async def told() -> JSON | None:
+        shown = await ana.form("Files")
+        return shown if re.search(r"notes\.txt\* attached|an issue that exists", text_of(shown)) else None
+
+    shown = await until(told)
+    if "can't attach files to an issue that exists" in text_of(shown):
+        await ana.press_in_form(shown, "Create a new issue with them")
+        await ana.after(ana.submit(await ana.form("New issue"), {}))
+
+    issue = await newest(client, world, "To work on")
+    assert [file.filename for file in issue.attachments] == ["notes.txt"]
+
+
+async def test_files_come_along_with_a_new_issue_up_to_the_limit_and_are_renamed(
+    office: Office, ana: Person, client: Client, world: World
+) -> None:
+    await ana.ask("/tracker default webshop-search")
+    files = {"büro: a.csv": b"x" * world.max_upload, "b.csv": b"a", "c.csv": b"x" * (world.max_upload + 1)}
+    ids = [(await ana.upload(name, content))["id"] for name, content in files.items()]
+    channel = office.channel_id(ana.channel)
+    await ana._post("message", channel=channel, text="Made of files", file_ids=ids)
+    message = next(m for m in reversed(await ana.messages()) if m["files"])
+    await ana.shortcut("issue_from_message", message)
+    await ana.submit(await ana.form("New issue"), {"Files": ["büro: a.csv", "c.csv"]})
+
+    async def told() -> JSON | None:
+        private = [m for m in await ana.messages() if m["ephemeral"] and "refused" in text_of(m)]
+        return private[-1] if private else None
+
+    shown = await until(told)
+    assert "attached" in text_of(shown)
+    assert "*c.csv* refused: This file cannot be uploaded" in text_of(shown)
+    await ana.press(shown, "Rename or describe")
+    form = await ana.form("Rename or describe")
+    await ana.submit(form, {"File name": "d.csv", "Description": "Renamed"})
+    await ana.form("Files")
+
+    issue = await newest(client, world, "Made of files")
+    kept = [(file.filename, file.description, file.filesize) for file in issue.attachments]
+    assert kept == [("d.csv", "Renamed", world.max_upload)]
+
+
+async def test_an_administrator_makes_an_account_that_is_linked_at_once(
+    office: Office, world: World, client: Client
+) -> None:
+    await office.link(CHRIS, world.keys["chris"])
+    chris, gwen = Person(office, CHRIS), Person(office, "U0GWEN001")
+    await chris.command("/tracker user new @gwen")
+    form = await chris.form("New account")
+    await chris.submit(form, {"Login": "ana", "Mail": "ana@example.test"})
+    assert set(await chris.errors()) == {"login", "mail"}
+
+    said = text_of(await chris.after(chris.submit(await chris.form("New account"), {"Login": "gwen"})))
+
+    assert "linked to <@U0GWEN001>" in said
+    assert "(gwen)" in text_of(await gwen.ask("/tracker whoami"))
+    number = re.search(r"/users/(\d+)", said)
+    assert number is not None
+    await chris.command(f"/tracker user edit {number[1]}")
+    await chris.after(chris.submit(await chris.form("Change account"), {"Last name": "Adair-Stone"}))
+    held = await client.get_user(world.key("chris"), int(number[1]))
+    assert (held.login, held.lastname, held.mail) == ("gwen", "Adair-Stone", "gwen@harbor.example")
+
+
+async def test_a_project_is_created_by_who_may_and_refused_to_who_may_not(
+    office: Office, world: World, client: Client
+) -> None:
+    for slack_id, login in ((CHRIS, "chris"), (BEN, "ben")):
+        await office.link(slack_id, world.keys[login])
+        person = Person(office, slack_id)
+        await person.command("/tracker project new From Slack")
+        await person.submit(await person.form("New project"), {"Description": "Made there"})
+
+    await person.form_saying("New project", "doesn't let you create projects")
+    made = await client.get_project(world.key("chris"), "from-slack")
+    assert (made.name, made.description, made.is_public) == ("From Slack", "Made there", False)
+
+
+async def test_time_is_logged_and_changed(ana: Person, client: Client, world: World) -> None:
+    await ana.ask("/issue new To spend time on project:webshop-search")
+    number = (await newest(client, world, "To spend time on")).id
+
+    async def minutes() -> int:
+        return round(((await newest(client, world, "To spend time on")).spent_hours or 0) * 60)
+
+    async def told(text: str) -> bool:
+        return any(message["ephemeral"] and text in text_of(message) for message in await ana.messages())
+
+    await ana.command(f"/timelog {number} 20m on:yesterday Looked into it")
+    form = await ana.form("Log time")
+    assert values_of(form)["Hours"] == "0:20"
+    await ana.submit(form, {})
+    await until(lambda: told("20 min on"))
+    assert await minutes() == 20
+    await ana.command("/timelog edit")
+    await ana.submit(await ana.form("Edit time"), {"Hours": "1,5", "Comment": "Mended it"})
+    await until(lambda: told("Changed to 1 h 30 min on"))
+    assert await minutes() == 90
+
+
+async def test_a_digest_has_what_was_opened_and_an_issue_is_taken_from_it(
+    office: Office, ana: Person, world: World, client: Client
+) -> None:
+    await ana.ask("/issue new From before the digest project:webshop-search")
+    set_up = await ana.ask("/digest add webshop-search hourly tz:UTC")
+    assert "Digest 1 is set" in text_of(set_up)
+    await ana.ask("/issue new After the digest was set project:webshop-search")
+    await ana.ask("/issue new Nobody else's business project:webshop-search private:yes")
+
+    await office.bot.digests.run_due(datetime.now(UTC) + timedelta(hours=1))
+    await office.bot.digests.idle()
+
+    post = (await ana.messages())[-1]
+    said = text_of(post)
+    assert "1 new issue" in said
+    assert "After the digest was set" in said
+    key = world.key("ana")
+    issue = (await client.list_issues(key, IssueFilters(subject="After the digest"))).items[0]
+    answer = await ana.after(ana.choose_from_menu(post, f"#{issue.id} ", "Take it"))
+    assert f"#{issue.id}" in text_of(answer)
+    taken = (await client.list_issues(key, IssueFilters(issue_ids=(issue.id,)))).items[0]
+    cannot = "doesn't let me assign an issue that exists" in text_of(answer)
+    assert cannot or taken.assigned_to == taken.author
+    assert cannot == (world.database is None)

@@ -1,0 +1,327 @@
+"""An office in which things are Ana's and nobody else's, and payloads with which others try for them."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from aiohttp import web
+
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace import payloads
+from bot.sandbox.workspace.delivery import Kind
+from bot.sandbox.workspace.model import Call, View
+from bot.slack.register import FORMS
+from bot.store.digests import Digest
+from bot.store.owner import Owner
+from bot.store.time_entries import Entry
+from tests.hostile.recording import Recorded, recordings
+from tests.hostile.sending import Answer, send
+from tests.journeys.digesting import AT
+from tests.journeys.office import TEAM, Office
+from tests.journeys.person import Person
+from tests.journeys.reading import JSON
+from tests.journeys.wire import Wire
+
+KEYS = {person.login: person.api_key for person in PEOPLE}
+ANA, BEN = Owner(None, TEAM, "U0ANA0001"), Owner(None, TEAM, "U0BEN0001")
+CHRIS = Owner(None, TEAM, "U0CHRIS01")
+GWEN, LENA = "U0GWEN001", "U0LENA0001"
+LINKED = {ANA.user_id: "ana", BEN.user_id: "ben", CHRIS.user_id: "chris"}
+HERS = "anas-geheimnis"
+"""What Ana typed and only she may see, administrators of the service neither."""
+HIDDEN = "verborgen"
+"""What things are called that the service shows to Ana and to administrators."""
+WORD = "kanarienvogel"
+"""By which what is hidden is found."""
+WRONG_KEY = "dead" * 10
+ISSUE = 12
+"""A public issue, on which administrators may change anybody's time."""
+ELSEWHERE = "leadership"
+"""A channel that only Ana is in."""
+SPEAKING = frozenset(
+    {"chat.postEphemeral", "chat.postMessage", "views.open", "views.update", "views.push", "views.publish"}
+    | {"chat.unfurl", "entity.presentDetails"}
+)
+ALL_FORMS = [*FORMS, "link"]
+RECORDED: dict[str, Recorded] = {one.name: one for one in recordings()}
+
+
+class Watched(Wire):
+    """The way to the service, which notes with whose key everything is asked for, and what is written."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target)
+        self.keys: set[str | None] = set()
+        self.written: list[str] = []
+
+    async def _pass_on(self, request: web.Request) -> web.StreamResponse:
+        self.keys.add(request.headers.get("X-Service-API-Key"))
+        answer = await super()._pass_on(request)
+        if request.method != "GET" and answer.status < HTTPStatus.BAD_REQUEST:
+            self.written.append(f"{request.method} {request.path}")
+        return answer
+
+
+@dataclass
+class Stranger:
+    """A listener that isn't Slack's; it notes what reaches it."""
+
+    port: int = 0
+    heard: list[str] = field(default_factory=list)
+
+    async def hear(self, request: web.Request) -> web.Response:
+        self.heard.append(request.path)
+        return web.Response(text="ok")
+
+
+@dataclass
+class Scene:
+    """An office, and what Ana has in it that is nobody else's."""
+
+    office: Office
+    tracker: Tracker
+    watched: Watched
+    stranger: Stranger
+    entry: Entry
+    digest: Digest
+    announcement: JSON
+    hidden: int
+    kept: tuple[str, ...]
+    """What is kept for Ana: a form, a command, time, files."""
+    attachment: str
+    files: dict[str, str]
+    """A file of their own for each who has one, by person."""
+    metadata: JSON
+
+    @property
+    def where(self) -> str:
+        return self.office.channel_id("general")
+
+    @property
+    def elsewhere(self) -> str:
+        return self.office.channel_id(ELSEWHERE)
+
+    async def digests(self) -> object:
+        """The digests that run with Ana's key, and those of the channel that only she is in."""
+        stored = self.office.bot.store.digests
+        return await stored.of_owner(ANA), await stored.in_channel(TEAM, self.elsewhere)
+
+    async def own_things(self) -> JSON:
+        """What must stay as it is, whatever others press."""
+        data, ours = self.tracker.data, self.office.workspace.state
+        return {
+            "entry": repr(data.time_entries[self.entry.id]),
+            "attachments": [
+                (a.id, a.filename, a.description) for a in data.attachments.values() if a.author_id == 1
+            ],
+            "said": [len(ours.messages[channel]) for channel in (self.elsewhere, ours.im(ANA.user_id).id)],
+            "announced": self.announcement["ts"] in [m.ts for m in ours.messages[self.where]],
+            "remembered": await self.office.bot.store.time_entries.latest(ANA, 9),
+            "digests": await self.digests(),
+            "link": await self.office.bot.store.links.get(ANA),
+        }
+
+    def shown_to(self, user_id: str) -> str:
+        """All that a person sees in messages, forms and on their Home tab."""
+        state = self.office.workspace.state
+        seen = [
+            [m.text, m.blocks]
+            for channel in state.channels.values()
+            for m in state.messages[channel.id]
+            if user_id in channel.members and m.to in (None, user_id)
+        ]
+        views = [*state.stack(user_id), *(home for home in state.homes.values() if home.user == user_id)]
+        return json.dumps([seen, [view.body for view in views]], default=str)
+
+
+async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: Stranger) -> Scene:
+    """Ana, Ben and Chris are linked; Ana has logged time, set a digest, attached, announced and asked."""
+    state, data, store = office.workspace.state, tracker.data, office.bot.store
+    ana, there = Person(office, ANA.user_id), Person(office, ANA.user_id, ELSEWHERE)
+    state.channels[office.channel_id(ELSEWHERE)].members = {ANA.user_id, state.app.bot_user_id}
+    for user_id, login in LINKED.items():
+        await office.link(user_id, KEYS[login])
+    hidden = next(issue for issue in data.issues.values() if issue.project_id == 4)
+    hidden.subject = hidden.description = data.projects[4].name = f"{HIDDEN} {WORD}"
+    await there.ask(f'/timelog {ISSUE} 1h activity:design "{HERS}"')
+    await there.ask(f"/digest add security daily {AT}")
+    announcement = await ana.after(ana.command("/issue new project:webshop For all to see"))
+    [entry] = await store.time_entries.latest(ANA, 1)
+    [digest] = await store.digests.of_owner(ANA)
+    form = {"type": "modal", "callback_id": "search", "title": plain(HERS), "blocks": []}
+    kept: list[JSON] = [
+        {"view": form},
+        {"command": "/issue", "text": f"{hidden.id} {HERS}"},
+        {"issue": hidden.id, "project": None, "hours": "1", "on": "2026-07-01", "comment": HERS},
+        {"files": [{"id": "F1", "name": HERS}], "issue": hidden.id, "message": {"text": HERS, "ts": "1.1"}},
+    ]
+    ids = tuple([await store.continuations.put(ANA, payload) for payload in kept])
+    mine = next(a for a in data.attachments.values() if a.author_id == 1 and a.issue_id)
+    metadata = {
+        "entry": entry.id, "digest": digest.id, "user": 1, "for": ANA.user_id, "issue": mine.issue_id,
+        "attachment": mine.id, "project": "#4", "continue": ids[1], "files": ids[3], "replace": True,
+        "offered": True, "source": [office.channel_id(ELSEWHERE), "1.1"], "draft": {"project": "#4"},
+    }  # fmt: skip
+    files = {
+        user_id: await posted(Person(office, user_id), f"{name}.txt") for user_id, name in LINKED.items()
+    }
+    watched.keys.clear()
+    watched.written.clear()
+    return Scene(
+        office, tracker, watched, stranger, entry, digest, announcement, hidden.id, ids,
+        f"{mine.issue_id}:{mine.id}", files, metadata,
+    )  # fmt: skip
+
+
+def plain(text: str) -> JSON:
+    return {"type": "plain_text", "text": text}
+
+
+async def posted(person: Person, name: str) -> str:
+    """A file in a message that the bot can read; its id."""
+    file: str = (await person.upload(name, b"what is in it"))["id"]
+    channel = person.office.channel_id(person.channel)
+    await person._post("message", channel=channel, text="Here", file_ids=[file])
+    return file
+
+
+# Payloads
+
+
+def acting(scene: Scene, user_id: str, kind: str) -> JSON:
+    """What every payload has that comes from somebody."""
+    state = scene.office.workspace.state
+    return payloads.interaction(state, kind, state.users[user_id]) | {
+        "trigger_id": scene.office.workspace._triggers.issue(user_id, scene.where, in_modal=True),
+        "action_ts": state.new_ts(),
+    }
+
+
+def response_url(scene: Scene, user_id: str) -> str:
+    return scene.office.workspace._response_urls.issue("actions", user_id, scene.where)
+
+
+def form_of(scene: Scene, user_id: str, callback_id: str, metadata: str, project: Any = None) -> JSON:
+    """A form that stands open before the person, filled as people fill it: only what it carries, and where
+    it leads to, is another's.
+    """
+    state = scene.office.workspace.state
+    recorded = (RECORDED.get(f"form:{callback_id}") or RECORDED[f"closed:{callback_id}"]).at(scene.office)
+    body = {key: recorded["view"][key] for key in ("callback_id", "title", "blocks")}
+    values: JSON = recorded["view"]["state"]["values"]
+    if "channel" in values:
+        values["channel"]["channel"]["selected_conversation"] = scene.elsewhere
+    if "project" in values and project is not None:
+        values["project"]["issue.project"]["selected_option"] = {"text": plain("x"), "value": project}
+    if "key" in values:
+        values["key"]["key"]["value"] = KEYS[LINKED[user_id]] if user_id in LINKED else WRONG_KEY
+    if callback_id == "files.attach":
+        own = scene.files.get(user_id, scene.files[BEN.user_id])
+        values["files"]["files"]["files"] = [{"id": own, "name": "own"}]
+    if callback_id == "search":
+        values["text"]["text"]["value"] = WORD
+    view_id = state.new_id("V")
+    body["private_metadata"] = metadata
+    view = View(view_id, user_id, "modal", body, "1.abc", view_id, values=values)
+    state.close_all(user_id)
+    state.push(view)
+    return payloads.view(state, view)
+
+
+def submission(
+    scene: Scene, user_id: str, callback_id: str, metadata: str, kind: str = "view_submission"
+) -> tuple[Kind, JSON]:
+    """A form that is sent, or closed."""
+    view = form_of(scene, user_id, callback_id, metadata)
+    return "interactive", acting(scene, user_id, kind) | {"view": view}
+
+
+FORMS_OF = {"project.name": "project.new", "time.issue": "time.log", "files.new": "files.attach"}
+"""The form in which something is pressed, where that isn't the one for a new issue."""
+
+
+def pressed(scene: Scene, user_id: str, action_id: str, value: Any, *, in_form: bool, url: str = "") -> JSON:
+    """A press on an element of Ana's announcement, or of a form."""
+    body = acting(scene, user_id, "block_actions")
+    action = {"type": "button", "action_id": action_id, "block_id": "b", "action_ts": body["action_ts"]}
+    chosen = action_id in ("issue.menu", "issue.project", "time.issue")
+    option = {"text": plain("x"), "value": value}
+    body["actions"] = [action | ({"selected_option": option} if chosen else {"value": value})]
+    if in_form:
+        metadata = json.dumps(scene.metadata | {"place": {"channel_id": scene.elsewhere}})
+        view = form_of(scene, user_id, FORMS_OF.get(action_id, "issue.create"), metadata)
+        return body | {"view": view, "container": {"type": "view", "view_id": view["id"]}}
+    message = {key: scene.announcement[key] for key in ("ts", "text", "blocks")}
+    at = {
+        "message_ts": message["ts"],
+        "channel_id": scene.where,
+        "is_ephemeral": action_id.startswith("digest"),
+    }
+    return body | {
+        "message": message,
+        "channel": {"id": scene.where, "name": "general"},
+        "container": {"type": "message", **at},
+        "response_url": url or response_url(scene, user_id),
+    }
+
+
+def metadatas(scene: Scene) -> Iterator[str]:
+    """Another's, placed elsewhere, and nonsense."""
+    hers = scene.office.workspace.state.im(ANA.user_id).id
+    evil = f"http://127.0.0.1:{scene.stranger.port}/metadata"
+    for place in (
+        {"channel_id": scene.elsewhere},
+        {"channel_id": hers, "response_url": evil},
+        {"home": True},
+    ):
+        yield json.dumps(scene.metadata | {"place": place})
+    yield json.dumps({"place": {"channel_id": scene.elsewhere}})
+    yield "[]"
+    nonsense: Any
+    for nonsense in (-1, {"a": 1}, "9" * 40):
+        yield json.dumps(dict.fromkeys([*scene.metadata, "place", "attempted_at"], nonsense))
+
+
+# What comes of them
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A payload, its answer, and what the bot then said: the calls of Slack that it made, and its posts to
+    response URLs.
+    """
+
+    payload: JSON
+    answer: Answer
+    calls: list[Call]
+    posts: int
+
+    @property
+    def said(self) -> str:
+        """The answer, and what the bot said by calling Slack."""
+        return self.answer.text + json.dumps([call.arguments for call in self.calls], default=str)
+
+    @property
+    def silent(self) -> bool:
+        """Whether it was taken, and the person heard nothing."""
+        return self.answer.status == HTTPStatus.OK and not (self.posts or self.calls)
+
+
+async def through(scene: Scene, sending: Iterable[tuple[Kind, JSON]]) -> list[Sent]:
+    """Send them one after the other, until each is through."""
+    workspace = scene.office.workspace
+    sent = []
+    for kind, payload in sending:
+        workspace.calls.clear()
+        posted = sum(url.posts for url in workspace._response_urls._known.values())
+        answer = await send(scene.office, kind, payload)
+        while len(scene.office.bot.in_flight):
+            await asyncio.sleep(0)
+        posts = sum(url.posts for url in workspace._response_urls._known.values()) - posted
+        calls = [call for call in workspace.calls if call.method in SPEAKING]
+        sent.append(Sent(payload, answer, calls, posts))
+    return sent

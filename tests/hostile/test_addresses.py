@@ -1,0 +1,51 @@
+"""Answers and redirects lead to Slack, whatever address is written into what comes."""
+
+import pytest
+from aiohttp import web
+from structlog.testing import capture_logs
+
+from bot.sandbox.workspace.response_urls import ResponseUrls
+from tests.hostile.scene import BEN, Scene, pressed, through
+
+ADDRESSES = [
+    "http://127.0.0.1:{port}/x", "https://127.0.0.1:{port}/x", "//127.0.0.1:{port}/x",
+    "http://hooks.slack.com@127.0.0.1:{port}/x", "https://hooks.slack.com@127.0.0.1:{port}/",
+    "https://hooks.slack.com:x@127.0.0.1:{port}/", "http://hooks.slack.com:80@localhost:{port}/",
+    "https://hooks.slack.com\\@127.0.0.1:{port}/", "https://127.0.0.1:{port}\\@hooks.slack.com/",
+    "https://hooks.slack.com.127.0.0.1.nip.io:{port}/", "https://hooks.slack.com:{port}/", "http://[::1", "x",
+    "https://hooks.slack.com:abc/", "http://localhost:{port}/", "http://127.1:{port}/", "http://①27.0.0.1:{port}/",
+    "{api}@127.0.0.1:{port}/", "http://u:p@{host}/commands/x", "file:///etc/passwd", "javascript:x", "http://",
+]  # fmt: skip
+
+
+async def test_answers_go_to_slacks_own_addresses_only(scene: Scene) -> None:
+    api = scene.office.workspace.url.rstrip("/")
+    host = api.removeprefix("http://")
+    answered = []
+    with capture_logs() as logged:
+        for address in ADDRESSES:
+            url = address.format(port=scene.stranger.port, api=api, host=host)
+            number = scene.tracker.data.issues[1].id
+            asked = pressed(scene, BEN.user_id, "issue.show", str(number), in_form=False, url=url)
+            [sent] = await through(scene, [("interactive", asked)])
+            answered.append(not sent.silent)
+
+    assert scene.stranger.heard == []
+    assert all(answered)
+    assert [entry for entry in logged if entry["log_level"] == "error"] == []
+
+
+async def test_answers_go_nowhere_else_when_slacks_own_address_leads_there(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def elsewhere(*_: object) -> None:
+        raise web.HTTPTemporaryRedirect(f"http://127.0.0.1:{scene.stranger.port}/redirected")
+
+    monkeypatch.setattr(ResponseUrls, "_respond", elsewhere)
+    number = next(i.id for i in scene.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    asked = pressed(scene, BEN.user_id, "issue.show", str(number), in_form=False)
+
+    [sent] = await through(scene, [("interactive", asked)])
+
+    assert scene.stranger.heard == []
+    assert [call.method for call in sent.calls] == ["chat.postEphemeral"]
