@@ -5,7 +5,6 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
 from types import FrameType
 from urllib.parse import urlsplit
 
@@ -28,14 +27,15 @@ from bot.slack.socketmode import SocketMode
 from bot.slack.web import Readiness, Web
 from bot.slack.workspaces import InstalledWorkspaces, OneWorkspace
 from bot.store.engine import Database
+from bot.store.housekeeping import forget_what_is_old
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.usecases.digest_runs import DigestRuns
 
 SECONDS_TO_CONNECT = 10
+SECONDS_TO_BE_LEFT = 2
+"""How long a balancer in front of several replicas has to notice that one is going."""
 SECONDS_TO_ACKNOWLEDGE = 3  # Slack's limit
-DELIVERIES_KEPT = timedelta(days=1)
-RUNS_KEPT = timedelta(days=2)
 SECONDS_BETWEEN_PRUNINGS = 3600
 
 log = structlog.get_logger()
@@ -91,6 +91,12 @@ class Bot:
         self.ready = True
         mode = "socket" if self._socket else "http"
         log.info("started", action="bot.started", mode=mode, port=self.port)
+
+    def leave(self) -> None:
+        """Is no longer ready, so that a balancer looks elsewhere; whatever still comes is taken."""
+        self.ready = False
+        if self._web:
+            self._web.leaving = True
 
     async def stop(self, grace: float = 10) -> None:
         """Takes nothing new, lets what is at hand finish for up to `grace` seconds, and closes everything."""
@@ -179,10 +185,7 @@ class Bot:
     async def _prune(self) -> None:
         while True:
             try:
-                await self.store.deliveries.prune(datetime.now(UTC) - DELIVERIES_KEPT)
-                await self.store.continuations.prune()
-                await self.store.digest_runs.prune(datetime.now(UTC) - RUNS_KEPT)
-                await self.store.installations.states.prune()
+                await forget_what_is_old(self.store)
             except Exception:
                 log.exception("what is too old was not forgotten", action="bot.prune_failed")
             await asyncio.sleep(SECONDS_BETWEEN_PRUNINGS)
@@ -223,5 +226,8 @@ async def run(settings: Settings) -> int:
         bot = Bot(settings)
         await bot.start()
         await stop.wait()
+        bot.leave()
+        if not settings.socket_mode:
+            await asyncio.sleep(SECONDS_TO_BE_LEFT)
         await bot.stop()
     return 0

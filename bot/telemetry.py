@@ -17,7 +17,16 @@ from types import TracebackType
 from typing import Literal, TextIO
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    Info,
+    PlatformCollector,
+    ProcessCollector,
+)
 from pydantic import SecretStr
 from structlog.typing import EventDict, Processor, WrappedLogger
 
@@ -61,6 +70,8 @@ DIGEST_LAG_SECONDS = Histogram(
 DIGESTS_WAITING = Gauge(
     "issuebot_digests_waiting", "Digests that wait for their turn to be posted", registry=REGISTRY
 )
+for _collector in (GCCollector, PlatformCollector, ProcessCollector):
+    _collector(registry=REGISTRY)
 BUILD = Info("issuebot_build", "What is running", registry=REGISTRY)
 BUILD.info({"version": version("issuebot")})
 

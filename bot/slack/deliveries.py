@@ -74,13 +74,13 @@ def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
             fresh = key is None or await parts.store.deliveries.claim(key)
         except Exception:
             reference = telemetry.reference()
-            log.exception("unclaimed", action="delivery", reference=reference)
+            log.exception("unclaimed", action="delivery.unclaimed", reference=reference)
             said = f"I can't reach my memory; tell your administrator the reference {reference}."
             if body.get("type") not in ("view_submission", "view_closed") and "user" in body:
                 await last_resort(Turn.from_body(parts, client, body).answer(sentence(said)))
             return unclaimed(body, said)
         if not fresh:
-            log.info("repeated_delivery", action=req.mode, user=owner_of(body).user_id)
+            log.info("repeated", action="delivery.repeated", mode=req.mode, user=owner_of(body).user_id)
             if body.get("type") == "view_submission":  # an empty answer would close it as if all was well
                 return unclaimed(body, SENT_ALREADY)
             return BoltResponse(status=200, body="")

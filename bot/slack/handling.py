@@ -3,7 +3,9 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 
 import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
@@ -26,6 +28,8 @@ Listener = Callable[[Turn], Awaitable[None]]
 Submission = Callable[[Turn, AsyncAck], Awaitable[None]]
 Options = Callable[[Turn, str], Awaitable[list[JSON]]]
 OPTIONS_TIME = 2.5
+PATIENCE = 2.0
+"""Seconds after which whoever asked hears that it goes on."""
 LAST_WORD = 3
 CUT_OFF = "I was stopped in the middle of this: look whether it was done before you try again."
 TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
@@ -45,25 +49,25 @@ class Handling:
         async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
             await ack()
             turn = Turn.from_body(self._parts, client, body)
-            await self._run(name, turn, listener(turn))
+            async with _patiently(turn):
+                await self._run(name, turn, listener(turn))
 
         return bolt_listener
 
     def noticing(self, name: str, listener: Listener) -> Callable[..., Awaitable[None]]:
         """For events: nobody asked for anything, so nobody is told what went wrong but the log."""
 
-        async def unasked(turn: Turn) -> None:
-            try:
-                await listener(turn)
-            except (BotError, *SLACK_FAILED) as error:
-                log.info("not_noticed", action=name, error=type(error).__name__)
-            except Exception:
-                log.exception("failed", action=name)
-
         async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
             await ack()
             turn = Turn.from_body(self._parts, client, body)
-            await self._run(name, turn, unasked(turn))
+            with self._measured(name, turn) as act:
+                try:
+                    await listener(turn)
+                except (BotError, *SLACK_FAILED) as error:
+                    act.outcome = type(error).__name__
+                except Exception as error:  # noqa: BLE001 - it is noted
+                    act.outcome = "failed"
+                    noted("failed", name, error)
 
         return bolt_listener
 
@@ -168,51 +172,79 @@ class Handling:
             )
 
     async def _run(self, name: str, turn: Turn, work: Awaitable[None], ack: AsyncAck | None = None) -> None:
-        reference = telemetry.reference()
-        started = time.perf_counter()
-        outcome = "ok"
-        with (
-            self._parts.in_flight.track(),
-            structlog.contextvars.bound_contextvars(
-                reference=reference, team=turn.owner.team_id, user=turn.owner.user_id
-            ),
-        ):
+        with self._measured(name, turn) as act:
             try:
                 await work
             except asyncio.CancelledError:
-                outcome = "cut_off"
+                act.outcome = "cut_off"
                 await last_resort(asyncio.wait_for(failed(turn, CUT_OFF, ack), LAST_WORD))
                 raise
             except NotLinked as error:
-                outcome = "not_linked"
+                act.outcome = "not_linked"
                 await last_resort(self.offer_link(turn, error, ack))
             except Unauthorized as error:
-                outcome = "Unauthorized"
+                act.outcome = "Unauthorized"
                 await last_resort(self._key_refused(turn, error, ack))
             except UserError as error:
-                outcome = "user_error"
+                act.outcome = "user_error"
                 await last_resort(failed(turn, error.sentence(turn.service), ack))
             except BotError as error:
-                outcome = type(error).__name__
+                act.outcome = type(error).__name__
                 log.info("refused", action=name, error=str(error))
                 await last_resort(failed(turn, error.sentence(turn.service), ack))
             except Unshown as error:
-                outcome = "unshown"
+                act.outcome = "unshown"
                 log.warning("unshown", action=name, error=reason(error) or "broke off")
                 await last_resort(self._unshown(turn, reason(error)))
             except Untold:
-                outcome = "untold"
+                act.outcome = "untold"
                 log.warning("untold", action=name)
             except Exception as error:  # noqa: BLE001 - it is noted
-                outcome = "failed"
+                act.outcome = "failed"
                 noted("failed", name, error)
-                text = f"Something went wrong on my side; tell your administrator the reference {reference}."
-                await last_resort(failed(turn, text, ack))
+                said = (
+                    f"Something went wrong on my side; tell your administrator the reference {act.reference}."
+                )
+                await last_resort(failed(turn, said, ack))
+
+    @contextmanager
+    def _measured(self, name: str, turn: Turn) -> Iterator["_Act"]:
+        """Counts and times what is done in the block, and logs its end in one line."""
+        act, started = _Act(telemetry.reference()), time.perf_counter()
+        who = {"reference": act.reference, "team": turn.owner.team_id, "user": turn.owner.user_id}
+        with self._parts.in_flight.track(), structlog.contextvars.bound_contextvars(**who):
+            try:
+                yield act
             finally:
                 seconds = time.perf_counter() - started
-                telemetry.COMMANDS.labels(name, outcome).inc()
+                telemetry.COMMANDS.labels(name, act.outcome).inc()
                 telemetry.COMPLETION_SECONDS.labels(name).observe(seconds)
-                log.info("done", action=name, outcome=outcome, ms=round(seconds * 1000))
+                log.info("done", action=name, outcome=act.outcome, ms=round(seconds * 1000))
+
+
+@dataclass
+class _Act:
+    """One thing that somebody did, as the log and the metrics know it."""
+
+    reference: str
+    outcome: str = "ok"
+
+
+@asynccontextmanager
+async def _patiently(turn: Turn) -> AsyncIterator[None]:
+    """Says that it goes on, where somebody who isn't in a form has seen nothing for a while."""
+
+    async def say() -> None:
+        await asyncio.sleep(PATIENCE)
+        if not turn.view_id and not turn.at_home:
+            await last_resort(turn.answer(sentence(f"One moment: {turn.service} takes its time.")))
+
+    saying = asyncio.create_task(say())
+    try:
+        yield
+    finally:
+        saying.cancel()
+        await asyncio.wait({saying})
 
 
 async def last_resort(answer: Awaitable[None]) -> None:
@@ -220,9 +252,9 @@ async def last_resort(answer: Awaitable[None]) -> None:
     try:
         await answer
     except Untold:
-        log.warning("untold", action="answer")
+        log.warning("untold", action="answer.untold")
     except Exception as error:  # noqa: BLE001 - it is noted
-        noted("unanswered", "answer", error)
+        noted("unanswered", "answer.failed", error)
 
 
 def noted(event: str, action: str, error: Exception) -> None:

@@ -121,7 +121,9 @@ async def _taken(post: Awaitable[object]) -> bool:
     try:
         await post
     except SLACK_FAILED as error:
-        log.warning("private_answer_failed", action="answer", error=reason(error) or type(error).__name__)
+        log.warning(
+            "not answered in this way", action="answer.failed", error=reason(error) or type(error).__name__
+        )
         return False
     return True
 
@@ -131,7 +133,7 @@ async def to_person(slack: AsyncWebClient, user_id: str, message: Message) -> bo
     try:
         await slack.chat_postMessage(channel=user_id, **message.as_arguments())
     except SLACK_FAILED as error:
-        log.warning("direct_message_refused", action="tell", error=type(error).__name__)
+        log.warning("direct message refused", action="direct.refused", error=type(error).__name__)
         return False
     return True
 
@@ -152,7 +154,11 @@ async def withdraw(slack: AsyncWebClient, place: Place, ts: str) -> bool:
     except SLACK_FAILED as error:
         if reason(error) == "message_not_found":
             return True
-        log.info("withdrawn_otherwise", action="withdraw", error=reason(error) or type(error).__name__)
+        log.info(
+            "withdrawn otherwise",
+            action="announcement.withdrawn_otherwise",
+            error=reason(error) or type(error).__name__,
+        )
         url = place.response_url
         if not (url and trusted(slack, url)):
             return False
@@ -165,7 +171,7 @@ async def overheard(slack: AsyncWebClient, channel_id: str) -> Announced | None:
     try:
         info = await slack.conversations_info(channel=channel_id)
     except SLACK_FAILED as error:
-        log.info("not_announced", action="announce", error=type(error).__name__)
+        log.info("not announced", action="announcement.not_made", error=type(error).__name__)
         return Announced.UNKNOWN
     channel = info.get("channel") or {}
     if channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"):
@@ -191,7 +197,7 @@ async def publicly(
         why, url = reason(error), place.response_url
         if why in UNREACHED and place.thread_ts is None and url and trusted(slack, url):
             return await _publicly_by_url(slack, url, arguments)
-        log.warning("announcement_failed", action="announce", error=why or type(error).__name__)
+        log.warning("announcement failed", action="announcement.failed", error=why or type(error).__name__)
         return _became(error)
     return Announced.YES
 
@@ -201,7 +207,7 @@ async def _barred(slack: AsyncWebClient, channel_id: str, by: str | None) -> Ann
         if by is not None and not await members.includes(slack, channel_id, by):
             return Announced.ELSEWHERE
     except SLACK_FAILED as error:
-        log.info("not_announced", action="announce", error=type(error).__name__)
+        log.info("not announced", action="announcement.not_made", error=type(error).__name__)
         return Announced.UNKNOWN
     return await overheard(slack, channel_id)
 
@@ -243,11 +249,11 @@ async def _respond(slack: AsyncWebClient, url: str, body: JSON) -> int | None:
             status = answer.status
             page = await answer.content.read(1) == b"<"
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
-        log.warning("response_url_failed", action="answer", error=type(error).__name__)
+        log.warning("response URL failed", action="response_url.failed", error=type(error).__name__)
         return 0 if isinstance(error, aiohttp.ClientConnectorError) else None
     if page and status == HTTPStatus.OK:
-        log.warning("response_url_failed", action="answer", error="a page")
+        log.warning("response URL failed", action="response_url.failed", error="a page")
         return None
     if status != HTTPStatus.OK:
-        log.info("response_url_refused", action="answer", status=status)
+        log.info("response URL refused", action="response_url.refused", status=status)
     return status

@@ -49,7 +49,7 @@ class Profiles:
         try:
             return await self._recent.get((team_id, user_id), read)
         except SLACK_FAILED as error:
-            log.warning("profile_unknown", action="users.info", error=type(error).__name__)
+            log.warning("profile unknown", action="profile.unknown", error=type(error).__name__)
             return Profile(user_id, user_id, ZoneInfo("UTC"))
 
 
@@ -72,7 +72,7 @@ async def contact(slack: AsyncWebClient, user_id: str, asker: Owner) -> Contact:
     try:
         user = (await slack.users_info(user=user_id)).get("user") or {}
     except SLACK_FAILED as error:
-        log.warning("profile_unknown", action="users.info", error=type(error).__name__)
+        log.warning("profile unknown", action="profile.unknown", error=type(error).__name__)
         raise UserError("Slack doesn't tell me who you mentioned: try again in a minute.") from None
     if user.get("is_bot") or user.get("deleted"):
         raise UserError("An account is for a person who is here: you mentioned an app, or somebody who left.")

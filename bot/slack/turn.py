@@ -174,7 +174,7 @@ class Turn:
         try:
             await self.show(view)
         except Unshown as error:
-            log.info("form_gone", action="views.update", error=reason(error) or "broke off")
+            log.info("form gone", action="form.gone", error=reason(error) or "broke off")
             return False
         return True
 

@@ -83,7 +83,7 @@ class Readiness:
 class Web:
     """The paths that the bot serves; with a signing secret also Slack's requests, and the way of installing.
 
-    Set `stopping` before the end: readiness and Slack's requests are then answered with 503.
+    Set `leaving` before the end: it isn't ready then; and `stopping` at last: Slack's requests are refused.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Web:
         self._registry = registry
         self._secret = signing_secret
         self._installing = installing
-        self.stopping = False
+        self.leaving = self.stopping = False
 
     def application(self) -> web.Application:
         """The aiohttp application."""
@@ -166,8 +166,9 @@ class Web:
         return web.Response(text="ok\n")
 
     async def _ready(self, _request: web.Request) -> web.Response:
-        answers = {} if self.stopping else await self._readiness.answers()
-        ready = not self.stopping and all(answers.values())
+        going = self.leaving or self.stopping
+        answers = {} if going else await self._readiness.answers()
+        ready = not going and all(answers.values())
         return web.json_response({"ready": ready, **answers}, status=200 if ready else 503)
 
     async def _metrics(self, _request: web.Request) -> web.Response:

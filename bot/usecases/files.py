@@ -96,7 +96,7 @@ class Files:
             try:
                 await self._store.deliveries.claim(_claim(owner, number, one))
             except Exception:  # the issue exists with the file: nothing here may make a failure of that
-                log.exception("not_remembered", action="attached_file", issue=number)
+                log.exception("not remembered", action="file.not_remembered", issue=number)
         with suppress(ServiceError, UserError):
             async with self._accounts.reading(owner) as session:
                 await self._look(session, number, load)

@@ -277,7 +277,7 @@ class Issues:
         try:
             await self._store.created_issues.put(owner, issue.id, issue.subject, *where)
         except Exception:
-            log.exception("not_remembered", action="created_issue", issue=issue.id)
+            log.exception("not remembered", action="issue.not_remembered", issue=issue.id)
 
     async def _look(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
         """Whether a write whose answer never came did happen; None when it didn't or can't be told."""
@@ -308,7 +308,7 @@ class Issues:
         try:
             return await self._store.created_issues.is_older(issue.id, issue.subject, since)
         except Exception:
-            log.exception("not_looked_up", action="created_issue", issue=issue.id)
+            log.exception("not looked up", action="issue.not_looked_up", issue=issue.id)
             return True
 
 

@@ -154,7 +154,7 @@ class Timelog:
         try:
             await self._store.time_entries.add(owner, entry)
         except Exception:  # it is logged: that it can't be remembered must not make a failure of it
-            log.exception("not_remembered", action="time_entry", entry=entry.id)
+            log.exception("not remembered", action="time.not_remembered", entry=entry.id)
             return Logged(spent, on)
         return Logged(entry, on)
 
@@ -205,7 +205,7 @@ class Timelog:
         try:
             await self._store.time_entries.change(owner, changed)
         except Exception:  # it is changed: that it can't be remembered must not make a failure of it
-            log.exception("not_remembered", action="time_entry", entry=entry.id)
+            log.exception("not remembered", action="time.not_remembered", entry=entry.id)
         return changed
 
     async def totals(self, owner: Owner, today: date) -> Totals:

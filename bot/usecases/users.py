@@ -163,7 +163,7 @@ class Users:
         try:
             added = await self._store.links.add(slack_user, user.api_key, user.id, full_name(user))
         except Exception:  # the account exists: that it can't be linked must not make a failure of it
-            log.exception("not_linked", action="user_link", user_id=user.id)
+            log.exception("not linked", action="user.not_linked", user_id=user.id)
             return Linking.NOT_KEPT
         return Linking.DONE if added else Linking.LINKED_MEANWHILE
 

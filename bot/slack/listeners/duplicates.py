@@ -24,7 +24,7 @@ async def notes(
     try:
         known = await turn.parts.duplicates.known(session, subject, project_id, source_of(metadata))
     except BotError as error:
-        log.info("duplicates_unknown", action="duplicates", error=type(error).__name__)
+        log.info("not looked for", action="duplicates.unknown", error=type(error).__name__)
         return []
     return views.notes(known, turn.style)
 
@@ -49,7 +49,7 @@ async def subject_typed(turn: Turn) -> None:
         await turn.answer(account_views.link_offer(turn.service, said, None, ""))
         return
     except BotError as error:  # the form's submission says it, when it matters
-        log.info("duplicates_unknown", action="duplicates", error=type(error).__name__)
+        log.info("not looked for", action="duplicates.unknown", error=type(error).__name__)
         return
     updated = views.with_notes(view, found)
     now = pauses.hash_now(turn.form, view["hash"])
@@ -60,7 +60,7 @@ async def subject_typed(turn: Turn) -> None:
     try:
         answer = await turn.slack.views_update(view_id=view["id"], view=updated, hash=now)
     except SLACK_FAILED as error:  # another project was chosen, or the form was sent or closed
-        log.info("form_moved_on", action="duplicates", error=reason(error))
+        log.info("form moved on", action="duplicates.form_moved_on", error=reason(error))
         return
     pauses.updated(turn.form, now, (answer.get("view") or {}).get("hash") or now)
 

@@ -35,7 +35,7 @@ def refreshing(submission: Submission) -> Submission:
             try:
                 await show(turn, None, again=True)
             except Exception:  # the form did what it was for: nothing after that makes a failure of it
-                log.exception("not_refreshed", action="home")
+                log.exception("not refreshed", action="home.not_refreshed")
 
     return submit
 
@@ -57,7 +57,9 @@ async def show(turn: Turn, shown: str | None, *, again: bool = False) -> None:
         try:
             await _publish(turn, remembered)
         except SLACK_FAILED as error:  # what is read is published all the same
-            log.info("not_published", action="home", error=reason(error) or type(error).__name__)
+            log.info(
+                "not published", action="home.not_published", error=reason(error) or type(error).__name__
+            )
     try:
         mine = await turn.parts.home.mine(turn.owner)
     except NotLinked as error:

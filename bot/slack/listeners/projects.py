@@ -69,7 +69,7 @@ async def name_typed(turn: Turn) -> None:
     try:
         answer = await turn.slack.views_update(view_id=view["id"], view=form, hash=now)
     except SLACK_FAILED as error:  # the form was sent or closed, most likely
-        log.info("form_moved_on", action="project.name", error=type(error).__name__)
+        log.info("form moved on", action="project.form_moved_on", error=type(error).__name__)
         return
     pauses.updated(turn.form, now, (answer.get("view") or {}).get("hash") or now)
 

@@ -69,7 +69,7 @@ async def _unfurl(turn: Turn, channel: str, ts: str, urls: dict[int, str]) -> fr
         why = reason(error) or ""
         if why not in WITHOUT_ENTITIES and "metadata" not in why:
             raise
-        log.info("no_work_objects", action="unfurl", error=why)
+        log.info("no work objects", action="unfurl.no_work_objects", error=why)
         await turn.slack.chat_unfurl(**arguments)
     return frozenset(issue.id for issue in issues)
 

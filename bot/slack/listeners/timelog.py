@@ -74,7 +74,7 @@ async def ask(turn: Turn, wanted: Wanted, needed: ActivityNeeded, started: float
         try:
             await turn.show(views.time_form(needed.on, typed, _metadata(turn, needed.on), said))
         except SLACK_FAILED as error:
-            log.info("form_not_opened", action="timelog", error=type(error).__name__)
+            log.info("form not opened", action="time.form_not_opened", error=type(error).__name__)
         else:
             return
     kept = await turn.parts.store.continuations.put(
