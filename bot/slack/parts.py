@@ -6,6 +6,7 @@ from typing import Literal
 
 from bot import telemetry
 from bot.service.client import Client
+from bot.slack.audiences import Audiences
 from bot.slack.digest_posts import SlackPoster
 from bot.slack.inflight import InFlight
 from bot.slack.pauses import Pauses
@@ -50,6 +51,11 @@ class Parts:
     def profiles(self) -> Profiles:
         """What Slack knows of people."""
         return Profiles()
+
+    @cached_property
+    def audiences(self) -> Audiences:
+        """Who reads along where."""
+        return Audiences()
 
     @cached_property
     def pauses(self) -> Pauses:

@@ -16,7 +16,6 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
-from bot.slack import members
 from bot.slack.views.blocks import JSON, Message
 
 log = structlog.get_logger(__name__)
@@ -166,30 +165,10 @@ async def withdraw(slack: AsyncWebClient, place: Place, ts: str) -> bool:
     return True
 
 
-async def overheard(slack: AsyncWebClient, channel_id: str) -> Announced | None:
-    """Why nothing may be said in a conversation: outsiders read along there, or can't be ruled out."""
-    try:
-        info = await slack.conversations_info(channel=channel_id)
-    except SLACK_FAILED as error:
-        log.info("not announced", action="announcement.not_made", error=type(error).__name__)
-        return Announced.UNKNOWN
-    channel = info.get("channel") or {}
-    if channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"):
-        return Announced.SHARED
-    return None
-
-
-async def publicly(
-    slack: AsyncWebClient, place: Place, message: Message, *, by: str | None = None
-) -> Announced:
-    """Post where the work was asked for, unless outsiders read along there or can't be ruled out.
-
-    `by` is who has to be there: where the place comes from a form, Slack doesn't vouch for it.
-    """
+async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> Announced:
+    """Post where the work was asked for; `audiences` knows whether that may be."""
     if place.channel_id is None:
         return Announced.NOWHERE
-    if (why_not := await _barred(slack, place.channel_id, by)) is not None:
-        return why_not
     arguments = message.as_arguments()
     try:
         await slack.chat_postMessage(channel=place.channel_id, thread_ts=place.thread_ts, **arguments)
@@ -200,16 +179,6 @@ async def publicly(
         log.warning("announcement failed", action="announcement.failed", error=why or type(error).__name__)
         return _became(error)
     return Announced.YES
-
-
-async def _barred(slack: AsyncWebClient, channel_id: str, by: str | None) -> Announced | None:
-    try:
-        if by is not None and not await members.includes(slack, channel_id, by):
-            return Announced.ELSEWHERE
-    except SLACK_FAILED as error:
-        log.info("not announced", action="announcement.not_made", error=type(error).__name__)
-        return Announced.UNKNOWN
-    return await overheard(slack, channel_id)
 
 
 async def _publicly_by_url(slack: AsyncWebClient, url: str, arguments: JSON) -> Announced:

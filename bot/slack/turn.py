@@ -154,9 +154,15 @@ class Turn:
         await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
 
     async def announce(self, message: Message) -> Announced:
-        """Post where the work was asked for; the person can take it back."""
+        """Post where the work was asked for, unless outsiders read along there or can't be ruled out; the
+        person can take it back.
+        """
         by = self.owner.user_id if self.body.get("type") == "view_submission" else None
-        return await posting.publicly(self.slack, self.place, takeable(message, self.owner), by=by)
+        if channel := self.place.channel_id:
+            barred = self.parts.audiences.barred
+            if why_not := await barred(self.slack, self.owner.team_id, channel, by):
+                return why_not
+        return await posting.publicly(self.slack, self.place, takeable(message, self.owner))
 
     async def show(self, view: JSON, *, over: str | None = None) -> None:
         """Open a form, or put it in the place of the one that this turn has open.

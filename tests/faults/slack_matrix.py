@@ -182,7 +182,9 @@ class Matrix:
     @asynccontextmanager
     async def _doing(self, name: str, cell: Cell | None = None) -> AsyncIterator[dict[str, str]]:
         """What is seen before it is done, once it is done."""
-        self.scene.office.bot.parts.profiles._recent._kept.clear()
+        parts = self.scene.office.bot.parts
+        parts.profiles._recent._kept.clear()
+        parts.audiences._recent._kept.clear()
         await self.scene.begin()
         async with aclosing(DOINGS[name].way(self.scene)) as steps:
             await anext(steps)

@@ -7,7 +7,7 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, KeyRejected, NotLinked, UserError
-from bot.slack.posting import Place, overheard, reason
+from bot.slack.posting import Place, reason
 from bot.slack.turn import Turn
 from bot.slack.views import accounts as account_views
 from bot.slack.views import shared_links as views
@@ -38,7 +38,7 @@ async def shared(turn: Turn) -> None:
             urls.setdefault(number, one["url"])
     if not urls or await turn.parts.accounts.linked_as(turn.owner) is None:
         return
-    if await overheard(turn.slack, channel) is not None:
+    if await turn.parts.audiences.overheard(turn.slack, turn.owner.team_id, channel) is not None:
         return
     claims = {n: f"unfurl:{turn.owner.team_id}:{channel}:{n}" for n in list(urls)[:LINKS]}
     deliveries = turn.parts.store.deliveries

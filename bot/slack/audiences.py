@@ -1,0 +1,45 @@
+"""Who reads along in a conversation, before anything is posted there for all to see."""
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack import members
+from bot.slack.posting import SLACK_FAILED, Announced
+from bot.usecases.recent import Recent
+
+log = structlog.get_logger(__name__)
+
+
+class Audiences:
+    """What Slack says of conversations, for half a minute: it takes fifty such questions in a minute."""
+
+    def __init__(self) -> None:
+        self._recent: Recent[tuple[str, str], bool] = Recent(seconds=30)
+
+    async def barred(
+        self, slack: AsyncWebClient, team_id: str, channel_id: str, by: str | None
+    ) -> Announced | None:
+        """Why nothing may be posted there, if so.
+
+        `by` is who has to be a member: where the place comes from a form, Slack doesn't vouch for it.
+        """
+        try:
+            if by is not None and not await members.includes(slack, channel_id, by):
+                return Announced.ELSEWHERE
+        except SLACK_FAILED as error:
+            log.info("not announced", action="announcement.not_made", error=type(error).__name__)
+            return Announced.UNKNOWN
+        return await self.overheard(slack, team_id, channel_id)
+
+    async def overheard(self, slack: AsyncWebClient, team_id: str, channel_id: str) -> Announced | None:
+        """Why nothing may be said there, if so: outsiders read along, or can't be ruled out."""
+
+        async def read() -> bool:
+            channel = (await slack.conversations_info(channel=channel_id)).get("channel") or {}
+            return bool(channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"))
+
+        try:
+            return Announced.SHARED if await self._recent.get((team_id, channel_id), read) else None
+        except SLACK_FAILED as error:
+            log.info("not announced", action="announcement.not_made", error=type(error).__name__)
+            return Announced.UNKNOWN
