@@ -127,9 +127,11 @@ def rotate() -> None:
         database = Database(settings.database_url)
         progress = Rotation()
         try:
-            await database.open()
-            async for progress in Store(database, Vault(settings.encryption_keys)).sealings.rotate():
-                typer.echo(f"{progress.rewritten + progress.current} done …", err=True)
+            await database.open(_progress)
+            sealings = Store(database, Vault(settings.encryption_keys)).sealings
+            count = await sealings.count()
+            async for progress in sealings.rotate():
+                _progress(f"{progress.rewritten + progress.current + progress.unreadable} of {count}")
         finally:
             await database.close()
         return progress
@@ -148,7 +150,7 @@ def upgrade() -> None:
     async def migrate() -> None:
         database = Database(settings.database_url)
         try:
-            await database.open()
+            await database.open(_progress)
         finally:
             await database.close()
 
@@ -173,6 +175,10 @@ def _with_database(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 def _say(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def _progress(line: str) -> None:
+    typer.echo(line, err=True)
 
 
 def _fail(code: int, *lines: str) -> NoReturn:

@@ -12,10 +12,12 @@ import sys
 import textwrap
 from collections.abc import Iterable
 from datetime import timedelta
+from http import HTTPStatus
 from importlib.metadata import version
 from types import TracebackType
 from typing import Literal, TextIO
 
+import stamina.instrumentation
 import structlog
 from prometheus_client import (
     CollectorRegistry,
@@ -31,6 +33,8 @@ from pydantic import SecretStr
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 STRUCK_OUT = "[struck out]"
+
+log = structlog.get_logger(__name__)
 
 REGISTRY = CollectorRegistry()
 COMMANDS = Counter(
@@ -87,6 +91,8 @@ QUIET = (
     "alembic",
     "apscheduler",
 )
+TROUBLE = {HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600)}
+"""What a service answers that is in no state to answer."""
 SHORTEST_SECRET = 8  # striking out anything shorter would leave holes in ordinary words
 
 _SECRETS = re.compile(
@@ -113,9 +119,12 @@ _KEY_HEADER = re.compile(
 
 
 def service_answered(operation: str, status: int | None, seconds: float) -> None:
-    """Counts a request to the service; no status: there was no answer."""
+    """Counts a request to the service, and logs it; no status: there was no answer."""
     SERVICE_REQUESTS.labels(operation, str(status or "none")).inc()
     SERVICE_SECONDS.labels(operation).observe(seconds)
+    level = logging.WARNING if status is None or status in TROUBLE else logging.DEBUG
+    ms = round(seconds * 1000)
+    log.log(level, "answered", action="service.answered", operation=operation, status=status, ms=ms)
 
 
 def digest_finished(state: str, late: timedelta) -> None:
@@ -221,6 +230,7 @@ def configure(
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
+    stamina.instrumentation.set_on_retry_hooks([])  # each try is in the log by itself
     sys.excepthook = _ended
 
 
@@ -229,4 +239,4 @@ def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
     else:
-        logging.getLogger(__name__).critical("ended by an error", exc_info=(kind, error, trace))
+        log.critical("ended by an error", action="bot.ended", exc_info=(kind, error, trace))

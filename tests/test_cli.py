@@ -9,11 +9,17 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from pydantic import SecretStr
 from typer.testing import CliRunner, Result
 
 from bot.cli import program
 from bot.config import Settings
 from bot.slack.manifest import manifest, to_yaml
+from bot.store.engine import Database
+from bot.store.owner import Owner
+from bot.store.rotation import BATCH
+from bot.store.store import Store
+from bot.store.vault import Vault
 
 BARE = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
 
@@ -113,11 +119,33 @@ def test_a_generated_key_stands_alone_and_can_be_used(command: Command) -> None:
     )
 
 
-def test_db_upgrade_makes_the_database(command: Command, tmp_path: Path) -> None:
-    result = command("db", "upgrade", DATABASE_URL=f"sqlite:///{tmp_path}/new.db")
+def test_db_upgrade_makes_the_database_and_names_each_migration(command: Command, tmp_path: Path) -> None:
+    first, second = (command("db", "upgrade", DATABASE_URL=f"sqlite:///{tmp_path}/new.db") for _ in range(2))
 
-    assert (result.exit_code, result.stdout) == (0, "The database is up to date.\n")
-    assert (tmp_path / "new.db").exists()
+    assert (first.exit_code, first.stdout) == (0, "The database is up to date.\n")
+    numbers = [line.partition(": ")[0] for line in first.stderr.splitlines()]
+    assert numbers == [f"{number:04}" for number in range(1, len(numbers) + 1)]
+    assert "0003: Digests, their runs, and the issues that they cover." in first.stderr
+    assert (second.exit_code, second.stdout, second.stderr) == (0, first.stdout, "")
+
+
+def test_keys_rotate_tells_how_far_it_is(command: Command, tmp_path: Path) -> None:
+    url, key = f"sqlite:///{tmp_path}/bot.db", Vault.generate_key()
+
+    async def link_many() -> None:
+        database = Database(url)
+        await database.open()
+        links = Store(database, Vault([key])).links
+        for number in range(BATCH + 1):
+            await links.put(Owner(None, "T1", f"U{number}"), SecretStr("a-key"), number, "Somebody")
+        await database.close()
+
+    asyncio.run(link_many())
+    new = Vault.generate_key().get_secret_value()
+    rotated = command("keys", "rotate", DATABASE_URL=url, ENCRYPTION_KEYS=f"{new},{key.get_secret_value()}")
+
+    assert rotated.stderr.splitlines() == [f"{BATCH} of {BATCH + 1}", f"{BATCH + 1} of {BATCH + 1}"]
+    assert rotated.stdout == f"{BATCH + 1} encrypted anew, 0 had the first key already.\n"
 
 
 def test_a_database_that_cannot_be_opened_is_one_sentence(command: Command) -> None:
@@ -149,13 +177,6 @@ def test_manifest_refuses_what_slack_would_refuse(command: Command, arguments: t
     assert result.exit_code == 2
     assert result.stdout == ""
     assert arguments[0].removeprefix("--") in result.stderr.lower()
-
-
-def test_every_command_of_the_program_is_in_the_readme() -> None:
-    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-
-    commands = ("sandbox", "run", "check", "manifest", "keys generate", "keys rotate", "db upgrade")
-    assert [name for name in commands if f"issuebot {name}" not in readme] == []
 
 
 async def test_run_serves_over_http_and_ends_on_sigterm(

@@ -1,8 +1,11 @@
+import ast
 import io
 import json
 import logging
+import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -11,6 +14,22 @@ from pydantic import SecretStr
 from bot import telemetry
 
 KEY = "0123456789abcdef0123456789abcdef01234567"
+ROOT = Path(__file__).parents[1]
+LEVELS = {"debug", "info", "warning", "error", "exception", "critical", "log"}
+HANDED_ON = {"name", "action"}
+"""Variables that hold an action: what somebody did, or what `noted` is told."""
+SUFFIXES = {
+    "counter": ["_total"],
+    "gauge": [""],
+    "histogram": ["_bucket", "_count", "_sum"],
+    "info": ["_info"],
+}
+METRICS = {
+    family.name: [family.name + suffix for suffix in SUFFIXES[family.type]]
+    for family in telemetry.REGISTRY.collect()
+}
+OURS = {name: kept for name, kept in METRICS.items() if name.startswith("issuebot_")}
+DASHBOARD = json.loads((ROOT / ".github" / "grafana-dashboard.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(autouse=True)
@@ -133,3 +152,67 @@ def test_a_json_line_carries_action_and_context() -> None:
         "info",
     )
     assert len(line["reference"]) == 8
+
+
+def _log_calls() -> Iterator[tuple[str, ast.Call]]:
+    """Every call in the bot that logs something, whichever logger it is, with its place."""
+    for path in sorted((ROOT / "bot").rglob("*.py")):
+        if "sandbox" not in path.parts:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if (
+                    isinstance(node, ast.Call)
+                    and isinstance(node.func, ast.Attribute)
+                    and node.func.attr in LEVELS
+                    and re.search(r"^log$|logger", ast.unparse(node.func.value), re.IGNORECASE)
+                ):
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}", node
+
+
+def test_every_log_line_has_an_action_that_stays() -> None:
+    calls = dict(_log_calls())
+    without = []
+    for place, call in calls.items():
+        action = next((keyword.value for keyword in call.keywords if keyword.arg == "action"), None)
+        if isinstance(action, ast.Constant):
+            named = re.fullmatch(r"[a-z_]+\.[a-z_]+", str(action.value)) is not None
+        else:
+            named = isinstance(action, ast.Name) and action.id in HANDED_ON
+        if not named:
+            without.append(place)
+
+    assert len(calls) > 50
+    assert without == []
+
+
+def test_the_readme_lists_every_metric() -> None:
+    listed = re.findall(r"^\| `(issuebot_\w+)` \|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+
+    bare = {name if len(kept) > 1 else kept[0] for name, kept in OURS.items()}
+    assert sorted(listed) == sorted(bare)
+
+
+def test_the_dashboard_shows_every_metric_and_none_that_is_not_there() -> None:
+    panels = DASHBOARD["panels"]
+    asked = " ".join(target["expr"] for panel in panels for target in panel["targets"])
+    named = set(re.findall(r"[a-z_]+(?=\{)", asked))
+
+    assert named <= {name for kept in METRICS.values() for name in kept}
+    assert [name for name, kept in OURS.items() if not named & set(kept)] == []
+    for panel in panels:
+        assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+        times = "_seconds_bucket" in panel["targets"][0]["expr"]
+        assert (panel["fieldConfig"]["defaults"]["unit"] == "s") is times, panel["title"]
+
+
+def test_the_dashboards_panels_lie_beside_each_other() -> None:
+    taken = [
+        (x, y)
+        for panel in DASHBOARD["panels"]
+        for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])
+    ]
+
+    assert len(taken) == len(set(taken))
+    assert max(x for x, _ in taken) < 24
+    ids = [panel["id"] for panel in DASHBOARD["panels"]]
+    assert len(ids) == len(set(ids))

@@ -88,19 +88,22 @@ class Handling:
         async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
             turn = Turn.from_body(self._parts, client, body)
             found: list[JSON] = []
-            try:
-                async with asyncio.timeout(OPTIONS_TIME):
-                    found = await options(turn, str(body.get("value") or ""))
-            except KeyRejected as error:  # said once: here, since the next act finds no key any more
-                await ack(options=[])
-                said = error.sentence(turn.service)
-                await last_resort(turn.answer(account_views.link_offer(turn.service, said, None, "")))
-                return
-            except (BotError, TimeoutError) as error:
-                log.info("no_options", action=name, error=type(error).__name__)
-            except Exception:
-                log.exception("no_options", action=name)
-            await ack(options=found[:100])
+            with self._measured(name, turn) as act:
+                try:
+                    async with asyncio.timeout(OPTIONS_TIME):
+                        found = await options(turn, str(body.get("value") or ""))
+                except KeyRejected as error:  # said once: here, since the next act finds no key any more
+                    act.outcome = "not_linked"
+                    await ack(options=[])
+                    said = error.sentence(turn.service)
+                    await last_resort(turn.answer(account_views.link_offer(turn.service, said, None, "")))
+                    return
+                except (BotError, TimeoutError) as error:
+                    act.outcome = type(error).__name__
+                except Exception as error:  # noqa: BLE001 - it is noted
+                    act.outcome = "failed"
+                    noted("failed", name, error)
+                await ack(options=found[:100])
 
         return bolt_listener
 
@@ -176,7 +179,6 @@ class Handling:
             try:
                 await work
             except asyncio.CancelledError:
-                act.outcome = "cut_off"
                 await last_resort(asyncio.wait_for(failed(turn, CUT_OFF, ack), LAST_WORD))
                 raise
             except NotLinked as error:
@@ -215,6 +217,9 @@ class Handling:
         with self._parts.in_flight.track(), structlog.contextvars.bound_contextvars(**who):
             try:
                 yield act
+            except asyncio.CancelledError:
+                act.outcome = "cut_off"
+                raise
             finally:
                 seconds = time.perf_counter() - started
                 telemetry.COMMANDS.labels(name, act.outcome).inc()

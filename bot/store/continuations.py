@@ -48,8 +48,8 @@ class Continuations:
     async def prune(self) -> None:
         """Forgets what is too old, also what the version before kept in clear."""
         too_old = datetime.now(UTC) - LIFETIME
+        await self._database.forget(ContinuationRow, ContinuationRow.created_at <= too_old)
         async with self._database.session() as session:
-            await session.execute(delete(ContinuationRow).where(ContinuationRow.created_at <= too_old))
             in_clear = CLEAR_CONTINUATIONS
             await session.execute(delete(in_clear).where(in_clear.c.created_at <= too_old))
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, and_, delete, select
+from sqlalchemy import ColumnElement, and_, select
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
@@ -79,8 +79,7 @@ class CreatedIssues:
 
     async def prune(self, older_than: datetime) -> None:
         """Forgets what was made before then; in the service it stays."""
-        async with self._database.session() as session:
-            await session.execute(delete(CreatedIssueRow).where(CreatedIssueRow.created_at < older_than))
+        await self._database.forget(CreatedIssueRow, CreatedIssueRow.created_at < older_than)
 
     async def _found(self, which: ColumnElement[bool], limit: int) -> tuple[CreatedIssue, ...]:
         statement = (

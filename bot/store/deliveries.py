@@ -47,5 +47,4 @@ class Deliveries:
 
     async def prune(self, older_than: datetime) -> None:
         """Forgets deliveries from before then; Slack repeats for some minutes, never for hours."""
-        async with self._database.session() as session:
-            await session.execute(delete(DeliveryRow).where(DeliveryRow.claimed_at < older_than))
+        await self._database.forget(DeliveryRow, DeliveryRow.claimed_at < older_than)

@@ -327,8 +327,7 @@ class DigestRuns:
     async def prune(self, older_than: datetime) -> None:
         """Forgets finished runs of due times before then."""
         old = and_(DigestRunRow.due_at < older_than, DigestRunRow.lease_until.is_(None))
-        async with self._database.session() as session:
-            await session.execute(delete(DigestRunRow).where(old))
+        await self._database.forget(DigestRunRow, old)
 
     async def _write(self, statement: Update) -> None:
         async with self._database.session() as session:

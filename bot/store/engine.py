@@ -1,7 +1,7 @@
 """The connection to the database: SQLite in a file, or PostgreSQL for several replicas."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -11,14 +11,29 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Dialect, event, make_url, text
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Dialect,
+    delete,
+    event,
+    inspect,
+    make_url,
+    select,
+    text,
+    tuple_,
+)
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
 SECONDS_TO_CONNECT = 10
 SECONDS_PER_STATEMENT = 30
+BATCH = 1000
+"""How many old rows are deleted at a time."""
 Age = Literal["older", "current", "newer"]
 MIGRATION_LOCK = 4_120_061_153  # any number that no other program takes on the same database
 
@@ -43,9 +58,10 @@ class Database:
         self._reading = async_sessionmaker(self._engine, expire_on_commit=False)
         self._writing = async_sessionmaker(self.for_writing, expire_on_commit=False)
 
-    async def open(self) -> None:
+    async def open(self, say: Callable[[str], object] = lambda _: None) -> None:
         """Connects and migrates to this version's tables; DatabaseUnavailableError when that fails.
 
+        `say` is told each migration's number and meaning right before it runs.
         One process migrates at a time; a database that is newer than this version is left as it is,
         so that old and new replicas live side by side during a release.
         """
@@ -54,7 +70,7 @@ class Database:
                 if self.dialect == "postgresql":
                     lock = text("select pg_advisory_xact_lock(:lock)")
                     await connection.execute(lock, {"lock": MIGRATION_LOCK})
-                await connection.run_sync(_migrate)
+                await connection.run_sync(_migrate, say)
 
     async def close(self) -> None:
         """Closes every connection."""
@@ -87,6 +103,18 @@ class Database:
         """
         async with self._writing.begin() as session:
             yield session
+
+    async def forget(self, row: type[DeclarativeBase], old: ColumnElement[bool]) -> None:
+        """Deletes the rows that are old, some at a time, so that nobody waits long for it.
+
+        What another process deletes at this moment is left to it.
+        """
+        key = inspect(row).primary_key
+        some = select(*key).where(old).limit(BATCH).with_for_update(skip_locked=True)
+        deleted = BATCH
+        while deleted >= BATCH:
+            async with self.for_writing.begin() as connection:
+                deleted = (await connection.execute(delete(row).where(tuple_(*key).in_(some)))).rowcount
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncSession]:
@@ -151,12 +179,22 @@ def _postgresql(url: URL) -> AsyncEngine:
     )
 
 
-def _migrate(connection: Connection) -> None:
+def _migrate(connection: Connection, say: Callable[[str], object]) -> None:
     config = _alembic()
-    config.attributes["connection"] = connection
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if set(MigrationContext.configure(connection).get_current_heads()) <= known:
-        command.upgrade(config, "head")
+    scripts = {script.revision: script for script in ScriptDirectory.from_config(config).walk_revisions()}
+    there = set(MigrationContext.configure(connection).get_current_heads())
+    if not there <= scripts.keys():
+        return
+    waiting = sorted(revision for revision in scripts if revision > max(there, default=""))
+
+    def next_one(**_: object) -> None:
+        if waiting:
+            revision = waiting.pop(0)
+            say(f"{revision}: {scripts[revision].doc}")
+
+    config.attributes |= {"connection": connection, "on_version_apply": next_one}
+    next_one()
+    command.upgrade(config, "head")
 
 
 def _age(connection: Connection) -> Age:

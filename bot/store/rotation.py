@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from sqlalchemy import Column, Table, select, tuple_, update
+from sqlalchemy import Column, Table, func, select, tuple_, update
 
 from bot.errors import StoredSecretError
 from bot.store import tables
@@ -64,6 +64,12 @@ class Sealings:
                 for *identity, content in batch:
                     progress = await self._rotate_one(progress, sealed, identity, content)
                 yield progress
+
+    async def count(self) -> int:
+        """How much there is to encrypt anew, at this moment."""
+        sizes = [select(func.count(sealed.column)).scalar_subquery() for sealed in (*TOKENS, KEYS, TYPED)]
+        async with self._database.reading() as session:
+            return sum((await session.execute(select(*sizes))).one())
 
     async def unreadable(self) -> int:
         """How many stored keys and tokens no encryption key opens."""

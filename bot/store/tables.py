@@ -112,6 +112,7 @@ class CreatedIssueRow(Table):
     __table_args__ = (
         Index("ix_created_issues_owner", "enterprise_id", "team_id", "user_id", "created_at"),
         Index("ix_created_issues_message", "team_id", "channel_id", "message_ts"),
+        Index("ix_created_issues_created_at", "created_at"),
     )
 
     issue_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
@@ -128,7 +129,10 @@ class TimeEntryRow(Table):
     """A time entry that was made through the bot; `minutes` as the person gave them."""
 
     __tablename__ = "time_entries"
-    __table_args__ = (Index("ix_time_entries_owner", "enterprise_id", "team_id", "user_id", "created_at"),)
+    __table_args__ = (
+        Index("ix_time_entries_owner", "enterprise_id", "team_id", "user_id", "created_at"),
+        Index("ix_time_entries_created_at", "created_at"),
+    )
 
     entry_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     enterprise_id: Mapped[str]

@@ -58,8 +58,7 @@ class TimeEntries:
 
     async def prune(self, older_than: datetime) -> None:
         """Forgets what was made before then; in the service it stays."""
-        async with self._database.session() as session:
-            await session.execute(delete(TimeEntryRow).where(TimeEntryRow.created_at < older_than))
+        await self._database.forget(TimeEntryRow, TimeEntryRow.created_at < older_than)
 
     async def forget(self, owner: Owner, entry_id: int) -> None:
         """Forgets an entry of this owner."""

@@ -89,7 +89,7 @@ class DigestRuns:
         self._on_finished = on_finished
         self._holder = secrets.token_hex(8)
         self._readers = asyncio.Semaphore(READERS)
-        self._at_hand: set[tuple[int, datetime]] = set()
+        self._at_hand: dict[tuple[int, datetime], float] = {}  # since when
         self._tasks: set[asyncio.Task[Any]] = set()
         self._news = News(store.digests, poster)
         self._telling: asyncio.Task[None] | None = None
@@ -188,11 +188,22 @@ class DigestRuns:
 
     def _begin(self, runs: Sequence[Run]) -> None:
         if runs:
-            self._at_hand.update(map(_key, runs))
+            self._at_hand |= dict.fromkeys(map(_key, runs), time.monotonic())
             self._go(self._work(runs))
 
     async def _work(self, runs: Sequence[Run]) -> None:
-        """Runs of one owner, from being claimed to their end."""
+        """Runs of one owner, from being claimed to their end; what is logged on the way has one reference."""
+        owner = runs[0].digest.owner
+        who = {"reference": secrets.token_hex(4), "team": owner.team_id, "user": owner.user_id}
+        try:
+            with structlog.contextvars.bound_contextvars(**who):
+                await self._carried_out(runs)
+        finally:
+            for run in runs:
+                self._at_hand.pop(_key(run), None)
+            self._tell_soon()
+
+    async def _carried_out(self, runs: Sequence[Run]) -> None:
         try:
             ready = await self._standing(await self._looked_up(await self._readable(runs)))
             opened = await self._read(ready) if ready else None
@@ -201,9 +212,6 @@ class DigestRuns:
         except Exception:
             log.exception("digests failed", action="digests.failed", runs=len(runs))
             await asyncio.gather(*(self._later(run) for run in runs), return_exceptions=True)
-        finally:
-            self._at_hand.difference_update(map(_key, runs))
-            self._tell_soon()
 
     async def _guarded(self, run: Run, work: Awaitable[T]) -> T | None:
         try:
@@ -214,7 +222,7 @@ class DigestRuns:
                 await self._later(run)
             return None
         finally:
-            self._at_hand.discard(_key(run))
+            self._at_hand.pop(_key(run), None)
 
     async def _readable(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The runs whose schedule and time zone can still be read."""
@@ -358,8 +366,8 @@ class DigestRuns:
 
     async def _asked(self, run: Run) -> RunState | None:
         with ExitStack() as held:
-            self._at_hand.add(_key(run))
-            held.callback(self._at_hand.discard, _key(run))
+            self._at_hand[_key(run)] = time.monotonic()
+            held.callback(self._at_hand.pop, _key(run), None)
             try:
                 if (standing := await self._stand(run.digest)) is not Standing.OPEN:
                     return await self._turned_away(run, standing)
@@ -406,21 +414,23 @@ class DigestRuns:
             history=periods.history(run.digest, [one.created_on for one in covered], now),
         )
         if ended:
-            log.info(
-                "digest",
-                action="digest.run",
-                digest=run.digest.id,
-                team=run.digest.owner.team_id,
-                outcome=state.value,
-                issues=len(covered),
-                late_s=round(late.total_seconds(), 1),
-            )
-            self._on_finished(state, late)
+            self._ended(run, state, issues=len(covered))
+
+    def _ended(self, run: Run, state: RunState, **more: object) -> None:
+        """Logs a run's end, and has it counted."""
+        late = self._now() - run.due_at
+        ms = round((time.monotonic() - self._at_hand.get(_key(run), time.monotonic())) * 1000)
+        about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "ms": ms, **more}
+        late_s = round(late.total_seconds(), 1)
+        log.info("digest", action="digest.run", outcome=state.value, late_s=late_s, **about)
+        self._on_finished(state, late)
 
     async def _later(self, run: Run, seconds: float | None = None) -> None:
         growing = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(run.attempts, 10))
         patient = seconds is None or run.attempts > AT_FIRST
         wait = min(LONGEST_PAUSE, max(growing if patient else 0, seconds or 0))
+        about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "attempts": run.attempts}
+        log.info("digest put off", action="digest.put_off", seconds=round(wait), **about)
         await self._store.digest_runs.later(run, self._now() + timedelta(seconds=wait))
         if run.attempts == TOLD_AFTER:
             await self._store.digests.notify(run.digest, "delayed")
@@ -431,8 +441,7 @@ class DigestRuns:
         await self._store.digests.stop(runs[0].digest.owner, stopping, why)
         for run in runs:
             await self._store.digest_runs.drop(run)
-            log.info("digest stopped", action="digest.stopped", digest=run.digest.id, why=why.value)
-            self._on_finished(RunState.DROPPED, self._now() - run.due_at)
+            self._ended(run, RunState.DROPPED, why=why.value)
 
     def _tell_soon(self) -> None:
         if not self._stopping and (self._telling is None or self._telling.done()):

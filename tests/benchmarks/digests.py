@@ -1,17 +1,20 @@
-"""A thousand digests of two hundred projects and twenty owners, due at once: requests made, and time.
+"""Many digests of two hundred projects and twenty owners, due at once: requests made, and time.
 
     python -m tests.benchmarks.digests
 
-The local Slack keeps Slack's rates: 300 messages a minute and workspace force 200 seconds for a thousand.
+posts as many as each line that it reads says, and prints what that took. The local Slack keeps Slack's rates:
+300 messages a minute and workspace force 200 seconds for a thousand. Service, Slack and bot are one process.
 """
 
 import asyncio
+import json
 import sys
 import time
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -28,11 +31,28 @@ from bot.slack.manifest import manifest
 from bot.store.digests import Plan
 from bot.store.owner import Owner
 from bot.store.vault import Vault
+from tests.benchmarks.processes import running
+from tests.benchmarks.table import Row
 
-DIGESTS, PROJECTS, OWNERS, CHANNELS, ISSUES = 1000, 200, 20, 200, 600
+PROJECTS, OWNERS, CHANNELS, ISSUES = 200, 20, 200, 600
 TEAM = "T0HARBOR01"
 A_MINUTE = 300
 HOUR = timedelta(hours=1)
+ADDED_A_SECOND = 50  # slowly reckoned: all of them must be there before they are due
+
+
+async def rows(directory: Path, count: int) -> list[Row]:
+    """So many due at once, in a process of its own."""
+    async with running(directory, "tests.benchmarks.digests") as side:
+        told = await side.ask(str(count), 60 + 2 * count)
+    assert told["posted"] == count, told
+    assert not told["violations"], told
+    name = f"{count} digests due at once"
+    return [
+        Row(f"{name}, beside what Slack's rates force", told["seconds"], told["forced"], "s"),
+        Row(f"{name}: requests to the service", told["requests"], None, "requests"),
+        Row(f"{name}: CPU, service and Slack with it", told["cpu"], None, "s"),
+    ]
 
 
 def company(now: datetime) -> Data:
@@ -69,12 +89,12 @@ def company(now: datetime) -> Data:
     return data
 
 
-async def add_digests(bot: Bot, now: datetime) -> None:
+async def add_digests(bot: Bot, now: datetime, count: int) -> None:
     """All of them due now, an hour after the last ones."""
     for number in range(1, OWNERS + 1):
         owner = Owner(None, TEAM, f"U{number}")
         await bot.store.links.put(owner, SecretStr(f"key-{number}"), number, f"User {number}")
-    for number in range(DIGESTS):
+    for number in range(count):
         await bot.store.digests.add(
             Owner(None, TEAM, f"U{number % OWNERS + 1}"),
             "User",
@@ -103,10 +123,10 @@ def requests() -> dict[str, int]:
     }
 
 
-async def measure() -> None:
-    """Runs it once and prints the figures."""
+async def measure(count: int) -> dict[str, Any]:
+    """Runs it once; the figures."""
     telemetry.configure("console", "warning")
-    now = (datetime.now(UTC) + timedelta(seconds=20)).replace(microsecond=0)
+    now = (datetime.now(UTC) + timedelta(seconds=5 + count / ADDED_A_SECOND)).replace(microsecond=0)
     async with AsyncExitStack() as closing:
         directory = closing.enter_context(TemporaryDirectory())
         tracker = Tracker(company(now))
@@ -133,7 +153,7 @@ async def measure() -> None:
         )
         await bot.start()
         closing.push_async_callback(bot.stop, 5)
-        await add_digests(bot, now)
+        await add_digests(bot, now, count)
 
         def posts() -> int:
             return sum(bool(m.metadata) for those in workspace.state.messages.values() for m in those)
@@ -141,16 +161,25 @@ async def measure() -> None:
         while datetime.now(UTC) < now:
             await asyncio.sleep(0.05)
         cpu, started = time.process_time(), time.monotonic()
-        while posts() < DIGESTS and time.monotonic() - started < 3 * DIGESTS / A_MINUTE * 60:
-            await asyncio.sleep(0.2)
-        seconds, cpu = time.monotonic() - started, time.process_time() - cpu
-        forced = DIGESTS / A_MINUTE * 60
-        sys.stdout.write(
-            f"{posts()} digests posted in {seconds:.1f} s, of which Slack's rates force {forced:.0f} s\n"
-            f"{sum(requests().values())} requests to the service: {requests()}\n"
-            f"{cpu:.1f} s of CPU, the service and Slack included; {len(workspace.violations)} rules broken\n"
-        )
+        forced = count / A_MINUTE * 60
+        while posts() < count and time.monotonic() - started < 3 * forced:
+            await asyncio.sleep(0.1)
+        return {
+            "posted": posts(),
+            "seconds": time.monotonic() - started,
+            "forced": forced,
+            "requests": sum(requests().values()),
+            "cpu": time.process_time() - cpu,
+            "violations": len(workspace.violations),
+        }
+
+
+def main() -> None:
+    """Posts as many as it is asked to."""
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(asyncio.run(measure(int(line)))) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    asyncio.run(measure())
+    main()

@@ -57,6 +57,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
     for module, limit in BUSY:  # nor is it any fault that is looked for here when the machine is slow
         monkeypatch.setattr(module, limit, 60)
+    monkeypatch.setattr(handling, "PATIENCE", 60)  # what is said meanwhile is no answer to what was done
     monkeypatch.setattr(handling, "OPTIONS_TIME", 4)  # less than a slow service is silent
     monkeypatch.setattr(rates, "PER_MINUTE", {})
     monkeypatch.setattr(rates, "MESSAGE_BURST", 10**6)

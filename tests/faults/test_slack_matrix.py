@@ -56,6 +56,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pauses, "PAUSE", 0.02)
     for module, limit in BUSY:
         monkeypatch.setattr(module, limit, IN_TIME)
+    monkeypatch.setattr(handling, "PATIENCE", 60)  # a slow machine is no slow service
     monkeypatch.setattr(pacing, "SECONDS_PER_CHANNEL", 0)
     monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
     monkeypatch.setattr(rates, "PER_MINUTE", {})

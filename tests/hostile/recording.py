@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bot.sandbox.people import PEOPLE
+from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Answer, Kind
 from bot.slack import register
 from tests.journeys.office import Office
@@ -38,6 +39,13 @@ class Recorded:
         text = json.dumps(self.payload).replace(SLACK, office.workspace.url)
         moved: JSON = json.loads(text.replace(SERVICE, office.tracker.url))
         return moved
+
+
+GONE: tuple[JSON, ...] = (
+    {"type": "app_uninstalled", "event_ts": "1.1"},
+    {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": ["U0ISSUEBOT"]}, "event_ts": "1.2"},
+)
+"""What Slack says when the bot was taken out, which nobody can do in the local one."""
 
 
 @cache
@@ -116,6 +124,9 @@ async def _record(directory: Path) -> dict[str, list[JSON]]:
         async for _ in doing.way(scene):
             await scene.settled()
         await scene.settled()
+    for event in GONE:
+        payload = payloads.event(office.workspace.state, event, shared=False)
+        await office.workspace._delivery.deliver("events_api", payload, takes_answer=False)
     files: dict[str, list[JSON]] = {}
     for name, (kind, text) in sorted(recorder.found.items()):
         one = {"name": name, "kind": kind, "payload": recorder.cleaned(text)}

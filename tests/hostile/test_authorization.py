@@ -15,7 +15,7 @@ from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.slack.listeners.digests import BUTTONS
 from bot.slack.register import ACTIONS, CLOSED, EVENTS, OPTIONS, RESUMING, SHORTCUTS
-from tests.hostile.recording import name_of
+from tests.hostile.recording import GONE, name_of
 from tests.hostile.scene import (
     ALL_FORMS,
     ANA,
@@ -215,6 +215,8 @@ LINKS = ("{url}", "http://[", "{url}99999999999999999999", "", None)
 def events(scene: Scene) -> Iterator[tuple[Kind, JSON]]:
     """Links and details, asked for by others, from places that aren't theirs, and malformed."""
     state = scene.office.workspace.state
+    for gone in GONE:
+        yield "events_api", payloads.event(state, gone, shared=False)
     url = f"{scene.watched.url}/issues/{scene.hidden}"
     for user_id in (BEN.user_id, GWEN, LENA, None):
         for channel in (scene.where, scene.office.channel_id("partners"), "C0NOWHERE", "COMPOSER", None):

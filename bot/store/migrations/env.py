@@ -9,6 +9,7 @@ context.configure(
     target_metadata=Table.metadata,
     transactional_ddl=True,
     render_as_batch=True,
+    on_version_apply=context.config.attributes["on_version_apply"],
 )
 with context.begin_transaction():
     context.run_migrations()

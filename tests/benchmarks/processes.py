@@ -1,0 +1,127 @@
+"""The sides of a comparison, each in a process of its own, looked at from outside (Linux: by /proc)."""
+
+import asyncio
+import json
+import os
+import re
+import socket
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from bot.config import Settings
+
+ROOT = Path(__file__).parents[2]
+SECONDS_TO_START = 30
+SECONDS_TO_STOP = 15
+SECONDS_FOR_A_TASK = 120
+
+
+class Side:
+    """A running Python module; what it prints but its answers goes to a file in the working directory."""
+
+    def __init__(self, process: Process, log: Path) -> None:
+        self._process = process
+        self._log = log
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of CPU so far, all its threads together."""
+        fields = self._read("stat").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def megabytes(self) -> float:
+        """Resident memory now."""
+        return self._kilobytes("VmRSS") / 1024
+
+    @property
+    def peak_megabytes(self) -> float:
+        """The most resident memory since `forget_peak`."""
+        return self._kilobytes("VmHWM") / 1024
+
+    def forget_peak(self) -> None:
+        """Begin anew with `peak_megabytes`."""
+        self._path("clear_refs").write_text("5")
+
+    async def ask(self, task: str = "", seconds: float = SECONDS_FOR_A_TASK) -> dict[str, Any]:
+        """Give it a task, for those that read tasks from their standard input; its answer."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(f"{task}\n".encode())
+        async with asyncio.timeout(seconds):
+            line = await self._process.stdout.readline()
+        assert line, self._log.read_text(errors="replace")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    async def answers(self, url: str, *statuses: int) -> None:
+        """Wait until it answers there, with one of these statuses (any, without)."""
+        async with aiohttp.ClientSession() as http, asyncio.timeout(SECONDS_TO_START):
+            while not await _answered(http, url, statuses):
+                assert self._process.returncode is None, self._log.read_text(errors="replace")
+                await asyncio.sleep(0.005)
+
+    async def stop(self) -> None:
+        """SIGTERM, and SIGKILL where that doesn't help."""
+        if self._process.returncode is None:
+            self._process.terminate()
+        try:
+            await asyncio.wait_for(self._process.wait(), SECONDS_TO_STOP)
+        except TimeoutError:
+            self._process.kill()
+            await self._process.wait()
+
+    def _path(self, name: str) -> Path:
+        return Path(f"/proc/{self._process.pid}/{name}")
+
+    def _read(self, name: str) -> str:
+        return self._path(name).read_text()
+
+    def _kilobytes(self, name: str) -> int:
+        return int(re.findall(rf"{name}:\s+(\d+)", self._read("status"))[0])
+
+
+async def _answered(http: aiohttp.ClientSession, url: str, statuses: tuple[int, ...]) -> bool:
+    try:
+        async with http.get(url) as answer:
+            return not statuses or answer.status in statuses
+    except aiohttp.ClientError:
+        return False
+
+
+@asynccontextmanager
+async def running(
+    directory: Path, *arguments: str, variables: Mapping[str, str] | None = None
+) -> AsyncIterator[Side]:
+    """`python -m …` as long as the block lasts, without settings of whoever runs this."""
+    bare = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
+    log = directory / f"{arguments[0]}-{time.monotonic_ns()}.log"
+    with log.open("wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", *arguments),
+            cwd=directory,
+            env={**bare, "PYTHONPATH": str(ROOT), **(variables or {})},
+            stdin=PIPE,
+            stdout=PIPE if arguments[0].startswith("tests.") else output,
+            stderr=output,
+        )
+    side = Side(process, log)
+    try:
+        yield side
+    finally:
+        await side.stop()
+
+
+def free_port() -> int:
+    """A port that nothing listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port

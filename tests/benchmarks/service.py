@@ -1,0 +1,112 @@
+"""The service of the comparisons, in a process of its own: `python -m tests.benchmarks.service PORT`.
+
+The reference service with the demo's data; below `/near` and `/far` lie 5,000 issues that were made
+beforehand, so that its own work is next to nothing, and each request to `/far` takes 50 ms. Uploads are
+counted, and one copy of the content stands for all of them.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from unittest import mock
+
+from aiohttp import web
+
+from bot.sandbox.demo import demo_data
+from bot.sandbox.tracker import files
+from bot.sandbox.tracker.server import Tracker
+
+ISSUES = 5000
+LATENCY = 0.05
+LARGEST = 1024**3
+MOST = 100  # rows in an answer, whatever was asked for
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def issue(number: int) -> str:
+    """An issue as the interface's list has it."""
+    return json.dumps(
+        {
+            "id": number,
+            "project": {"id": 1, "name": "Webshop"},
+            "tracker": {"id": 1, "name": "Bug"},
+            "status": {"id": 1, "name": "New", "is_closed": False},
+            "priority": {"id": 2, "name": "Normal"},
+            "author": {"id": 5, "name": "Ana Ruiz"},
+            "assigned_to": {"id": 6, "name": "Ben Okafor"},
+            "category": {"id": 3, "name": "Checkout"},
+            "subject": f"Number {number} of the things that are to be done about the checkout",
+            "description": "The page stays blank after the card was accepted.\r\n\r\n* open\r\n* pay\r\n" * 4,
+            "start_date": "2026-03-02",
+            "due_date": None,
+            "done_ratio": 30,
+            "is_private": False,
+            "estimated_hours": 2.5,
+            "custom_fields": [{"id": 1, "name": "Browser", "value": "Firefox"}],
+            "created_on": "2026-03-02T08:15:00Z",
+            "updated_on": "2026-03-09T16:40:12Z",
+            "closed_on": None,
+        }
+    )
+
+
+class Service:
+    """The application, and what was asked of it."""
+
+    def __init__(self) -> None:
+        self._issues = [issue(number) for number in range(1, ISSUES + 1)]
+        self._seen: list[tuple[str, str]] = []
+        self._uploaded_at = 0.0
+        self._content = b""
+
+    def app(self) -> web.Application:
+        """The reference service with all this in it."""
+        app = Tracker(demo_data(datetime.now(UTC)), max_upload=LARGEST, issue_updates=True).app()
+        app.middlewares.insert(0, self._noting)
+        app.router.add_get("/{where:near|far}/issues.json", self._list)
+        app.router.add_get("/seen", self._tell)
+        return app
+
+    @web.middleware
+    async def _noting(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.path != "/seen":
+            self._seen.append((request.method, request.path_qs))
+        return await handler(request)
+
+    async def _list(self, request: web.Request) -> web.Response:
+        if request.match_info["where"] == "far":
+            await asyncio.sleep(LATENCY)
+        offset, limit = int(request.query.get("offset", 0)), min(MOST, int(request.query.get("limit", 25)))
+        rows = ",".join(self._issues[offset : offset + limit])
+        counts = f'"total_count":{ISSUES},"offset":{offset},"limit":{limit}'
+        return web.Response(text=f'{{"issues":[{rows}],{counts}}}', content_type="application/json")
+
+    async def _tell(self, _request: web.Request) -> web.Response:
+        """What was asked since the last time, and when the last upload was through."""
+        seen, self._seen = self._seen, []
+        return web.json_response({"seen": seen, "uploaded_at": self._uploaded_at})
+
+    async def swallow(self, request: web.Request, _most: int) -> bytes:
+        """Read an upload to its end."""
+        size = 0
+        async for piece in request.content.iter_any():
+            size += len(piece)
+        self._uploaded_at = time.monotonic()
+        if len(self._content) != size:
+            self._content = bytes(size)
+        return self._content
+
+
+def main() -> None:
+    """Serves until it is stopped."""
+    service = Service()
+    with mock.patch.object(files, "_content", service.swallow):
+        web.run_app(service.app(), host="127.0.0.1", port=int(sys.argv[1]), access_log=None, print=None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""The bot as in production, and the bare Bolt app, between the same Slack and the same service."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+from pydantic import SecretStr
+
+from bot.sandbox.people import ANA
+from bot.service.client import Client
+from bot.store.engine import Database
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.store.vault import Vault
+from tests.benchmarks.processes import Side, free_port, running
+from tests.benchmarks.slack import SECRET, TEAM, TOKEN, USER, Slack
+
+
+@dataclass
+class Scene:
+    """Slack and the service, both up, and somebody linked in the bot's database."""
+
+    directory: Path
+    slack: Slack
+    service_url: str
+    encryption_key: str
+
+    @asynccontextmanager
+    async def bot(self) -> AsyncIterator[tuple[Side, str]]:
+        """The bot, ready, and its address."""
+        port = free_port()
+        variables = {
+            "SLACK_BOT_TOKEN": TOKEN,
+            "SLACK_SIGNING_SECRET": SECRET,
+            "SLACK_API_URL": f"{self.slack.url}/api/",
+            "SERVICE_BASE_URL": self.service_url,
+            "DATABASE_URL": f"sqlite:///{self.directory / 'bot.db'}",
+            "ENCRYPTION_KEYS": self.encryption_key,
+            "HOST": "127.0.0.1",
+            "PORT": str(port),
+            "LOG_FORMAT": "json",
+        }
+        async with running(self.directory, "bot", "run", variables=variables) as side:
+            await side.answers(f"http://127.0.0.1:{port}/readyz", 200)
+            yield side, f"http://127.0.0.1:{port}"
+
+    @asynccontextmanager
+    async def bare(self, requests: str) -> AsyncIterator[tuple[Side, str]]:
+        """The bare app, listening, and its address; `requests` are those that it makes, as JSON."""
+        port = free_port()
+        variables = {
+            "SLACK": f"{self.slack.url}/api/",
+            "SECRET": SECRET,
+            "SERVICE": self.service_url,
+            "SERVICE_KEY": ANA.api_key,
+            "REQUESTS": requests,
+            "PORT": str(port),
+        }
+        async with running(self.directory, "tests.benchmarks.bare", variables=variables) as side:
+            await side.answers(f"http://127.0.0.1:{port}/")
+            yield side, f"http://127.0.0.1:{port}"
+
+    async def seen(self) -> tuple[list[str], float]:
+        """What the service was asked since the last time, and when its last upload was through."""
+        async with aiohttp.ClientSession() as http, http.get(f"{self.service_url}/seen") as answer:
+            told = await answer.json()
+        return [path for _, path in told["seen"]], told["uploaded_at"]
+
+
+@asynccontextmanager
+async def scene(directory: Path) -> AsyncIterator[Scene]:
+    """The doubles, for as long as the block lasts."""
+    async with AsyncExitStack() as closing:
+        slack = await closing.enter_async_context(Slack())
+        port = free_port()
+        service = await closing.enter_async_context(running(directory, "tests.benchmarks.service", str(port)))
+        url = f"http://127.0.0.1:{port}"
+        await service.answers(f"{url}/seen", 200)
+        key = Vault.generate_key()
+        database = Database(f"sqlite:///{directory / 'bot.db'}")
+        closing.push_async_callback(database.close)
+        await database.open()
+        async with Client(url) as client:
+            user = await client.get_user(SecretStr(ANA.api_key))
+        await Store(database, Vault((key,))).links.put(
+            Owner(None, TEAM, USER), SecretStr(ANA.api_key), user.id, ANA.name
+        )
+        yield Scene(directory, slack, url, key.get_secret_value())

@@ -1,0 +1,157 @@
+"""Slack of the comparisons: signs and sends payloads, hears the answers, hands out one large file."""
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass
+from typing import Any, Self
+from urllib.parse import urlencode
+
+import aiohttp
+from aiohttp import web
+from slack_sdk.signature import SignatureVerifier
+
+TEAM, USER, CHANNEL = "T0HARBOR01", "U0ANA0001", "C0GENERAL1"
+TOKEN, SECRET = "xoxb-1-1-a", "0123456789abcdef0123456789abcdef"
+FILE_SIZE = 200 * 1000 * 1000
+PIECE = bytes(256 * 1024)
+SECONDS_TO_ANSWER = 30
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds until a payload was acknowledged, and until its answer was there."""
+
+    acknowledged: float
+    answered: float
+
+
+class Slack:
+    """The Web API as far as it is called, response URLs, and one file of 200 MB; use it in a `with`."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, asyncio.Future[float]] = {}
+        self._shown: list[str] = []
+        self._number = 0
+
+    async def __aenter__(self) -> Self:
+        app = web.Application(client_max_size=10**6)
+        app.router.add_route("*", "/api/{method}", self._call)
+        app.router.add_post("/commands/{name}", self._answered)
+        app.router.add_get("/files/large", self._file)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        self._http = aiohttp.ClientSession()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.close()
+        await self._runner.cleanup()
+
+    async def command(self, to: str, typed: str) -> Times:
+        """Send a slash command, and wait for its answer."""
+        self._number += 1
+        name, _, text = typed.partition(" ")
+        token = f"{time.monotonic_ns()}.{self._number}"
+        self._answers[token] = answer = asyncio.get_running_loop().create_future()
+        body = urlencode(
+            {
+                "command": name,
+                "text": text,
+                "team_id": TEAM,
+                "user_id": USER,
+                "user_name": "ana",
+                "channel_id": CHANNEL,
+                "channel_name": "general",
+                "api_app_id": "A0ISSUEBOT",
+                "trigger_id": token,
+                "response_url": f"{self.url}/commands/{token}",
+            }
+        )
+        began = time.perf_counter()
+        await self._send(to, body)
+        acknowledged = time.perf_counter() - began
+        async with asyncio.timeout(SECONDS_TO_ANSWER):
+            return Times(acknowledged, await answer - began)
+
+    async def submit_file(self, to: str, name: str, issue: int) -> None:
+        """Submit the form that attaches the large file to an issue, and wait until that is said."""
+        values = {"files": {"files": {"type": "file_input", "files": [self._object(name)]}}}
+        view = {
+            "id": f"V{name}",
+            "team_id": TEAM,
+            "type": "modal",
+            "callback_id": "files.attach",
+            "private_metadata": json.dumps({"issue": issue, "place": {"channel_id": CHANNEL}}),
+            "title": {"type": "plain_text", "text": "Attach files"},
+            "blocks": [],
+            "hash": "1",
+            "state": {"values": values},
+        }
+        user = {"id": USER, "team_id": TEAM, "username": "ana", "name": "ana"}
+        payload = {"type": "view_submission", "team": {"id": TEAM}, "user": user, "view": view}
+        body = urlencode({"payload": json.dumps(payload | {"trigger_id": name})})
+        self._shown = [await self._send(to, body)]
+        async with asyncio.timeout(SECONDS_TO_ANSWER):
+            while not any(f"{name}* attached" in said for said in self._shown):
+                await asyncio.sleep(0.01)
+
+    async def _send(self, to: str, body: str) -> str:
+        now = str(int(time.time()))
+        signature = SignatureVerifier(SECRET).generate_signature(timestamp=now, body=body)
+        headers = {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "X-Slack-Request-Timestamp": now,
+            "X-Slack-Signature": str(signature),
+        }
+        async with self._http.post(f"{to}/slack/events", data=body, headers=headers) as answer:
+            said = await answer.text()
+            assert answer.status == 200, said
+        return said
+
+    async def _call(self, request: web.Request) -> web.Response:
+        given = await request.json() if request.content_type == "application/json" else request.query
+        answer: dict[str, Any] = {"ok": True}
+        match request.match_info["method"]:
+            case "auth.test":
+                answer |= {"team_id": TEAM, "team": "Harbor", "url": f"{self.url}/"}
+                answer |= {"user_id": "U0BOT", "bot_id": "B0BOT", "user": "bot"}
+            case "users.info":
+                answer |= {"user": {"id": USER, "team_id": TEAM, "real_name": "Ana", "tz": "UTC"}}
+            case "files.info":
+                answer |= {"file": self._object(str(given["file"]))}
+            case "views.update":
+                self._shown.append(json.dumps(given))
+        return web.json_response(answer, headers={"X-OAuth-Scopes": "commands"})
+
+    async def _answered(self, request: web.Request) -> web.Response:
+        heard = time.perf_counter()
+        said = await request.text()
+        assert "blocks" in said, said
+        answer = self._answers.pop(request.match_info["name"], None)
+        if answer is not None:
+            answer.set_result(heard)
+        return web.Response(text="ok")
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        answer = web.StreamResponse(headers={"Content-Length": str(FILE_SIZE)})
+        answer.content_type = "application/octet-stream"
+        await answer.prepare(request)
+        for sent in range(0, FILE_SIZE, len(PIECE)):
+            await answer.write(PIECE[: FILE_SIZE - sent])
+        await answer.write_eof()
+        return answer
+
+    def _object(self, name: str) -> dict[str, Any]:
+        return {
+            "id": name,
+            "user": USER,
+            "name": name,
+            "title": name,
+            "mimetype": "application/octet-stream",
+            "size": FILE_SIZE,
+            "url_private": f"{self.url}/files/large",
+            "url_private_download": f"{self.url}/files/large",
+        }

@@ -1,0 +1,68 @@
+"""Makes the README's pictures anew from the sandbox, with Chromium: `python -m tests.browser.pictures`."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+from playwright.async_api import Page, ViewportSize, async_playwright, expect
+
+from bot.app_sandbox import Sandbox
+from tests.browser.visitor import Visitor
+
+PICTURES = Path(__file__).parents[2] / ".github" / "pictures"
+WINDOW: ViewportSize = {"width": 1120, "height": 760}
+
+
+async def main() -> None:
+    """Acts as Ana on the page, and takes a picture of each thing that is worth one."""
+    sandbox = Sandbox(port=0, service_port=0)
+    await sandbox.start()
+    async with async_playwright() as playwright:
+        program = shutil.which("chromium") or shutil.which("chromium-browser")
+        browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        page = await browser.new_page(viewport=WINDOW)
+        await page.goto(sandbox.url)
+        ana = Visitor(page)
+        await ana.acts_as("Ana Ruiz")
+        await _form(ana)
+        await _search(ana)
+        await _digest(ana)
+        await browser.close()
+    await sandbox.stop()
+
+
+async def _form(ana: Visitor) -> None:
+    await ana.opens("# webshop")
+    await ana.uses_shortcut(ana.message("A customer").first, "Create an issue")
+    await expect(ana.form("New issue").get_by_label("Subject")).not_to_be_empty()
+    await _taken(ana.page, "form")
+    await ana.submits(ana.form("New issue"), "Cancel")
+
+
+async def _search(ana: Visitor) -> None:
+    await ana.types("/issues to:me priority:high")
+    await expect(ana.message("Assignee: me")).to_be_visible()
+    await _taken(ana.page, "search")
+
+
+async def _digest(ana: Visitor) -> None:
+    await ana.opens("# triage")
+    for subject, options in (
+        ("The voucher field is too short", "priority:high to:me"),
+        ("Gift wrapping can't be ordered", "priority:urgent"),
+        ("Pay by invoice", "tracker:feature"),
+    ):
+        await ana.types(f"/issue new {subject} {options} project:webshop")
+        await expect(ana.message("created").filter(has_text=subject)).to_be_visible()
+    await ana.types("/digest now")
+    await expect(ana.message("3 new issues").last).to_be_visible()
+    await _taken(ana.page, "digest")
+
+
+async def _taken(page: Page, name: str) -> None:
+    await page.mouse.move(0, 0)
+    await page.screenshot(path=PICTURES / f"{name}.png", animations="disabled")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,223 @@
+"""The documents name nothing that isn't there, and leave out nothing that an administrator needs."""
+
+import ast
+import configparser
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import SecretStr
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from bot import app
+from bot.cli import program
+from bot.config import Settings
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = ("README.md", "SECURITY.md", "CHANGELOG.md")
+SETTINGS = {name.upper(): field.default for name, field in Settings.model_fields.items()}
+OF_OTHERS = {"POSTGRES_USER", "POSTGRES_PASSWORD", "ISSUEBOT_MATRIX"}
+"""Variables of the database's image, and of the tests."""
+SMALL = 200_000
+SENTENCES = 15
+HOLE = "\0"
+
+
+def _blocks(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+
+
+def _section(heading: str) -> str:
+    return re.split(r"^#+ ", TEXT.partition(f"# {heading}\n")[2], flags=re.MULTILINE)[0]
+
+
+def _rows(heading: str) -> list[list[str]]:
+    rows = [line for line in _section(heading).splitlines() if line.startswith("| ")][1:]
+    return [re.split(r"(?<!\\)\|", row.strip("| ")) for row in rows]
+
+
+def _codes(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+def _plain(default: object) -> str:
+    if isinstance(default, SecretStr):
+        return default.get_secret_value()
+    return ",".join(default) if isinstance(default, tuple) else str(default)
+
+
+def _used_commands() -> list[str]:
+    """What stands behind `issuebot` in code, less the names of Docker's image and container."""
+    spans = _codes(re.sub(r"^```.*?^```$", "", TEXT, flags=re.DOTALL | re.MULTILINE))
+    code = re.sub(r" \\\n *", " ", "\n".join([*_blocks("(?:sh|ini)"), *spans]))
+    code = re.sub(r"docker (build|run|exec)\b.*? issuebot\b", "", code)
+    return re.findall(r"\bissuebot ([a-z]+(?: [a-z]+| --[a-z-]+[ =][^\s]+| --[a-z-]+)*)", code)
+
+
+def _leaf(words: list[str]) -> Any:
+    """The command of these words, which are taken off."""
+    command: Any = get_command(program)
+    while words and isinstance(command, TyperGroup):
+        command = command.commands.get(words.pop(0))
+    return None if isinstance(command, TyperGroup) else command
+
+
+def _leaves(command: Any, name: str = "issuebot") -> Iterator[tuple[str, Any]]:
+    """Every command by its whole name."""
+    if isinstance(command, TyperGroup):
+        for word, one in command.commands.items():
+            yield from _leaves(one, f"{name} {word}")
+    else:
+        yield name, command
+
+
+def _options(command: Any) -> set[str]:
+    return {option for parameter in command.params for option in parameter.opts}
+
+
+def test_every_command_and_option_that_it_names_exists() -> None:
+    used = _used_commands()
+    unknown = []
+    for line in used:
+        words = line.replace("=", " ").split()
+        command = _leaf(words)
+        options = {word for word in words if word.startswith("--")}
+        if command is None or options - _options(command):
+            unknown.append(line)
+
+    assert {"sandbox", "run", "check", "keys rotate"} <= set(used)
+    assert unknown == []
+
+
+def test_every_command_is_named_with_all_its_options() -> None:
+    commands = dict(_leaves(get_command(program)))
+    options = {option for command in commands.values() for option in _options(command)}
+
+    assert [name for name in commands if f"`{name}`" not in TEXT] == []
+    assert [option for option in sorted(options) if option not in TEXT] == []
+
+
+@pytest.mark.parametrize("document", ["README.md", "SECURITY.md", ".env.example"])
+def test_every_variable_that_it_names_exists(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    named = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", text)) | set(
+        re.findall(r"^#?([A-Z]+)=", text, re.MULTILINE)
+    )
+
+    assert sorted(named - SETTINGS.keys() - OF_OTHERS) == []
+
+
+def test_every_setting_is_in_the_table_with_its_default() -> None:
+    table = {}
+    for names, defaults, _ in _rows("Settings"):
+        given = _codes(defaults)
+        table.update(dict(zip(_codes(names), given or [""] * len(_codes(names)), strict=True)))
+
+    assert table == {name: _plain(default) for name, default in SETTINGS.items()}
+
+
+def test_what_is_left_out_of_the_example_is_the_default() -> None:
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    left_out = dict(re.findall(r"^#([A-Z_]+)=(.*)$", example, re.MULTILINE))
+    filled_in = re.findall(r"^([A-Z_]+)=", example, re.MULTILINE)
+
+    assert left_out.keys() | set(filled_in) == SETTINGS.keys()
+    assert {name: _plain(SETTINGS[name]) for name in left_out} == left_out
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_link_leads_somewhere(document: str) -> None:
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", (ROOT / document).read_text(encoding="utf-8")):
+        path, _, anchor = target.partition("#")
+        if path.startswith("https:"):
+            continue
+        file = ROOT / (path or document)
+        if not file.is_file() or (anchor and anchor not in _anchors(file)):
+            broken.append(target)
+
+    assert broken == []
+
+
+def _anchors(document: Path) -> set[str]:
+    """As GitHub makes them of headings."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_file_of_ours_that_it_names_is_there() -> None:
+    named = re.findall(r"(?<![\w/.])((?:bot|tests|\.ci|\.github)/[\w./-]*\w)", TEXT)
+
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_pictures_are_small_and_shown() -> None:
+    pictures = list((ROOT / ".github" / "pictures").iterdir())
+
+    assert pictures
+    assert [p.name for p in pictures if f"(.github/pictures/{p.name})" not in TEXT] == []
+    assert [p.name for p in pictures if p.stat().st_size > SMALL or p.read_bytes()[1:4] != b"PNG"] == []
+
+
+def test_the_compose_file_configures_what_exists() -> None:
+    (block,) = _blocks("yaml")
+    services = yaml.safe_load(block)["services"]
+    bot, database = services["bot"], services["database"]
+
+    assert bot["environment"].keys() <= SETTINGS.keys()
+    given = {name.lower(): value for name, value in bot["environment"].items()}
+    address = given["database_url"] = given["database_url"].replace("${POSTGRES_PASSWORD:?}", "s3cret")
+    assert Settings.model_validate(given).database_url == address
+    assert f"://{database['environment']['POSTGRES_USER']}:" in address
+    assert bot["ports"][0].endswith(f":{SETTINGS['PORT']}")
+    assert bot["read_only"] is True
+
+
+def test_the_bot_is_given_the_time_to_stop() -> None:
+    needed = app.SECONDS_TO_BE_LEFT + inspect.signature(app.Bot.stop).parameters["grace"].default
+    given = re.findall(r"--stop-timeout (\d+)|stop_grace_period: (\d+)s|TimeoutStopSec=(\d+)", TEXT)
+
+    assert len(given) == 3
+    assert all(int("".join(seconds)) > needed for seconds in given)
+
+
+def test_the_unit_starts_what_was_installed_where_it_may_write() -> None:
+    (block,) = _blocks("ini")
+    unit = configparser.ConfigParser()
+    unit.optionxform = str  # type: ignore[assignment]
+    unit.read_string(block)
+    service, commands = unit["Service"], "\n".join(_blocks("sh"))
+
+    assert service["ExecStart"].removesuffix("/bin/issuebot run") in re.findall(r"-m venv (\S+)", commands)
+    assert service["WorkingDirectory"] == service["ReadWritePaths"]
+    assert f"--home-dir {service['WorkingDirectory']} --create-home {service['User']}\n" in commands
+    assert f"{service['WorkingDirectory']}/.env\n" in commands
+
+
+def test_every_sentence_in_troubleshooting_is_one_that_the_bot_says() -> None:
+    quoted = [match[1] for row in _rows("Troubleshooting") if (match := re.match(r"\*(.+)\*", row[0]))]
+    said = "\n".join(text for path in (ROOT / "bot").rglob("*.py") for text in _texts(path))
+
+    assert len(quoted) > SENTENCES
+    assert [sentence for sentence in quoted if not re.search(_pattern(sentence), said)] == []
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """The program's strings; what is filled in is a hole."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.JoinedStr):
+            parts = [str(part.value) if isinstance(part, ast.Constant) else HOLE for part in node.values]
+            yield "".join(parts).replace("{service}", HOLE)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value.replace("{service}", HOLE)
+
+
+def _pattern(sentence: str) -> str:
+    return re.escape(sentence).replace("Tracker", HOLE).replace("…", HOLE)
