@@ -4,12 +4,13 @@ import base64
 import dataclasses
 import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import pytest
+import stamina
 from aiohttp import web
 from pydantic import SecretStr
 from sqlalchemy import text
@@ -116,6 +117,13 @@ async def test_check_tells_when_slack_and_the_service_are_away(sandbox: Sandbox)
 
     assert all(line.startswith("wrong ") for line in findings.values())
     assert "SERVICE_BASE_URL: doesn't answer" in findings["SERVICE_BASE_URL"]
+
+
+@pytest.fixture(autouse=True)
+def _impatient() -> Iterator[None]:
+    """What isn't there is asked once."""
+    with stamina.set_testing(True, attempts=1):
+        yield
 
 
 class Slack:

@@ -51,7 +51,7 @@ LOOKED_UP = re.compile(r"(POST|PUT|PATCH) /(issues|projects|attachments/|users/|
 """Writes that can be looked up afterwards: not uploads, new accounts and changed time."""
 UNSEEN = frozenset({"timelog on a project"})
 """What can't be looked up all the same: only an issue's spent hours are summed up."""
-LESS = frozenset({"issue show"})
+LESS = frozenset({"issue show", "menu: share"})
 """What is shown all the same without what couldn't be read beside it."""
 SILENCE = re.compile(r'"options": \[\]\}$|\[\]$')
 """Nothing offered, and a link that stays as it was."""

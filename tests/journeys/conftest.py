@@ -9,7 +9,7 @@ import pytest
 from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
-from bot.slack import submission
+from bot.slack import handling, submission
 from bot.usecases import assigning, files, issues, projects, timelog
 from tests.journeys.office import Office
 from tests.journeys.person import Person
@@ -67,6 +67,7 @@ async def wire(service: Tracker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     """What lies between an office and its service, and can fail; nothing comes late that is looked for."""
     for usecase in (assigning, files, issues, projects, timelog):
         monkeypatch.setattr(usecase, "LOOKS", (0.05, 0.1))
+    monkeypatch.setattr(handling, "PATIENCE", 60)
     wire = Wire(service.url)
     await wire.up()
     yield wire

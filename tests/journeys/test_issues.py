@@ -234,6 +234,19 @@ async def test_sharing_shows_the_issue_to_the_channel_but_never_a_private_one(
     assert "Share here" not in text_of(card)
 
 
+async def test_what_became_private_is_not_shared_from_an_older_answer(office: Office, ana: Person) -> None:
+    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and i.author_id == ANA)
+    issue.is_private = False
+    card = await ana.ask(f"/issue {issue.id}")
+    issue.is_private = True
+    count = len(await ana.messages())
+
+    said = await ana.after(ana.press(card, "Share here"))
+
+    assert "is private and stays with those who may see it" in text_of(said)
+    assert [m["ephemeral"] for m in (await ana.messages())[count:]] == [True]
+
+
 async def _share(person: Person, number: int) -> None:
     await person.press(await person.ask(f"/issue {number}"), "Share here")
 

@@ -32,7 +32,7 @@ from tests.journeys.office import free_port
 from tests.journeys.replicas import Replicas
 from tests.journeys.scene import PROJECTS, Scene
 
-KILLS = int(os.environ.get("ISSUEBOT_REPLICA_KILLS", "3"))
+KILLS = int(os.environ.get("ISSUEBOT_REPLICA_KILLS", "2"))
 PEOPLE_AT_WORK = {"http": 8, "socket": 3}
 DIGESTS = {"http": 10, "socket": 4}
 SERVICE_TAKES = 0.15

@@ -4,6 +4,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from bot.store.engine import Database, DatabaseUnavailableError
 from bot.store.store import Store
@@ -56,6 +57,15 @@ async def test_nothing_is_kept_of_a_transaction_that_failed(database: Database) 
     with pytest.raises(RuntimeError):
         await fail_after_writing()
     assert await store.deliveries.claim("Ev1")
+
+
+async def test_what_the_database_refuses_is_told_without_its_values(database: Database) -> None:
+    with pytest.raises(SQLAlchemyError) as refused:
+        async with database.session() as session:
+            await session.execute(text("insert into nowhere values (:value)"), {"value": "canary"})
+
+    assert "nowhere" in str(refused.value)
+    assert "canary" not in str(refused.value)
 
 
 async def test_writers_wait_for_each_other(store: Store) -> None:

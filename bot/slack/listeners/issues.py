@@ -84,8 +84,8 @@ async def share(turn: Turn, number: int, *, sure: bool = True) -> None:
     """
     shown = await turn.parts.issues.show(turn.owner, number)
     if not sure and not shown.public and not shown.issue.is_private:
-        project = shown.project.name if shown.project else "Its project"
-        await turn.answer(views.card(shown, turn.style, said=f"{project} is not public, so this asks first."))
+        why = f"{shown.project.name} is not public" if shown.project else "I can't tell whether it is public"
+        await turn.answer(views.card(shown, turn.style, said=f"{why}, so this asks first."))
         return
     if shown.issue.is_private:
         raise UserError(

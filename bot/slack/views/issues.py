@@ -269,7 +269,7 @@ def _buttons(shown: Shown, style: Style, *, shareable: bool) -> list[Interactive
         if not shown.public:
             question = confirm(
                 "Share it here?",
-                "This project is not public: others here may not be allowed to see it.",
+                "Its project is not known to be public: others here may not be allowed to see it.",
                 "Share",
             )
         buttons.append(button("Share here", "issue.share", number, confirm=question))
