@@ -173,6 +173,7 @@ def configured(tmp_path: Path) -> Callable[..., Settings]:
         good: dict[str, Any] = {
             "slack_bot_token": SecretStr("xoxb-1"),
             "slack_app_token": SecretStr("xapp-1"),
+            "slack_api_url": f"{HERE}:1/api/",
             "service_base_url": f"{HERE}:1",
             "database_url": f"sqlite:///{tmp_path / 'bot.db'}",
             "encryption_keys": (Vault.generate_key(),),

@@ -15,7 +15,7 @@ from bot.store.digest_runs import RunState
 from bot.store.tables import DigestIssueRow, DigestRunRow
 from tests.journeys.scene import PROJECTS, Scene
 
-DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "10"))
+DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "6"))
 A_SECOND = 3
 LATE_ANSWER = ("chat.postMessage", "late answer:0.3")
 
