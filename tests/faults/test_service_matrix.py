@@ -1,6 +1,6 @@
 """Everything that people do × every fault between the bot and the service × the requests that it makes.
 
-By default each doing meets a fault of every second kind, others than the doing before it, at one of its
+By default each doing meets a fault of every third kind, others than the doing before it, at one of its
 requests, another one from kind to kind. `ISSUEBOT_MATRIX=faults` has each doing meet every fault,
 `ISSUEBOT_MATRIX=all` every fault at every request, once and lastingly.
 """
@@ -95,7 +95,7 @@ def cells(number: int, name: str, asked: Sequence[str]) -> list[Cell]:
     faults = list(chain(*KINDS)) if EXTENT == "faults" else [kind[number % len(kind)] for kind in KINDS]
     found = []
     for turn, fault in enumerate(faults):
-        if EXTENT == "kinds" and (number + turn) % 2 == 0:
+        if EXTENT == "kinds" and (number + turn) % 3:
             continue
         at, lasting = (number + turn) % count, (number + turn // count) % 2 == 0
         found.append(

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -23,7 +24,7 @@ from tests.hostile.sending import Answer, send
 from tests.journeys.digesting import AT
 from tests.journeys.office import TEAM, Office
 from tests.journeys.person import Person
-from tests.journeys.reading import JSON
+from tests.journeys.reading import JSON, until
 from tests.journeys.wire import Wire
 
 KEYS = {person.login: person.api_key for person in PEOPLE}
@@ -138,6 +139,10 @@ class Scene:
         return json.dumps([seen, [view.body for view in views]], default=str)
 
 
+async def _idle(office: Office) -> bool:
+    return not len(office.bot.in_flight)
+
+
 async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: Stranger) -> Scene:
     """Ana, Ben and Chris are linked; Ana has logged time, set a digest, attached, announced and asked."""
     state, data, store = office.workspace.state, tracker.data, office.bot.store
@@ -150,6 +155,7 @@ async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: St
     await there.ask(f'/timelog {ISSUE} 1h activity:design "{HERS}"')
     await there.ask(f"/digest add security daily {AT}")
     announcement = await ana.after(ana.command("/issue new project:webshop For all to see"))
+    await until(partial(_idle, office))
     [entry] = await store.time_entries.latest(ANA, 1)
     [digest] = await store.digests.of_owner(ANA)
     form = {"type": "modal", "callback_id": "search", "title": plain(HERS), "blocks": []}

@@ -71,10 +71,10 @@ class Digests:
 
 
 @pytest.fixture
-async def digests(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Digests]:
+async def digests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Digests]:
     monkeypatch.setattr(digest_posts, "LISTED_FOR", 0)
     wire = SlackWire()
-    office = Office(tmp_path, database_url=url, slack_wire=wire)
+    office = Office(tmp_path, slack_wire=wire)
     await office.open()
     await office.link(ANA.user_id, KEYS["ana"])
     yield Digests(office, wire, Person(office, ANA.user_id))

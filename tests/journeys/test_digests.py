@@ -12,8 +12,6 @@ from tests.journeys.office import TEAM, Office
 from tests.journeys.person import DM, Person
 from tests.journeys.reading import JSON, button_saying, text_of, until
 
-pytestmark = pytest.mark.usefixtures("url")  # on both databases
-
 
 async def test_a_line_adds_one_and_says_back_what_was_understood(office: Office, ana: Person) -> None:
     answer = await ana.ask(f"{WEB} tracker:bug,feature priority:high group:priority empty:yes")
