@@ -1,6 +1,5 @@
 """The form for digests: added and changed, with nothing lost on an error."""
 
-
 from tests.journeys.digesting import AT, KEYS, WEB, stored
 from tests.journeys.office import Office
 from tests.journeys.person import Person
