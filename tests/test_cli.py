@@ -13,15 +13,13 @@ from pydantic import SecretStr
 from typer.testing import CliRunner, Result
 
 from bot.cli import program
-from bot.config import Settings
 from bot.slack.manifest import manifest, to_yaml
 from bot.store.engine import Database
 from bot.store.owner import Owner
 from bot.store.rotation import BATCH
 from bot.store.store import Store
 from bot.store.vault import Vault
-
-BARE = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
+from tests.people import BARE
 
 Command = Callable[..., Result]
 Start = Callable[..., Awaitable[Process]]

@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 
 import structlog
@@ -240,7 +240,9 @@ async def _patiently(turn: Turn) -> AsyncIterator[None]:
     """Says that it goes on, where somebody who isn't in a form has seen nothing for a while."""
 
     async def say() -> None:
-        await asyncio.sleep(PATIENCE)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(turn.heard.wait(), PATIENCE)
+            return
         if not turn.view_id and not turn.at_home:
             await last_resort(turn.answer(sentence(f"One moment: {turn.service} takes its time.")))
 

@@ -1,9 +1,10 @@
 """One payload's turn with the bot: who asked, where, and the ways to answer them."""
 
+import asyncio
 import re
 import time
 from collections.abc import Awaitable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -54,6 +55,8 @@ class Turn:
     view_id: str | None = None
     typed: str | None = None
     """The command as it was typed, to be said back on an error."""
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the person is being told or shown something; the same for the turn's copies."""
 
     @classmethod
     def from_body(cls, parts: Parts, slack: AsyncWebClient, body: JSON) -> "Turn":
@@ -151,12 +154,14 @@ class Turn:
 
     async def answer(self, message: Message, *, replace: bool = False) -> None:
         """Answer privately."""
+        self.heard.set()
         await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
 
     async def announce(self, message: Message) -> Announced:
         """Post where the work was asked for, unless outsiders read along there or can't be ruled out; the
         person can take it back.
         """
+        self.heard.set()
         by = self.owner.user_id if self.body.get("type") == "view_submission" else None
         if channel := self.place.channel_id:
             barred = self.parts.audiences.barred
@@ -169,6 +174,7 @@ class Turn:
 
         `over` is the hash of what it may replace. Raises Unshown, with `hash_conflict` for anything else.
         """
+        self.heard.set()
         if self.view_id:
             await _shown(self.slack.views_update(view_id=self.view_id, view=view, hash=over))
             return

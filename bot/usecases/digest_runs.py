@@ -54,7 +54,7 @@ AT_FIRST = 3
 AT_HAND = 2000
 """How many runs one process has claimed at once."""
 OF_ONE_OWNER = 200
-PATIENCE = 2.0
+PATIENCE = 1.5
 """Seconds that whoever asked for a digest waits for its message; after that it comes without them."""
 READERS = 4
 """How many owners' projects are read at once."""

@@ -1,23 +1,20 @@
 """Where things are done while something else fails: an office, its service, and somebody at work in it."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Data, Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, NEW, NORMAL
 from bot.sandbox.tracker.server import Tracker
 from bot.store.owner import Owner
 from tests.journeys.office import TEAM, Office
 from tests.journeys.person import Person
-from tests.journeys.reading import JSON, input_named, until
+from tests.journeys.reading import JSON, input_named
 
 IDS = {"ana": "U0ANA0001", "ben": "U0BEN0001", "chris": "U0CHRIS01", "gwen": "U0GWEN001"}
-KEYS = {person.login: person.api_key for person in PEOPLE}
 LINKED = ("ana", "chris")
 CHANNEL = "C0GENERAL01"
 LONG = 60
@@ -100,13 +97,7 @@ class Scene:
 
     async def settled(self) -> None:
         """Wait until the bot has nothing in hand and the workspace has delivered all."""
-
-        async def idle() -> bool:
-            return not self.office.workspace._errands._running and not len(self.office.bot.in_flight)
-
-        await until(idle, LONG)
-        await asyncio.sleep(0)
-        await until(idle, LONG)
+        await self.office.idle()
 
     async def after(self, doing: Awaitable[object], login: str = "ana") -> JSON:
         """The latest message that somebody sees once something is done with."""

@@ -12,15 +12,13 @@ from aiohttp import web
 
 from bot import telemetry
 from bot.sandbox.demo import demo_data
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.api import rates
 from bot.slack import pauses
 from tests.hostile.scene import Scene, Stranger, Watched, begun
 from tests.journeys.office import Office
 from tests.journeys.person import Person
-
-KEYS = {person.login: person.api_key for person in PEOPLE}
+from tests.people import KEYS
 
 
 @pytest.fixture

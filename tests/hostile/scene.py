@@ -4,13 +4,11 @@ import asyncio
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from aiohttp import web
 
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
@@ -24,10 +22,10 @@ from tests.hostile.sending import Answer, send
 from tests.journeys.digesting import AT
 from tests.journeys.office import TEAM, Office
 from tests.journeys.person import Person
-from tests.journeys.reading import JSON, until
+from tests.journeys.reading import JSON
 from tests.journeys.wire import Wire
+from tests.people import KEYS
 
-KEYS = {person.login: person.api_key for person in PEOPLE}
 ANA, BEN = Owner(None, TEAM, "U0ANA0001"), Owner(None, TEAM, "U0BEN0001")
 CHRIS = Owner(None, TEAM, "U0CHRIS01")
 GWEN, LENA = "U0GWEN001", "U0LENA0001"
@@ -139,10 +137,6 @@ class Scene:
         return json.dumps([seen, [view.body for view in views]], default=str)
 
 
-async def _idle(office: Office) -> bool:
-    return not len(office.bot.in_flight)
-
-
 async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: Stranger) -> Scene:
     """Ana, Ben and Chris are linked; Ana has logged time, set a digest, attached, announced and asked."""
     state, data, store = office.workspace.state, tracker.data, office.bot.store
@@ -155,7 +149,7 @@ async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: St
     await there.ask(f'/timelog {ISSUE} 1h activity:design "{HERS}"')
     await there.ask(f"/digest add security daily {AT}")
     announcement = await ana.after(ana.command("/issue new project:webshop For all to see"))
-    await until(partial(_idle, office))
+    await office.idle()
     [entry] = await store.time_entries.latest(ANA, 1)
     [digest] = await store.digests.of_owner(ANA)
     form = {"type": "modal", "callback_id": "search", "title": plain(HERS), "blocks": []}

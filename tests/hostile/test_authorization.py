@@ -25,7 +25,6 @@ from tests.hostile.scene import (
     HERS,
     HIDDEN,
     ISSUE,
-    KEYS,
     LENA,
     RECORDED,
     WORD,
@@ -42,6 +41,7 @@ from tests.hostile.scene import (
 )
 from tests.journeys.office import TEAM
 from tests.journeys.reading import JSON
+from tests.people import KEYS
 
 ANSWERED = (200, 400)
 """Acted on, or refused as what Slack never sends."""

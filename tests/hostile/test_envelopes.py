@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 
 from bot.slack import pauses, submission
-from tests.hostile.conftest import KEYS
 from tests.hostile.mutating import EXAMPLES, JUNK, added, mutated, tried
 from tests.hostile.recording import Recorded
-from tests.hostile.test_payloads import broken, fresh, idle
+from tests.hostile.test_payloads import broken, fresh
 from tests.journeys.office import Office
 from tests.journeys.person import Person
+from tests.people import KEYS
 
 FRAMES = [
     *("", " ", "{", "[]", "null", "5", '"hello"', "ping", "\x00", "{}", '{"type": null}', "[" * 2000),
@@ -49,7 +49,7 @@ async def test_no_frame_breaks_the_connection(office: Office) -> None:
 
     for text in (*FRAMES, *map(json.dumps, envelopes)):
         await connection.send_str(text)
-    await idle(office)
+    await office.idle()
 
     await goes_on(office)
 
@@ -61,7 +61,7 @@ async def sent(office: Office, recording: Recorded) -> None:
     connection = office.workspace._delivery._connections[0]  # type: ignore[attr-defined]
     await connection.send_str(json.dumps(envelope))
     await asyncio.sleep(0.01)
-    await idle(office)
+    await office.idle()
 
 
 @tried(EXAMPLES // 3)

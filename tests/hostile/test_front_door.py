@@ -15,10 +15,10 @@ import pytest
 from bot.sandbox.workspace.http import signature
 from bot.slack import web
 from bot.slack.web import BODY_LIMIT
-from tests.hostile.conftest import KEYS
 from tests.hostile.sending import FORM, Answer, post, raw, signed
 from tests.journeys.office import TEAM, Office
 from tests.journeys.person import Person
+from tests.people import KEYS
 
 CANARY = "kanarienvogel-2fd1"
 REFUSED = range(400, 500)

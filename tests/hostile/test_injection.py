@@ -2,7 +2,6 @@
 says, mentions, links, shows or hides what the bot didn't mean.
 """
 
-import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -13,7 +12,6 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Attachment, CustomField, Data, Relation
 from bot.sandbox.workspace.api import rates
 from bot.sandbox.workspace.http import HttpDelivery
@@ -25,8 +23,8 @@ from tests.journeys.digesting import AT
 from tests.journeys.office import Office
 from tests.journeys.person import DM, Person
 from tests.journeys.reading import JSON, until
+from tests.people import KEYS
 
-KEYS = {person.login: person.api_key for person in PEOPLE}
 MARKUP = (
     "<!channel> <!here|x> <@U0EVIL0001> <#C0EVIL0001> <http://evil.example|Tracker> &lt;!everyone&gt; *fett* "
     '_kursiv_ ~durch~ `kode` :skull: {service} {0} javascript:alert(1) "q" </pre> [evil](http://evil.example)'
@@ -209,16 +207,6 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
     await office.close()
 
 
-async def quiet(office: Office) -> None:
-    """Wait until nothing goes on any more."""
-
-    async def idle() -> bool:
-        return not (len(office.bot.in_flight) or office.workspace._errands._running)
-
-    await asyncio.sleep(0.01)
-    await until(idle)
-
-
 COMMANDS = (
     """
 /issue {n}|/issue|/issue new {e}|/issue new x project:"{e}"|/issue new x project:#1|/issue 99999
@@ -250,7 +238,7 @@ async def drive(office: Office, person: Person, evil: str, commands: Sequence[st
     for command in commands:
         before = {(m["ts"], str(m["blocks"])) for m in await person.messages()}
         await person.command(command.replace("{n}", str(ISSUE)).replace("{at}", AT).replace("{e}", short))
-        await quiet(office)
+        await office.idle()
         for message in await person.messages():
             if (message["ts"], str(message["blocks"])) not in before:
                 await press_all(office, person, message)
@@ -268,7 +256,7 @@ async def press_all(office: Office, person: Person, message: JSON) -> None:
             for option in element.get("options") or [None]:
                 chosen = {"selected_option": option} if option else {"value": element.get("value")}
                 await person._act(source, block, element, **chosen)
-                await quiet(office)
+                await office.idle()
                 await search_all(office, person)
 
 
@@ -276,13 +264,13 @@ async def at_home(office: Office, person: Person) -> None:
     """Open the Home tab and press every button there."""
     await person.open_home()
     home = await until(person.home)
-    await quiet(office)
+    await office.idle()
     for block in (home := await until(person.home))["blocks"]:
         for element in block.get("elements") or ():
             if element.get("type") == "button":
                 source = {"view": {"id": home["id"]}}
                 await person._act(source, block, element, value=element.get("value"))
-                await quiet(office)
+                await office.idle()
                 await search_all(office, person)
 
 
@@ -297,15 +285,15 @@ async def search_all(office: Office, person: Person) -> None:
             chosen = {"selected_option": found[0]} if found else {}
         if block.get("dispatch_action") and chosen:
             await person._act({"view": {"id": views[-1]["id"]}}, block, element, **chosen)
-            await quiet(office)
+            await office.idle()
     views = (await person.state())["views"]
     if views and views[-1].get("submit"):
         hours = {"Hours": "1h"} if any(block["block_id"] == "hours" for block in views[-1]["blocks"]) else {}
         await person.submit(views[-1], hours)
-        await quiet(office)
+        await office.idle()
     while views := (await person.state())["views"]:
         await person.close(views[-1])
-        await quiet(office)
+        await office.idle()
 
 
 UNMET = {
@@ -355,23 +343,23 @@ async def share(office: Office, chris: Person, evil: str) -> None:
     await at_home(office, chris)
     for shortcut in ("create_issue", "search_issues", "log_time"):
         await chris.shortcut(shortcut)
-        await quiet(office)
+        await office.idle()
         await search_all(office, chris)
     file = await chris.upload("x.txt", b"1")
     office.workspace.state.files[file["id"]].name = evil[:200]
     text = f"{evil[:2000]} {office.tracker.url.rstrip('/')}/issues/{CHILD}"
     await chris._post("message", channel=office.channel_id("general"), file_ids=[file["id"]], text=text)
-    await quiet(office)
+    await office.idle()
     message = next(m for m in reversed(await chris.messages()) if m["files"])
     for shortcut in ("issue_from_message", "files_to_issue", "time_from_message"):
         await chris.shortcut(shortcut, message)
-        await quiet(office)
+        await office.idle()
         await search_all(office, chris)
     for sent in [*await chris.messages(), *await chris.messages(DM)]:
         for shown in sent.get("unfurls", ()):
             if shown.get("has_details"):
                 await chris._post("details", channel=sent["channel"], ts=sent["ts"], url=shown["url"])
-    await quiet(office)
+    await office.idle()
 
 
 TYPED = ("*a* _b_ ~c~ `d` <b>&amp; {service} :e: <!channel> \"q\" 'r'", "  \u05d0\u202e x \U0001f600", "=1+1")

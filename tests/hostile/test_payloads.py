@@ -66,13 +66,6 @@ async def steadfast(office: Office, ana: Person, monkeypatch: pytest.MonkeyPatch
     assert loose == []
 
 
-async def idle(office: Office) -> None:
-    """Wait until the bot is through with everything."""
-    async with asyncio.timeout(30):
-        while len(office.bot.in_flight):
-            await asyncio.sleep(0.01)
-
-
 def forget(office: Office) -> None:
     """What the local Slack remembers, and a real one would elsewhere."""
     workspace = office.workspace
@@ -97,7 +90,8 @@ def fresh(office: Office, payload: Any) -> Any:
         event["event_ts"] = f"{time.time():.6f}"
     if isinstance(view := payload.get("view"), dict) and isinstance(view.get("id"), str):
         view["id"] = office.workspace.state.new_id("V")
-    for action in (payload, *(payload.get("actions") or ())):
+    actions = payload.get("actions")
+    for action in (payload, *(actions if isinstance(actions, list) else ())):
         if isinstance(action, dict) and isinstance(action.get("action_ts"), str):
             action["action_ts"] = office.workspace.state.new_ts()
     return payload
@@ -122,7 +116,7 @@ async def test_no_payload_breaks_the_bot(
 
     async with asyncio.timeout(SECONDS):
         answer = await post(steadfast, body, signed(steadfast, body, content_type=content_type))
-    await idle(steadfast)
+    await steadfast.idle()
 
     assert answer.status in ANSWERS, answer
     assert "\n".join(broken(printed)) == ""
@@ -135,7 +129,7 @@ async def test_a_request_that_is_sent_again_as_it_was_does_nothing(office: Offic
 
     answers = await asyncio.gather(*(post(office, body, headers) for _ in range(3)))
     answers.append(await post(office, body, headers))
-    await idle(office)
+    await office.idle()
 
     assert {answer.status for answer in answers} == {200}
     assert len(office.tracker.data.time_entries) == before + 1
@@ -149,7 +143,7 @@ async def test_memory_stays_as_it_is_whatever_comes(steadfast: Office, printed: 
                 content_type, body = as_sent(recording, payload)
                 answer = await post(steadfast, body, signed(steadfast, body, content_type=content_type))
                 assert answer.status in ANSWERS
-            await idle(steadfast)
+            await steadfast.idle()
         forget(steadfast)
         printed.seek(0)
         printed.truncate()

@@ -13,9 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli import program
-from bot.config import Settings
 from bot.sandbox.demo import demo_data
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.store.engine import Database
 from bot.store.owner import Owner
@@ -24,13 +22,12 @@ from tests.journeys.apart import Apart
 from tests.journeys.office import TEAM, Office
 from tests.journeys.person import Person
 from tests.journeys.reading import text_of, until
+from tests.people import BARE, KEYS
 
 CANARY = "canary7Qz"
 PASSWORD = f"pass-{CANARY}"
-KEYS = {person.login: person.api_key for person in PEOPLE}
 WRONG_KEY = "dead" * 10
 TYPED = "What only the tracker is told"
-BARE = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
 GOOD = {
     "SLACK_BOT_TOKEN": f"xoxb-1-{CANARY}",
     "SLACK_APP_TOKEN": f"xapp-1-{CANARY}",

@@ -1,7 +1,6 @@
 """What is stored is of no use to others: copied, exchanged, cut short, or read with other keys."""
 
 import asyncio
-import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,16 +12,14 @@ from sqlalchemy import select, text, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.app import Bot
-from bot.config import Settings
 from bot.store.owner import Owner
 from bot.store.tables import ContinuationRow, LinkRow, Table
 from bot.store.vault import Vault
-from tests.hostile.conftest import KEYS
 from tests.journeys.office import TEAM, Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until
+from tests.people import BARE, KEYS
 
-BARE = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
 ASKED = "/issue new project:webshop Kanarienvogel entflogen"
 UNREADABLE = "Your stored key can't be read any more"
 LOST = "What I kept of this can't be read any more: begin anew."

@@ -7,15 +7,13 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.demo import demo_data
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.slack import handling, submission
 from bot.usecases import assigning, files, issues, projects, timelog
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.wire import Wire
-
-KEYS = {person.login: person.api_key for person in PEOPLE}
+from tests.people import KEYS
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
-from bot.sandbox.people import PEOPLE
 from bot.store.digests import Digest
 from bot.store.owner import Owner
 from tests.journeys.office import TEAM, Office
 from tests.journeys.reading import JSON
 
-KEYS = {person.login: person.api_key for person in PEOPLE}
 AT = f"{datetime.now(UTC) - timedelta(hours=6):%H}:00"
 """A time of the day that doesn't come while the tests run, wherever people are."""
 WEB = f"/digest add webshop daily {AT}"

@@ -1,5 +1,6 @@
 """An office to test in: the reference service, the local Slack, and the bot between them."""
 
+import asyncio
 import socket
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +19,11 @@ from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
 from bot.store.owner import Owner
 from bot.store.vault import Vault
+from tests.journeys.reading import LOOK_EVERY
 from tests.journeys.slackwire import SlackWire
+
+LONGEST = 60
+"""Seconds that everything is through in, on any machine."""
 
 Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"
@@ -100,6 +105,14 @@ class Office:
         """Have somebody linked already."""
         user = await self.bot.client.get_user(SecretStr(key))
         await self.bot.store.links.put(Owner(None, TEAM, slack_id), SecretStr(key), user.id, user.name)
+
+    async def idle(self) -> None:
+        """Wait until the bot has nothing in hand and the workspace has delivered all."""
+        async with asyncio.timeout(LONGEST):
+            for _ in range(2):  # what the one is through with may be the other's to do
+                await asyncio.sleep(0)
+                while len(self.bot.in_flight) or self.workspace._errands._running:
+                    await asyncio.sleep(LOOK_EVERY)
 
     def channel_id(self, name: str) -> str:
         """The id of a channel, by its name."""

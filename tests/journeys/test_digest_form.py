@@ -1,9 +1,10 @@
 """The form for digests: added and changed, with nothing lost on an error."""
 
-from tests.journeys.digesting import AT, KEYS, WEB, stored
+from tests.journeys.digesting import AT, WEB, stored
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until, values_of
+from tests.people import KEYS
 
 
 async def test_the_form_holds_what_was_typed_and_adds_it_where_one_chooses(

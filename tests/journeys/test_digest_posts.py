@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.slack import digest_posts, pacing, webclient
@@ -22,9 +21,9 @@ from tests.journeys.office import TEAM, Office
 from tests.journeys.person import DM, Person
 from tests.journeys.reading import JSON, text_of
 from tests.journeys.slackwire import SlackWire
+from tests.people import KEYS
 
 HOUR = timedelta(hours=1)
-KEYS = {person.login: person.api_key for person in PEOPLE}
 ANA = Owner(None, TEAM, "U0ANA0001")
 POST = "chat.postMessage"
 

@@ -7,10 +7,11 @@ import pytest
 
 from bot.store.digests import Pause
 from bot.store.owner import Owner
-from tests.journeys.digesting import ANA, AT, HIDDEN, KEYS, WEB, buttons, stored
+from tests.journeys.digesting import ANA, AT, HIDDEN, WEB, buttons, stored
 from tests.journeys.office import TEAM, Office
 from tests.journeys.person import DM, Person
 from tests.journeys.reading import JSON, button_saying, text_of, until
+from tests.people import KEYS
 
 
 async def test_a_line_adds_one_and_says_back_what_was_understood(office: Office, ana: Person) -> None:

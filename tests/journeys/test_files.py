@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.demo import demo_data
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Attachment
 from bot.sandbox.tracker.server import Tracker
 from bot.slack import submission
@@ -16,10 +15,10 @@ from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until, values_of
 from tests.journeys.wire import Fault, Wire
+from tests.people import KEYS
 
 ANA, NUMBER = 1, 12
 TOO_LARGE = bytes(5 * 1024 * 1024 + 1)
-KEYS = {person.login: person.api_key for person in PEOPLE}
 
 
 def attached(tracker: Tracker, number: int = NUMBER) -> list[Attachment]:

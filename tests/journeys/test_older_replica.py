@@ -12,11 +12,11 @@ from sqlalchemy import text
 
 from bot.store.engine import Database
 from bot.store.tables import Table
-from tests.journeys.conftest import KEYS
 from tests.journeys.digesting import WEB
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import text_of, until
+from tests.people import KEYS
 
 
 @pytest.fixture

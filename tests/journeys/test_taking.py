@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.demo import demo_data
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import DEVELOPER, REPORTER
 from bot.sandbox.tracker.server import Tracker
@@ -18,10 +17,10 @@ from tests.journeys.office import TEAM, Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, button_saying, text_of, until, values_of
 from tests.journeys.wire import Wire
+from tests.people import KEYS
 
 ANA, BEN, DANA = 1, 2, 4
 WEBSHOP = 1
-KEYS = {person.login: person.api_key for person in PEOPLE}
 
 
 def opened(tracker: Tracker, subject: str, assigned_to: int | None = None) -> Issue:

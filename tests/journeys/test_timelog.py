@@ -5,15 +5,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue, TimeEntry
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until, values_of
+from tests.people import KEYS
 
 ANA = 1
 TESTING, SUPPORT = 3, 4
-KEYS = {person.login: person.api_key for person in PEOPLE}
 
 
 @pytest.fixture

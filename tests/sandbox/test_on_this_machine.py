@@ -1,7 +1,6 @@
 """The sandbox keeps to this machine, and takes nothing that belongs to a real workspace."""
 
 import asyncio
-import os
 import signal
 import struct
 import sys
@@ -12,11 +11,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bot.config import Settings
 from bot.sandbox.tracker.server import Tracker
+from tests.people import BARE
 
 PROC = Path("/proc")
-BARE = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
 REAL = "xoxb-2847562938475-2847562938476-a1B2c3D4e5F6g7H8i9J0k1L2"
 
 
