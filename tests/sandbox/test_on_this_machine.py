@@ -5,6 +5,7 @@ import signal
 import struct
 import sys
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
@@ -28,8 +29,10 @@ def address(text: str) -> IPv4Address | IPv6Address:
 
 def ends(pid: int) -> Iterator[tuple[IPv4Address | IPv6Address, IPv4Address | IPv6Address]]:
     """Both ends of each of a process's TCP sockets: 0.0.0.0 is the other end of one that listens."""
-    links = [str(fd.readlink()) for fd in (PROC / str(pid) / "fd").iterdir()]
-    own = {link.removeprefix("socket:[").removesuffix("]") for link in links}
+    own = set()
+    for fd in (PROC / str(pid) / "fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            own.add(str(fd.readlink()).removeprefix("socket:[").removesuffix("]"))
     for table in ("tcp", "tcp6"):
         for line in (PROC / str(pid) / "net" / table).read_text().splitlines()[1:]:
             _, here, there, *rest = line.split()

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 
 import pytest
@@ -53,6 +53,13 @@ class Tracker:
         some = [{"id": row} for row in rows[offset : offset + limit]]
         name = "projects" if "sort" not in query else "issues"
         return {name: some, "total_count": len(rows), "offset": offset, "limit": limit}
+
+
+@pytest.fixture
+async def client(service: Service) -> AsyncIterator[Client]:
+    """With the bot's own patience: nothing fails here."""
+    async with Client(service.url + "/prefix/") as client:
+        yield client
 
 
 async def all_ids(client: Client, key: SecretStr, filters: IssueFilters | None = None) -> list[int]:
