@@ -14,6 +14,7 @@ import stamina
 from aiohttp import web
 from pydantic import SecretStr
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from bot.app_check import check
 from bot.app_check import slack as slack_check
@@ -239,9 +240,12 @@ async def test_a_database_that_cannot_be_written_is_named(
     configured: Callable[..., Settings], url_of_postgresql: str
 ) -> None:
     database = Database(url_of_postgresql)
-    async with database.session() as session:
-        name = await session.scalar(text("select current_database()"))
-        await session.execute(text(f'alter database "{name}" set default_transaction_read_only = on'))
+
+    def forbid(session: Session) -> None:
+        name = session.scalar(text("select current_database()"))
+        session.execute(text(f'alter database "{name}" set default_transaction_read_only = on'))
+
+    await database.write(forbid)
     await database.close()
 
     findings = await _findings(configured(database_url=url_of_postgresql))
@@ -256,8 +260,9 @@ async def test_whose_the_tables_are_is_said(configured: Callable[..., Settings])
     database = Database(settings.database_url)
     await database.open()
     assert "up to date" in (await _findings(settings))["DATABASE_URL"]
-    async with database.session() as session:
-        await session.execute(text("update alembic_version set version_num = '9999'"))
+    await database.write(
+        lambda session: session.execute(text("update alembic_version set version_num = '9999'"))
+    )
     await database.close()
 
     assert "a newer version's" in (await _findings(settings))["DATABASE_URL"]

@@ -3,12 +3,17 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import delete
+from sqlalchemy import bindparam, delete, select
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
-from bot.store.tables import ChannelDefaultRow
+from bot.store.tables import ChannelDefaultRow, table_of
 from bot.store.upsert import insert
+
+_TABLE = table_of(ChannelDefaultRow)
+_FIND = select(_TABLE.c.project_id, _TABLE.c.name).where(
+    _TABLE.c.team_id == bindparam("team"), _TABLE.c.channel_id == bindparam("channel")
+)
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,8 @@ class Channels:
 
     async def default_project(self, team_id: str, channel_id: str) -> ChannelDefault | None:
         """The channel's project, or None."""
-        async with self._database.reading() as session:
-            row = await session.get(ChannelDefaultRow, (team_id, channel_id))
+        channel = {"team": team_id, "channel": channel_id}
+        row = await self._database.read(lambda session: session.execute(_FIND, channel).one_or_none())
         return ChannelDefault(row.project_id, row.name) if row else None
 
     async def set_default(self, team_id: str, channel_id: str, project_id: int, name: str, by: Owner) -> None:
@@ -42,14 +47,16 @@ class Channels:
             "set_at": datetime.now(UTC),
         }
         identity = {"team_id": team_id, "channel_id": channel_id}
-        statement = insert(self._database.dialect, ChannelDefaultRow).values(**identity, **values)
-        async with self._database.session() as session:
-            await session.execute(statement.on_conflict_do_update(index_elements=list(identity), set_=values))
+        statement = (
+            insert(self._database.dialect, ChannelDefaultRow)
+            .values(**identity, **values)
+            .on_conflict_do_update(index_elements=list(identity), set_=values)
+        )
+        await self._database.write(lambda session: session.execute(statement))
 
     async def clear_default(self, team_id: str, channel_id: str) -> None:
         """Leaves the channel without a project."""
         statement = delete(ChannelDefaultRow).where(
             ChannelDefaultRow.team_id == team_id, ChannelDefaultRow.channel_id == channel_id
         )
-        async with self._database.session() as session:
-            await session.execute(statement)
+        await self._database.write(lambda session: session.execute(statement))

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import SecretStr
 from sqlalchemy import ColumnElement, and_, delete, select
+from sqlalchemy.orm import Session
 
 from bot.errors import StoredSecretError, StoredTextError
 from bot.store.engine import Database
@@ -41,22 +42,20 @@ class Continuations:
             sealed=self._vault.seal(owner, content),
             created_at=now,
         )
-        async with self._database.session() as session:
-            session.add(row)
+        await self._database.write(lambda session: session.add(row))
         return continuation_id
 
     async def prune(self) -> None:
         """Forgets what is too old, also what the version before kept in clear."""
         too_old = datetime.now(UTC) - LIFETIME
         await self._database.forget(ContinuationRow, ContinuationRow.created_at <= too_old)
-        async with self._database.session() as session:
-            in_clear = CLEAR_CONTINUATIONS
-            await session.execute(delete(in_clear).where(in_clear.c.created_at <= too_old))
+        in_clear = delete(CLEAR_CONTINUATIONS).where(CLEAR_CONTINUATIONS.c.created_at <= too_old)
+        await self._database.write(lambda session: session.execute(in_clear))
 
     async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
         """What this owner left there within a day, or None."""
-        async with self._database.reading() as session:
-            sealed = await session.scalar(select(ContinuationRow.sealed).where(_is(owner, continuation_id)))
+        statement = select(ContinuationRow.sealed).where(_is(owner, continuation_id))
+        sealed = await self._database.read(lambda session: session.scalar(statement))
         return self._opened(owner, continuation_id, sealed)
 
     async def take(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
@@ -64,8 +63,11 @@ class Continuations:
         statement = (
             delete(ContinuationRow).where(_is(owner, continuation_id)).returning(ContinuationRow.sealed)
         )
-        async with self._database.session() as session:
-            return self._opened(owner, continuation_id, await session.scalar(statement))
+
+        def work(session: Session) -> dict[str, Any] | None:
+            return self._opened(owner, continuation_id, session.scalar(statement))
+
+        return await self._database.write(work)
 
     def _opened(self, owner: Owner, continuation_id: str, sealed: str | None) -> dict[str, Any] | None:
         if sealed is None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy.orm import Session
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
@@ -49,15 +50,17 @@ class CreatedIssues:
             "message_ts": message_ts,
             "created_at": datetime.now(UTC),
         }
-        statement = insert(self._database.dialect, CreatedIssueRow).values(issue_id=issue_id, **values)
-        async with self._database.session() as session:
-            await session.execute(statement.on_conflict_do_update(index_elements=["issue_id"], set_=values))
+        statement = (
+            insert(self._database.dialect, CreatedIssueRow)
+            .values(issue_id=issue_id, **values)
+            .on_conflict_do_update(index_elements=["issue_id"], set_=values)
+        )
+        await self._database.write(lambda session: session.execute(statement))
 
     async def is_older(self, issue_id: int, subject: str, than: datetime) -> bool:
         """Whether it was created through the bot before then, in this service and not in an earlier one."""
-        async with self._database.reading() as session:
-            row = await session.get(CreatedIssueRow, issue_id)
-            return row is not None and row.subject == subject and row.created_at < than
+        row = await self._database.read(lambda session: session.get(CreatedIssueRow, issue_id))
+        return row is not None and row.subject == subject and row.created_at < than
 
     async def latest(self, owner: Owner, limit: int) -> tuple[CreatedIssue, ...]:
         """The owner's own, the latest first."""
@@ -88,6 +91,9 @@ class CreatedIssues:
             .order_by(CreatedIssueRow.created_at.desc(), CreatedIssueRow.issue_id.desc())
             .limit(limit)
         )
-        async with self._database.reading() as session:
-            rows = await session.scalars(statement)
+
+        def work(session: Session) -> tuple[CreatedIssue, ...]:
+            rows = session.scalars(statement)
             return tuple(CreatedIssue(row.issue_id, row.subject, row.created_at) for row in rows)
+
+        return await self._database.read(work)

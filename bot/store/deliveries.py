@@ -2,11 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import delete
+from sqlalchemy import bindparam, delete
 
 from bot.store.engine import Database
-from bot.store.tables import DeliveryRow
+from bot.store.tables import DeliveryRow, table_of
 from bot.store.upsert import insert
+
+_TABLE = table_of(DeliveryRow)
 
 
 class Deliveries:
@@ -14,36 +16,29 @@ class Deliveries:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        inserted = insert(database.dialect, DeliveryRow)
+        self._claim = inserted.on_conflict_do_nothing().returning(_TABLE.c.key)
+        self._claim_old = inserted.on_conflict_do_update(
+            index_elements=["key"],
+            set_={"claimed_at": inserted.excluded.claimed_at},
+            where=_TABLE.c.claimed_at <= bindparam("old"),
+        ).returning(_TABLE.c.key)
 
     async def claim(self, key: str) -> bool:
         """Takes a delivery; True for the one caller in all processes who may act on it."""
-        statement = (
-            insert(self._database.dialect, DeliveryRow)
-            .values(key=key, claimed_at=datetime.now(UTC))
-            .on_conflict_do_nothing()
-            .returning(DeliveryRow.key)
-        )
-        async with self._database.session() as session:
-            return await session.scalar(statement) is not None
+        row = {"key": key, "claimed_at": datetime.now(UTC)}
+        return await self._database.write(lambda session: session.scalar(self._claim, row)) is not None
 
     async def claim_for(self, key: str, age: timedelta) -> bool:
         """As `claim`, but what was taken longer ago than `age` can be taken again, by one caller."""
         now = datetime.now(UTC)
-        statement = (
-            insert(self._database.dialect, DeliveryRow)
-            .values(key=key, claimed_at=now)
-            .on_conflict_do_update(
-                index_elements=["key"], set_={"claimed_at": now}, where=DeliveryRow.claimed_at <= now - age
-            )
-            .returning(DeliveryRow.key)
-        )
-        async with self._database.session() as session:
-            return await session.scalar(statement) is not None
+        row = {"key": key, "claimed_at": now, "old": now - age}
+        return await self._database.write(lambda session: session.scalar(self._claim_old, row)) is not None
 
     async def release(self, key: str) -> None:
         """Gives a delivery back, so that its repetition is acted on."""
-        async with self._database.session() as session:
-            await session.execute(delete(DeliveryRow).where(DeliveryRow.key == key))
+        statement = delete(DeliveryRow).where(DeliveryRow.key == key)
+        await self._database.write(lambda session: session.execute(statement))
 
     async def prune(self, older_than: datetime) -> None:
         """Forgets deliveries from before then; Slack repeats for some minutes, never for hours."""

@@ -12,8 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, Update, and_, delete, exists, func, select, type_coerce, update
-from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from bot.store.digests import Covered, Digest, digest_of, history_kept
 from bot.store.engine import Database
@@ -74,53 +73,50 @@ class DigestRuns:
 
     async def now(self) -> datetime:
         """What time it is for all processes."""
-        async with self._database.reading() as session:
-            return (
-                await session.execute(select(type_coerce(func.current_timestamp(), UtcDateTime)))
-            ).scalar_one()
+        statement = select(type_coerce(func.current_timestamp(), UtcDateTime))
+        return await self._database.read(lambda session: session.execute(statement).scalar_one())
 
     async def due(self, now: datetime, limit: int) -> tuple[Digest, ...]:
         """The digests of one owner that are due, the longest due first: the owner of the one that is due the
         longest. A digest whose last run isn't finished isn't among them.
         """
         due = and_(DigestRow.next_due <= now, DigestRow.paused.is_(None), ~_unfinished_of(DigestRow.id))
-        async with self._database.reading() as session:
-            first = await session.scalar(
-                select(DigestRow).where(due).order_by(DigestRow.next_due, DigestRow.id).limit(1)
-            )
+        in_order = select(DigestRow).where(due).order_by(DigestRow.next_due, DigestRow.id)
+
+        def work(session: Session) -> tuple[Digest, ...]:
+            first = session.scalar(in_order.limit(1))
             if first is None:
                 return ()
-            rows = await session.scalars(
-                select(DigestRow)
-                .where(
-                    due,
+            rows = session.scalars(
+                in_order.where(
                     DigestRow.enterprise_id == first.enterprise_id,
                     DigestRow.team_id == first.team_id,
                     DigestRow.user_id == first.user_id,
-                )
-                .order_by(DigestRow.next_due, DigestRow.id)
-                .limit(limit)
+                ).limit(limit)
             )
             return tuple(digest_of(row) for row in rows)
+
+        return await self._database.read(work)
 
     async def claim(self, claims: Sequence[Claim], holder: str, lease_until: datetime) -> tuple[Run, ...]:
         """Takes due times; those that this caller got. Of several that claim one, one gets it.
 
         A claim with `next_due` None leaves the schedule as it is: for a run that somebody asked for.
         """
-        async with self._database.session() as session:
-            claimed = [await self._claim(session, claim, holder, lease_until) for claim in claims]
-        return tuple(run for run in claimed if run is not None)
 
-    async def _claim(
-        self, session: AsyncSession, claim: Claim, holder: str, lease_until: datetime
-    ) -> Run | None:
+        def work(session: Session) -> tuple[Run, ...]:
+            claimed = [self._claim(session, claim, holder, lease_until) for claim in claims]
+            return tuple(run for run in claimed if run is not None)
+
+        return await self._database.write(work)
+
+    def _claim(self, session: Session, claim: Claim, holder: str, lease_until: datetime) -> Run | None:
         scheduled = claim.next_due is not None
         still = DigestRow.next_due == claim.digest.next_due if scheduled else DigestRow.paused.is_(None)
         locked = select(DigestRow).where(DigestRow.id == claim.digest.id, still).with_for_update()
-        row = await session.scalar(locked)
+        row = session.scalar(locked)
         # A statement of its own: only after the row is locked does it see what others have claimed.
-        if row is None or await session.scalar(select(_unfinished_of(row.id))):
+        if row is None or session.scalar(select(_unfinished_of(row.id))):
             return None
         if scheduled:
             row.next_due = claim.next_due
@@ -139,7 +135,7 @@ class DigestRuns:
             .on_conflict_do_nothing()
             .returning(DigestRunRow.digest_id)
         )
-        if await session.scalar(statement) is None:
+        if session.scalar(statement) is None:
             return None
         # As it is now: another run may have brought it forward since the caller read it.
         return Run(
@@ -160,15 +156,17 @@ class DigestRuns:
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
             .limit(limit)
         )
-        async with self._database.reading() as session:
-            return tuple(_run_of(run, digest) for run, digest in (await session.execute(statement)).all())
+        return await self._database.read(
+            lambda session: tuple(_run_of(run, digest) for run, digest in session.execute(statement))
+        )
 
     async def take(
         self, runs: Sequence[Run], holder: str, now: datetime, lease_until: datetime
     ) -> tuple[Run, ...]:
         """Takes runs over whose lease has ended and that are as they were seen; those that it got."""
-        taken = []
-        async with self._database.session() as session:
+
+        def work(session: Session) -> tuple[Run, ...]:
+            taken = []
             for run in runs:
                 statement = (
                     _update(run)
@@ -176,9 +174,11 @@ class DigestRuns:
                     .values(holder=holder, lease_until=lease_until)
                     .returning(DigestRunRow.digest_id)
                 )
-                if await session.scalar(statement) is not None:
+                if session.scalar(statement) is not None:
                     taken.append(replace(run, holder=holder, dead=run.holder != NOBODY))
-        return tuple(taken)
+            return tuple(taken)
+
+        return await self._database.write(work)
 
     async def renew(self, holder: str, digests: Collection[int], lease_until: datetime) -> None:
         """Holds on to the runs of these digests that this process has in hand."""
@@ -224,12 +224,15 @@ class DigestRuns:
             .values(state=RunState.SENDING, sending_at=now, lease_until=lease_until, covered_to=covered_to)
             .returning(DigestRunRow.digest_id)
         )
-        async with self._database.session() as session:
-            if await session.scalar(begins) is None:
+
+        def work(session: Session) -> bool:
+            if session.scalar(begins) is None:
                 return False
             if covered:
-                await session.execute(insert(self._database.dialect, DigestIssueRow), _rows(run, covered))
-        return True
+                session.execute(insert(self._database.dialect, DigestIssueRow), _rows(run, covered))
+            return True
+
+        return await self._database.write(work)
 
     async def unsend(self, run: Run) -> None:
         """Notes that the message was not posted: nothing is covered, and the run is as it was claimed."""
@@ -238,9 +241,12 @@ class DigestRuns:
             DigestIssueRow.due_at == run.due_at,
             exists().where(_is(run), DigestRunRow.state == RunState.SENDING),
         )
-        async with self._database.session() as session:
-            await session.execute(delete(DigestIssueRow).where(sending))
-            await session.execute(_update(run).values(state=RunState.CLAIMED, sending_at=None))
+
+        def work(session: Session) -> None:
+            session.execute(delete(DigestIssueRow).where(sending))
+            session.execute(_update(run).values(state=RunState.CLAIMED, sending_at=None))
+
+        await self._database.write(work)
 
     async def later(self, run: Run, until: datetime) -> None:
         """Leaves the run, as far as it is, to whichever process comes first after that."""
@@ -258,8 +264,11 @@ class DigestRuns:
             .where(DigestIssueRow.digest_id == run.digest.id, DigestIssueRow.due_at == run.due_at)
             .order_by(DigestIssueRow.created_on, DigestIssueRow.issue_id)
         )
-        async with self._database.reading() as session:
-            return tuple(Covered(row.issue_id, row.created_on) for row in await session.scalars(statement))
+
+        def work(session: Session) -> tuple[Covered, ...]:
+            return tuple(Covered(row.issue_id, row.created_on) for row in session.scalars(statement))
+
+        return await self._database.read(work)
 
     async def finish(
         self,
@@ -280,19 +289,22 @@ class DigestRuns:
         forward = {"covered_to": covered_to, "period_from": period_from}
         plan = run.digest.plan
         as_planned = and_(DigestRow.schedule == plan.schedule, DigestRow.zone == plan.zone)
-        async with self._database.session() as session:
-            if await session.scalar(ended) is None:
+
+        def work(session: Session) -> bool:
+            if session.scalar(ended) is None:
                 return False
             digest = update(DigestRow).where(DigestRow.id == run.digest.id)
-            await session.execute(digest.values(**forward))
+            session.execute(digest.values(**forward))
             # Where its schedule was changed meanwhile, its periods are others.
-            await session.execute(digest.where(as_planned).values(history=history_kept(history)))
+            session.execute(digest.where(as_planned).values(history=history_kept(history)))
             if forget_before is not None:
                 old = and_(
                     DigestIssueRow.digest_id == run.digest.id, DigestIssueRow.created_on < forget_before
                 )
-                await session.execute(delete(DigestIssueRow).where(old))
-        return True
+                session.execute(delete(DigestIssueRow).where(old))
+            return True
+
+        return await self._database.write(work)
 
     async def covered(self, digests: Collection[int]) -> Mapping[int, frozenset[int]]:
         """The issues that these digests cover, by the digest's number."""
@@ -300,9 +312,9 @@ class DigestRuns:
             DigestIssueRow.digest_id.in_(digests)
         )
         found: dict[int, set[int]] = {digest: set() for digest in digests}
-        async with self._database.reading() as session:
-            for digest_id, issue_id in await session.execute(statement):
-                found[digest_id].add(issue_id)
+        rows = await self._database.read(lambda session: session.execute(statement).all())
+        for digest_id, issue_id in rows:
+            found[digest_id].add(issue_id)
         return {digest: frozenset(issues) for digest, issues in found.items()}
 
     async def fold(self, run: Run, later: Claim) -> Run:
@@ -312,11 +324,14 @@ class DigestRuns:
         moves = update(DigestRow).where(
             DigestRow.id == run.digest.id, DigestRow.next_due == run.digest.next_due
         )
-        async with self._database.session() as session:
-            if await session.scalar(counts) is None:  # another process's by now: its due times are, too
+
+        def work(session: Session) -> Run:
+            if session.scalar(counts) is None:  # another process's by now: its due times are, too
                 return run
-            await session.execute(moves.values(next_due=later.next_due))
-        return replace(run, digest=replace(run.digest, next_due=later.next_due), missed=missed)
+            session.execute(moves.values(next_due=later.next_due))
+            return replace(run, digest=replace(run.digest, next_due=later.next_due), missed=missed)
+
+        return await self._database.write(work)
 
     async def realign(self, now: datetime, latest: datetime) -> None:
         """Ends leases that go on until after `latest`: they were given while the clock was wrong."""
@@ -330,8 +345,7 @@ class DigestRuns:
         await self._database.forget(DigestRunRow, old)
 
     async def _write(self, statement: Update) -> None:
-        async with self._database.session() as session:
-            await session.execute(statement)
+        await self._database.write(lambda session: session.execute(statement))
 
 
 def _rows(run: Run, covered: Sequence[Covered]) -> list[dict[str, Any]]:

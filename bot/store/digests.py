@@ -6,7 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
-from sqlalchemy import ColumnElement, Update, and_, case, delete, literal, select, update
+from sqlalchemy import ColumnElement, Delete, Update, and_, case, delete, literal, select, update
+from sqlalchemy.orm import Session
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
@@ -134,16 +135,19 @@ class Digests:
             created_at=now,
             **_planned(plan),
         )
-        async with self._database.session() as session:
+
+        def work(session: Session) -> Digest:
             session.add(row)
-            await session.flush()
+            session.flush()
             session.add_all(
                 DigestIssueRow(
                     digest_id=row.id, issue_id=one.issue_id, created_on=one.created_on, due_at=None
                 )
                 for one in covered
             )
-        return digest_of(row)
+            return digest_of(row)
+
+        return await self._database.write(work)
 
     async def get(self, team_id: str, digest_id: int) -> Digest | None:
         """A digest of that workspace by its number, or None."""
@@ -196,8 +200,7 @@ class Digests:
 
     async def remove(self, digest: Digest) -> None:
         """Forgets it, its runs and what it covers."""
-        async with self._database.session() as session:
-            await session.execute(delete(DigestRow).where(DigestRow.id == digest.id))
+        await self._write(delete(DigestRow).where(DigestRow.id == digest.id))
 
     async def stop(
         self, owner: Owner, digests: Collection[int], why: Pause, *, tell_owner: bool = True
@@ -260,9 +263,7 @@ class Digests:
     async def scheduled(self, after: int, limit: int) -> tuple[Digest, ...]:
         """The active digests, so many from a number on."""
         which = and_(DigestRow.id > after, DigestRow.paused.is_(None))
-        async with self._database.reading() as session:
-            rows = await session.scalars(select(DigestRow).where(which).order_by(DigestRow.id).limit(limit))
-            return tuple(digest_of(row) for row in rows)
+        return await self._found(which, limit)
 
     async def reschedule(self, digest: Digest, next_due: datetime) -> None:
         """Sets when it comes next, if that is as it was seen."""
@@ -270,23 +271,26 @@ class Digests:
         await self._write(statement.values(next_due=next_due))
 
     async def _first(self, which: ColumnElement[bool]) -> DigestRow | None:
-        async with self._database.reading() as session:
-            return await session.scalar(select(DigestRow).where(which).order_by(DigestRow.id).limit(1))
+        statement = select(DigestRow).where(which).order_by(DigestRow.id).limit(1)
+        return await self._database.read(lambda session: session.scalar(statement))
 
     async def _taken(self, which: ColumnElement[bool], **cleared: bool | None) -> tuple[Digest, ...]:
         statement = update(DigestRow).where(which).values(**cleared).returning(DigestRow)
-        async with self._database.session() as session:
-            rows = await session.scalars(statement)
-            return tuple(digest_of(row) for row in sorted(rows, key=lambda row: row.id))
 
-    async def _found(self, which: ColumnElement[bool]) -> tuple[Digest, ...]:
-        async with self._database.reading() as session:
-            rows = await session.scalars(select(DigestRow).where(which).order_by(DigestRow.id))
+        def work(session: Session) -> tuple[Digest, ...]:
+            rows = sorted(session.scalars(statement), key=lambda row: row.id)
             return tuple(digest_of(row) for row in rows)
 
-    async def _write(self, statement: Update) -> None:
-        async with self._database.session() as session:
-            await session.execute(statement)
+        return await self._database.write(work)
+
+    async def _found(self, which: ColumnElement[bool], limit: int | None = None) -> tuple[Digest, ...]:
+        statement = select(DigestRow).where(which).order_by(DigestRow.id).limit(limit)
+        return await self._database.read(
+            lambda session: tuple(digest_of(row) for row in session.scalars(statement))
+        )
+
+    async def _write(self, statement: Update | Delete) -> None:
+        await self._database.write(lambda session: session.execute(statement))
 
 
 def digest_of(row: DigestRow) -> Digest:

@@ -1,10 +1,13 @@
 """The connection to the database: SQLite in a file, or PostgreSQL for several replicas."""
 
+import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypeVar
 
 import asyncpg
 from alembic import command
@@ -15,7 +18,8 @@ from sqlalchemy import (
     URL,
     ColumnElement,
     Connection,
-    Dialect,
+    Engine,
+    create_engine,
     delete,
     event,
     inspect,
@@ -26,12 +30,19 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.exc import TimeoutError as WaitedTooLongError
+from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
+from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
+
+T = TypeVar("T")
 
 SECONDS_TO_CONNECT = 10
 SECONDS_PER_STATEMENT = 30
+SECONDS_TO_WAIT = 10
+"""How long a transaction waits for SQLite's single writer."""
+READERS = 4
+"""How many transactions read a SQLite at a time."""
 BATCH = 1000
 """How many old rows are deleted at a time."""
 Age = Literal["older", "current", "newer"]
@@ -45,64 +56,75 @@ class DatabaseUnavailableError(Exception):
 class Database:
     """The database at a plain URL: `sqlite:///path` or `postgresql://…`; the driver is chosen here.
 
-    The options of a PostgreSQL URL are libpq's (`sslmode`, `host`, …), as asyncpg reads them. `for_writing`
-    is for slack_sdk's stores, which make their own transactions.
+    The options of a PostgreSQL URL are libpq's (`sslmode`, `host`, …), as asyncpg reads them. `engine` is for
+    slack_sdk's stores, which make their own transactions, inside `run`.
     Raises ValueError for any other address.
     """
 
     def __init__(self, url: str) -> None:
         parsed = _parse(url)
         self.dialect = parsed.get_backend_name()
-        self._engine = _sqlite(parsed) if self.dialect == "sqlite" else _postgresql(parsed)
-        self.for_writing = self._engine.execution_options(writes=True)
-        self._reading = async_sessionmaker(self._engine, expire_on_commit=False)
-        self._writing = async_sessionmaker(self.for_writing, expire_on_commit=False)
+        self._driver = _Sqlite(parsed) if self.dialect == "sqlite" else _Postgresql(parsed)
+        self.engine = self._driver.engine
 
     async def open(self, say: Callable[[str], object] = lambda _: None) -> None:
         """Connects and migrates to this version's tables; DatabaseUnavailableError when that fails.
 
-        `say` is told each migration's number and meaning right before it runs.
+        `say` is told each migration's number and meaning right before it runs, maybe in another thread.
         One process migrates at a time; a database that is newer than this version is left as it is,
         so that old and new replicas live side by side during a release.
         """
+
+        def migrate(session: Session) -> None:
+            if self.dialect == "postgresql":
+                session.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})
+            _migrate(session.connection(), say)
+
         with _explained():
-            async with self.for_writing.begin() as connection:
-                if self.dialect == "postgresql":
-                    lock = text("select pg_advisory_xact_lock(:lock)")
-                    await connection.execute(lock, {"lock": MIGRATION_LOCK})
-                await connection.run_sync(_migrate, say)
+            await self.write(migrate)
 
     async def close(self) -> None:
-        """Closes every connection."""
-        await self._engine.dispose()
+        """Waits for the transactions that go on, and closes every connection."""
+        await self._driver.close()
 
     async def ping(self) -> None:
         """Asks the database for an answer; DatabaseUnavailableError when there is none."""
         with _explained():
-            async with self._reading() as session:
-                await session.execute(text("select 1"))
+            await self.read(lambda session: session.scalar(text("select 1")))
 
     async def try_writing(self) -> None:
         """Makes a table, and takes it back; DatabaseUnavailableError where that can't be done."""
+
+        def make(session: Session) -> None:
+            session.execute(text("create table issuebot_tried (id integer)"))
+            session.rollback()
+
         with _explained():
-            async with self.for_writing.connect() as connection:
-                await connection.execute(text("create table issuebot_tried (id integer)"))
-                await connection.rollback()
+            await self.write(make)
 
     async def age(self) -> Age:
         """Whose the tables are, next to this version; DatabaseUnavailableError as for `ping`."""
         with _explained():
-            async with self._engine.connect() as connection:
-                return await connection.run_sync(_age)
+            return await self.read(lambda session: _age(session.connection()))
 
-    @asynccontextmanager
-    async def session(self) -> AsyncIterator[AsyncSession]:
-        """One short transaction that writes: committed at the end, rolled back on an error.
+    async def read(self, work: Callable[[Session], T]) -> T:
+        """What `work` returns, in one short transaction that only reads: it never waits for SQLite's single
+        writer. Raises what `work` raises, or SQLAlchemyError.
 
-        No network I/O to anybody else may happen inside.
+        `work` may run in another thread. It can't await, so no network I/O to anybody else happens inside.
         """
-        async with self._writing.begin() as session:
-            yield session
+        return await self._driver.read(work)
+
+    async def write(self, work: Callable[[Session], T]) -> T:
+        """As `read`, in one short transaction that writes: committed at the end, rolled back on an error.
+
+        Where the caller is cancelled, a transaction that has begun may still be committed.
+        """
+        return await self._driver.write(work)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """What `work` returns, which makes its own short transactions with `engine`; as `write` otherwise."""
+        return await self._driver.run(work)
 
     async def forget(self, row: type[DeclarativeBase], old: ColumnElement[bool]) -> None:
         """Deletes the rows that are old, some at a time, so that nobody waits long for it.
@@ -111,16 +133,72 @@ class Database:
         """
         key = inspect(row).primary_key
         some = select(*key).where(old).limit(BATCH).with_for_update(skip_locked=True)
+        statement = delete(row).where(tuple_(*key).in_(some))
         deleted = BATCH
         while deleted >= BATCH:
-            async with self.for_writing.begin() as connection:
-                deleted = (await connection.execute(delete(row).where(tuple_(*key).in_(some)))).rowcount
+            deleted = await self.write(lambda session: session.connection().execute(statement).rowcount)
 
-    @asynccontextmanager
-    async def reading(self) -> AsyncIterator[AsyncSession]:
-        """One short transaction that only reads: it never waits for SQLite's single writer."""
-        async with self._reading.begin() as session:
-            yield session
+
+class _Sqlite:
+    """Each transaction is one step of a thread, which may wait: the event loop never does.
+
+    SQLite has one writer, and so has this process, so that its own never fight for the lock.
+    """
+
+    def __init__(self, url: URL) -> None:
+        engine = _sqlite(url)
+        self.engine = engine.execution_options(writes=True)
+        self._reading = sessionmaker(engine, expire_on_commit=False)
+        self._writing = sessionmaker(self.engine, expire_on_commit=False)
+        self._readers = ThreadPoolExecutor(READERS, "database-reader")
+        self._writer = ThreadPoolExecutor(1, "database-writer")
+
+    async def read(self, work: Callable[[Session], T]) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, _transaction, self._reading, work)
+
+    async def write(self, work: Callable[[Session], T]) -> T:
+        return await self.run(lambda: _transaction(self._writing, work))
+
+    async def run(self, work: Callable[[], T]) -> T:
+        latest = time.monotonic() + SECONDS_TO_WAIT
+
+        def in_turn() -> T:
+            # Each may wait for another process's lock: nobody waits for more than one such before.
+            if time.monotonic() > latest:
+                raise WaitedTooLongError("others were writing for too long")
+            return work()
+
+        return await asyncio.get_running_loop().run_in_executor(self._writer, in_turn)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._writer.shutdown()
+        self._readers.shutdown()
+        self.engine.dispose()
+
+
+class _Postgresql:
+    def __init__(self, url: URL) -> None:
+        self._engine = _postgresql(url)
+        self.engine = self._engine.sync_engine
+        self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
+
+    async def read(self, work: Callable[[Session], T]) -> T:
+        async with self._sessions.begin() as session:
+            return await session.run_sync(work)
+
+    async def write(self, work: Callable[[Session], T]) -> T:
+        return await self.read(work)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        async with self._sessions() as session:  # which connects only when it is used
+            return await session.run_sync(lambda _: work())
+
+    async def close(self) -> None:
+        await self._engine.dispose()
 
 
 def _parse(url: str) -> URL:
@@ -130,38 +208,38 @@ def _parse(url: str) -> URL:
     except ArgumentError:
         backend = ""
     if backend == "sqlite" and parsed.database not in {None, "", ":memory:"}:
-        return parsed.set(drivername="sqlite+aiosqlite")
+        return parsed
     if backend in {"postgresql", "postgres"}:
         return parsed.set(drivername="postgresql+asyncpg")
     raise ValueError("must be sqlite:///<file> or postgresql://<user>:<password>@<host>/<database>")
 
 
-def _sqlite(url: URL) -> AsyncEngine:
-    engine = create_async_engine(url, hide_parameters=True)
+def _sqlite(url: URL) -> Engine:
+    engine = create_engine(url, hide_parameters=True)
 
-    @event.listens_for(engine.sync_engine, "do_connect")
-    def try_first(_dialect: Dialect, _entry: object, arguments: list[Any], options: dict[str, Any]) -> None:
-        # Where a file can't be opened, aiosqlite leaves a thread behind that may outlive the event loop.
-        sqlite3.connect(arguments[0], uri=options.get("uri", False)).close()
-
-    @event.listens_for(engine.sync_engine, "connect")
+    @event.listens_for(engine, "connect")
     def prepare(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # transactions are begun below, not by the driver
         cursor = connection.cursor()
-        cursor.execute("PRAGMA busy_timeout = 10000")
+        cursor.execute(f"PRAGMA busy_timeout = {SECONDS_TO_WAIT * 1000}")
         cursor.execute("PRAGMA foreign_keys = ON")
         # The mode is the file's. Of two that switch it at once, one is told at once that it's locked.
         with suppress(sqlite3.OperationalError):
             cursor.execute("PRAGMA journal_mode = WAL")
         cursor.close()
 
-    @event.listens_for(engine.sync_engine, "begin")
+    @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         # A writer takes the lock at once: upgrading a reader later fails without waiting.
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _transaction(sessions: sessionmaker[Session], work: Callable[[Session], T]) -> T:
+    with sessions.begin() as session:
+        return work(session)
 
 
 def _postgresql(url: URL) -> AsyncEngine:

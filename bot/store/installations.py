@@ -12,14 +12,11 @@ from datetime import UTC, datetime
 from pydantic import SecretStr
 from slack_sdk.oauth.installation_store import Bot, Installation
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
-from slack_sdk.oauth.installation_store.sqlalchemy import (
-    AsyncSQLAlchemyInstallationStore,
-    SQLAlchemyInstallationStore,
-)
-from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStore
-from sqlalchemy import ColumnElement, RowMapping, and_, delete, false, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import InstrumentedAttribute
+from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
+from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
+from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
+from sqlalchemy import ColumnElement, RowMapping, and_, bindparam, delete, or_, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
@@ -39,6 +36,14 @@ from bot.store.vault import Vault
 STATE_SECONDS = 600
 OWNED = (LinkRow, ContinuationRow, CreatedIssueRow, TimeEntryRow, DigestRow)
 _ROW = INSTALLATIONS.c
+_OWN = _ROW.team_id == bindparam("team")
+_ORGANIZATIONS = and_(_ROW.enterprise_id == bindparam("enterprise"), _ROW.team_id.is_(None))
+_FIND = (
+    select(INSTALLATIONS)
+    .where(_ROW.client_id == bindparam("client"), or_(_OWN, _ORGANIZATIONS))
+    .order_by(_ROW.team_id.is_(None), _ROW.installed_at.desc(), _ROW.id.desc())
+    .limit(1)
+)
 Column = InstrumentedAttribute[str]
 
 
@@ -49,41 +54,31 @@ class Installations(AsyncInstallationStore):
         self._database = database
         self._vault = vault
         self._client_id = client_id
-        self._kept = AsyncSQLAlchemyInstallationStore(client_id, database.for_writing)
-        self.states = States(STATE_SECONDS, database.for_writing)
+        self._kept = SQLAlchemyInstallationStore(client_id, database.engine)
+        self.states = States(database)
 
     async def async_save(self, installation: Installation) -> None:
         """Keeps an installation in the place of any earlier one there."""
         bot = self._sealed(installation.to_bot())
-        await self._kept.async_save_bot(bot)
+        await self._database.run(lambda: self._kept.save_bot(bot))
         installed_at = datetime.fromtimestamp(bot.installed_at, UTC).replace(tzinfo=None)
         earlier = and_(self._there(bot.enterprise_id, bot.team_id), _ROW.installed_at < installed_at)
-        async with self._database.session() as session:
-            await session.execute(delete(INSTALLATIONS).where(earlier))
+        await self._database.write(lambda session: session.execute(delete(INSTALLATIONS).where(earlier)))
 
     async def find(self, enterprise_id: str | None, team_id: str | None) -> Bot | None:
         """The installation for a team, or with no team an organization's; None where there is none.
 
         Its row's id is the custom value `id`. Raises StoredSecretError when its tokens can't be opened.
         """
-        own = self._there(None, team_id) if team_id else false()
-        organizations = self._there(enterprise_id, None) if enterprise_id else false()
-        statement = (
-            select(INSTALLATIONS)
-            .where(or_(own, organizations))
-            .order_by(_ROW.team_id.is_(None), _ROW.installed_at.desc(), _ROW.id.desc())
-            .limit(1)
-        )
-        async with self._database.reading() as session:
-            row = (await session.execute(statement)).mappings().first()
+        place = {"client": self._client_id, "team": team_id or None, "enterprise": enterprise_id or None}
+        row = await self._database.read(lambda session: session.execute(_FIND, place).mappings().first())
         return self._opened(row) if row else None
 
     async def latest(self, limit: int) -> tuple[int, list[Bot]]:
         """How many there are, and the latest of them, as `find` gives them."""
         mine = _ROW.client_id == self._client_id
         statement = select(INSTALLATIONS).where(mine).order_by(_ROW.installed_at.desc())
-        async with self._database.reading() as session:
-            rows = (await session.execute(statement)).mappings().all()
+        rows = await self._database.read(lambda session: session.execute(statement).mappings().all())
         return len(rows), [self._opened(row) for row in rows[:limit]]
 
     async def renew(self, bot: Bot) -> None:
@@ -95,8 +90,7 @@ class Installations(AsyncInstallationStore):
             and datetime.fromtimestamp(expires_at, UTC).replace(tzinfo=None),
         }
         statement = update(INSTALLATIONS).where(_ROW.id == bot.get_custom_value("id")).values(values)
-        async with self._database.session() as session:
-            await session.execute(statement)
+        await self._database.write(lambda session: session.execute(statement))
 
     async def remove(self, enterprise_id: str | None, team_id: str | None) -> None:
         """Forgets an installation and all that is there because of it: a team's, or with no team an
@@ -104,14 +98,29 @@ class Installations(AsyncInstallationStore):
 
         What an organization's installation still serves stays.
         """
-        async with self._database.session() as session:
-            await session.execute(delete(INSTALLATIONS).where(self._there(enterprise_id, team_id)))
+
+        def work(session: Session) -> None:
+            session.execute(delete(INSTALLATIONS).where(self._there(enterprise_id, team_id)))
             if team_id is None:
-                await _forget(session, lambda team, enterprise: self._served(enterprise_id, team, enterprise))
+                _forget(session, lambda team, enterprise: self._served(enterprise_id, team, enterprise))
                 return
             organization = select(_ROW.id).where(self._there(enterprise_id, None)).limit(1)
-            if enterprise_id is None or await session.scalar(organization) is None:
-                await _forget(session, lambda team, _: team == team_id)
+            if enterprise_id is None or session.scalar(organization) is None:
+                _forget(session, lambda team, _: team == team_id)
+
+        await self._database.write(work)
+
+    async def forget_team(self, team_id: str) -> None:
+        """Forgets all that is there because of a team that its organization's installation serves no more;
+        nothing where the team has an installation of its own.
+        """
+        own = select(_ROW.id).where(self._there(None, team_id)).limit(1)
+
+        def work(session: Session) -> None:
+            if session.scalar(own) is None:
+                _forget(session, lambda team, _: team == team_id)
+
+        await self._database.write(work)
 
     def _there(self, enterprise_id: str | None, team_id: str | None) -> ColumnElement[bool]:
         mine = _ROW.client_id == self._client_id
@@ -140,27 +149,35 @@ class Installations(AsyncInstallationStore):
         return bot
 
 
-class States(AsyncSQLAlchemyOAuthStateStore):
+class States(AsyncOAuthStateStore):
     """What tells the installations that were begun here: each is good once, and for ten minutes."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept = SQLAlchemyOAuthStateStore(STATE_SECONDS, database.engine)
+
+    async def async_issue(self, *_: object, **__: object) -> str:
+        """A new one."""
+        return await self._database.run(self._kept.issue)
 
     async def async_consume(self, state: str) -> bool:
         """Whether it was begun here; of several callers one is told so. slack_sdk's own may tell two."""
         column = OAUTH_STATES.c
-        statement = delete(OAUTH_STATES).where(column.state == state, column.expire_at > _now())
-        async with self.engine.begin() as connection:
-            return (await connection.execute(statement)).rowcount > 0
+        theirs = and_(column.state == state, column.expire_at > _now())
+        statement = delete(OAUTH_STATES).where(theirs).returning(column.id)
+        return await self._database.write(lambda session: session.scalar(statement)) is not None
 
     async def prune(self) -> None:
         """Forgets those whose time is over."""
-        async with self.engine.begin() as connection:
-            await connection.execute(delete(OAUTH_STATES).where(OAUTH_STATES.c.expire_at <= _now()))
+        statement = delete(OAUTH_STATES).where(OAUTH_STATES.c.expire_at <= _now())
+        await self._database.write(lambda session: session.execute(statement))
 
 
-async def _forget(session: AsyncSession, belongs: Callable[[Column, Column], ColumnElement[bool]]) -> None:
+def _forget(session: Session, belongs: Callable[[Column, Column], ColumnElement[bool]]) -> None:
     for table in OWNED:
-        await session.execute(delete(table).where(belongs(table.team_id, table.enterprise_id)))
+        session.execute(delete(table).where(belongs(table.team_id, table.enterprise_id)))
     channels = belongs(ChannelDefaultRow.team_id, ChannelDefaultRow.set_by_enterprise_id)
-    await session.execute(delete(ChannelDefaultRow).where(channels))
+    session.execute(delete(ChannelDefaultRow).where(channels))
 
 
 def _bound(bot: Bot, column: str) -> Owner:

@@ -6,14 +6,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, and_, delete, select
+from sqlalchemy import ColumnElement, and_, bindparam, delete, select
+from sqlalchemy.orm import Session
 
 from bot.errors import StoredSecretError
 from bot.store.engine import Database
 from bot.store.owner import Owner
-from bot.store.tables import LinkRow
+from bot.store.tables import LinkRow, table_of
 from bot.store.upsert import insert
 from bot.store.vault import Vault
+
+_TABLE = table_of(LinkRow)
+_FIND = select(_TABLE.c.sealed_key, _TABLE.c.service_user_id, _TABLE.c.name, _TABLE.c.linked_at).where(
+    _TABLE.c.enterprise_id == bindparam("enterprise"),
+    _TABLE.c.team_id == bindparam("team"),
+    _TABLE.c.user_id == bindparam("user"),
+)
 
 
 @dataclass(frozen=True)
@@ -36,8 +44,8 @@ class Links:
 
     async def get(self, owner: Owner) -> Link | None:
         """The owner's link; StoredSecretError when its key can't be opened."""
-        async with self._database.reading() as session:
-            row = await session.scalar(select(LinkRow).where(_is(owner)))
+        user = {"enterprise": owner.enterprise_id or "", "team": owner.team_id, "user": owner.user_id}
+        row = await self._database.read(lambda session: session.execute(_FIND, user).one_or_none())
         if row is None:
             return None
         key = self._vault.open(owner, row.sealed_key)
@@ -56,9 +64,12 @@ class Links:
             "team_id": owner.team_id,
             "user_id": owner.user_id,
         }
-        statement = insert(self._database.dialect, LinkRow).values(**identity, **values)
-        async with self._database.session() as session:
-            await session.execute(statement.on_conflict_do_update(index_elements=list(identity), set_=values))
+        statement = (
+            insert(self._database.dialect, LinkRow)
+            .values(**identity, **values)
+            .on_conflict_do_update(index_elements=list(identity), set_=values)
+        )
+        await self._database.write(lambda session: session.execute(statement))
 
     async def add(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> bool:
         """Links an owner who has no link; whether it did: a link that is there already stays as it is."""
@@ -71,15 +82,18 @@ class Links:
             "name": name,
             "linked_at": datetime.now(UTC),
         }
-        statement = insert(self._database.dialect, LinkRow).values(**row).on_conflict_do_nothing()
-        async with self._database.session() as session:
-            return await session.scalar(statement.returning(LinkRow.user_id)) is not None
+        statement = (
+            insert(self._database.dialect, LinkRow)
+            .values(**row)
+            .on_conflict_do_nothing()
+            .returning(_TABLE.c.user_id)
+        )
+        return await self._database.write(lambda session: session.scalar(statement)) is not None
 
     async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
         """The keys of the latest links, as far as they can be opened."""
         statement = select(LinkRow).order_by(LinkRow.linked_at.desc()).limit(limit)
-        async with self._database.reading() as session:
-            rows = (await session.scalars(statement)).all()
+        rows = await self._database.read(lambda session: session.scalars(statement).all())
         keys = []
         for row in rows:
             with suppress(StoredSecretError):
@@ -90,20 +104,22 @@ class Links:
     async def delete(self, owner: Owner) -> bool:
         """Removes the owner's link; whether there was one."""
         statement = delete(LinkRow).where(_is(owner)).returning(LinkRow.user_id)
-        async with self._database.session() as session:
-            return await session.scalar(statement) is not None
+        return await self._database.write(lambda session: session.scalar(statement)) is not None
 
     async def delete_if_key(self, owner: Owner, key: SecretStr) -> bool:
         """Removes the link while its key is still this one; whether this very call removed it.
 
         A key that died must not take a newer link along, and its death is said once.
         """
-        async with self._database.session() as session:
-            row = await session.scalar(select(LinkRow).where(_is(owner)).with_for_update())
+
+        def work(session: Session) -> bool:
+            row = session.scalar(select(LinkRow).where(_is(owner)).with_for_update())
             if row is None or not self._holds(row, owner, key):
                 return False
-            await session.delete(row)
+            session.delete(row)
             return True
+
+        return await self._database.write(work)
 
     def _holds(self, row: LinkRow, owner: Owner, key: SecretStr) -> bool:
         try:

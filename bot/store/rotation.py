@@ -68,8 +68,7 @@ class Sealings:
     async def count(self) -> int:
         """How much there is to encrypt anew, at this moment."""
         sizes = [select(func.count(sealed.column)).scalar_subquery() for sealed in (*TOKENS, KEYS, TYPED)]
-        async with self._database.reading() as session:
-            return sum((await session.execute(select(*sizes))).one())
+        return await self._database.read(lambda session: sum(session.execute(select(*sizes)).one()))
 
     async def unreadable(self) -> int:
         """How many stored keys and tokens no encryption key opens."""
@@ -82,20 +81,19 @@ class Sealings:
         )
 
     async def _batches(self, sealed: _Sealed) -> AsyncIterator[list[tuple[str, ...]]]:
-        after = tuple(column.type.python_type() for column in sealed.identity)
-        while True:
-            statement = (
-                select(*sealed.identity, sealed.column)
-                .where(tuple_(*sealed.identity) > after, sealed.column.is_not(None))
-                .order_by(*sealed.identity)
-                .limit(BATCH)
-            )
-            async with self._database.reading() as session:
-                batch = [tuple(row) for row in await session.execute(statement)]
-            if not batch:
-                return
+        after: tuple[object, ...] = tuple(column.type.python_type() for column in sealed.identity)
+        while batch := await self._batch(sealed, after):
             yield batch
             after = batch[-1][:-1]
+
+    async def _batch(self, sealed: _Sealed, after: tuple[object, ...]) -> list[tuple[str, ...]]:
+        statement = (
+            select(*sealed.identity, sealed.column)
+            .where(tuple_(*sealed.identity) > after, sealed.column.is_not(None))
+            .order_by(*sealed.identity)
+            .limit(BATCH)
+        )
+        return await self._database.read(lambda session: [tuple(row) for row in session.execute(statement)])
 
     async def _rotate_one(
         self, so_far: Rotation, sealed: _Sealed, identity: list[str], content: str
@@ -113,6 +111,5 @@ class Sealings:
             .where(tuple_(*sealed.identity) == tuple(identity), sealed.column == content)
             .values({sealed.name: renewed})
         )
-        async with self._database.session() as session:
-            await session.execute(statement)
+        await self._database.write(lambda session: session.execute(statement))
         return Rotation(rewritten + 1, current, unreadable)

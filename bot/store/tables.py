@@ -3,8 +3,8 @@
 from datetime import UTC, date, datetime
 from typing import Any
 
-from slack_sdk.oauth.installation_store.sqlalchemy import AsyncSQLAlchemyInstallationStore
-from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStore
+from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
+from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -18,6 +18,7 @@ from sqlalchemy import (
     column,
     table,
 )
+from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -48,6 +49,11 @@ class Table(DeclarativeBase):
     """Base of the tables."""
 
     type_annotation_map = {str: Text, int: BigInteger, datetime: UtcDateTime, dict[str, Any]: JSON}  # noqa: RUF012 - SQLAlchemy's way to say it
+
+
+def table_of(row: type[Table]) -> SqlTable:
+    """The table itself, for statements that are built once and make no objects: those cost less."""
+    return Table.metadata.tables[row.__tablename__]
 
 
 class LinkRow(Table):
@@ -218,9 +224,9 @@ class DigestIssueRow(Table):
 
 
 SEALED_TOKENS = ("bot_token", "bot_refresh_token")
-INSTALLATIONS = AsyncSQLAlchemyInstallationStore.build_bots_table(Table.metadata, "slack_bots")
+INSTALLATIONS = SQLAlchemyInstallationStore.build_bots_table(Table.metadata, "slack_bots")
 """The workspaces and organizations where the bot is installed, as slack_sdk keeps them."""
 for _name in SEALED_TOKENS:
     INSTALLATIONS.c[_name].type = Text()  # encrypted they are longer than slack_sdk reckons with
-OAUTH_STATES = AsyncSQLAlchemyOAuthStateStore.build_oauth_states_table(Table.metadata, "slack_oauth_states")
+OAUTH_STATES = SQLAlchemyOAuthStateStore.build_oauth_states_table(Table.metadata, "slack_oauth_states")
 """The installations that have been begun, as slack_sdk keeps them."""

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 
 from sqlalchemy import ColumnElement, and_, delete, func, select, update
+from sqlalchemy.orm import Session
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
@@ -46,15 +47,17 @@ class TimeEntries:
             "user_id": owner.user_id,
             "created_at": datetime.now(UTC),
         }
-        statement = insert(self._database.dialect, TimeEntryRow).values(entry_id=entry.id, **values)
-        async with self._database.session() as session:
-            await session.execute(statement.on_conflict_do_update(index_elements=["entry_id"], set_=values))
+        statement = (
+            insert(self._database.dialect, TimeEntryRow)
+            .values(entry_id=entry.id, **values)
+            .on_conflict_do_update(index_elements=["entry_id"], set_=values)
+        )
+        await self._database.write(lambda session: session.execute(statement))
 
     async def change(self, owner: Owner, entry: Entry) -> None:
         """Remembers an entry of this owner as it is now; one that isn't theirs stays as it is."""
         statement = update(TimeEntryRow).where(_is(owner, entry.id)).values(**_columns(entry))
-        async with self._database.session() as session:
-            await session.execute(statement)
+        await self._database.write(lambda session: session.execute(statement))
 
     async def prune(self, older_than: datetime) -> None:
         """Forgets what was made before then; in the service it stays."""
@@ -62,13 +65,13 @@ class TimeEntries:
 
     async def forget(self, owner: Owner, entry_id: int) -> None:
         """Forgets an entry of this owner."""
-        async with self._database.session() as session:
-            await session.execute(delete(TimeEntryRow).where(_is(owner, entry_id)))
+        statement = delete(TimeEntryRow).where(_is(owner, entry_id))
+        await self._database.write(lambda session: session.execute(statement))
 
     async def get(self, owner: Owner, entry_id: int) -> Entry | None:
         """The entry, if this owner made it."""
-        async with self._database.reading() as session:
-            row = await session.scalar(select(TimeEntryRow).where(_is(owner, entry_id)))
+        statement = select(TimeEntryRow).where(_is(owner, entry_id))
+        row = await self._database.read(lambda session: session.scalar(statement))
         return _entry(row) if row else None
 
     async def latest(self, owner: Owner, limit: int) -> tuple[Entry, ...]:
@@ -79,16 +82,18 @@ class TimeEntries:
             .order_by(TimeEntryRow.created_at.desc(), TimeEntryRow.entry_id.desc())
             .limit(limit)
         )
-        async with self._database.reading() as session:
-            return tuple(_entry(row) for row in await session.scalars(statement))
+
+        def work(session: Session) -> tuple[Entry, ...]:
+            return tuple(_entry(row) for row in session.scalars(statement))
+
+        return await self._database.read(work)
 
     async def minutes(self, owner: Owner, since: date, until: date) -> int:
         """How much this owner spent on those days, both included."""
         statement = select(func.coalesce(func.sum(TimeEntryRow.minutes), 0)).where(
             _of(owner), TimeEntryRow.spent_on >= since, TimeEntryRow.spent_on <= until
         )
-        async with self._database.reading() as session:
-            return int(await session.scalar(statement) or 0)
+        return await self._database.read(lambda session: int(session.scalar(statement) or 0))
 
 
 def _columns(entry: Entry) -> dict[str, object]:

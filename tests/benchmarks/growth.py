@@ -117,11 +117,13 @@ async def copied(database: Database, table: str, there: int, wanted: int, **chan
             first as (select * from {table} where {changed["first"]})
             insert into {table} ({", ".join(names)}) select {values} from t, first
         """  # noqa: S608 - all of it is ours
-        async with database.session() as session:
-            await session.execute(text(statement))
+        await _execute(database, statement)
     if database.dialect == "postgresql":
-        async with database.session() as session:
-            await session.execute(text(f"analyze {table}"))
+        await _execute(database, f"analyze {table}")
+
+
+async def _execute(database: Database, statement: str) -> None:
+    await database.write(lambda session: session.execute(text(statement)))
 
 
 async def core(directory: Path, _most: int) -> None:

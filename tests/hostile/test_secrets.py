@@ -255,5 +255,5 @@ async def test_nothing_that_holds_a_secret_shows_it_when_it_is_printed(office: O
     printed = [f"{thing!r} {thing}" for thing in ours if not type(thing).__module__.startswith("bot.sandbox")]
 
     assert any("Settings(" in text for text in printed)
-    assert found("\n".join([*printed, f"{database._engine!r}"]), *secrets) == []
+    assert found("\n".join([*printed, f"{database.engine!r}"]), *secrets) == []
     await database.close()

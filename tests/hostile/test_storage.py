@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import Table as SqlTable
 from sqlalchemy import select, text, update
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -59,14 +58,14 @@ async def offered(ben: Person) -> JSON:
 
 async def put(office: Office, column: InstrumentedAttribute[str], owner: str, sealed: str) -> None:
     """Write into somebody's row, as who has got at the database."""
-    async with office.bot.database.session() as session:
-        row = column.class_
-        await session.execute(update(row).where(row.user_id == owner).values({column: sealed}))
+    row = column.class_
+    statement = update(row).where(row.user_id == owner).values({column: sealed})
+    await office.bot.database.write(lambda session: session.execute(statement))
 
 
 async def sealed_of(office: Office, column: InstrumentedAttribute[str], owner: str) -> str:
-    async with office.bot.database.reading() as session:
-        return (await session.scalars(select(column).where(column.class_.user_id == owner))).one()
+    statement = select(column).where(column.class_.user_id == owner)
+    return await office.bot.database.read(lambda session: session.scalars(statement).one())
 
 
 async def test_encryption_keys_are_renewed_while_people_work(
@@ -130,11 +129,10 @@ async def test_a_copy_of_the_database_tells_nothing_of_keys_and_of_what_was_type
     await offered(ben)
     secrets = ("Kanarienvogel", KEYS["ana"], "/commands/", "ana@harbor.example", office.workspace.bot_token)
 
-    rows = []
-    async with office.bot.database.reading() as session:
-        for table in Table.metadata.tables.values():
-            assert isinstance(table, SqlTable)
-            rows += [str(row) for row in await session.execute(select(table))]
+    tables = Table.metadata.sorted_tables
+    rows = await office.bot.database.read(
+        lambda session: [str(row) for table in tables for row in session.execute(select(table))]
+    )
     copied = "\n".join(rows).encode()
     if url.startswith("sqlite"):
         copied += b"".join(file.read_bytes() for file in sorted(office.directory.glob("bot.db*")))
@@ -189,8 +187,8 @@ async def kept_of(office: Office, user_id: str) -> str:
     """Something that was kept for somebody and isn't any more."""
     continuations, row = office.bot.store.continuations, ContinuationRow
     kept = await continuations.put(Owner(None, TEAM, user_id), {"command": "/issue", "text": "new x"})
-    async with office.bot.database.reading() as session:
-        sealed = (await session.scalars(select(row.sealed).where(row.id == kept))).one()
+    statement = select(row.sealed).where(row.id == kept)
+    sealed = await office.bot.database.read(lambda session: session.scalars(statement).one())
     await continuations.take(Owner(None, TEAM, user_id), kept)
     return sealed
 
@@ -205,5 +203,5 @@ async def test_a_link_is_made_even_where_what_was_asked_before_cannot_be_opened(
     await ben.submit(form, {"API key": KEYS["ben"]})
 
     assert "Ben Okafor" in text_of(await ben.form_saying("Linked to Tracker", "Ben Okafor"))
-    async with office.bot.database.reading() as session:
-        assert await session.scalar(text("select count(*) from links where user_id = 'U0BEN0001'")) == 1
+    count = text("select count(*) from links where user_id = 'U0BEN0001'")
+    assert await office.bot.database.read(lambda session: session.scalar(count)) == 1

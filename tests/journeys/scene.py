@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr
 from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
 
 from bot.sandbox.demo import demo_data
 from bot.sandbox.people import ANA, CHRIS, PEOPLE
@@ -103,19 +104,21 @@ class Scene:
     async def due(self, digests: list[Digest], *, over: float) -> None:
         """Make them due from now on, one after the other."""
         now = await self.store.digest_runs.now()
-        async with self.database.session() as session:
+
+        def make(session: Session) -> None:
             for n, digest in enumerate(digests):
                 moment = now + timedelta(seconds=1 + over * n / len(digests))
-                await session.execute(
-                    update(DigestRow).where(DigestRow.id == digest.id).values(next_due=moment)
-                )
+                session.execute(update(DigestRow).where(DigestRow.id == digest.id).values(next_due=moment))
+
+        await self.database.write(make)
 
     async def left(self) -> int:
         """How many due times aren't done."""
         runs = select(func.count()).where(DigestRunRow.lease_until.is_not(None))
         due = select(func.count()).where(DigestRow.next_due < func.now() + timedelta(days=1))
-        async with self.database.reading() as session:
-            return (await session.scalar(runs) or 0) + (await session.scalar(due) or 0)
+        return await self.database.read(
+            lambda session: (session.scalar(runs) or 0) + (session.scalar(due) or 0)
+        )
 
     async def process(self, port: int = 0) -> asyncio.subprocess.Process:
         """The bot as in production, but for its waits; without a port it takes one that is free."""

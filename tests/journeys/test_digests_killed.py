@@ -55,11 +55,11 @@ async def test_processes_killed_at_random_neither_lose_nor_repeat_a_digest_or_an
         await scene.due(digests, over=1)
         await killing(scene, dice)
         posts = scene.posts()
-        async with scene.database.reading() as session:
-            states = Counter(await session.scalars(select(DigestRunRow.state)))
-            rows = (
-                await session.scalars(select(DigestIssueRow).where(DigestIssueRow.due_at.is_not(None)))
-            ).all()
+        states = await scene.database.read(
+            lambda session: Counter(session.scalars(select(DigestRunRow.state)))
+        )
+        covering = select(DigestIssueRow).where(DigestIssueRow.due_at.is_not(None))
+        rows = await scene.database.read(lambda session: session.scalars(covering).all())
         reported = [i for i in scene.tracker.data.issues.values() if i.id not in scene.known]
     looked_up = len(scene.wire.called("conversations.history"))
     sys.stdout.write(

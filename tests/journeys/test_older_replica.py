@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from bot.store.engine import Database
 from bot.store.tables import Table
@@ -24,16 +25,19 @@ async def newer(url: str) -> AsyncIterator[Database]:
     """Migrated by the version after this one."""
     database = Database(url)
     await database.open()
-    async with database.session() as session:
+
+    def migrate(session: Session) -> None:
         for table in Table.metadata.tables:
             for what in (
                 f"alter table {table} add column later text",
                 f"alter table {table} add column later_too integer not null default 7",
                 f"create index ix_{table}_later on {table} (later)",
             ):
-                await session.execute(text(what))
-        await session.execute(text("create table later (id integer primary key)"))
-        await session.execute(text("update alembic_version set version_num = '9999'"))
+                session.execute(text(what))
+        session.execute(text("create table later (id integer primary key)"))
+        session.execute(text("update alembic_version set version_num = '9999'"))
+
+    await database.write(migrate)
     yield database
     await database.close()
 

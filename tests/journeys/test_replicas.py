@@ -176,8 +176,9 @@ async def test_replicas_killed_in_turn_do_everything_once_and_lose_only_what_was
         async with asyncio.timeout(60):
             while await scene.left():
                 await asyncio.sleep(0.2)
-        async with scene.database.reading() as session:
-            states = Counter(await session.scalars(select(DigestRunRow.state)))
+        states = await scene.database.read(
+            lambda session: Counter(session.scalars(select(DigestRunRow.state)))
+        )
         posts = scene.posts()
 
     made = Counter(issue.subject for issue in scene.tracker.data.issues.values())

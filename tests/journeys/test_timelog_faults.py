@@ -147,8 +147,9 @@ async def test_a_change_that_cannot_be_remembered_is_no_failure(
     ana: Person, service: Tracker, issue: Issue
 ) -> None:
     form = await edit_form(ana, issue)
-    async with ana.office.bot.database.session() as session:
-        await session.execute(text(FULL.format(act="update", table="time_entries")))
+    await ana.office.bot.database.write(
+        lambda session: session.execute(text(FULL.format(act="update", table="time_entries")))
+    )
 
     await ana.submit(form, {"Hours": "2h"})
 

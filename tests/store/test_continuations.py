@@ -12,9 +12,8 @@ TYPED = {"command": "/issue", "text": "new Ünïcode “subject”", "at": [1, N
 
 
 async def _age(database: Database, hours: int) -> None:
-    async with database.session() as session:
-        then = datetime.now(UTC) - timedelta(hours=hours)
-        await session.execute(update(ContinuationRow).values(created_at=then))
+    then = datetime.now(UTC) - timedelta(hours=hours)
+    await database.write(lambda session: session.execute(update(ContinuationRow).values(created_at=then)))
 
 
 async def test_what_was_typed_comes_back_to_its_owner_only(store: Store, ana: Owner, ben: Owner) -> None:
@@ -46,5 +45,5 @@ async def test_it_is_kept_for_a_day(store: Store, database: Database, ana: Owner
     await _age(database, hours=25)
     await store.continuations.put(ana, TYPED)
     await store.continuations.prune()
-    async with database.reading() as session:
-        assert await session.scalar(select(func.count()).select_from(ContinuationRow)) == 1
+    count = select(func.count()).select_from(ContinuationRow)
+    assert await database.read(lambda session: session.scalar(count)) == 1

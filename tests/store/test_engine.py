@@ -1,11 +1,19 @@
 import asyncio
+import sqlite3
+import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, text
+from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
+from bot.store import engine
 from bot.store.engine import Database, DatabaseUnavailableError
 from bot.store.store import Store
 from bot.store.tables import Table
@@ -13,6 +21,24 @@ from bot.store.vault import Vault
 
 BEFORE = {"continuations"}
 """Tables that are left for replicas of the version before."""
+HOLDS_THE_LOCK = """
+import sqlite3, sys, time
+other = sqlite3.connect(sys.argv[1], isolation_level=None)
+other.execute("begin immediate")
+print("locked", flush=True)
+time.sleep(1)
+other.execute("commit")
+"""
+
+
+@asynccontextmanager
+async def opened(file: Path) -> AsyncIterator[Database]:
+    database = Database(f"sqlite:///{file}")
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()
 
 
 async def test_replicas_that_start_together_migrate_once(url: str) -> None:
@@ -25,20 +51,19 @@ async def test_replicas_that_start_together_migrate_once(url: str) -> None:
 
 
 async def test_the_migrations_make_the_tables_that_the_code_uses(database: Database) -> None:
-    def differences(connection: Connection) -> list[object]:
+    def differences(session: Session) -> list[object]:
         context = MigrationContext.configure(
-            connection,
+            session.connection(),
             opts={"include_name": lambda name, kind, _: kind != "table" or name not in BEFORE},
         )
         return list(compare_metadata(context, Table.metadata))
 
-    async with database.session() as session:
-        assert await (await session.connection()).run_sync(differences) == []
+    assert await database.read(differences) == []
 
 
 async def test_a_database_from_a_newer_version_is_left_as_it_is(database: Database) -> None:
-    async with database.session() as session:
-        await session.execute(text("update alembic_version set version_num = '9999'"))
+    newer = text("update alembic_version set version_num = '9999'")
+    await database.write(lambda session: session.execute(newer))
 
     await database.open()
 
@@ -49,20 +74,20 @@ async def test_a_database_from_a_newer_version_is_left_as_it_is(database: Databa
 async def test_nothing_is_kept_of_a_transaction_that_failed(database: Database) -> None:
     store = Store(database, Vault([Vault.generate_key()]))
 
-    async def fail_after_writing() -> None:
-        async with database.session() as session:
-            await session.execute(text("insert into deliveries values ('Ev1', '2026-01-01 00:00:00')"))
-            raise RuntimeError
+    def fail_after_writing(session: Session) -> None:
+        session.execute(text("insert into deliveries values ('Ev1', '2026-01-01 00:00:00')"))
+        raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        await fail_after_writing()
+        await database.write(fail_after_writing)
     assert await store.deliveries.claim("Ev1")
 
 
 async def test_what_the_database_refuses_is_told_without_its_values(database: Database) -> None:
+    statement = text("insert into nowhere values (:value)")
+
     with pytest.raises(SQLAlchemyError) as refused:
-        async with database.session() as session:
-            await session.execute(text("insert into nowhere values (:value)"), {"value": "canary"})
+        await database.write(lambda session: session.execute(statement, {"value": "canary"}))
 
     assert "nowhere" in str(refused.value)
     assert "canary" not in str(refused.value)
@@ -72,6 +97,71 @@ async def test_writers_wait_for_each_other(store: Store) -> None:
     claimed = await asyncio.gather(*(store.deliveries.claim(f"Ev{n}") for n in range(100)))
 
     assert all(claimed)
+
+
+async def test_while_another_process_writes_reading_goes_on_and_nothing_stands_still(tmp_path: Path) -> None:
+    file, clock = tmp_path / "bot.db", asyncio.get_running_loop().time
+    async with opened(file) as database:
+        deliveries = Store(database, Vault([Vault.generate_key()])).deliveries
+        other = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", HOLDS_THE_LOCK, file, stdout=asyncio.subprocess.PIPE
+        )
+        assert other.stdout
+        assert await other.stdout.readline() == b"locked\n"
+        writing = asyncio.create_task(deliveries.claim("Ev1"))
+        reads, longest, began = 0, 0.0, clock()
+        while not writing.done():
+            before = clock()
+            await database.ping()
+            await asyncio.sleep(0.01)
+            longest, reads = max(longest, clock() - before), reads + 1
+
+        waited = clock() - began
+        assert await writing
+        assert waited > 0.5
+        assert reads > 10
+        assert longest < waited / 2
+        assert await other.wait() == 0
+
+
+async def test_of_a_cancelled_caller_no_transaction_is_left_open(tmp_path: Path) -> None:
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def write_for_long(session: Session) -> None:
+        session.execute(text("insert into deliveries values ('Ev1', '2026-01-01 00:00:00')"))
+        begun.set()
+        assert goes_on.wait(10)
+
+    async with opened(tmp_path / "bot.db") as database:
+        writing = asyncio.create_task(database.write(write_for_long))
+        queued = asyncio.create_task(Store(database, Vault([Vault.generate_key()])).deliveries.claim("Ev2"))
+        await asyncio.to_thread(begun.wait, 10)
+        for cancelled in (writing, queued):
+            cancelled.cancel()
+        await asyncio.gather(writing, queued, return_exceptions=True)
+        asyncio.get_running_loop().call_later(0.3, goes_on.set)
+
+    assert writing.cancelled()
+    with closing(sqlite3.connect(tmp_path / "bot.db", timeout=0, isolation_level=None)) as other:
+        other.execute("begin immediate")
+        assert other.execute("select key from deliveries").fetchall() == [("Ev1",)]
+
+
+async def test_writers_do_not_wait_for_a_lock_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "SECONDS_TO_WAIT", 1)
+    async with opened(tmp_path / "bot.db") as database:
+        deliveries = Store(database, Vault([Vault.generate_key()])).deliveries
+        with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as other:
+            other.execute("begin immediate")
+            async with asyncio.timeout(4):
+                refused = await asyncio.gather(
+                    *(deliveries.claim(f"Ev{n}") for n in range(8)), return_exceptions=True
+                )
+
+        assert all(isinstance(one, SQLAlchemyError) for one in refused)
+        assert await deliveries.claim("Ev1")
 
 
 async def test_a_new_database_is_not_yet_current(url: str) -> None:

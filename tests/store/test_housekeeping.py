@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from bot.store import engine
 from bot.store.engine import Database
@@ -67,18 +68,21 @@ async def test_what_is_too_old_is_forgotten_in_batches_by_replicas_at_the_same_t
 ) -> None:
     monkeypatch.setattr(engine, "BATCH", 2)
     now = datetime.now(UTC)
-    async with database.session() as session:
+
+    def make(session: Session) -> None:
         session.add(digest(now))
-        await session.flush()
+        session.flush()
         for row, kept in KEPT.items():
             session.add_all(made(row, number, now - kept - MINUTE) for number in range(5))
             session.add(made(row, 5, now - kept + MINUTE))
         session.add(DigestRunRow(**RUN, due_at=now - 9 * DAY, lease_until=now))
 
+    await database.write(make)
     await asyncio.gather(*(forget_what_is_old(store) for _ in range(3)))
 
-    async with database.reading() as session:
-        left = {row: await session.scalar(select(func.count()).select_from(row)) for row in KEPT}
+    left = await database.read(
+        lambda session: {row: session.scalar(select(func.count()).select_from(row)) for row in KEPT}
+    )
     assert left == dict.fromkeys(KEPT, 1) | {DigestRunRow: 2}  # one is not finished
 
 

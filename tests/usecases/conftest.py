@@ -6,7 +6,7 @@ import pytest
 
 from bot.store.digest_runs import DigestRuns
 from bot.store.store import Store
-from bot.usecases import digest_runs
+from bot.usecases import digest_delivery
 from tests.usecases.newsroom import Newsroom
 
 
@@ -18,7 +18,7 @@ async def newsroom(store: Store, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         return newsroom.now
 
     monkeypatch.setattr(DigestRuns, "now", now)
-    monkeypatch.setattr(digest_runs, "LONGEST_POST", 0)
+    monkeypatch.setattr(digest_delivery, "LONGEST_POST", 0)
     await newsroom.open()
     yield newsroom
     await newsroom.close()

@@ -26,9 +26,9 @@ from bot.store.digests import Pause
 from bot.store.engine import Database
 from bot.store.store import Store
 from bot.store.vault import Vault
-from bot.usecases import digest_runs
+from bot.usecases import digest_delivery
+from bot.usecases.digest_clock import LEASE
 from bot.usecases.digest_reading import OVERLAP
-from bot.usecases.digest_runs import LEASE
 from tests.usecases.newsroom import SHOP, VAULT, Board, Died, Fault, Newsroom, Process
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class Machine(RuleBasedStateMachine):
             return self.newsroom.now
 
         self.patch.setattr(KeptRuns, "now", now)
-        self.patch.setattr(digest_runs, "LONGEST_POST", 0)
+        self.patch.setattr(digest_delivery, "LONGEST_POST", 0)
         self.board: Board = self.newsroom.board
         self.processes = [Process(self.newsroom), Process(self.newsroom)]
         self.expected: dict[int, set[int]] = {}

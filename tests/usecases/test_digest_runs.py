@@ -10,8 +10,9 @@ from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import ARCHIVED_PROJECT, CLOSED_PROJECT
 from bot.store.digest_runs import RunState
 from bot.store.digests import Pause
+from bot.usecases.digest_clock import LEASE
+from bot.usecases.digest_delivery import LOOK_AFTER
 from bot.usecases.digest_posts import Standing
-from bot.usecases.digest_runs import LEASE, LOOK_AFTER
 from tests.usecases.newsroom import SHOP, VAULT, Fault, Newsroom, Process
 
 HOUR = timedelta(hours=1)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import aiohttp
 import pytest
 from sqlalchemy import text, update
+from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
 from bot import app
@@ -58,9 +59,12 @@ async def test_a_workspace_that_never_installed_it_is_told_so(company: Company, 
 
 async def test_without_a_database_there_is_a_sentence_too(company: Company, slack: Slack) -> None:
     await slack.install(company.port, ONE)
-    async with company.bot.database.session() as session:
+
+    def drop(session: Session) -> None:
         for table in ("slack_bots", "deliveries"):
-            await session.execute(text(f"drop table {table}"))
+            session.execute(text(f"drop table {table}"))
+
+    await company.bot.database.write(drop)
 
     assert "I can't reach my memory" in await company.ask(ONE.of_user("U1"), "whoami")
 
@@ -93,12 +97,12 @@ async def test_only_an_installation_that_began_here_is_taken(company: Company, s
     assert sorted(status for status, _ in taken) == [200, 401, 401, 401]
 
     cookie, state = await slack.begin(company.port)
-    async with company.bot.database.session() as session:
-        await session.execute(update(OAUTH_STATES).values(expire_at=text("'2020-01-01 00:00:00'")))
+    await company.bot.database.write(
+        lambda session: session.execute(update(OAUTH_STATES).values(expire_at=text("'2020-01-01 00:00:00'")))
+    )
     assert (await slack.end(company.port, cookie, code=code, state=state))[0] == 401
     await company.bot.store.installations.states.prune()
-    async with company.bot.database.session() as session:
-        assert (await session.execute(OAUTH_STATES.select())).all() == []
+    assert await company.bot.database.read(lambda session: session.execute(OAUTH_STATES.select()).all()) == []
     assert code in slack.codes
 
 
@@ -134,11 +138,14 @@ async def test_no_token_lies_in_the_database_and_new_keys_open_them(company: Com
 async def test_tokens_in_anothers_row_are_not_used(company: Company, slack: Slack) -> None:
     for place in (ONE, TWO):
         await slack.install(company.port, place)
-    async with company.bot.database.session() as session:
-        rows = {row.team_id: row for row in await session.execute(INSTALLATIONS.select())}
+
+    def swap(session: Session) -> None:
+        rows = {row.team_id: row for row in session.execute(INSTALLATIONS.select())}
         for team, other in (("T1", "T2"), ("T2", "T1")):
             statement = INSTALLATIONS.update().where(INSTALLATIONS.c.team_id == team)
-            await session.execute(statement.values(bot_token=rows[other].bot_token))
+            session.execute(statement.values(bot_token=rows[other].bot_token))
+
+    await company.bot.database.write(swap)
 
     with capture_logs() as logs:
         assert "no valid token" in await company.ask(ONE.of_user("U1"), "link")
@@ -267,6 +274,7 @@ async def test_without_client_id_nothing_can_be_installed(company: Company) -> N
 
 
 async def _dump(database: Database) -> str:
-    async with database.session() as session:
-        tables = [(await session.execute(table.select())).all() for table in Table.metadata.sorted_tables]
+    tables = await database.read(
+        lambda session: [session.execute(table.select()).all() for table in Table.metadata.sorted_tables]
+    )
     return re.sub(r"\s+", " ", repr(tables))

@@ -1,0 +1,31 @@
+"""The database's clock, which tells when digests are due and when leases end."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+LEASE = timedelta(seconds=90)
+"""How long a process holds a run that it doesn't hear of; each tick renews it."""
+JUMP = timedelta(minutes=1)
+"""How far the clock may fall behind before due times are looked at anew."""
+
+
+class Clock:
+    """The database's clock as it was last told, and what passed since; this machine's before that."""
+
+    def __init__(self) -> None:
+        self._told: tuple[datetime, float] | None = None
+
+    def set(self, now: datetime) -> bool:
+        """Take the time from the database; whether its clock was set back."""
+        back = self._told is not None and now < self.now() - JUMP
+        self._told = (now, time.monotonic())
+        return back
+
+    def now(self) -> datetime:
+        """The time by the database's clock."""
+        then, at = self._told or (datetime.now(UTC), time.monotonic())
+        return then + timedelta(seconds=time.monotonic() - at)
+
+    def lease(self) -> datetime:
+        """When a lease ends that is taken now."""
+        return self.now() + LEASE
