@@ -81,12 +81,9 @@ BUILD.info({"version": version("issuebot")})
 
 # What libraries log below warnings holds bodies, addresses with tickets, statements with values, or nothing.
 QUIET = (
-    "httpx",
-    "httpcore",
     "slack_sdk",
     "slack_bolt",
     "aiohttp.access",
-    "aiosqlite",
     "asyncio",
     "alembic",
     "apscheduler",

@@ -112,7 +112,7 @@ def test_logs_of_every_origin_are_struck_out_tracebacks_too(form: str) -> None:
     except ValueError:
         structlog.get_logger().exception("failed", action="test.failed", key=KEY)
         logging.getLogger("some.library").exception("with %s", "hush-hush")
-    logging.getLogger("httpx").info("GET https://tracker.example.com/")
+    logging.getLogger("aiohttp.access").info("GET https://tracker.example.com/")
     logging.getLogger("slack_sdk.web").debug("a body")
 
     written = stream.getvalue()

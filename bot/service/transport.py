@@ -1,4 +1,4 @@
-"""Sending a call and reading its answer: the only module that knows httpx.
+"""Sending a call and reading its answer: the only module of the service's that knows aiohttp.
 
 Bounded in every way: connecting, each read, the whole call, the answer's size, the number of tries. Never
 follows a redirect, as the key would travel along. No error raised here holds a request, a header or a
@@ -7,18 +7,24 @@ body, neither itself nor as its cause or context.
 
 import asyncio
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from http import HTTPStatus
 from typing import TypeVar
+from urllib.parse import urlencode
 
-import httpx
+import aiohttp
 import stamina
+from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
 from pydantic import SecretStr
+from yarl import URL
 
 from bot.errors import ServiceBroken, ServiceError, TooManyRequests, Unauthorized, Unreachable, UserError
 from bot.service.wire import CONNECTION_BROKE, CUT_SHORT, GATEWAY, Answer, Call, Decoder
 
 T = TypeVar("T")
+NOTHING: Mapping[str, str] = {}
 
 OnAnswer = Callable[[str, int | None, float], None]
 
@@ -31,7 +37,9 @@ KEY_QUOTED = (
     "Your API key is in what you typed, where others would read it: take it out, renew it under "
     "“My account” in {service}, then link your account anew with `/tracker link`."
 )
-CONNECTIONS = httpx.Limits(max_connections=50, max_keepalive_connections=20, keepalive_expiry=4)
+CONNECTIONS = 50
+SECONDS_UNUSED = 4
+"""An idle connection is closed after these, as the service's own side closes it some time after."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +53,31 @@ class Timeouts:
 
 
 class Source:
-    """An upload's content on its way: each piece is waited for within bounds, the size said is kept to.
+    """An upload's content on its way: each piece is waited for within bounds, and so is whoever takes it;
+    the size said is kept to.
 
-    Raises ValueError when the content is longer or shorter than `size`, TimeoutError when no piece comes.
+    Raises ValueError when the content is longer or shorter than `size`, TimeoutError when no piece comes;
+    whatever was raised on the way is its `failure`. `taking` expires where a piece isn't taken in time.
     """
 
     def __init__(self, content: AsyncIterable[bytes], size: int | None, patience: float) -> None:
         self._content = content
         self._patience = patience
         self.size = size
+        self.failure: Exception | None = None
+        self.taking = asyncio.timeout(None)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._bounded():
+                self.taking.reschedule(asyncio.get_running_loop().time() + self._patience)
+                yield piece
+                self.taking.reschedule(None)
+        except Exception as error:
+            self.failure = error
+            raise
+
+    async def _bounded(self) -> AsyncIterator[bytes]:
         pieces = aiter(self._content)
         sent = 0
         while True:
@@ -82,17 +104,21 @@ class Transport:
         self._key_header = key_header
         self._timeouts = timeouts
         self._on_answer = on_answer
-        self._http = httpx.AsyncClient(
-            follow_redirects=False,
-            trust_env=False,
-            limits=CONNECTIONS,
-            timeout=httpx.Timeout(timeouts.read, connect=timeouts.connect, pool=timeouts.connect),
+
+    @cached_property
+    def _http(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=SECONDS_UNUSED),
+            cookie_jar=aiohttp.DummyCookieJar(),  # a session of the service's would be everybody's
             headers={"Accept": "application/json", "Accept-Encoding": "identity"},
+            timeout=aiohttp.ClientTimeout(connect=self._timeouts.connect, sock_read=self._timeouts.read),
+            middlewares=(_once,),
         )
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._http.aclose()
+        if "_http" in vars(self):
+            await self._http.close()
 
     async def send(self, key: SecretStr, call: Call, decode: Decoder[T], source: Source | None = None) -> T:
         """Send the call with this key and decode its answer; tried again where that is safe.
@@ -123,30 +149,46 @@ class Transport:
     async def reachable(self, path: str) -> bool:
         """Whether this path is answered without a key in a few seconds, by a status below 500."""
         try:
-            async with asyncio.timeout(PROBE), self._http.stream("GET", self.base_url + path) as response:
-                return not response.is_server_error
-        except (httpx.HTTPError, TimeoutError):
+            async with (
+                asyncio.timeout(PROBE),
+                self._http.get(self._url(path), allow_redirects=False) as answer,
+            ):
+                return answer.status < HTTPStatus.INTERNAL_SERVER_ERROR
+        except (aiohttp.ClientError, TimeoutError):
             return False
 
     async def _attempt(self, key: SecretStr, call: Call, source: Source | None) -> Answer:
         began = time.monotonic()
         status: int | None = None
+        taking = asyncio.timeout(None)
+        if source is not None:
+            source.taking = taking
         try:
-            response = await self._http.send(self._request(key, call, source), stream=True)
-            try:
-                status = response.status_code
+            async with (
+                taking,
+                self._http.request(
+                    call.method,
+                    self._url(call.path, call.params),
+                    headers=self._headers(key, call, source),
+                    data=source if source is not None else call.body,
+                    allow_redirects=False,
+                ) as response,
+            ):
+                status = response.status
                 return await _answer(response)
-            finally:
-                await response.aclose()
-        except httpx.RequestError as error:
+        except (aiohttp.ClientError, TimeoutError) as error:
             failure = _failure(call, error)
         finally:
             if self._on_answer is not None:
                 self._on_answer(call.operation, status, time.monotonic() - began)
-        # Outside the handler: httpx's errors hold the request with the key in its headers.
-        raise failure
+        # Outside the handler: aiohttp's errors may hold the request with the key in its headers.
+        raise (source and source.failure) or failure
 
-    def _request(self, key: SecretStr, call: Call, source: Source | None) -> httpx.Request:
+    def _url(self, path: str, params: Mapping[str, str] = NOTHING) -> URL:
+        query = f"?{urlencode(params)}" if params else ""
+        return URL(f"{self.base_url}{path}{query}", encoded=True)
+
+    def _headers(self, key: SecretStr, call: Call, source: Source | None) -> dict[str, str]:
         headers = {self._key_header: key.get_secret_value()}
         if source is not None:
             headers["Content-Type"] = "application/octet-stream"
@@ -154,38 +196,47 @@ class Transport:
                 headers["Content-Length"] = str(source.size)
         elif call.body is not None:
             headers["Content-Type"] = "application/json"
-        return self._http.build_request(
-            call.method,
-            self.base_url + call.path,
-            params=dict(call.params) or None,
-            headers=headers,
-            content=source if source is not None else call.body,
-        )
+        return headers
 
 
-async def _answer(response: httpx.Response) -> Answer:
+class _Broke(aiohttp.ClientError):
+    """The connection broke, and nobody knows what the service has done."""
+
+
+async def _once(request: ClientRequest, send: ClientHandlerType) -> ClientResponse:
+    """Sends a request once: aiohttp would repeat reads and PUTs whose connection broke."""
+    try:
+        return await send(request)
+    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+        pass
+    raise _Broke
+
+
+async def _answer(response: ClientResponse) -> Answer:
     pieces: list[bytes] = []
     size = 0
     flaw = ""
     try:
-        async for piece in response.aiter_bytes():
+        async for piece in response.content.iter_any():
             size += len(piece)
             if size > LARGEST_ANSWER:
                 flaw = "the answer is too large"
                 break
             pieces.append(piece)
-    except httpx.TimeoutException:
+    except TimeoutError:
         raise
-    except httpx.RequestError:
+    except aiohttp.ClientError:
         flaw = CUT_SHORT
     body = b"" if flaw else b"".join(pieces)
-    return Answer(response.status_code, body, flaw, response.headers.get("Retry-After"))
+    return Answer(response.status, body, flaw, response.headers.get("Retry-After"))
 
 
-def _failure(call: Call, error: httpx.RequestError) -> ServiceError:
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
+def _failure(call: Call, error: aiohttp.ClientError | TimeoutError) -> ServiceError:
+    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
         return Unreachable(call.method, call.path, None, str(error)[:200] or type(error).__name__)
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, TimeoutError):
         return call.late(type(error).__name__)
     return call.broken(CONNECTION_BROKE)
 
@@ -218,9 +269,16 @@ def _quoted(key: SecretStr, call: Call) -> bool:
 def _address(base_url: str) -> str:
     problem = "the service's address must be http(s)://host, with a path if it has one, and nothing else"
     try:
-        url = httpx.URL(base_url.strip())
-    except httpx.InvalidURL:
+        url = URL(base_url.strip())
+    except ValueError:
         raise ValueError(problem) from None
-    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
+    if (
+        url.scheme not in ("http", "https")
+        or not url.host
+        or url.user
+        or url.password
+        or url.query_string
+        or url.fragment
+    ):
         raise ValueError(problem)
     return str(url).rstrip("/")

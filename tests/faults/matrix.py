@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
-import httpx
+import aiohttp
 
 from bot import errors
 from bot.service.transport import Timeouts
@@ -239,7 +239,7 @@ class Matrix:
         """
         transport = self.scene.office.bot.client._transport
         transport._timeouts = timeouts
-        transport._http.timeout = httpx.Timeout(timeouts.read)
+        transport._http._timeout = aiohttp.ClientTimeout(sock_read=timeouts.read)
 
     def _forget(self) -> None:
         """Let the bot remember nothing of what the service said before."""

@@ -253,6 +253,27 @@ async def test_an_uploads_source_that_stalls_is_broken_off(
         await client.upload_file(key, stalling())
 
 
+async def test_an_upload_that_the_service_no_longer_takes_is_broken_off(key: SecretStr) -> None:
+    asked: list[bytes] = []
+    over, closed = asyncio.Event(), asyncio.Event()
+
+    async def take_some(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readline())
+        await over.wait()
+        writer.close()
+        closed.set()
+
+    async with await asyncio.start_server(take_some, "127.0.0.1", limit=1024) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with Client(f"http://127.0.0.1:{port}", timeout=Timeouts(read=0.3)) as client:
+            with pytest.raises(errors.OutcomeUnknown):
+                await asyncio.wait_for(upload(client, key), 10)
+        over.set()
+        await closed.wait()
+
+    assert len(asked) == 1
+
+
 async def test_too_many_requests_waits_as_asked_when_it_is_short(
     client: Client, service: Service, key: SecretStr
 ) -> None:
@@ -305,7 +326,16 @@ async def test_a_long_wait_is_the_persons_to_wait_for(
     assert len(service.asked) == 1
 
 
-@pytest.mark.parametrize("act", [read, create, update])
+async def upload(client: Client, key: SecretStr) -> object:
+    return await client.upload_file(key, plenty())
+
+
+async def plenty() -> AsyncIterator[bytes]:
+    for _ in range(400):
+        yield bytes(65_536)
+
+
+@pytest.mark.parametrize("act", [read, create, update, upload])
 async def test_no_connection_is_tried_again_also_for_writes(key: SecretStr, act: Act) -> None:
     tries: list[int | None] = []
     async with Client(nowhere(), on_answer=lambda _, status, __: tries.append(status)) as client:
