@@ -9,14 +9,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from slack_sdk.models.blocks import Block
 
 from bot.errors import UserError
 from bot.slack.files import incoming, looked_up, name_of
 from bot.slack.turn import Turn
 from bot.slack.views import files as views
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Message
+from bot.slack.views.blocks import JSON, Block, Message
 from bot.usecases.files import Carried, Load, LostFile, State
 from bot.usecases.issues import Created
 

@@ -366,7 +366,7 @@ async def submit_change(turn: Turn, ack: AsyncAck) -> None:
 
 async def zone_options(_: Turn, text: str) -> list[JSON]:
     """Time zones by a part of their name."""
-    return [option(zone, zone).to_dict() for zone in zones_called(text)]
+    return [option(zone, zone) for zone in zones_called(text)]
 
 
 async def choice_options(turn: Turn, text: str) -> list[JSON]:
@@ -379,7 +379,5 @@ async def choice_options(turn: Turn, text: str) -> list[JSON]:
     kind = str(turn.body.get("action_id", "")).partition(".")[2]
     sought = text.strip().casefold()
     return [
-        option(ref.name, str(ref.id)).to_dict()
-        for ref in choices_of(catalog)[kind]
-        if sought in ref.name.casefold()
+        option(ref.name, str(ref.id)) for ref in choices_of(catalog)[kind] if sought in ref.name.casefold()
     ]

@@ -1,7 +1,6 @@
 """While an issue is created: what is there already, looked up where the person pauses."""
 
 import structlog
-from slack_sdk.models.blocks import Block
 
 from bot.errors import BotError, KeyRejected
 from bot.slack.posting import SLACK_FAILED, reason
@@ -10,7 +9,7 @@ from bot.slack.turn import Turn
 from bot.slack.views import accounts as account_views
 from bot.slack.views import duplicates as views
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON
+from bot.slack.views.blocks import JSON, Block
 from bot.usecases.accounts import Session
 from bot.usecases.issues import Source
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from slack_bolt.context.ack.async_ack import AsyncAck
-from slack_sdk.models.blocks import Option
 
 from bot.errors import BotError, ServiceError, Unauthorized, UserError
 from bot.slack import posting
@@ -132,7 +131,7 @@ async def issue_options(turn: Turn, text: str) -> list[JSON]:
     """Issues by number or subject, everywhere."""
     async with turn.parts.accounts.reading(turn.owner) as session:
         found = await turn.parts.issues.suggest(session, text, None)
-    return [option(f"#{issue.id} {issue.subject}", str(issue.id)).to_dict() for issue in found]
+    return [option(f"#{issue.id} {issue.subject}", str(issue.id)) for issue in found]
 
 
 async def _carry(turn: Turn, number: int, load: Load, job: Job) -> Reply:
@@ -155,7 +154,7 @@ async def _carry(turn: Turn, number: int, load: Load, job: Job) -> Reply:
     return Reply(view=forms.said("Files", said.blocks), message=said)
 
 
-async def _named_in(turn: Turn, session: Session, message: JSON) -> Option | None:
+async def _named_in(turn: Turn, session: Session, message: JSON) -> JSON | None:
     """The issue that the message names, where the person sees it."""
     number = issue_named(str(message.get("text") or ""), turn.parts.client.base_url)
     if number is None:

@@ -177,7 +177,7 @@ def _lacking(draft: Draft) -> dict[str, str]:
 async def project_options(turn: Turn, text: str) -> list[JSON]:
     """Projects by name or identifier."""
     found = await turn.parts.projects.search(turn.owner, text)
-    return [option(project.name, str(project.id)).to_dict() for project in found]
+    return [option(project.name, str(project.id)) for project in found]
 
 
 async def parent_options(turn: Turn, text: str) -> list[JSON]:
@@ -186,7 +186,7 @@ async def parent_options(turn: Turn, text: str) -> list[JSON]:
     project = values.number("project")
     async with turn.parts.accounts.reading(turn.owner) as session:
         found = await turn.parts.issues.suggest(session, text, project)
-    return [option(f"#{issue.id} {issue.subject}", str(issue.id)).to_dict() for issue in found]
+    return [option(f"#{issue.id} {issue.subject}", str(issue.id)) for issue in found]
 
 
 async def choice_options(turn: Turn, text: str) -> list[JSON]:
@@ -197,7 +197,7 @@ async def choice_options(turn: Turn, text: str) -> list[JSON]:
         catalog = await turn.parts.catalogs.of(session, forms.number_in(tag) if tag else None)
     sought = text.strip().casefold()
     refs = issue_form.choices_of(catalog).get(name, ())
-    return [option(ref.name, str(ref.id)).to_dict() for ref in refs if sought in ref.name.casefold()]
+    return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
 
 
 async def _project(turn: Turn, session: Session, draft: Draft) -> Project | None:

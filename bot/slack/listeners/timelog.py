@@ -202,7 +202,7 @@ async def issue_chosen(turn: Turn) -> None:
 async def issue_options(turn: Turn, text: str) -> list[JSON]:
     """Issues by number or subject, one's own before anything is typed."""
     found = await turn.parts.timelog.suggest(turn.owner, text)
-    return [option(f"#{issue.id} {issue.subject}", str(issue.id)).to_dict() for issue in found]
+    return [option(f"#{issue.id} {issue.subject}", str(issue.id)) for issue in found]
 
 
 async def submit(turn: Turn, ack: AsyncAck) -> None:

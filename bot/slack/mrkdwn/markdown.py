@@ -23,11 +23,12 @@ _TASK = re.compile(r"\[([ xX])\]\s+")
 _QUOTED = re.compile(r"^> ?", re.MULTILINE)  # Slack's quotes don't nest
 _MARKS = {"strong": "*", "em": "_", "s": "~"}
 
+PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
 
 def from_markdown(text: str) -> str:
     """A description as Slack shows it. Everything is escaped, HTML included; nothing mentions anyone."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    return _blocks(SyntaxTreeNode(parser.parse(text[:LONGEST])).children)
+    return _blocks(SyntaxTreeNode(PARSER.parse(text[:LONGEST])).children)
 
 
 def _blocks(nodes: Iterable[SyntaxTreeNode], between: str = "\n\n") -> str:

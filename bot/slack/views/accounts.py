@@ -2,12 +2,10 @@
 
 import re
 
-from slack_sdk.models.blocks import Block
-
 from bot.service.models import User
 from bot.slack.mrkdwn import code, escape, line, link, prose
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Message, actions, button, context, section
+from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, section
 
 KEY = "key"
 TYPED = 1500

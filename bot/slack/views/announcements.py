@@ -1,8 +1,5 @@
 """What is announced in a conversation, with the button with which its causer takes it back."""
 
-from slack_sdk.models.blocks import ActionsBlock
-from slack_sdk.models.blocks.block_elements import InteractiveElement
-
 from bot.slack.views.blocks import Message, actions, button, confirm
 from bot.store.owner import Owner
 
@@ -15,9 +12,8 @@ def takeable(message: Message, owner: Owner) -> Message:
         "Take this message back?", "Only the message goes: what it tells of stays as it is.", "Take it back"
     )
     last = button("Take back", TAKE_BACK, written(owner), confirm=question)
-    if message.blocks and isinstance(row := message.blocks[-1], ActionsBlock):
-        buttons = [element for element in row.elements if isinstance(element, InteractiveElement)]
-        return Message(message.text, (*message.blocks[:-1], actions([*buttons, last], row.block_id)))
+    if message.blocks and (row := message.blocks[-1])["type"] == "actions":
+        return Message(message.text, (*message.blocks[:-1], row | {"elements": [*row["elements"], last]}))
     return Message(message.text, (*message.blocks, actions([last])))
 
 

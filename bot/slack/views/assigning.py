@@ -1,10 +1,8 @@
 """What a person sees of taking an issue."""
 
-from slack_sdk.models.blocks import Block
-
 from bot.service.models import Issue
 from bot.slack.mrkdwn import escape, line
-from bot.slack.views.blocks import Message, actions, button, context, section
+from bot.slack.views.blocks import Block, Message, actions, button, context, section
 from bot.slack.views.issues import Style, open_it
 from bot.usecases.assigning import Outcome, Taken
 

@@ -7,25 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from slack_sdk.models.blocks import (
-    ActionsBlock,
-    Block,
-    ButtonElement,
-    ConfirmObject,
-    ContextBlock,
-    DividerBlock,
-    HeaderBlock,
-    MarkdownTextObject,
-    Option,
-    OverflowMenuElement,
-    PlainTextObject,
-    SectionBlock,
-)
-from slack_sdk.models.blocks.block_elements import InteractiveElement
-
 from bot.slack.mrkdwn import clean, cut, prose
 
 JSON = dict[str, Any]
+Block = JSON
+Element = JSON
+"""Block Kit's parts are plain dictionaries: slack_sdk's models take a quarter of the time of `/issues` for
+their checks, and what they check is seen to here. https://docs.slack.dev/reference/block-kit
+"""
 SECTION, FIELD, TEXT, VALUE = 3000, 2000, 3900, 2000
 ALL, SHORTEST = 13_000, 50
 """What all texts of a message may have: Slack refuses it (`msg_blocks_too_long`) from about 13,200 on, which
@@ -44,7 +33,7 @@ class Message:
         """Arguments of `chat.postMessage` and of a post to a response URL."""
         return {
             "text": cut(self.text, TEXT),
-            "blocks": _fitted([block.to_dict() for block in self.blocks]),
+            "blocks": _fitted(list(self.blocks)),
             "unfurl_links": False,
             "unfurl_media": False,
         }
@@ -67,12 +56,13 @@ def _fitted(blocks: list[JSON]) -> list[JSON]:
     return blocks
 
 
-def _shorter(block: JSON, most: int) -> JSON:
-    texts = [block.get("text"), *block.get("fields", ()), *block.get("elements", ())]
-    for text in texts:
-        if isinstance(text, dict) and text.get("type") == "mrkdwn":
-            text["text"] = cut(text["text"], most)
-    return block
+def _shorter(block: Block, most: int) -> Block:
+    def short(text: JSON) -> JSON:
+        return text | {"text": cut(text["text"], most)} if text.get("type") == "mrkdwn" else text
+
+    own = {"text": short(block["text"])} if "text" in block else {}
+    lists = {name: [short(one) for one in block[name]] for name in ("fields", "elements") if name in block}
+    return block | own | lists
 
 
 def sentence(text: str) -> Message:
@@ -81,9 +71,10 @@ def sentence(text: str) -> Message:
     return Message(shown, (section(shown),))
 
 
-def plain(text: str, limit: int) -> PlainTextObject:
+def plain(text: str, limit: int) -> JSON:
     """Plain text that fits, on one line; Slack refuses empty ones."""
-    return PlainTextObject(text=shortened(clean(text).replace("\n", " "), limit) or "–", emoji=False)
+    fitting = shortened(clean(text).replace("\n", " "), limit) or "–"
+    return {"type": "plain_text", "text": fitting, "emoji": False}
 
 
 def shortened(text: str, limit: int) -> str:
@@ -91,42 +82,39 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
-def section(
-    mrkdwn: str, accessory: InteractiveElement | None = None, block_id: str | None = None
-) -> SectionBlock:
+def section(mrkdwn: str, accessory: Element | None = None, block_id: str | None = None) -> Block:
     """A paragraph of mrkdwn, already escaped."""
-    text = MarkdownTextObject(text=cut(mrkdwn, SECTION), verbatim=True)
-    return SectionBlock(text=text, accessory=accessory, block_id=block_id)
+    return filled({"type": "section", "text": _text(mrkdwn, SECTION)}, accessory=accessory, block_id=block_id)
 
 
-def fields(pairs: Iterable[tuple[str, str]]) -> list[SectionBlock]:
+def fields(pairs: Iterable[tuple[str, str]]) -> list[Block]:
     """`label: value` pairs in two columns, ten to a block; values are mrkdwn, already escaped."""
     cells = [_text(f"*{label}*\n{value}") for label, value in pairs]
-    return [SectionBlock(fields=cells[i : i + 10]) for i in range(0, len(cells), 10)]
+    return [{"type": "section", "fields": cells[i : i + 10]} for i in range(0, len(cells), 10)]
 
 
-def context(*mrkdwn: str) -> ContextBlock:
+def context(*mrkdwn: str) -> Block:
     """A line of small print, already escaped."""
-    return ContextBlock(elements=[_text(text) for text in mrkdwn[:10]])
+    return {"type": "context", "elements": [_text(text) for text in mrkdwn[:10]]}
 
 
-def _text(mrkdwn: str) -> MarkdownTextObject:
-    return MarkdownTextObject(text=cut(mrkdwn, FIELD), verbatim=True)
+def _text(mrkdwn: str, most: int = FIELD) -> JSON:
+    return {"type": "mrkdwn", "text": cut(mrkdwn, most), "verbatim": True}
 
 
-def header(text: str) -> HeaderBlock:
+def header(text: str) -> Block:
     """A headline in plain text."""
-    return HeaderBlock(text=plain(text, 150))
+    return {"type": "header", "text": plain(text, 150)}
 
 
-def divider() -> DividerBlock:
+def divider() -> Block:
     """A line."""
-    return DividerBlock()
+    return {"type": "divider"}
 
 
-def actions(elements: Sequence[InteractiveElement], block_id: str | None = None) -> ActionsBlock:
+def actions(elements: Sequence[Element], block_id: str | None = None) -> Block:
     """A row of buttons."""
-    return ActionsBlock(elements=list(elements), block_id=block_id)
+    return filled({"type": "actions", "elements": list(elements)}, block_id=block_id)
 
 
 def button(
@@ -136,26 +124,33 @@ def button(
     *,
     url: str | None = None,
     style: str | None = None,
-    confirm: ConfirmObject | None = None,
-) -> ButtonElement:
+    confirm: JSON | None = None,
+) -> Element:
     """A button; `value` comes back with the press."""
-    return ButtonElement(
-        text=plain(text, 75), action_id=action_id, value=value or None, url=url, style=style, confirm=confirm
-    )
+    named = {"type": "button", "text": plain(text, 75), "action_id": action_id}
+    return filled(named, value=value or None, url=url, style=style, confirm=confirm)
 
 
-def confirm(title: str, text: str, yes: str, no: str = "Cancel") -> ConfirmObject:
+def confirm(title: str, text: str, yes: str, no: str = "Cancel") -> JSON:
     """A question before a button acts."""
-    return ConfirmObject(
-        title=plain(title, 100), text=plain(text, 300), confirm=plain(yes, 30), deny=plain(no, 30)
-    )
+    return {
+        "title": plain(title, 100),
+        "text": plain(text, 300),
+        "confirm": plain(yes, 30),
+        "deny": plain(no, 30),
+    }
 
 
-def option(text: str, value: str) -> Option:
-    """A choice in a menu."""
-    return Option(text=plain(text, 75), value=value)
+def option(text: str, value: str, url: str | None = None) -> JSON:
+    """A choice in a menu; with an address, in a `…` menu, it leads there."""
+    return filled({"text": plain(text, 75), "value": value}, url=url)
 
 
-def overflow(action_id: str, options: Sequence[Option]) -> OverflowMenuElement:
+def overflow(action_id: str, options: Sequence[JSON]) -> Element:
     """The `…` menu of a line; at most five choices."""
-    return OverflowMenuElement(action_id=action_id, options=list(options))
+    return {"type": "overflow", "action_id": action_id, "options": list(options)}
+
+
+def filled(part: JSON, **more: object) -> JSON:
+    """A part with those of its properties that there are."""
+    return part | {name: value for name, value in more.items() if value is not None}

@@ -3,11 +3,9 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from slack_sdk.models.blocks import Block, Option
-
 from bot.slack.mrkdwn import bold, line, prose
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, option, section
+from bot.slack.views.blocks import JSON, Block, option, section
 from bot.store.digests import GROUPS, Choice, Digest, Group
 from bot.usecases.digests import Wanted
 from bot.usecases.schedules import parse, zone_named
@@ -105,7 +103,7 @@ def _what(filled: Filled) -> list[Block]:
     ]
 
 
-def _option(choice: Choice) -> Option:
+def _option(choice: Choice) -> JSON:
     return option(choice.name, str(choice.id))
 
 

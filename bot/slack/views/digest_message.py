@@ -12,8 +12,6 @@ from datetime import datetime, timedelta
 from itertools import islice
 from zoneinfo import ZoneInfo
 
-from slack_sdk.models.blocks import Block
-
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Ref
@@ -21,6 +19,7 @@ from bot.slack.mrkdwn import bold, cut, line, link
 from bot.slack.views.blocks import (
     SECTION,
     TEXT,
+    Block,
     Message,
     actions,
     button,
@@ -224,7 +223,7 @@ def _age(age: timedelta) -> str:
 
 
 def _weight(block: Block) -> int:
-    return A_BLOCK + letters(block.to_dict())
+    return A_BLOCK + letters(block)
 
 
 def _brief(left: Sequence[Part], style: Style, room: int) -> tuple[list[str], int]:

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from slack_sdk.models.blocks import Block
-
 from bot.slack.mrkdwn import escape, line, prose
-from bot.slack.views.blocks import Message, button, confirm, context, section
+from bot.slack.views.blocks import Block, Message, button, confirm, context, section
 from bot.store.digests import Digest, Notice, Pause
 
 SHOWN = 20

@@ -5,10 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement
-
 from bot.slack.mrkdwn import bold, code, cut, escape, line
-from bot.slack.views.blocks import Message, actions, button, confirm, context, section
+from bot.slack.views.blocks import Block, Element, Message, actions, button, confirm, context, section
 from bot.store.digest_runs import RunState
 from bot.store.digests import Choice, Digest, Pause, Plan
 from bot.store.owner import Owner
@@ -92,7 +90,7 @@ def _direct(digest: Digest) -> bool:
     return digest.channel_id.startswith("D")
 
 
-def _buttons(digest: Digest, asker: Owner) -> ActionsBlock:
+def _buttons(digest: Digest, asker: Owner) -> Block:
     value = str(digest.id)
     going = [button("Post now", "digest.now", value), button("Pause", "digest.pause", value)]
     buttons = [button("Resume", "digest.resume", value)] if digest.paused else going
@@ -114,7 +112,7 @@ def standing(digest: Digest, asker: Owner, command: Command) -> str:
     return said[0].upper() + said[1:]
 
 
-def _remove(digest: Digest) -> ButtonElement:
+def _remove(digest: Digest) -> Element:
     question = confirm(
         f"Remove digest {digest.id}?", "Nothing is posted any more; what was posted stays.", "Remove"
     )

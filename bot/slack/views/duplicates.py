@@ -1,11 +1,9 @@
 """What people see of issues that are there already while they create another one."""
 
-from slack_sdk.models.blocks import Block
-
 from bot.service.models import Issue
 from bot.slack.mrkdwn import line
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, section
+from bot.slack.views.blocks import JSON, Block, section
 from bot.slack.views.issues import Style, title
 from bot.usecases.duplicates import Known
 
@@ -28,7 +26,7 @@ def with_notes(view: JSON, blocks: list[Block]) -> JSON:
     """The form of a payload with other notes below its subject; what is typed into it stays."""
     kept = [block for block in view["blocks"] if block.get("block_id") != KNOWN]
     below = next((i for i, block in enumerate(kept, 1) if block.get("block_id") == "subject"), len(kept))
-    return forms.redefined(view, [*kept[:below], *(block.to_dict() for block in blocks), *kept[below:]])
+    return forms.redefined(view, [*kept[:below], *blocks, *kept[below:]])
 
 
 def shown(view: JSON) -> str:

@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 
-from slack_sdk.models.blocks import Block, Option
-from slack_sdk.models.blocks.block_elements import FileInputElement
-
 from bot.errors import BotError, Refused, TooLarge
 from bot.service.conventions import FILE_TEXT_LENGTH
 from bot.service.models import Attachment
 from bot.slack.mrkdwn import bold, line, link, prose
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Message, actions, button, context, section, shortened
+from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, section, shortened
 from bot.slack.views.issues import Style
 from bot.usecases.files import Carried, Load, LostFile, State
 
@@ -22,7 +19,7 @@ UNITS = ((1_000_000, "MB"), (1000, "kB"))
 
 def files_form(number: int, metadata: str) -> JSON:
     """The form that takes files from the person's computer."""
-    element = FileInputElement(action_id="files", max_files=MOST)
+    element = {"type": "file_input", "action_id": "files", "max_files": MOST}
     note = context("Each can be given another name and a description once it is attached.")
     return forms.form(
         "files.attach",
@@ -34,7 +31,7 @@ def files_form(number: int, metadata: str) -> JSON:
 
 
 def message_form(
-    known: Sequence[forms.Choice], lost: Sequence[str], issue: Option | None, job_id: str, metadata: str
+    known: Sequence[forms.Choice], lost: Sequence[str], issue: JSON | None, job_id: str, metadata: str
 ) -> JSON:
     """The form for a message's files: which of them, to which issue, under which names."""
     searched = forms.searched("files.issue", issue, "A number or part of a subject")

@@ -9,25 +9,9 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Literal
 
-from slack_sdk.models.blocks import (
-    Block,
-    CheckboxesElement,
-    ConversationFilter,
-    ConversationSelectElement,
-    DatePickerElement,
-    ExternalDataSelectElement,
-    InputBlock,
-    Option,
-    PlainTextInputElement,
-    StaticMultiSelectElement,
-    StaticSelectElement,
-)
-from slack_sdk.models.blocks.basic_components import DispatchActionConfig
-from slack_sdk.models.blocks.block_elements import ExternalDataMultiSelectElement, InputInteractiveElement
-
 from bot.errors import UserError
 from bot.slack.mrkdwn import prose
-from bot.slack.views.blocks import JSON, option, plain, section, shortened
+from bot.slack.views.blocks import JSON, Block, Element, filled, option, plain, section, shortened
 
 LIST = 100
 BOXES = 10
@@ -50,13 +34,13 @@ def form(
     view: JSON = {
         "type": "modal",
         "callback_id": callback_id,
-        "title": plain(title, 24).to_dict(),
-        "close": plain(close, 24).to_dict(),
-        "blocks": [block.to_dict() for block in blocks[:LIST]],
+        "title": plain(title, 24),
+        "close": plain(close, 24),
+        "blocks": list(blocks[:LIST]),
         "private_metadata": metadata,
     }
     if submit:
-        view["submit"] = plain(submit, 24).to_dict()
+        view["submit"] = plain(submit, 24)
     return view
 
 
@@ -72,27 +56,28 @@ def said(title: str, blocks: Sequence[Block]) -> JSON:
 
 def blocks_of(view: JSON) -> tuple[Block, ...]:
     """A view's blocks, as a message's."""
-    return tuple(block for block in Block.parse_all(view["blocks"]) if block.type != "input")
+    return tuple(block for block in view["blocks"] if block["type"] != "input")
 
 
 def field(
     name: str,
     label: str,
-    element: InputInteractiveElement,
+    element: Element,
     *,
     optional: bool = True,
     hint: str | None = None,
     dispatch: bool = False,
-) -> InputBlock:
+) -> Block:
     """A labelled input."""
-    return InputBlock(
-        block_id=name,
-        label=plain(label, 2000),
-        element=element,
-        optional=optional,
-        hint=plain(hint, 2000) if hint else None,
-        dispatch_action=dispatch,
-    )
+    named: JSON = {
+        "type": "input",
+        "block_id": name,
+        "label": plain(label, 2000),
+        "element": element,
+        "optional": optional,
+        "dispatch_action": dispatch,
+    }
+    return filled(named, hint=plain(hint, 2000) if hint else None)
 
 
 def text(
@@ -104,101 +89,82 @@ def text(
     most: int | None = None,
     told_as_typed: bool = False,
     focus: bool = False,
-) -> PlainTextInputElement:
+) -> Element:
     """A line, or several; `told_as_typed` in a field that dispatches: the bot hears of every letter.
 
     `focus` is for one field of a form: the one that a person types into first.
     """
-    return PlainTextInputElement(
-        action_id=action_id,
+    return filled(
+        {"type": "plain_text_input", "action_id": action_id, "multiline": multiline},
         initial_value=shortened(initial, most or TEXT) if initial else None,
         placeholder=plain(placeholder, 150) if placeholder else None,
-        multiline=multiline,
         max_length=most,
         focus_on_load=focus or None,
-        dispatch_action_config=DispatchActionConfig(trigger_actions_on=["on_character_entered"])
-        if told_as_typed
-        else None,
+        dispatch_action_config={"trigger_actions_on": ["on_character_entered"]} if told_as_typed else None,
     )
 
 
-def day(action_id: str, initial: date | None) -> DatePickerElement:
+def day(action_id: str, initial: date | None) -> Element:
     """A date."""
-    return DatePickerElement(action_id=action_id, initial_date=initial.isoformat() if initial else None)
+    picker = {"type": "datepicker", "action_id": action_id}
+    return filled(picker, initial_date=initial.isoformat() if initial else None)
 
 
-def checkbox(action_id: str, label: str, *, checked: bool) -> CheckboxesElement:
+def checkbox(action_id: str, label: str, *, checked: bool) -> Element:
     """One box to tick."""
     box = option(label, "yes")
-    return CheckboxesElement(action_id=action_id, options=[box], initial_options=[box] if checked else None)
+    boxes = {"type": "checkboxes", "action_id": action_id, "options": [box]}
+    return filled(boxes, initial_options=[box] if checked else None)
 
 
-def boxes(action_id: str, known: Sequence[Choice], placeholder: str) -> InputInteractiveElement:
+def boxes(action_id: str, known: Sequence[Choice], placeholder: str) -> Element:
     """Boxes, all ticked; a select of several where they are too many for boxes (slack-rules, Sizes)."""
     if len(known) > BOXES:
         return choices(action_id, known, [value for value, _ in known], placeholder)
     options = [option(name, value) for value, name in known]
-    return CheckboxesElement(action_id=action_id, options=options, initial_options=options)
+    return {"type": "checkboxes", "action_id": action_id, "options": options, "initial_options": options}
 
 
-def choice(
-    action_id: str, known: Sequence[Choice], chosen: str | None, placeholder: str
-) -> InputInteractiveElement:
+def choice(action_id: str, known: Sequence[Choice], chosen: str | None, placeholder: str) -> Element:
     """A select: all choices at once where they fit, else searched as one types (slack-rules, Sizes)."""
     options = [option(name, value) for value, name in known]
-    initial = next((o for o in options if o.value == chosen), None)
+    initial = next((one for one in options if one["value"] == chosen), None)
     if 0 < len(options) <= LIST:
-        return StaticSelectElement(
-            action_id=action_id, options=options, initial_option=initial, placeholder=plain(placeholder, 150)
-        )
+        select = {"type": "static_select", "action_id": action_id, "options": options}
+        return filled(select, initial_option=initial, placeholder=plain(placeholder, 150))
     return searched(action_id, initial, placeholder)
 
 
-def choices(
-    action_id: str, known: Sequence[Choice], chosen: Sequence[str], placeholder: str
-) -> InputInteractiveElement:
+def choices(action_id: str, known: Sequence[Choice], chosen: Sequence[str], placeholder: str) -> Element:
     """A select of several."""
     options = [option(name, value) for value, name in known]
-    initial = [o for o in options if o.value in chosen] or None
+    initial = [one for one in options if one["value"] in chosen]
     if 0 < len(options) <= LIST:
-        return StaticMultiSelectElement(
-            action_id=action_id, options=options, initial_options=initial, placeholder=plain(placeholder, 150)
-        )
-    return several_searched(action_id, initial or (), placeholder)
+        select = {"type": "multi_static_select", "action_id": action_id, "options": options}
+        return filled(select, initial_options=initial or None, placeholder=plain(placeholder, 150))
+    return several_searched(action_id, initial, placeholder)
 
 
-def searched(
-    action_id: str, initial: Option | None, placeholder: str, least: int = 0
-) -> ExternalDataSelectElement:
+def searched(action_id: str, initial: JSON | None, placeholder: str, least: int = 0) -> Element:
     """A select whose choices are asked for as one types."""
-    return ExternalDataSelectElement(
-        action_id=action_id,
-        initial_option=initial,
-        placeholder=plain(placeholder, 150),
-        min_query_length=least,
-    )
+    select = {"type": "external_select", "action_id": action_id, "min_query_length": least}
+    return filled(select, initial_option=initial, placeholder=plain(placeholder, 150))
 
 
-def several_searched(
-    action_id: str, initial: Sequence[Option], placeholder: str
-) -> ExternalDataMultiSelectElement:
+def several_searched(action_id: str, initial: Sequence[JSON], placeholder: str) -> Element:
     """A select of several whose choices are asked for as one types."""
-    return ExternalDataMultiSelectElement(
-        action_id=action_id,
-        initial_options=list(initial) or None,
-        placeholder=plain(placeholder, 150),
-        min_query_length=0,
-    )
+    select = {"type": "multi_external_select", "action_id": action_id, "min_query_length": 0}
+    return filled(select, initial_options=list(initial) or None, placeholder=plain(placeholder, 150))
 
 
-def conversation(action_id: str, initial: str | None, placeholder: str) -> ConversationSelectElement:
+def conversation(action_id: str, initial: str | None, placeholder: str) -> Element:
     """A select of the person's conversations, less those with people outside the company."""
-    return ConversationSelectElement(
-        action_id=action_id,
-        initial_conversation=initial,
-        placeholder=plain(placeholder, 150),
-        filter=ConversationFilter(exclude_external_shared_channels=True),
-    )
+    select = {
+        "type": "conversations_select",
+        "action_id": action_id,
+        "filter": {"exclude_external_shared_channels": True},
+    }
+    return filled(select, initial_conversation=initial, placeholder=plain(placeholder, 150))
 
 
 def number_in(value: object) -> int:
@@ -285,7 +251,7 @@ INITIAL = {
 
 def warned(view: JSON, said: str) -> JSON:
     """A view with a sentence (plain text) above all else."""
-    banner = section(f":warning: {prose(said)}", block_id=BANNER).to_dict()
+    banner = section(f":warning: {prose(said)}", block_id=BANNER)
     return view | {"blocks": [banner, *(b for b in view["blocks"] if b.get("block_id") != BANNER)][:LIST]}
 
 

@@ -60,7 +60,10 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("projects", "lists the projects that you see; `projects web` those called so"),
         ("project <name>", "shows one"),
         ("project new", "opens the form for a new one"),
-        ("default <project>", "makes it this channel's project; `default none` takes it back"),
+        (
+            "default <project>",
+            "makes it this channel's; `default` says which one is, `default none` takes it back",
+        ),
         ("user me", "shows a person: yourself, one by number (`user 5`), or somebody in Slack (`user @ana`)"),
         (
             "user new",

@@ -3,12 +3,10 @@
 from collections.abc import Callable
 from decimal import Decimal
 
-from slack_sdk.models.blocks import Block
-
 from bot.slack.mrkdwn import line, link, prose
 from bot.slack.views import accounts, digests
 from bot.slack.views import help as help_views
-from bot.slack.views.blocks import JSON, actions, button, context, divider, header, section, shortened
+from bot.slack.views.blocks import JSON, Block, actions, button, context, divider, header, section, shortened
 from bot.slack.views.issues import Style, hours, listed
 from bot.store.time_entries import Entry
 from bot.usecases.home import Mine, Remembered
@@ -37,7 +35,7 @@ def home(
     return {
         "type": "home",
         "private_metadata": state_of(remembered),
-        "blocks": [block.to_dict() for block in blocks],
+        "blocks": list(blocks),
     }
 
 

@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from slack_sdk.models.blocks import Block
-
 from bot.errors import UserError
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Project, Ref
 from bot.slack.grammar.durations import hours
 from bot.slack.mrkdwn import prose
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, context, option, section, shortened
+from bot.slack.views.blocks import JSON, Block, context, option, section, shortened
 from bot.usecases.catalog import Catalog
 from bot.usecases.issues import Draft
 from bot.usecases.naming import pick

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from slack_sdk.models.blocks import Block, Option, OverflowMenuElement
-from slack_sdk.models.blocks.block_elements import InteractiveElement
-
 from bot.service.conventions import issue_url
 from bot.service.models import Issue, Relation
 from bot.slack.mrkdwn import cut, escape, from_markdown, from_textile, line, link, prose
 from bot.slack.views.blocks import (
+    Block,
+    Element,
     Message,
     actions,
     button,
@@ -19,7 +18,6 @@ from bot.slack.views.blocks import (
     fields,
     option,
     overflow,
-    plain,
     section,
     shortened,
 )
@@ -117,12 +115,12 @@ def listed(issue: Issue, style: Style, *, shareable: bool) -> Block:
     return section(f"*{title(issue, style)}*\n{project}{' · '.join(facts)}", menu(issue.id, style, *more))
 
 
-def menu(number: int, style: Style, *more: tuple[str, str]) -> OverflowMenuElement:
+def menu(number: int, style: Style, *more: tuple[str, str]) -> Element:
     """The `…` menu of an issue's line; `more` is what else can be done: its label, and its word in the
     choice's value.
     """
     here = [option(label, f"{what}:{number}") for label, what in (("Show", "show"), *more)]
-    there = Option(text=plain(f"Open in {style.service}", 75), value=f"open:{number}", url=style.url(number))
+    there = option(f"Open in {style.service}", f"open:{number}", style.url(number))
     return overflow("issue.menu", [*here, there])
 
 
@@ -261,9 +259,9 @@ def _size(size: int | None) -> str:
     return f" ({size / 1_000_000:.1f} MB)" if size >= 100_000 else f" ({max(1, round(size / 1000))} kB)"  # noqa: PLR2004 - a tenth of a MB
 
 
-def _buttons(shown: Shown, style: Style, *, shareable: bool) -> list[InteractiveElement]:
+def _buttons(shown: Shown, style: Style, *, shareable: bool) -> list[Element]:
     number = str(shown.issue.id)
-    buttons: list[InteractiveElement] = []
+    buttons: list[Element] = []
     if shareable and not shown.issue.is_private:
         question = None
         if not shown.public:

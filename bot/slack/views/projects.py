@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 
-from slack_sdk.models.blocks import Block
-
 from bot.service.conventions import IDENTIFIER_LENGTH, PROJECT_NAME_LENGTH, ProjectStatus, project_url
 from bot.service.models import Project
 from bot.slack.mrkdwn import code, cut, line, link
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Message, actions, button, context, fields, section
+from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, fields, section
 from bot.slack.views.issues import Style
 from bot.usecases.naming import identifier_of
 from bot.usecases.projects import ProjectDraft

@@ -3,12 +3,10 @@
 import json
 from collections.abc import Sequence
 
-from slack_sdk.models.blocks import Block
-
 from bot.errors import UserError
 from bot.slack.mrkdwn import line
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Message, actions, button, context, divider, section
+from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, divider, section
 from bot.slack.views.issues import Style, listed
 from bot.usecases.search import Results
 

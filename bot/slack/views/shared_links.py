@@ -21,7 +21,7 @@ DESCRIPTION, NAME = 2000, 255
 def card(issue: Issue, style: Style) -> JSON:
     """An unfurl: what a conversation may see of an issue."""
     blocks = (section(f"*{title(issue, style)}*"), context(f"{kind(issue)} · {people(issue)}"))
-    return {"blocks": [block.to_dict() for block in blocks]}
+    return {"blocks": list(blocks)}
 
 
 def entity(issue: Issue, style: Style, posted: str | None = None) -> JSON:

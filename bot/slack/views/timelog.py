@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from slack_sdk.models.blocks import Block, InputBlock
-
 from bot.errors import OutcomeUnknown, UserError
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
 from bot.slack.mrkdwn import escape, line, link, prose
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Message, actions, button, context, option, section
+from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, option, section
 from bot.slack.views.issues import Style, hours
 from bot.store.time_entries import Entry, Spent
 from bot.usecases.naming import pick
@@ -86,12 +84,12 @@ def typed_in(view: JSON, today: date) -> Typed:
     )
 
 
-def _hours(typed: str | None) -> InputBlock:
+def _hours(typed: str | None) -> Block:
     element = forms.text("hours", typed, placeholder="1.5, 90m, 1h30 or 1:30", most=20)
     return forms.field("hours", "Hours", element, optional=False)
 
 
-def _activity(known: Sequence[Ref], chosen: Ref | None, project_id: int) -> InputBlock:
+def _activity(known: Sequence[Ref], chosen: Ref | None, project_id: int) -> Block:
     choices = [(str(ref.id), ref.name) for ref in known][: forms.LIST]
     element = forms.choice("activity", choices, str(chosen.id) if chosen else None, "What you did")
     return forms.field(f"activity:{project_id}", "Activity", element, optional=False)

@@ -1,12 +1,10 @@
 """What people see of the service's users: who somebody is, the account's forms, what became of them."""
 
-from slack_sdk.models.blocks import Block
-
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH, UserStatus, user_url
 from bot.service.models import User
 from bot.slack.mrkdwn import code, cut, escape, line, link
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Message, actions, button, context, fields, section
+from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, fields, section
 from bot.slack.views.issues import Style
 from bot.usecases.accounts import full_name
 from bot.usecases.users import Details, Linking, Made
