@@ -191,7 +191,7 @@ def test_the_bot_is_given_the_time_to_stop() -> None:
 def test_the_unit_starts_what_was_installed_where_it_may_write() -> None:
     (block,) = _blocks("ini")
     unit = configparser.ConfigParser()
-    unit.optionxform = str  # type: ignore[assignment]
+    unit.optionxform = str  # type: ignore[assignment] # configparser's way to keep upper case
     unit.read_string(block)
     service, commands = unit["Service"], "\n".join(_blocks("sh"))
 

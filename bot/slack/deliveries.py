@@ -27,7 +27,7 @@ def delivery_key(body: JSON) -> str | None:
     if body.get("type") == "block_suggestion" or body.get("type") == "url_verification":
         return None
     if event := body.get("event"):
-        if event.get("type") in ("app_uninstalled", "tokens_revoked"):
+        if event.get("type") in ("app_uninstalled", "tokens_revoked", "team_access_revoked"):
             return None  # nothing tells the next time from a repetition, which does no harm
         told = {
             k: event.get(k)

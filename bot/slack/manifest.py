@@ -102,6 +102,8 @@ EVENTS = (
     "app_uninstalled",
     "tokens_revoked",
 )
+ORGANIZATION_EVENTS = ("team_access_revoked",)
+"""What Slack tells only apps that organizations may install."""
 EVENTS_PATH = "/slack/events"
 INSTALL_PATH = "/slack/install"
 REDIRECT_PATH = "/slack/oauth_redirect"
@@ -171,7 +173,7 @@ def manifest(
         "settings": {
             "event_subscriptions": {
                 **({"request_url": address["url"]} if address else {}),
-                "bot_events": list(EVENTS),
+                "bot_events": [*EVENTS, *(ORGANIZATION_EVENTS if several else ())],
             },
             "interactivity": interactivity,
             "org_deploy_enabled": several,

@@ -19,6 +19,7 @@ NEEDED = {
     "app_home_opened": ("user",),
     "link_shared": ("message_ts", "links"),
     "entity_details_requested": ("user", "trigger_id"),
+    "team_access_revoked": ("team_ids",),
 }
 """What each event has to have."""
 
@@ -145,6 +146,7 @@ class _Happening(_Part):
     trigger_id: str | None = None
     external_ref: _Reference | None = None
     view: _View | None = None
+    team_ids: list[Id] | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> "_Happening":

@@ -95,6 +95,7 @@ EVENTS: dict[str, Listener] = {
     "entity_details_requested": shared_links.details_requested,
     "app_uninstalled": uninstalled.uninstalled,
     "tokens_revoked": uninstalled.tokens_revoked,
+    "team_access_revoked": uninstalled.team_access_revoked,
 }
 FORMS: dict[str, Submission] = {
     "issue.create": issue_form.submit,

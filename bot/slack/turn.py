@@ -2,8 +2,9 @@
 
 import asyncio
 import re
+import secrets
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
@@ -17,7 +18,7 @@ from bot.service.conventions import issue_number
 from bot.slack import posting
 from bot.slack.grammar.tokens import decode
 from bot.slack.parts import Parts
-from bot.slack.posting import SLACK_FAILED, Announced, Place, reason
+from bot.slack.posting import BROKE_OFF, SLACK_FAILED, Announced, Place, reason
 from bot.slack.profiles import Profile
 from bot.slack.views.announcements import takeable
 from bot.slack.views.blocks import JSON, Message, sentence
@@ -39,7 +40,7 @@ class Unshown(SlackApiError):
     """Slack showed no form; nothing had been done by then, as what was done is told in another way too."""
 
     def __init__(self, why: BaseException) -> None:
-        super().__init__("no form was shown", getattr(why, "response", None))  # type: ignore[no-untyped-call]
+        super().__init__("no form was shown", getattr(why, "response", None))  # type: ignore[no-untyped-call] # slack_sdk's
 
 
 @dataclass
@@ -178,8 +179,7 @@ class Turn:
         if self.view_id:
             await _shown(self.slack.views_update(view_id=self.view_id, view=view, hash=over))
             return
-        opening = self.slack.views_open(trigger_id=self.trigger_id or "", view=view)
-        self.view_id = (await _shown(opening)).get("id")
+        await self._opened(self.slack.views_open, view)
 
     async def shown(self, view: JSON) -> bool:
         """As `show`; whether Slack took it."""
@@ -193,10 +193,28 @@ class Turn:
     async def open(self, view: JSON) -> None:
         """Open a form; above the one whose button was pressed, if it was one in a form. Raises Unshown."""
         if self.in_form:
-            pushing = self.slack.views_push(trigger_id=self.trigger_id or "", view=view)
-            self.view_id = (await _shown(pushing)).get("id")
+            await self._opened(self.slack.views_push, view)
         else:
             await self.show(view)
+
+    async def _opened(self, opening: Callable[..., Awaitable[Any]], view: JSON) -> None:
+        """Open a form, under a name by which it is found where Slack shows it and the answer got lost."""
+        name = secrets.token_hex(16)
+        try:
+            shown = await _shown(opening(trigger_id=self.trigger_id or "", view=view | {"external_id": name}))
+        except Unshown as error:
+            found = await self._found(name, view) if reason(error) in BROKE_OFF else None
+            if found is None:
+                raise
+            shown = found
+        self.view_id = shown.get("id")
+
+    async def _found(self, name: str, view: JSON) -> JSON | None:
+        """The form of that name, if it is there."""
+        try:
+            return await _shown(self.slack.views_update(external_id=name, view=view))
+        except Unshown:
+            return None
 
     @property
     def in_form(self) -> bool:

@@ -5,7 +5,7 @@ ways of filtering, each with a plain test of an issue that shares no code with t
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import combinations
@@ -153,7 +153,7 @@ class Depot:
                 option,
                 {argument: chosen},
                 f"{option}:{','.join(map(str, chosen))}",
-                lambda row, chosen=chosen: held(row) in chosen,  # type: ignore[misc]
+                _one_of(held, chosen),
             )
 
     def _moments(self, option: str) -> Iterator[Way]:
@@ -221,6 +221,10 @@ def _among(key: str, *numbers: int) -> Fits:
     return lambda row: key in row and row[key]["id"] in numbers
 
 
+def _one_of(held: Callable[[Row], int | None], chosen: Collection[int]) -> Fits:
+    return lambda row: held(row) in chosen
+
+
 def _set_or_not(key: str, option: str, argument: str, none: str, any_: str) -> Iterator[Way]:
     yield Way(option, {argument: none}, f"{option}:{none}", lambda row: key not in row)
     yield Way(option, {argument: any_}, f"{option}:{any_}", lambda row: key in row)
@@ -233,7 +237,10 @@ def _status(word: str) -> Way:
 
 def _subject(text: str) -> Way:
     words = text.casefold().split()
-    fits: Fits = lambda row: all(word in row["subject"].casefold() for word in words)  # noqa: E731
+
+    def fits(row: Row) -> bool:
+        return all(word in row["subject"].casefold() for word in words)
+
     return Way("subject", {"subject": text}, text, fits)
 
 

@@ -102,7 +102,7 @@ async def replicas(directory: Path, database_url: str) -> AsyncIterator[Replicas
     scene = Replicas(office, office.tracker)
     scene.other = Bot(office.bot.settings.model_copy(update={"port": free_port()}))
     await scene.other.start()
-    office.workspace._delivery._post = scene.post  # type: ignore[attr-defined]
+    office.workspace._delivery._post = scene.post  # type: ignore[attr-defined] # only HTTP's has it
     try:
         yield scene
     finally:

@@ -15,7 +15,7 @@ from tests.faults.doings import DOINGS
 from tests.faults.matrix import GENERIC, Seen
 from tests.faults.scene import Doing, Scene
 from tests.faults.time_doings import digests_posted
-from tests.journeys.reading import JSON, text_of
+from tests.journeys.reading import JSON
 from tests.journeys.slackwire import SlackWire
 
 LOST = ("lose the request", "lose the answer", "late answer:1")
@@ -154,9 +154,6 @@ class Matrix:
         new = {key: text for key, text in seen.parts.items() if before.get(key) != text}
         if cell.fault == GONE and seen.view:  # what stands in a form that is gone is seen by nobody
             new.pop(seen.view["hash"], None)
-        if cell.method == "views.push":  # a form above that Slack doesn't name can't be reached any more
-            below = {view["hash"]: text_of(view) for view in seen.state["views"][:-1]}
-            new |= {key: text for key, text in below.items() if "Slack didn't show the form" in text}
         passing = {m["ts"] for rows in seen.state["messages"].values() for m in rows if m["ephemeral"]}
         lasting = [text for key, text in new.items() if key not in passing]
         wrong = self._untrue(cell, list(new.values()), lasting, made)

@@ -30,7 +30,7 @@ class Pair:
         self.port = free_port()
         self.process: asyncio.subprocess.Process | None = None
         self.delivered: list[tuple[bytes, dict[str, str]]] = []
-        office.workspace._delivery._post = self.post  # type: ignore[attr-defined]
+        office.workspace._delivery._post = self.post  # type: ignore[attr-defined] # only HTTP's has it
 
     async def start(self) -> None:
         settings, workspace = self.office.bot.settings, self.office.workspace

@@ -44,6 +44,7 @@ class Recorded:
 GONE: tuple[JSON, ...] = (
     {"type": "app_uninstalled", "event_ts": "1.1"},
     {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": ["U0ISSUEBOT"]}, "event_ts": "1.2"},
+    {"type": "team_access_revoked", "team_ids": ["T0HARBOR01"], "event_ts": "1.3"},
 )
 """What Slack says when the bot was taken out, which nobody can do in the local one."""
 
@@ -94,7 +95,7 @@ class _Recorder:
         self._office = office
         self._deliver = office.workspace._delivery.deliver
         self.found: dict[str, tuple[Kind, str]] = {}
-        office.workspace._delivery.deliver = self.deliver  # type: ignore[method-assign]
+        office.workspace._delivery.deliver = self.deliver  # type: ignore[method-assign] # it listens in
 
     async def deliver(self, kind: Kind, payload: JSON, **how: Any) -> Answer:
         self.found.setdefault(name_of(payload), (kind, json.dumps(payload, ensure_ascii=False)))

@@ -40,12 +40,12 @@ async def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 async def goes_on(office: Office) -> None:
     """The bot answers over the one connection that it has."""
     assert "Ana Ruiz" in (await Person(office, "U0ANA0001").ask("/tracker whoami"))["text"]
-    assert len(office.workspace._delivery._connections) == 1  # type: ignore[attr-defined]
+    assert len(office.workspace._delivery._connections) == 1  # type: ignore[attr-defined] # only Socket Mode's
 
 
 async def test_no_frame_breaks_the_connection(office: Office) -> None:
     envelopes = [{"type": "interactive", "envelope_id": "1", "payload": junk} for junk in JUNK]
-    connection = office.workspace._delivery._connections[0]  # type: ignore[attr-defined]
+    connection = office.workspace._delivery._connections[0]  # type: ignore[attr-defined] # only Socket Mode's
 
     for text in (*FRAMES, *map(json.dumps, envelopes)):
         await connection.send_str(text)
@@ -58,7 +58,7 @@ async def sent(office: Office, recording: Recorded) -> None:
     """Send a payload in an envelope, and wait until the bot is through with it."""
     payload: Any = fresh(office, recording.at(office))
     envelope = {"type": recording.kind, "envelope_id": "x", "payload": payload}
-    connection = office.workspace._delivery._connections[0]  # type: ignore[attr-defined]
+    connection = office.workspace._delivery._connections[0]  # type: ignore[attr-defined] # only Socket Mode's
     await connection.send_str(json.dumps(envelope))
     await asyncio.sleep(0.01)
     await office.idle()

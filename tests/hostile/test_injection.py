@@ -297,7 +297,7 @@ async def search_all(office: Office, person: Person) -> None:
 
 
 UNMET = {
-    *("event:app_uninstalled", "event:tokens_revoked"),
+    *("event:app_uninstalled", "event:tokens_revoked", "event:team_access_revoked"),
     *("action:announcement.take_back", "action:digest.remove", "action:open"),
     *("action:link.open", "closed:link", "form:link", "action:form.reopen", "action:form.resume"),
     *("action:files.new", "action:files.open_describe", "action:files.retry", "form:files.describe"),

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 from bot import scheduler
 from bot.cli import main
-from bot.usecases import digest_runs
+from bot.usecases import digest_clock, digest_delivery
 
 if __name__ == "__main__":
-    digest_runs.LEASE = timedelta(seconds=3)
-    digest_runs.LONGEST_POST = 1.0
-    digest_runs.LOOK_AFTER = timedelta(seconds=1)
+    digest_clock.LEASE = timedelta(seconds=3)
+    digest_delivery.LONGEST_POST = 1.0
+    digest_delivery.LOOK_AFTER = timedelta(seconds=1)
     scheduler.SECONDS = 1
     main()

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from bot.slack import digest_posts, pacing, webclient
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 from bot.usecases import digest_runs
-from bot.usecases.digest_runs import LOOK_AFTER
+from bot.usecases.digest_delivery import LOOK_AFTER
 from bot.usecases.digests import Wanted
 from bot.usecases.projects import Channel
 from bot.usecases.schedules import parse
@@ -35,10 +36,10 @@ class Digests:
         self.office, self.wire, self.person = office, wire, person
         self.now = datetime.now(UTC)
 
-    async def add(self, channel: str = "general", project: str = "webshop", **wanted: object) -> Digest:
+    async def add(self, channel: str = "general", project: str = "webshop", **wanted: Any) -> Digest:
         where = Channel(TEAM, self.office.channel_id(channel))
-        what = {"project": project, "schedule": parse("hourly"), "zone": "UTC"} | wanted
-        return (await self.office.bot.parts.digests.add(ANA, where, Wanted(**what))).digest  # type: ignore[arg-type]
+        what: dict[str, Any] = {"project": project, "schedule": parse("hourly"), "zone": "UTC"} | wanted
+        return (await self.office.bot.parts.digests.add(ANA, where, Wanted(**what))).digest
 
     def report(self, subject: str = "The till rings twice", project: int = 1) -> Issue:
         data = self.office.tracker.data

@@ -3,6 +3,7 @@
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until, values_of
+from tests.people import KEYS
 
 
 async def test_projects_are_listed_and_found_by_a_part_of_their_name(ana: Person) -> None:
@@ -22,6 +23,28 @@ async def test_a_channels_project_is_set_used_and_taken_back(ana: Person) -> Non
     assert "Project: Mobile App" in text_of(await ana.ask("/issues"))
     assert "no project" in (await ana.ask("/tracker default none"))["text"]
     assert "All projects" in text_of(await ana.ask("/issues"))
+
+
+async def test_a_channels_project_is_told_with_how_to_change_it(ana: Person) -> None:
+    none = (await ana.ask("/tracker default"))["text"]
+    assert "has no project of its own" in none
+    assert "`/tracker default website`" in none
+
+    await ana.ask("/tracker default mobile")
+    said = (await ana.ask("/tracker default"))["text"]
+    assert "project is Mobile App" in said
+    assert "`/tracker default none`" in said
+    assert "Project: Mobile App" in text_of(await ana.ask("/issues"))
+
+
+async def test_a_channels_project_is_told_to_nobody_who_doesnt_see_it(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    await office.link(ben.user_id, KEYS["ben"])
+    await ana.ask("/tracker default security")
+    assert "project is Security" in (await ana.ask("/tracker default"))["text"]
+
+    assert "has no project of its own that you see" in (await ben.ask("/tracker default"))["text"]
 
 
 async def test_an_unknown_project_is_answered_with_those_there_are(ana: Person) -> None:

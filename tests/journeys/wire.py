@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
 import aiohttp
@@ -221,9 +221,11 @@ class Wire:
         return web.json_response({})
 
 
-async def _listening(handler: Callable[[web.Request], object], host: str, port: int) -> web.AppRunner:
+async def _listening(
+    handler: Callable[[web.Request], Awaitable[web.StreamResponse]], host: str, port: int
+) -> web.AppRunner:
     app = web.Application(client_max_size=10**9)
-    app.router.add_route("*", "/{path:.*}", handler)  # type: ignore[arg-type]
+    app.router.add_route("*", "/{path:.*}", handler)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, host, port).start()

@@ -2,6 +2,7 @@ import ast
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator
@@ -63,7 +64,12 @@ def test_it_names_what_has_a_listener_and_nothing_else() -> None:
 
     assert {c["command"].removeprefix("/") for c in features["slash_commands"]} == set(register.COMMANDS)
     assert {s["callback_id"] for s in features["shortcuts"]} == set(register.SHORTCUTS)
-    assert set(manifest()["settings"]["event_subscriptions"]["bot_events"]) == set(register.EVENTS)
+
+    def events(**how: Any) -> set[str]:
+        return set(manifest(**how)["settings"]["event_subscriptions"]["bot_events"])
+
+    assert events(url=ADDRESS, several=True) == set(register.EVENTS)
+    assert set(register.EVENTS) - events() == {"team_access_revoked"}  # only organizations' apps are told
 
 
 def test_it_asks_for_the_scopes_of_what_is_called_and_for_no_others() -> None:

@@ -51,10 +51,12 @@ class Slack:
     """The Web API, the page that asks whether to install the app, and a sender of signed requests.
 
     `lives` is how many seconds the next tokens live, 0 for ever. `loses_answers` of renewals when told.
+    `taken_out` are the teams that their organizations' tokens don't reach any more.
     """
 
     lives: int = HALF_A_DAY
     loses_answers: bool = False
+    taken_out: set[str] = field(default_factory=set)
     calls: list[Call] = field(default_factory=list)
     said: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """What commands were answered at once or by their response URLs, by the end of those."""
@@ -179,6 +181,8 @@ class Slack:
         if token not in self.tokens:
             return web.json_response({"ok": False, "error": "invalid_auth"})
         place, name = self.tokens[token], _name(self.tokens[token])
+        if place.team is None and given.all.get("team_id") in self.taken_out and method != "auth.test":
+            return web.json_response({"ok": False, "error": "team_access_not_granted"})
         match method:
             case "auth.test":
                 more: dict[str, Any] = {"team_id": place.team, "user_id": f"UBOT{name}", "bot_id": f"B{name}"}

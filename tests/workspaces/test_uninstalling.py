@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
+from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
 from bot.store.digests import Covered, Plan
@@ -68,15 +69,18 @@ async def _remember(company: Company, owner: Owner, number: int) -> None:
 
 async def _left(company: Company) -> Counter[str]:
     """How many rows are there for each team, or organization as a whole."""
-    rows: Counter[str] = Counter()
-    async with company.bot.database.session() as session:
+
+    def count(session: Session) -> Counter[str]:
+        rows: Counter[str] = Counter()
         for table in Table.metadata.sorted_tables:
             if "team_id" in table.c:
-                for row in await session.execute(table.select()):
+                for row in session.execute(table.select()):
                     rows[row.team_id or row.enterprise_id] += 1
             elif table.name == "digest_issues":
-                rows[table.name] += len((await session.execute(table.select())).all())
-    return rows
+                rows[table.name] += len(session.execute(table.select()).all())
+        return rows
+
+    return await company.bot.database.read(count)
 
 
 ALL = Counter({"T1": 7, "T2": 7, "T91": 6, "T92": 6, "T93": 7, "E9": 1, "digest_issues": 5})
@@ -103,6 +107,41 @@ async def test_what_belongs_to_it_goes(
     await company.idle()
 
     assert await _left(company) == ALL - Counter(gone)
+
+
+@pytest.mark.usefixtures("url", "remembered")
+@pytest.mark.parametrize("about", [{"team_id": None}, {"team_id": "T91"}], ids=["no team", "a team"])
+async def test_what_belongs_to_workspaces_that_their_organization_took_out_goes(
+    company: Company, slack: Slack, about: dict[str, Any]
+) -> None:
+    slack.taken_out = {"T91", "T93"}
+
+    await slack.event(company.port, _taken_out("T91", "T93"), **_of(GROUP) | about)
+    await company.idle()
+
+    gone = Counter({"T91": 6, "digest_issues": 1})  # T93 has an installation of its own
+    assert await _left(company) == ALL - gone
+    assert "Ana Ruiz" in await company.ask(IN_GROUP.of_user("U1"), "whoami")
+
+
+@pytest.mark.usefixtures("remembered")
+async def test_a_workspace_that_its_organization_let_in_again_stays(company: Company, slack: Slack) -> None:
+    await slack.event(company.port, _taken_out("T91", "T92"), **_of(GROUP))
+    await company.idle()
+
+    assert await _left(company) == ALL
+
+
+@pytest.mark.usefixtures("remembered")
+async def test_an_installation_of_ones_own_is_not_the_organizations_to_take_out(
+    company: Company, slack: Slack
+) -> None:
+    slack.revoke(IN_GROUP)  # which is said by an event of its own
+
+    await slack.event(company.port, _taken_out("T93"), **_of(GROUP))
+    await company.idle()
+
+    assert await _left(company) == ALL
 
 
 @pytest.mark.usefixtures("remembered")
@@ -144,6 +183,10 @@ async def test_with_a_plain_token_the_workspace_is_forgotten_too(company: Compan
     left = await _left(company)
     assert (left["T1"], left["T2"]) == (0, 1)
     assert "slack.uninstalled" in [line["action"] for line in logs]
+
+
+def _taken_out(*teams: str) -> dict[str, Any]:
+    return {"type": "team_access_revoked", "team_ids": list(teams)}
 
 
 def _of(place: Place) -> dict[str, Any]:

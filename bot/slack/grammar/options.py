@@ -58,7 +58,7 @@ class Parsed:
 
 
 def parse(text: str, known: Collection[str]) -> Parsed:
-    """The options of `text`, keys in lower case. `cf_` in `known` stands for `cf_<number>`.
+    """The options of `text`, keys in lower case. `cf_` in `known` stands for `cf_<id>`.
 
     Raises UserError for an unknown key, a key without a value, and a quote that is never closed.
     """
@@ -106,10 +106,10 @@ def _option(word: Word, known: Collection[str]) -> tuple[str, Value] | None:
 
 def _unknown(key: str, known: Collection[str]) -> str:
     if CUSTOM_FIELD in known and key.startswith("cf"):
-        meant: str | None = "cf_<number>"
+        meant: str | None = "cf_<id>"
     else:
         meant = nearest(key, [k for k in known if k != CUSTOM_FIELD])
     if meant:
         return f"Unknown option `{key}:`; did you mean `{meant}:`? Text with a colon goes in double quotes."
-    listed = ", ".join(f"`{k}:`" for k in known if k != CUSTOM_FIELD)
+    listed = ", ".join(f"`{'cf_<id>' if k == CUSTOM_FIELD else k}:`" for k in known)
     return f"Unknown option `{key}:`; there are {listed}, and text with a colon goes in double quotes."

@@ -100,7 +100,7 @@ def yes_or_no(parsed: Parsed, key: str) -> bool:
 
 
 def custom_fields(parsed: Parsed) -> dict[int, str]:
-    """The values of `cf_<number>:` options by number."""
+    """The values of `cf_<id>:` options by id."""
     keys = [key for key in parsed.options if key.startswith(CUSTOM_FIELD)]
     return {int(key.removeprefix(CUSTOM_FIELD)): name(parsed, key) or "" for key in keys}
 

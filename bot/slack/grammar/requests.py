@@ -272,6 +272,11 @@ UserRequest = ShowUser | NewUser | EditUser
 
 
 @dataclass(frozen=True)
+class ShowDefault:
+    """`/tracker default`: which project is this channel's."""
+
+
+@dataclass(frozen=True)
 class SetDefault:
     """`/tracker default web`: this channel's project."""
 
@@ -297,6 +302,7 @@ TrackerRequest = (
     | ShowProject
     | NewProject
     | UserRequest
+    | ShowDefault
     | SetDefault
     | ClearDefault
     | TrackerHelp

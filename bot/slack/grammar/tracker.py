@@ -16,6 +16,7 @@ from bot.slack.grammar.requests import (
     NewUser,
     Projects,
     SetDefault,
+    ShowDefault,
     ShowProject,
     ShowUser,
     SlackUser,
@@ -107,7 +108,7 @@ def _who(said: Parsed, command: str) -> Me | SlackUser | int:
     return int(number[1])
 
 
-def _default(wanted: str) -> SetDefault | ClearDefault:
+def _default(wanted: str) -> ShowDefault | SetDefault | ClearDefault:
     if not wanted:
-        raise UserError("Say which project: `/tracker default website`, or `/tracker default none` for none.")
+        return ShowDefault()
     return ClearDefault() if wanted.lower() == "none" else SetDefault(wanted)

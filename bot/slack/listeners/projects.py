@@ -8,6 +8,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import BotError, OutcomeUnknown, UserError
 from bot.service.models import Project
+from bot.slack.grammar.requests import ClearDefault, SetDefault, ShowDefault
 from bot.slack.posting import SLACK_FAILED, Place
 from bot.slack.submission import Reply, metadata_of, moment_in, once, refused, settle
 from bot.slack.turn import Turn
@@ -32,12 +33,38 @@ async def show(turn: Turn, wanted: str) -> None:
     await turn.answer(views.project(await turn.parts.projects.show(turn.owner, wanted), turn.style))
 
 
+async def default_command(turn: Turn, request: ShowDefault | SetDefault | ClearDefault) -> None:
+    """`/tracker default …`."""
+    match request:
+        case ShowDefault():
+            await show_default(turn)
+        case SetDefault(project=wanted):
+            await set_default(turn, wanted)
+        case ClearDefault():
+            await clear_default(turn)
+
+
 async def set_default(turn: Turn, wanted: str) -> None:
     """Make a project this channel's own."""
     if turn.channel is None:
         raise UserError("Only a channel can have a project of its own: use this command in one.")
     project = await turn.parts.projects.set_default(turn.owner, turn.channel, wanted)
     await turn.answer(sentence(f"New issues and searches here are in {project.name} from now on."))
+
+
+async def show_default(turn: Turn) -> None:
+    """Which project is this channel's own, and how to change that."""
+    async with turn.parts.accounts.reading(turn.owner) as session:
+        project = await turn.parts.projects.default_in(session, turn.channel)
+    change = f"`{turn.parts.command('tracker')} default"
+    if project is None:
+        said = f"This channel has no project of its own that you see; {change} website` gives it one."
+    else:
+        said = (
+            f"This channel's project is {project.name}; {change} website` gives it another, "
+            f"{change} none` none."
+        )
+    await turn.answer(sentence(said))
 
 
 async def clear_default(turn: Turn) -> None:

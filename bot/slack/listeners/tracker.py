@@ -28,9 +28,7 @@ async def command(turn: Turn) -> None:
             await projects.open_form(turn, name)
         case asked.ShowUser() | asked.NewUser() | asked.EditUser() as request:
             await users.command(turn, request)
-        case asked.SetDefault(project=wanted):
-            await projects.set_default(turn, wanted)
-        case asked.ClearDefault():
-            await projects.clear_default(turn)
+        case asked.ShowDefault() | asked.SetDefault() | asked.ClearDefault() as request:
+            await projects.default_command(turn, request)
         case asked.TrackerHelp():
             await turn.answer(help_views.overview(turn.parts.command, turn.service))

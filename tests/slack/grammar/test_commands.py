@@ -26,6 +26,7 @@ from bot.slack.grammar import (
     Projects,
     Search,
     SetDefault,
+    ShowDefault,
     ShowIssue,
     ShowProject,
     ShowUser,
@@ -239,6 +240,7 @@ def test_issues_refuses_with_what_to_type(text: str, said: str) -> None:
         ("user edit <@U2>", EditUser(SlackUser("U2"))),
         ("default “Web shop”", SetDefault("Web shop")),
         ("default none", ClearDefault()),
+        ("default", ShowDefault()),
     ],
 )
 def test_tracker(text: str, request_: object) -> None:
@@ -264,7 +266,6 @@ def test_a_typed_key_is_refused_and_never_repeated(text: str) -> None:
         ("xyzzy", "try `/tracker help`"),
         ("unlink now", "`/tracker unlink` takes nothing after it"),
         ("project", "`/tracker project website`"),
-        ("default", "`/tracker default website`"),
         ("user", "`/tracker user 5`"),
         ("user @bo", "`/tracker user @name`"),
         ("user 0", "`/tracker user 5`"),

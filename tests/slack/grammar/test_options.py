@@ -89,8 +89,9 @@ def test_a_mention_as_a_value_is_a_person() -> None:
         ("prio:high", "Unknown option `prio:`; did you mean `priority:`?"),
         ("Projcet:web", "Unknown option `projcet:`; did you mean `project:`?"),
         ("assignee:ana", "did you mean `to:`?"),
-        ("cf_blue:1", "did you mean `cf_<number>:`?"),
+        ("cf_blue:1", "did you mean `cf_<id>:`?"),
         ("localhost:3000", "`project:`, `priority:`"),
+        ("localhost:3000", "`start:`, `cf_<id>:`, and text with a colon"),
         ("project:", "`project:` needs a value"),
         ('project:""', "`project:` needs a value"),
         ('desc:"never ends', "never closed"),
@@ -101,6 +102,12 @@ def test_what_cant_be_read_is_answered_with_what_to_type(text: str, said: str) -
     with pytest.raises(UserError) as raised:
         parse(text, KNOWN)
     assert said in raised.value.sentence("Tracker")
+
+
+def test_custom_fields_are_named_only_where_there_are_some() -> None:
+    with pytest.raises(UserError) as raised:
+        parse("localhost:3000", ("project", "tz"))
+    assert "cf_" not in raised.value.sentence("Tracker")
 
 
 @given(TYPED)
