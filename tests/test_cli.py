@@ -20,6 +20,7 @@ from bot.store.rotation import BATCH
 from bot.store.store import Store
 from bot.store.vault import Vault
 from tests.people import BARE
+from tests.ports import free_port
 
 Command = Callable[..., Result]
 Start = Callable[..., Awaitable[Process]]
@@ -76,12 +77,6 @@ async def _line(stream: asyncio.StreamReader | None) -> str:
 async def _get(url: str) -> tuple[int, str]:
     async with aiohttp.ClientSession() as session, session.get(url) as answer:
         return answer.status, await answer.text()
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def test_run_without_configuration_names_each_variable_on_a_line(command: Command) -> None:
@@ -180,7 +175,7 @@ def test_manifest_refuses_what_slack_would_refuse(command: Command, arguments: t
 async def test_run_serves_over_http_and_ends_on_sigterm(
     start: Start, command: Command, tmp_path: Path
 ) -> None:
-    port = _free_port()
+    port = free_port()
     process = await start(
         "run",
         SLACK_BOT_TOKEN="xoxb-1",

@@ -39,10 +39,11 @@ from bot.store.vault import Vault
 from bot.usecases.accounts import Accounts
 from bot.usecases.digest_runs import DigestRuns
 from bot.usecases.projects import Projects
-from tests.benchmarks.processes import free_port, running
+from tests.benchmarks.processes import running
 from tests.benchmarks.sides import scene
 from tests.benchmarks.slack import SECRET, TEAM, TOKEN, USER
 from tests.benchmarks.table import share
+from tests.ports import free_port
 
 PARTS = ("core", "users", "digests", "workspaces", "projects")
 RATES = (10, 20, 40, 60, 80, 100, 130, 160, 200)

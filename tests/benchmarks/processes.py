@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import socket
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
@@ -117,11 +116,3 @@ async def running(
         yield side
     finally:
         await side.stop()
-
-
-def free_port() -> int:
-    """A port that nothing listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port

@@ -14,8 +14,9 @@ from bot.store.engine import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import Vault
-from tests.benchmarks.processes import Side, free_port, running
+from tests.benchmarks.processes import Side, running
 from tests.benchmarks.slack import SECRET, TEAM, TOKEN, USER, Slack
+from tests.ports import free_port
 
 
 @dataclass

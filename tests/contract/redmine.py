@@ -16,7 +16,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.ports import free_port
 
 ROOT = Path("/usr/share/redmine")
 SEED = Path(__file__).with_name("redmine_seed.rb")
@@ -54,14 +55,6 @@ def missing() -> str | None:
     if not (ROOT / "config.ru").is_file():
         absent.insert(0, str(ROOT))
     return f"a real Redmine needs {', '.join(absent)}" if absent else None
-
-
-def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from bot.sandbox.workspace.delivery import Answer
 from bot.sandbox.workspace.http import HttpDelivery, signature
 from bot.slack.inflight import InFlight
 from tests.faults.scene import Scene
-from tests.journeys.office import Office, free_port
+from tests.journeys.office import Office
 from tests.journeys.reading import JSON, until
+from tests.ports import free_port
 
 Mode = Literal["once", "again", "anew"]
 Copy = tuple[bytes, dict[str, str]]

@@ -14,10 +14,11 @@ from bot.sandbox.demo import demo_data
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.delivery import Answer
-from tests.journeys.office import Office, free_port
+from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import text_of, until
 from tests.journeys.wire import Wire
+from tests.ports import free_port
 
 SUBJECT = "Half done"
 

@@ -17,8 +17,9 @@ from bot.sandbox.people import Person as Invented
 from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
 from bot.store.vault import Vault
-from tests.journeys.office import Office, free_port
+from tests.journeys.office import Office
 from tests.journeys.reading import until
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 SECONDS_TO_START = 30

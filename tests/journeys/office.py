@@ -1,7 +1,6 @@
 """An office to test in: the reference service, the local Slack, and the bot between them."""
 
 import asyncio
-import socket
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,20 +20,13 @@ from bot.store.owner import Owner
 from bot.store.vault import Vault
 from tests.journeys.reading import LOOK_EVERY
 from tests.journeys.slackwire import SlackWire
+from tests.ports import free_port
 
 LONGEST = 60
 """Seconds that everything is through in, on any machine."""
 
 Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"
-
-
-def free_port() -> int:
-    """A port that nothing listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 @dataclass

@@ -13,10 +13,10 @@ from urllib.parse import parse_qs
 import aiohttp
 from aiohttp import web
 
-from tests.journeys.office import free_port
 from tests.journeys.reading import until
 from tests.journeys.scene import Scene
 from tests.journeys.wire import HOP_BY_HOP
+from tests.ports import free_port
 
 REPLICAS = 3
 SECONDS_TO_START = 40

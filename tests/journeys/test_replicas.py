@@ -28,9 +28,9 @@ from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.socket import SocketDelivery
 from bot.store.digest_runs import RunState
 from bot.store.tables import DigestRunRow
-from tests.journeys.office import free_port
 from tests.journeys.replicas import Replicas
 from tests.journeys.scene import PROJECTS, Scene
+from tests.ports import free_port
 
 LONG = "ISSUEBOT_REPLICA_KILLS" in os.environ
 KILLS = int(os.environ.get("ISSUEBOT_REPLICA_KILLS", "2"))
