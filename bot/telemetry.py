@@ -92,27 +92,31 @@ TROUBLE = {HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600)}
 """What a service answers that is in no state to answer."""
 SHORTEST_SECRET = 8  # striking out anything shorter would leave holes in ordinary words
 
-_SECRETS = re.compile(
-    r"""
-      xox[a-z](?:\.xox[a-z])?-[\w-]+                       # Slack's tokens
-    | xapp-[\w-]+
-    | (?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])          # a key of the service
-    | gAAAA[\w-]{20,}={0,2}                                # something encrypted
-    | (?<![\w-])[\w-]{43}=                                 # an encryption key
-    | (?<=with\ code:\ )[^\s'"]+                            # an installation's, as Bolt logs it
-    | (?<=ticket=)[^&\s'"\\]+                              # Socket Mode's address
-    | (?:(?<=/commands/)|(?<=/actions/)|(?<=/app/)|(?<=/workflows/))
-      [TE][0-9A-Z]+/[^\s'"\\]+                            # a response_url: whoever has it can post
-    | (?<=://)[^/\s:@]*:[^/\s@]+(?=@)                      # user and password in an address
-    """,
-    re.VERBOSE,
+_SECRETS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"xox[a-z](?:\.xox[a-z])?-[\w-]+",  # Slack's tokens
+        r"xapp-[\w-]+",
+        r"(?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])",  # a key of the service
+        r"gAAAA[\w-]{20,}={0,2}",  # something encrypted
+        r"(?<![\w-])[\w-]{43}=",  # an encryption key
+    )
 )
+"""Apart from each other, as patterns that begin with a letter are found many times faster so."""
+_LED_TO = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(with code: )[^\s'\"]+",  # an installation's, as Bolt logs it
+        r"(ticket=)[^&\s'\"\\]+",  # Socket Mode's address
+        r"(/(?:commands|actions|app|workflows)/)[TE][0-9A-Z]+/[^\s'\"\\]+",  # whoever has it can post
+        r"(://)[^/\s:@]*:[^/\s@]+(?=@)",  # user and password in an address
+        r"((?i:X-[\w-]*API-Key)\b\\?['\"]?\s*[:=,]\s*b?\\?['\"]?)[^\s'\",}\])\\]+",
+    )
+)
+"""Secrets that are known by what stands before them, which stays."""
 _BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What would begin another line, or tell a terminal what to do."""
 _BREAKING_BUT_LINES = re.compile(rf"(?!\n){_BREAKING.pattern}")
-_KEY_HEADER = re.compile(
-    r"""(X-[\w-]*API-Key\b\\?['"]?\s*[:=,]\s*b?\\?['"]?)[^\s'",}\])\\]+""", re.IGNORECASE
-)
 
 
 def service_answered(operation: str, status: int | None, seconds: float) -> None:
@@ -139,7 +143,11 @@ def strike_out(text: str, known: Iterable[str] = ()) -> str:
     """The text without what looks like a secret, and without those that are known exactly."""
     for secret in known:
         text = text.replace(secret, STRUCK_OUT)
-    return _SECRETS.sub(STRUCK_OUT, _KEY_HEADER.sub(rf"\1{STRUCK_OUT}", text))
+    for pattern in _SECRETS:
+        text = pattern.sub(STRUCK_OUT, text)
+    for pattern in _LED_TO:
+        text = pattern.sub(rf"\1{STRUCK_OUT}", text)
+    return text
 
 
 def _spelled(match: re.Match[str]) -> str:

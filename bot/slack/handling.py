@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 import structlog
@@ -238,20 +238,21 @@ class _Act:
 @asynccontextmanager
 async def _patiently(turn: Turn) -> AsyncIterator[None]:
     """Says that it goes on, where somebody who isn't in a form has seen nothing for a while."""
+    saying: list[asyncio.Task[None]] = []
 
-    async def say() -> None:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(turn.heard.wait(), PATIENCE)
-            return
-        if not turn.view_id and not turn.at_home:
-            await last_resort(turn.answer(sentence(f"One moment: {turn.service} takes its time.")))
+    def say() -> None:
+        if not (turn.heard.is_set() or turn.view_id or turn.at_home):
+            moment = sentence(f"One moment: {turn.service} takes its time.")
+            saying.append(asyncio.create_task(last_resort(turn.answer(moment))))
 
-    saying = asyncio.create_task(say())
+    timer = asyncio.get_running_loop().call_later(PATIENCE, say)
     try:
         yield
     finally:
-        saying.cancel()
-        await asyncio.wait({saying})
+        timer.cancel()
+        for task in saying:
+            task.cancel()
+            await asyncio.wait({task})
 
 
 async def last_resort(answer: Awaitable[None]) -> None:
