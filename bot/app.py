@@ -18,7 +18,7 @@ from bot import telemetry
 from bot.config import Settings, leave_proxies_out
 from bot.scheduler import Scheduler
 from bot.service.client import Client
-from bot.slack import webclient
+from bot.slack import abandoned, webclient
 from bot.slack.answering import Answering
 from bot.slack.inflight import InFlight
 from bot.slack.installing import flow
@@ -117,6 +117,7 @@ class Bot:
         left = max(0, deadline - time.monotonic())
         finishing = [self.digests.stop(left)] if scheduler else []
         cut_off, *_ = await asyncio.gather(self.in_flight.drain(left), *finishing)
+        await self.parts.finished.leave()
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)
 
@@ -157,8 +158,10 @@ class Bot:
         secret = None if settings.socket_mode else settings.slack_signing_secret or None
         installing = flow(slack, self.store.installations, *app_of) if several else None
         self._web = Web(app, self._answering, readiness, telemetry.REGISTRY, secret, installing=installing)
+        await self.store.unfinished.live()
         await self._listen(self._web)
         closing.push_async_callback(_end, asyncio.create_task(self._prune()))
+        closing.push_async_callback(_end, asyncio.create_task(abandoned.watch(parts)))
         if settings.socket_mode:
             self._socket = SocketMode(app, settings.slack_app_token, self.slack, self._answering)
             closing.push_async_callback(self._socket.close)

@@ -13,8 +13,7 @@ import pytest
 import stamina
 from aiohttp import web
 from pydantic import SecretStr
-from sqlalchemy import text
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, text
 
 from bot.app_check import check
 from bot.app_check import slack as slack_check
@@ -241,9 +240,9 @@ async def test_a_database_that_cannot_be_written_is_named(
 ) -> None:
     database = Database(url_of_postgresql)
 
-    def forbid(session: Session) -> None:
-        name = session.scalar(text("select current_database()"))
-        session.execute(text(f'alter database "{name}" set default_transaction_read_only = on'))
+    def forbid(connection: Connection) -> None:
+        name = connection.scalar(text("select current_database()"))
+        connection.execute(text(f'alter database "{name}" set default_transaction_read_only = on'))
 
     await database.write(forbid)
     await database.close()
@@ -261,7 +260,7 @@ async def test_whose_the_tables_are_is_said(configured: Callable[..., Settings])
     await database.open()
     assert "up to date" in (await _findings(settings))["DATABASE_URL"]
     await database.write(
-        lambda session: session.execute(text("update alembic_version set version_num = '9999'"))
+        lambda connection: connection.execute(text("update alembic_version set version_num = '9999'"))
     )
     await database.close()
 

@@ -5,16 +5,20 @@ import json
 from collections.abc import Awaitable, Callable
 
 import structlog
+from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
-from bot.slack.handling import last_resort
+from bot.slack.handling import DELIVERY, kept_of, last_resort
 from bot.slack.parts import Parts
 from bot.slack.submission import SENT_ALREADY
 from bot.slack.turn import Turn, modal, owner_of
 from bot.slack.views.blocks import JSON, sentence
+from bot.store.unfinished import Asked
+
+WAITED_FOR = frozenset({"block_actions", "shortcut", "message_action", "view_submission"})
 
 log = structlog.get_logger(__name__)
 
@@ -60,6 +64,12 @@ def unclaimed(body: JSON, text: str) -> BoltResponse:
     return BoltResponse(status=503 if "event" in body else 200, body="")
 
 
+def _asked(body: JSON) -> Asked | None:
+    """What somebody waits for an answer to; None for what nobody does."""
+    waits = "command" in body or body.get("type") in WAITED_FOR
+    return Asked(owner_of(body), kept_of(body)) if waits else None
+
+
 def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
     """Middleware: each delivery is claimed in the database before it is acted on, so that it acts once."""
 
@@ -67,11 +77,12 @@ def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
         req: AsyncBoltRequest,
         body: JSON,
         client: AsyncWebClient,
+        context: AsyncBoltContext,
         next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
     ) -> BoltResponse | None:
-        key = delivery_key(body)
+        context[DELIVERY] = key = delivery_key(body)
         try:
-            fresh = key is None or await parts.store.deliveries.claim(key)
+            fresh = key is None or await parts.store.deliveries.claim(key, _asked(body))
         except Exception:
             reference = telemetry.reference()
             log.exception("unclaimed", action="delivery.unclaimed", reference=reference)

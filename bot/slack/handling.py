@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.async_context import AsyncBoltContext
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
@@ -32,6 +33,8 @@ PATIENCE = 2.0
 """Seconds after which whoever asked hears that it goes on."""
 LAST_WORD = 3
 CUT_OFF = "I was stopped in the middle of this: look whether it was done before you try again."
+DELIVERY = "delivery"
+"""Under which name a delivery's key is in Bolt's context."""
 TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
 
 
@@ -46,11 +49,14 @@ class Handling:
         """For commands, shortcuts and actions: acknowledged at once, answered after."""
         self.listeners[name] = listener
 
-        async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
+        async def bolt_listener(
+            ack: AsyncAck, body: JSON, client: AsyncWebClient, context: AsyncBoltContext
+        ) -> None:
             await ack()
             turn = Turn.from_body(self._parts, client, body)
-            async with _patiently(turn):
-                await self._run(name, turn, listener(turn))
+            with self._parts.finished.after(context.get(DELIVERY)):
+                async with _patiently(turn):
+                    await self._run(name, turn, listener(turn))
 
         return bolt_listener
 
@@ -74,11 +80,14 @@ class Handling:
     def submitting(self, name: str, submission: Submission) -> Callable[..., Awaitable[None]]:
         """For forms: the submission acknowledges itself, since the acknowledgement carries its errors."""
 
-        async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
+        async def bolt_listener(
+            ack: AsyncAck, body: JSON, client: AsyncWebClient, context: AsyncBoltContext
+        ) -> None:
             turn = Turn.from_body(self._parts, client, body)
-            await self._run(name, turn, submission(turn, ack), ack)
-            if ack.response is None:
-                await ack()
+            with self._parts.finished.after(context.get(DELIVERY)):
+                await self._run(name, turn, submission(turn, ack), ack)
+                if ack.response is None:
+                    await ack()
 
         return bolt_listener
 

@@ -8,6 +8,7 @@ from bot import telemetry
 from bot.service.client import Client
 from bot.slack.audiences import Audiences
 from bot.slack.digest_posts import SlackPoster
+from bot.slack.finished import Finished
 from bot.slack.inflight import InFlight
 from bot.slack.pauses import Pauses
 from bot.slack.profiles import Profiles
@@ -46,6 +47,11 @@ class Parts:
     prefix: str
     file_hosts: frozenset[str]
     in_flight: InFlight
+
+    @cached_property
+    def finished(self) -> Finished:
+        """What nobody waits for any more."""
+        return Finished(self.store.unfinished)
 
     @cached_property
     def profiles(self) -> Profiles:

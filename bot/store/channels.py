@@ -33,7 +33,7 @@ class Channels:
     async def default_project(self, team_id: str, channel_id: str) -> ChannelDefault | None:
         """The channel's project, or None."""
         channel = {"team": team_id, "channel": channel_id}
-        row = await self._database.read(lambda session: session.execute(_FIND, channel).one_or_none())
+        row = await self._database.read(lambda connection: connection.execute(_FIND, channel).one_or_none())
         return ChannelDefault(row.project_id, row.name) if row else None
 
     async def set_default(self, team_id: str, channel_id: str, project_id: int, name: str, by: Owner) -> None:
@@ -52,11 +52,11 @@ class Channels:
             .values(**identity, **values)
             .on_conflict_do_update(index_elements=list(identity), set_=values)
         )
-        await self._database.write(lambda session: session.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement))
 
     async def clear_default(self, team_id: str, channel_id: str) -> None:
         """Leaves the channel without a project."""
         statement = delete(ChannelDefaultRow).where(
             ChannelDefaultRow.team_id == team_id, ChannelDefaultRow.channel_id == channel_id
         )
-        await self._database.write(lambda session: session.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement))

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, and_, delete, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select
 
 from bot.errors import StoredSecretError, StoredTextError
 from bot.store.engine import Database
@@ -34,7 +33,7 @@ class Continuations:
         now = datetime.now(UTC)
         continuation_id = secrets.token_urlsafe(24)
         content = SecretStr(json.dumps([continuation_id, payload]))
-        row = ContinuationRow(
+        statement = insert(ContinuationRow).values(
             id=continuation_id,
             enterprise_id=owner.enterprise_id or "",
             team_id=owner.team_id,
@@ -42,7 +41,7 @@ class Continuations:
             sealed=self._vault.seal(owner, content),
             created_at=now,
         )
-        await self._database.write(lambda session: session.add(row))
+        await self._database.write(lambda connection: connection.execute(statement))
         return continuation_id
 
     async def prune(self) -> None:
@@ -50,12 +49,12 @@ class Continuations:
         too_old = datetime.now(UTC) - LIFETIME
         await self._database.forget(ContinuationRow, ContinuationRow.created_at <= too_old)
         in_clear = delete(CLEAR_CONTINUATIONS).where(CLEAR_CONTINUATIONS.c.created_at <= too_old)
-        await self._database.write(lambda session: session.execute(in_clear))
+        await self._database.write(lambda connection: connection.execute(in_clear))
 
     async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
         """What this owner left there within a day, or None."""
         statement = select(ContinuationRow.sealed).where(_is(owner, continuation_id))
-        sealed = await self._database.read(lambda session: session.scalar(statement))
+        sealed = await self._database.read(lambda connection: connection.scalar(statement))
         return self._opened(owner, continuation_id, sealed)
 
     async def take(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
@@ -64,8 +63,8 @@ class Continuations:
             delete(ContinuationRow).where(_is(owner, continuation_id)).returning(ContinuationRow.sealed)
         )
 
-        def work(session: Session) -> dict[str, Any] | None:
-            return self._opened(owner, continuation_id, session.scalar(statement))
+        def work(connection: Connection) -> dict[str, Any] | None:
+            return self._opened(owner, continuation_id, connection.scalar(statement))
 
         return await self._database.write(work)
 

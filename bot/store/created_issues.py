@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, and_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Connection, and_, select
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
@@ -55,11 +54,14 @@ class CreatedIssues:
             .values(issue_id=issue_id, **values)
             .on_conflict_do_update(index_elements=["issue_id"], set_=values)
         )
-        await self._database.write(lambda session: session.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement))
 
     async def is_older(self, issue_id: int, subject: str, than: datetime) -> bool:
         """Whether it was created through the bot before then, in this service and not in an earlier one."""
-        row = await self._database.read(lambda session: session.get(CreatedIssueRow, issue_id))
+        statement = select(CreatedIssueRow.subject, CreatedIssueRow.created_at).where(
+            CreatedIssueRow.issue_id == issue_id
+        )
+        row = await self._database.read(lambda connection: connection.execute(statement).one_or_none())
         return row is not None and row.subject == subject and row.created_at < than
 
     async def latest(self, owner: Owner, limit: int) -> tuple[CreatedIssue, ...]:
@@ -92,8 +94,8 @@ class CreatedIssues:
             .limit(limit)
         )
 
-        def work(session: Session) -> tuple[CreatedIssue, ...]:
-            rows = session.scalars(statement)
+        def work(connection: Connection) -> tuple[CreatedIssue, ...]:
+            rows = connection.execute(statement)
             return tuple(CreatedIssue(row.issue_id, row.subject, row.created_at) for row in rows)
 
         return await self._database.read(work)

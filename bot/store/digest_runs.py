@@ -11,15 +11,37 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Update, and_, delete, exists, func, select, type_coerce, update
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Update,
+    and_,
+    delete,
+    exists,
+    func,
+    select,
+    type_coerce,
+    update,
+)
+from sqlalchemy.orm import InstrumentedAttribute
 
-from bot.store.digests import Covered, Digest, digest_of, history_kept
+from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered
 from bot.store.engine import Database
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow, UtcDateTime
 from bot.store.upsert import insert
 
 NOBODY = ""
+_OF_A_RUN = (
+    DigestRunRow.due_at,
+    DigestRunRow.state,
+    DigestRunRow.holder,
+    DigestRunRow.missed,
+    DigestRunRow.asked,
+    DigestRunRow.attempts,
+    DigestRunRow.sending_at,
+    DigestRunRow.covered_to.label("run_covered_to"),  # beside the digest's own
+)
 
 
 class RunState(StrEnum):
@@ -74,7 +96,7 @@ class DigestRuns:
     async def now(self) -> datetime:
         """What time it is for all processes."""
         statement = select(type_coerce(func.current_timestamp(), UtcDateTime))
-        return await self._database.read(lambda session: session.execute(statement).scalar_one())
+        return await self._database.read(lambda connection: connection.execute(statement).scalar_one())
 
     async def due(self, now: datetime, limit: int) -> tuple[Digest, ...]:
         """The digests of one owner that are due, the longest due first: the owner of the one that is due the
@@ -83,11 +105,11 @@ class DigestRuns:
         due = and_(DigestRow.next_due <= now, DigestRow.paused.is_(None), ~_unfinished_of(DigestRow.id))
         in_order = select(DigestRow).where(due).order_by(DigestRow.next_due, DigestRow.id)
 
-        def work(session: Session) -> tuple[Digest, ...]:
-            first = session.scalar(in_order.limit(1))
+        def work(connection: Connection) -> tuple[Digest, ...]:
+            first = connection.execute(in_order.limit(1)).one_or_none()
             if first is None:
                 return ()
-            rows = session.scalars(
+            rows = connection.execute(
                 in_order.where(
                     DigestRow.enterprise_id == first.enterprise_id,
                     DigestRow.team_id == first.team_id,
@@ -104,26 +126,31 @@ class DigestRuns:
         A claim with `next_due` None leaves the schedule as it is: for a run that somebody asked for.
         """
 
-        def work(session: Session) -> tuple[Run, ...]:
-            claimed = [self._claim(session, claim, holder, lease_until) for claim in claims]
+        def work(connection: Connection) -> tuple[Run, ...]:
+            claimed = [self._claim(connection, claim, holder, lease_until) for claim in claims]
             return tuple(run for run in claimed if run is not None)
 
         return await self._database.write(work)
 
-    def _claim(self, session: Session, claim: Claim, holder: str, lease_until: datetime) -> Run | None:
+    def _claim(self, connection: Connection, claim: Claim, holder: str, lease_until: datetime) -> Run | None:
         scheduled = claim.next_due is not None
         still = DigestRow.next_due == claim.digest.next_due if scheduled else DigestRow.paused.is_(None)
         locked = select(DigestRow).where(DigestRow.id == claim.digest.id, still).with_for_update()
-        row = session.scalar(locked)
+        row = connection.execute(locked).one_or_none()
         # A statement of its own: only after the row is locked does it see what others have claimed.
-        if row is None or session.scalar(select(_unfinished_of(row.id))):
+        if row is None or connection.scalar(select(_unfinished_of(row.id))):
             return None
+        # As it is now: another run may have brought it forward since the caller read it.
+        digest = digest_of(row)
         if scheduled:
-            row.next_due = claim.next_due
+            connection.execute(
+                update(DigestRow).where(DigestRow.id == digest.id).values(next_due=claim.next_due)
+            )
+            digest = replace(digest, next_due=claim.next_due)
         statement = (
             insert(self._database.dialect, DigestRunRow)
             .values(
-                digest_id=row.id,
+                digest_id=digest.id,
                 due_at=claim.due_at,
                 state=RunState.CLAIMED,
                 holder=holder,
@@ -135,11 +162,10 @@ class DigestRuns:
             .on_conflict_do_nothing()
             .returning(DigestRunRow.digest_id)
         )
-        if session.scalar(statement) is None:
+        if connection.scalar(statement) is None:
             return None
-        # As it is now: another run may have brought it forward since the caller read it.
         return Run(
-            digest=digest_of(row),
+            digest=digest,
             due_at=claim.due_at,
             state=RunState.CLAIMED,
             holder=holder,
@@ -150,14 +176,14 @@ class DigestRuns:
     async def expired(self, now: datetime, limit: int) -> tuple[Run, ...]:
         """Unfinished runs that nobody holds any more, the longest due first."""
         statement = (
-            select(DigestRunRow, DigestRow)
-            .join(DigestRow, DigestRow.id == DigestRunRow.digest_id)
+            select(DigestRow, *_OF_A_RUN)
+            .join(DigestRunRow, DigestRow.id == DigestRunRow.digest_id)
             .where(DigestRunRow.lease_until <= now)
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
             .limit(limit)
         )
         return await self._database.read(
-            lambda session: tuple(_run_of(run, digest) for run, digest in session.execute(statement))
+            lambda connection: tuple(_run_of(row) for row in connection.execute(statement))
         )
 
     async def take(
@@ -165,7 +191,7 @@ class DigestRuns:
     ) -> tuple[Run, ...]:
         """Takes runs over whose lease has ended and that are as they were seen; those that it got."""
 
-        def work(session: Session) -> tuple[Run, ...]:
+        def work(connection: Connection) -> tuple[Run, ...]:
             taken = []
             for run in runs:
                 statement = (
@@ -174,7 +200,7 @@ class DigestRuns:
                     .values(holder=holder, lease_until=lease_until)
                     .returning(DigestRunRow.digest_id)
                 )
-                if session.scalar(statement) is not None:
+                if connection.scalar(statement) is not None:
                     taken.append(replace(run, holder=holder, dead=run.holder != NOBODY))
             return tuple(taken)
 
@@ -225,11 +251,12 @@ class DigestRuns:
             .returning(DigestRunRow.digest_id)
         )
 
-        def work(session: Session) -> bool:
-            if session.scalar(begins) is None:
+        def work(connection: Connection) -> bool:
+            if connection.scalar(begins) is None:
                 return False
             if covered:
-                session.execute(insert(self._database.dialect, DigestIssueRow), _rows(run, covered))
+                rows = issues_covered(run.digest.id, run.due_at, covered)
+                connection.execute(insert(self._database.dialect, DigestIssueRow), rows)
             return True
 
         return await self._database.write(work)
@@ -242,9 +269,9 @@ class DigestRuns:
             exists().where(_is(run), DigestRunRow.state == RunState.SENDING),
         )
 
-        def work(session: Session) -> None:
-            session.execute(delete(DigestIssueRow).where(sending))
-            session.execute(_update(run).values(state=RunState.CLAIMED, sending_at=None))
+        def work(connection: Connection) -> None:
+            connection.execute(delete(DigestIssueRow).where(sending))
+            connection.execute(_update(run).values(state=RunState.CLAIMED, sending_at=None))
 
         await self._database.write(work)
 
@@ -265,8 +292,8 @@ class DigestRuns:
             .order_by(DigestIssueRow.created_on, DigestIssueRow.issue_id)
         )
 
-        def work(session: Session) -> tuple[Covered, ...]:
-            return tuple(Covered(row.issue_id, row.created_on) for row in session.scalars(statement))
+        def work(connection: Connection) -> tuple[Covered, ...]:
+            return tuple(Covered(row.issue_id, row.created_on) for row in connection.execute(statement))
 
         return await self._database.read(work)
 
@@ -290,18 +317,18 @@ class DigestRuns:
         plan = run.digest.plan
         as_planned = and_(DigestRow.schedule == plan.schedule, DigestRow.zone == plan.zone)
 
-        def work(session: Session) -> bool:
-            if session.scalar(ended) is None:
+        def work(connection: Connection) -> bool:
+            if connection.scalar(ended) is None:
                 return False
             digest = update(DigestRow).where(DigestRow.id == run.digest.id)
-            session.execute(digest.values(**forward))
+            connection.execute(digest.values(**forward))
             # Where its schedule was changed meanwhile, its periods are others.
-            session.execute(digest.where(as_planned).values(history=history_kept(history)))
+            connection.execute(digest.where(as_planned).values(history=history_kept(history)))
             if forget_before is not None:
                 old = and_(
                     DigestIssueRow.digest_id == run.digest.id, DigestIssueRow.created_on < forget_before
                 )
-                session.execute(delete(DigestIssueRow).where(old))
+                connection.execute(delete(DigestIssueRow).where(old))
             return True
 
         return await self._database.write(work)
@@ -312,7 +339,7 @@ class DigestRuns:
             DigestIssueRow.digest_id.in_(digests)
         )
         found: dict[int, set[int]] = {digest: set() for digest in digests}
-        rows = await self._database.read(lambda session: session.execute(statement).all())
+        rows = await self._database.read(lambda connection: connection.execute(statement).all())
         for digest_id, issue_id in rows:
             found[digest_id].add(issue_id)
         return {digest: frozenset(issues) for digest, issues in found.items()}
@@ -325,10 +352,10 @@ class DigestRuns:
             DigestRow.id == run.digest.id, DigestRow.next_due == run.digest.next_due
         )
 
-        def work(session: Session) -> Run:
-            if session.scalar(counts) is None:  # another process's by now: its due times are, too
+        def work(connection: Connection) -> Run:
+            if connection.scalar(counts) is None:  # another process's by now: its due times are, too
                 return run
-            session.execute(moves.values(next_due=later.next_due))
+            connection.execute(moves.values(next_due=later.next_due))
             return replace(run, digest=replace(run.digest, next_due=later.next_due), missed=missed)
 
         return await self._database.write(work)
@@ -345,12 +372,7 @@ class DigestRuns:
         await self._database.forget(DigestRunRow, old)
 
     async def _write(self, statement: Update) -> None:
-        await self._database.write(lambda session: session.execute(statement))
-
-
-def _rows(run: Run, covered: Sequence[Covered]) -> list[dict[str, Any]]:
-    about = {"digest_id": run.digest.id, "due_at": run.due_at}
-    return [{**about, "issue_id": one.issue_id, "created_on": one.created_on} for one in covered]
+        await self._database.write(lambda connection: connection.execute(statement))
 
 
 def _is(run: Run) -> ColumnElement[bool]:
@@ -371,15 +393,15 @@ def _unfinished_of(digest_id: int | InstrumentedAttribute[int]) -> ColumnElement
     return exists().where(DigestRunRow.digest_id == digest_id, DigestRunRow.lease_until.is_not(None))
 
 
-def _run_of(run: DigestRunRow, digest: DigestRow) -> Run:
+def _run_of(row: Row[*tuple[Any, ...]]) -> Run:
     return Run(
-        digest=digest_of(digest),
-        due_at=run.due_at,
-        state=RunState(run.state),
-        holder=run.holder,
-        missed=run.missed,
-        asked=run.asked,
-        attempts=run.attempts,
-        sending_at=run.sending_at,
-        covered_to=run.covered_to,
+        digest=digest_of(row),
+        due_at=row.due_at,
+        state=RunState(row.state),
+        holder=row.holder,
+        missed=row.missed,
+        asked=row.asked,
+        attempts=row.attempts,
+        sending_at=row.sending_at,
+        covered_to=row.run_covered_to,
     )

@@ -6,8 +6,20 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
-from sqlalchemy import ColumnElement, Delete, Update, and_, case, delete, literal, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    Row,
+    Update,
+    and_,
+    case,
+    delete,
+    insert,
+    literal,
+    select,
+    update,
+)
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
@@ -119,33 +131,32 @@ class Digests:
         now: datetime,
     ) -> Digest:
         """A new digest, active; the issues in `covered` were there before it."""
-        row = DigestRow(
-            enterprise_id=owner.enterprise_id or "",
-            team_id=owner.team_id,
-            user_id=owner.user_id,
-            owner_name=owner_name,
-            channel_id=channel_id,
-            next_due=next_due,
-            paused=None,
-            covered_to=covered_to,
-            period_from=now,
-            history=history_kept(history),
-            owner_notice=None,
-            channel_notice=False,
-            created_at=now,
-            **_planned(plan),
+        statement = (
+            insert(DigestRow)
+            .values(
+                enterprise_id=owner.enterprise_id or "",
+                team_id=owner.team_id,
+                user_id=owner.user_id,
+                owner_name=owner_name,
+                channel_id=channel_id,
+                next_due=next_due,
+                paused=None,
+                covered_to=covered_to,
+                period_from=now,
+                history=history_kept(history),
+                owner_notice=None,
+                channel_notice=False,
+                created_at=now,
+                **_planned(plan),
+            )
+            .returning(DigestRow)
         )
 
-        def work(session: Session) -> Digest:
-            session.add(row)
-            session.flush()
-            session.add_all(
-                DigestIssueRow(
-                    digest_id=row.id, issue_id=one.issue_id, created_on=one.created_on, due_at=None
-                )
-                for one in covered
-            )
-            return digest_of(row)
+        def work(connection: Connection) -> Digest:
+            digest = digest_of(connection.execute(statement).one())
+            if covered:
+                connection.execute(insert(DigestIssueRow), issues_covered(digest.id, None, covered))
+            return digest
 
         return await self._database.write(work)
 
@@ -270,15 +281,15 @@ class Digests:
         statement = _one(digest).where(DigestRow.next_due == digest.next_due)
         await self._write(statement.values(next_due=next_due))
 
-    async def _first(self, which: ColumnElement[bool]) -> DigestRow | None:
+    async def _first(self, which: ColumnElement[bool]) -> Row[DigestRow] | None:
         statement = select(DigestRow).where(which).order_by(DigestRow.id).limit(1)
-        return await self._database.read(lambda session: session.scalar(statement))
+        return await self._database.read(lambda connection: connection.execute(statement).one_or_none())
 
     async def _taken(self, which: ColumnElement[bool], **cleared: bool | None) -> tuple[Digest, ...]:
         statement = update(DigestRow).where(which).values(**cleared).returning(DigestRow)
 
-        def work(session: Session) -> tuple[Digest, ...]:
-            rows = sorted(session.scalars(statement), key=lambda row: row.id)
+        def work(connection: Connection) -> tuple[Digest, ...]:
+            rows = sorted(connection.execute(statement), key=lambda row: row.id)
             return tuple(digest_of(row) for row in rows)
 
         return await self._database.write(work)
@@ -286,14 +297,14 @@ class Digests:
     async def _found(self, which: ColumnElement[bool], limit: int | None = None) -> tuple[Digest, ...]:
         statement = select(DigestRow).where(which).order_by(DigestRow.id).limit(limit)
         return await self._database.read(
-            lambda session: tuple(digest_of(row) for row in session.scalars(statement))
+            lambda connection: tuple(digest_of(row) for row in connection.execute(statement))
         )
 
     async def _write(self, statement: Update | Delete) -> None:
-        await self._database.write(lambda session: session.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement))
 
 
-def digest_of(row: DigestRow) -> Digest:
+def digest_of(row: Row[DigestRow]) -> Digest:
     """A row as a value."""
     filters = {name: tuple(Choice(*one) for one in chosen) for name, chosen in row.filters.items()}
     return Digest(
@@ -321,6 +332,14 @@ def digest_of(row: DigestRow) -> Digest:
 def history_kept(history: Sequence[tuple[datetime, int]]) -> Mapping[str, int]:
     """A history as it is stored."""
     return {end.isoformat(): count for end, count in history}
+
+
+def issues_covered(
+    digest_id: int, due_at: datetime | None, covered: Sequence[Covered]
+) -> list[dict[str, Any]]:
+    """The rows of the issues that a digest covers; `due_at` is as in their table."""
+    about = {"digest_id": digest_id, "due_at": due_at}
+    return [{**about, "issue_id": one.issue_id, "created_on": one.created_on} for one in covered]
 
 
 def _planned(plan: Plan) -> dict[str, Any]:

@@ -31,9 +31,10 @@ from sqlalchemy import (
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as WaitedTooLongError
-from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
-from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.util import greenlet_spawn
 
 T = TypeVar("T")
 
@@ -75,10 +76,10 @@ class Database:
         so that old and new replicas live side by side during a release.
         """
 
-        def migrate(session: Session) -> None:
+        def migrate(connection: Connection) -> None:
             if self.dialect == "postgresql":
-                session.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})
-            _migrate(session.connection(), say)
+                connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})
+            _migrate(connection, say)
 
         with _explained():
             await self.write(migrate)
@@ -90,14 +91,14 @@ class Database:
     async def ping(self) -> None:
         """Asks the database for an answer; DatabaseUnavailableError when there is none."""
         with _explained():
-            await self.read(lambda session: session.scalar(text("select 1")))
+            await self.read(lambda connection: connection.scalar(text("select 1")))
 
     async def try_writing(self) -> None:
         """Makes a table, and takes it back; DatabaseUnavailableError where that can't be done."""
 
-        def make(session: Session) -> None:
-            session.execute(text("create table issuebot_tried (id integer)"))
-            session.rollback()
+        def make(connection: Connection) -> None:
+            connection.execute(text("create table issuebot_tried (id integer)"))
+            connection.rollback()
 
         with _explained():
             await self.write(make)
@@ -105,9 +106,9 @@ class Database:
     async def age(self) -> Age:
         """Whose the tables are, next to this version; DatabaseUnavailableError as for `ping`."""
         with _explained():
-            return await self.read(lambda session: _age(session.connection()))
+            return await self.read(_age)
 
-    async def read(self, work: Callable[[Session], T]) -> T:
+    async def read(self, work: Callable[[Connection], T]) -> T:
         """What `work` returns, in one short transaction that only reads: it never waits for SQLite's single
         writer. Raises what `work` raises, or SQLAlchemyError.
 
@@ -115,7 +116,7 @@ class Database:
         """
         return await self._driver.read(work)
 
-    async def write(self, work: Callable[[Session], T]) -> T:
+    async def write(self, work: Callable[[Connection], T]) -> T:
         """As `read`, in one short transaction that writes: committed at the end, rolled back on an error.
 
         Where the caller is cancelled, a transaction that has begun may still be committed.
@@ -136,7 +137,7 @@ class Database:
         statement = delete(row).where(tuple_(*key).in_(some))
         deleted = BATCH
         while deleted >= BATCH:
-            deleted = await self.write(lambda session: session.connection().execute(statement).rowcount)
+            deleted = await self.write(lambda connection: connection.execute(statement).rowcount)
 
 
 class _Sqlite:
@@ -148,17 +149,16 @@ class _Sqlite:
     def __init__(self, url: URL) -> None:
         engine = _sqlite(url)
         self.engine = engine.execution_options(writes=True)
-        self._reading = sessionmaker(engine, expire_on_commit=False)
-        self._writing = sessionmaker(self.engine, expire_on_commit=False)
+        self._reading = engine
         self._readers = ThreadPoolExecutor(READERS, "database-reader")
         self._writer = ThreadPoolExecutor(1, "database-writer")
 
-    async def read(self, work: Callable[[Session], T]) -> T:
+    async def read(self, work: Callable[[Connection], T]) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, _transaction, self._reading, work)
 
-    async def write(self, work: Callable[[Session], T]) -> T:
-        return await self.run(lambda: _transaction(self._writing, work))
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        return await self.run(lambda: _transaction(self.engine, work))
 
     async def run(self, work: Callable[[], T]) -> T:
         latest = time.monotonic() + SECONDS_TO_WAIT
@@ -184,18 +184,16 @@ class _Postgresql:
     def __init__(self, url: URL) -> None:
         self._engine = _postgresql(url)
         self.engine = self._engine.sync_engine
-        self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 
-    async def read(self, work: Callable[[Session], T]) -> T:
-        async with self._sessions.begin() as session:
-            return await session.run_sync(work)
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        async with self._engine.begin() as connection:
+            return await connection.run_sync(work)
 
-    async def write(self, work: Callable[[Session], T]) -> T:
+    async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.read(work)
 
     async def run(self, work: Callable[[], T]) -> T:
-        async with self._sessions() as session:  # which connects only when it is used
-            return await session.run_sync(lambda _: work())
+        return await greenlet_spawn(work)  # in which the engine can wait for asyncpg
 
     async def close(self) -> None:
         await self._engine.dispose()
@@ -237,9 +235,9 @@ def _sqlite(url: URL) -> Engine:
     return engine
 
 
-def _transaction(sessions: sessionmaker[Session], work: Callable[[Session], T]) -> T:
-    with sessions.begin() as session:
-        return work(session)
+def _transaction(engine: Engine, work: Callable[[Connection], T]) -> T:
+    with engine.begin() as connection:
+        return work(connection)
 
 
 def _postgresql(url: URL) -> AsyncEngine:

@@ -15,8 +15,8 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
-from sqlalchemy import ColumnElement, RowMapping, and_, bindparam, delete, or_, select, update
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import ColumnElement, Connection, RowMapping, and_, bindparam, delete, or_, select, update
+from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
@@ -30,11 +30,12 @@ from bot.store.tables import (
     DigestRow,
     LinkRow,
     TimeEntryRow,
+    UnfinishedRow,
 )
 from bot.store.vault import Vault
 
 STATE_SECONDS = 600
-OWNED = (LinkRow, ContinuationRow, CreatedIssueRow, TimeEntryRow, DigestRow)
+OWNED = (LinkRow, ContinuationRow, CreatedIssueRow, TimeEntryRow, DigestRow, UnfinishedRow)
 _ROW = INSTALLATIONS.c
 _OWN = _ROW.team_id == bindparam("team")
 _ORGANIZATIONS = and_(_ROW.enterprise_id == bindparam("enterprise"), _ROW.team_id.is_(None))
@@ -63,7 +64,9 @@ class Installations(AsyncInstallationStore):
         await self._database.run(lambda: self._kept.save_bot(bot))
         installed_at = datetime.fromtimestamp(bot.installed_at, UTC).replace(tzinfo=None)
         earlier = and_(self._there(bot.enterprise_id, bot.team_id), _ROW.installed_at < installed_at)
-        await self._database.write(lambda session: session.execute(delete(INSTALLATIONS).where(earlier)))
+        await self._database.write(
+            lambda connection: connection.execute(delete(INSTALLATIONS).where(earlier))
+        )
 
     async def find(self, enterprise_id: str | None, team_id: str | None) -> Bot | None:
         """The installation for a team, or with no team an organization's; None where there is none.
@@ -71,14 +74,16 @@ class Installations(AsyncInstallationStore):
         Its row's id is the custom value `id`. Raises StoredSecretError when its tokens can't be opened.
         """
         place = {"client": self._client_id, "team": team_id or None, "enterprise": enterprise_id or None}
-        row = await self._database.read(lambda session: session.execute(_FIND, place).mappings().first())
+        row = await self._database.read(
+            lambda connection: connection.execute(_FIND, place).mappings().first()
+        )
         return self._opened(row) if row else None
 
     async def latest(self, limit: int) -> tuple[int, list[Bot]]:
         """How many there are, and the latest of them, as `find` gives them."""
         mine = _ROW.client_id == self._client_id
         statement = select(INSTALLATIONS).where(mine).order_by(_ROW.installed_at.desc())
-        rows = await self._database.read(lambda session: session.execute(statement).mappings().all())
+        rows = await self._database.read(lambda connection: connection.execute(statement).mappings().all())
         return len(rows), [self._opened(row) for row in rows[:limit]]
 
     async def renew(self, bot: Bot) -> None:
@@ -90,7 +95,7 @@ class Installations(AsyncInstallationStore):
             and datetime.fromtimestamp(expires_at, UTC).replace(tzinfo=None),
         }
         statement = update(INSTALLATIONS).where(_ROW.id == bot.get_custom_value("id")).values(values)
-        await self._database.write(lambda session: session.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement))
 
     async def remove(self, enterprise_id: str | None, team_id: str | None) -> None:
         """Forgets an installation and all that is there because of it: a team's, or with no team an
@@ -99,14 +104,14 @@ class Installations(AsyncInstallationStore):
         What an organization's installation still serves stays.
         """
 
-        def work(session: Session) -> None:
-            session.execute(delete(INSTALLATIONS).where(self._there(enterprise_id, team_id)))
+        def work(connection: Connection) -> None:
+            connection.execute(delete(INSTALLATIONS).where(self._there(enterprise_id, team_id)))
             if team_id is None:
-                _forget(session, lambda team, enterprise: self._served(enterprise_id, team, enterprise))
+                _forget(connection, lambda team, enterprise: self._served(enterprise_id, team, enterprise))
                 return
             organization = select(_ROW.id).where(self._there(enterprise_id, None)).limit(1)
-            if enterprise_id is None or session.scalar(organization) is None:
-                _forget(session, lambda team, _: team == team_id)
+            if enterprise_id is None or connection.scalar(organization) is None:
+                _forget(connection, lambda team, _: team == team_id)
 
         await self._database.write(work)
 
@@ -116,9 +121,9 @@ class Installations(AsyncInstallationStore):
         """
         own = select(_ROW.id).where(self._there(None, team_id)).limit(1)
 
-        def work(session: Session) -> None:
-            if session.scalar(own) is None:
-                _forget(session, lambda team, _: team == team_id)
+        def work(connection: Connection) -> None:
+            if connection.scalar(own) is None:
+                _forget(connection, lambda team, _: team == team_id)
 
         await self._database.write(work)
 
@@ -165,19 +170,19 @@ class States(AsyncOAuthStateStore):
         column = OAUTH_STATES.c
         theirs = and_(column.state == state, column.expire_at > _now())
         statement = delete(OAUTH_STATES).where(theirs).returning(column.id)
-        return await self._database.write(lambda session: session.scalar(statement)) is not None
+        return await self._database.write(lambda connection: connection.scalar(statement)) is not None
 
     async def prune(self) -> None:
         """Forgets those whose time is over."""
         statement = delete(OAUTH_STATES).where(OAUTH_STATES.c.expire_at <= _now())
-        await self._database.write(lambda session: session.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement))
 
 
-def _forget(session: Session, belongs: Callable[[Column, Column], ColumnElement[bool]]) -> None:
+def _forget(connection: Connection, belongs: Callable[[Column, Column], ColumnElement[bool]]) -> None:
     for table in OWNED:
-        session.execute(delete(table).where(belongs(table.team_id, table.enterprise_id)))
+        connection.execute(delete(table).where(belongs(table.team_id, table.enterprise_id)))
     channels = belongs(ChannelDefaultRow.team_id, ChannelDefaultRow.set_by_enterprise_id)
-    session.execute(delete(ChannelDefaultRow).where(channels))
+    connection.execute(delete(ChannelDefaultRow).where(channels))
 
 
 def _bound(bot: Bot, column: str) -> Owner:

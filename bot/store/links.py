@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, and_, bindparam, delete, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, select
 
 from bot.errors import StoredSecretError
 from bot.store.engine import Database
@@ -45,7 +44,7 @@ class Links:
     async def get(self, owner: Owner) -> Link | None:
         """The owner's link; StoredSecretError when its key can't be opened."""
         user = {"enterprise": owner.enterprise_id or "", "team": owner.team_id, "user": owner.user_id}
-        row = await self._database.read(lambda session: session.execute(_FIND, user).one_or_none())
+        row = await self._database.read(lambda connection: connection.execute(_FIND, user).one_or_none())
         if row is None:
             return None
         key = self._vault.open(owner, row.sealed_key)
@@ -69,7 +68,7 @@ class Links:
             .values(**identity, **values)
             .on_conflict_do_update(index_elements=list(identity), set_=values)
         )
-        await self._database.write(lambda session: session.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement))
 
     async def add(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> bool:
         """Links an owner who has no link; whether it did: a link that is there already stays as it is."""
@@ -88,12 +87,12 @@ class Links:
             .on_conflict_do_nothing()
             .returning(_TABLE.c.user_id)
         )
-        return await self._database.write(lambda session: session.scalar(statement)) is not None
+        return await self._database.write(lambda connection: connection.scalar(statement)) is not None
 
     async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
         """The keys of the latest links, as far as they can be opened."""
         statement = select(LinkRow).order_by(LinkRow.linked_at.desc()).limit(limit)
-        rows = await self._database.read(lambda session: session.scalars(statement).all())
+        rows = await self._database.read(lambda connection: connection.execute(statement).all())
         keys = []
         for row in rows:
             with suppress(StoredSecretError):
@@ -104,7 +103,7 @@ class Links:
     async def delete(self, owner: Owner) -> bool:
         """Removes the owner's link; whether there was one."""
         statement = delete(LinkRow).where(_is(owner)).returning(LinkRow.user_id)
-        return await self._database.write(lambda session: session.scalar(statement)) is not None
+        return await self._database.write(lambda connection: connection.scalar(statement)) is not None
 
     async def delete_if_key(self, owner: Owner, key: SecretStr) -> bool:
         """Removes the link while its key is still this one; whether this very call removed it.
@@ -112,18 +111,18 @@ class Links:
         A key that died must not take a newer link along, and its death is said once.
         """
 
-        def work(session: Session) -> bool:
-            row = session.scalar(select(LinkRow).where(_is(owner)).with_for_update())
-            if row is None or not self._holds(row, owner, key):
+        def work(connection: Connection) -> bool:
+            sealed = connection.scalar(select(LinkRow.sealed_key).where(_is(owner)).with_for_update())
+            if sealed is None or not self._holds(sealed, owner, key):
                 return False
-            session.delete(row)
+            connection.execute(delete(LinkRow).where(_is(owner)))
             return True
 
         return await self._database.write(work)
 
-    def _holds(self, row: LinkRow, owner: Owner, key: SecretStr) -> bool:
+    def _holds(self, sealed: str, owner: Owner, key: SecretStr) -> bool:
         try:
-            stored = self._vault.open(owner, row.sealed_key)
+            stored = self._vault.open(owner, sealed)
         except StoredSecretError:
             return False
         return secrets.compare_digest(stored.get_secret_value().encode(), key.get_secret_value().encode())

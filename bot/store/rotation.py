@@ -68,7 +68,7 @@ class Sealings:
     async def count(self) -> int:
         """How much there is to encrypt anew, at this moment."""
         sizes = [select(func.count(sealed.column)).scalar_subquery() for sealed in (*TOKENS, KEYS, TYPED)]
-        return await self._database.read(lambda session: sum(session.execute(select(*sizes)).one()))
+        return await self._database.read(lambda connection: sum(connection.execute(select(*sizes)).one()))
 
     async def unreadable(self) -> int:
         """How many stored keys and tokens no encryption key opens."""
@@ -93,7 +93,9 @@ class Sealings:
             .order_by(*sealed.identity)
             .limit(BATCH)
         )
-        return await self._database.read(lambda session: [tuple(row) for row in session.execute(statement)])
+        return await self._database.read(
+            lambda connection: [tuple(row) for row in connection.execute(statement)]
+        )
 
     async def _rotate_one(
         self, so_far: Rotation, sealed: _Sealed, identity: list[str], content: str
@@ -111,5 +113,5 @@ class Sealings:
             .where(tuple_(*sealed.identity) == tuple(identity), sealed.column == content)
             .values({sealed.name: renewed})
         )
-        await self._database.write(lambda session: session.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement))
         return Rotation(rewritten + 1, current, unreadable)

@@ -11,6 +11,7 @@ from bot.store.installations import Installations
 from bot.store.links import Links
 from bot.store.rotation import Sealings
 from bot.store.time_entries import TimeEntries
+from bot.store.unfinished import Unfinished
 from bot.store.vault import Vault
 
 
@@ -22,7 +23,8 @@ class Store:
     def __init__(self, database: Database, vault: Vault, client_id: str = "") -> None:
         self.links = Links(database, vault)
         self.channels = Channels(database)
-        self.deliveries = Deliveries(database)
+        self.unfinished = Unfinished(database, vault)
+        self.deliveries = Deliveries(database, self.unfinished)
         self.continuations = Continuations(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)

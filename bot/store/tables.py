@@ -52,7 +52,7 @@ class Table(DeclarativeBase):
 
 
 def table_of(row: type[Table]) -> SqlTable:
-    """The table itself, for statements that are built once and make no objects: those cost less."""
+    """The table itself, for statements that are built once: those cost less than with its class."""
     return Table.metadata.tables[row.__tablename__]
 
 
@@ -92,6 +92,29 @@ class DeliveryRow(Table):
 
     key: Mapped[str] = mapped_column(primary_key=True)
     claimed_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class UnfinishedRow(Table):
+    """A delivery that a process has at hand; what was asked is sealed."""
+
+    __tablename__ = "unfinished"
+
+    delivery: Mapped[str] = mapped_column(primary_key=True)
+    holder: Mapped[str] = mapped_column(index=True)
+    enterprise_id: Mapped[str]
+    team_id: Mapped[str]
+    user_id: Mapped[str]
+    sealed: Mapped[str]
+    begun_at: Mapped[datetime]
+
+
+class ProcessRow(Table):
+    """A process of the bot, and when it was last heard of."""
+
+    __tablename__ = "processes"
+
+    holder: Mapped[str] = mapped_column(primary_key=True)
+    seen_at: Mapped[datetime]
 
 
 class ContinuationRow(Table):

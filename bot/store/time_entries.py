@@ -3,8 +3,7 @@
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 
-from sqlalchemy import ColumnElement, and_, delete, func, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, select, update
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
@@ -52,12 +51,12 @@ class TimeEntries:
             .values(entry_id=entry.id, **values)
             .on_conflict_do_update(index_elements=["entry_id"], set_=values)
         )
-        await self._database.write(lambda session: session.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement))
 
     async def change(self, owner: Owner, entry: Entry) -> None:
         """Remembers an entry of this owner as it is now; one that isn't theirs stays as it is."""
         statement = update(TimeEntryRow).where(_is(owner, entry.id)).values(**_columns(entry))
-        await self._database.write(lambda session: session.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement))
 
     async def prune(self, older_than: datetime) -> None:
         """Forgets what was made before then; in the service it stays."""
@@ -66,12 +65,12 @@ class TimeEntries:
     async def forget(self, owner: Owner, entry_id: int) -> None:
         """Forgets an entry of this owner."""
         statement = delete(TimeEntryRow).where(_is(owner, entry_id))
-        await self._database.write(lambda session: session.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement))
 
     async def get(self, owner: Owner, entry_id: int) -> Entry | None:
         """The entry, if this owner made it."""
         statement = select(TimeEntryRow).where(_is(owner, entry_id))
-        row = await self._database.read(lambda session: session.scalar(statement))
+        row = await self._database.read(lambda connection: connection.execute(statement).one_or_none())
         return _entry(row) if row else None
 
     async def latest(self, owner: Owner, limit: int) -> tuple[Entry, ...]:
@@ -83,8 +82,8 @@ class TimeEntries:
             .limit(limit)
         )
 
-        def work(session: Session) -> tuple[Entry, ...]:
-            return tuple(_entry(row) for row in session.scalars(statement))
+        def work(connection: Connection) -> tuple[Entry, ...]:
+            return tuple(_entry(row) for row in connection.execute(statement))
 
         return await self._database.read(work)
 
@@ -93,7 +92,7 @@ class TimeEntries:
         statement = select(func.coalesce(func.sum(TimeEntryRow.minutes), 0)).where(
             _of(owner), TimeEntryRow.spent_on >= since, TimeEntryRow.spent_on <= until
         )
-        return await self._database.read(lambda session: int(session.scalar(statement) or 0))
+        return await self._database.read(lambda connection: int(connection.scalar(statement) or 0))
 
 
 def _columns(entry: Entry) -> dict[str, object]:
@@ -102,7 +101,7 @@ def _columns(entry: Entry) -> dict[str, object]:
     return columns
 
 
-def _entry(row: TimeEntryRow) -> Entry:
+def _entry(row: Row[TimeEntryRow]) -> Entry:
     return Entry(
         id=row.entry_id,
         project_id=row.project_id,

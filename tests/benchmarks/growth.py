@@ -124,7 +124,7 @@ async def copied(database: Database, table: str, there: int, wanted: int, **chan
 
 
 async def _execute(database: Database, statement: str) -> None:
-    await database.write(lambda session: session.execute(text(statement)))
+    await database.write(lambda connection: connection.execute(text(statement)))
 
 
 async def core(directory: Path, _most: int) -> None:

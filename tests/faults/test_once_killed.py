@@ -1,10 +1,11 @@
 """A replica is killed in the middle of a write, and what it was handed comes to the other one."""
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import aiohttp
@@ -14,6 +15,8 @@ from bot.sandbox.demo import demo_data
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.delivery import Answer
+from bot.slack import abandoned
+from bot.store import unfinished
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import text_of, until
@@ -47,7 +50,9 @@ class Pair:
             "PORT": str(self.port),
         }
         self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", "run"), env=environment, stderr=asyncio.subprocess.DEVNULL
+            *(sys.executable, "-m", "tests.journeys.hasty", "run"),
+            env=environment,
+            stderr=asyncio.subprocess.DEVNULL,
         )
         await until(self._healthy, 30)
 
@@ -90,7 +95,11 @@ async def wire(service: Tracker) -> AsyncIterator[Wire]:
 
 
 @pytest.fixture
-async def pair(wire: Wire, tmp_path: Path, url_of_postgresql: str) -> AsyncIterator[Pair]:
+async def pair(
+    wire: Wire, tmp_path: Path, url_of_postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Pair]:
+    monkeypatch.setattr(unfinished, "UNHEARD", timedelta(seconds=4))
+    monkeypatch.setattr(abandoned, "SECONDS", 0.2)
     office = Office(tmp_path, transport="http", service_url=wire.url, database_url=url_of_postgresql)
     await office.open()
     await office.link(ANA.slack_id, ANA.api_key)
@@ -144,3 +153,28 @@ async def test_a_killed_write_is_not_done_again_by_the_other_replica(
     await until(all_done)
     assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
     assert done() == ["Half done", "Half done too"]
+
+
+async def test_whoever_waits_for_a_killed_replica_is_told_so_by_another_one_once(
+    pair: Pair, wire: Wire
+) -> None:
+    ana = Person(pair.office, ANA.slack_id)
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+    command = f"/issue new {SUBJECT} too project:webshop"
+
+    async def cut_off() -> list[str]:
+        told = [text_of(message) for message in await ana.messages()]
+        return [text for text in told if "I was stopped in the middle of this" in text]
+
+    await pair.start()
+    await killed_while(pair, wire, ana.submit(form, {"Subject": SUBJECT}))
+    again = await ana.form_saying("New issue", "I was stopped in the middle of this")
+    await pair.start()
+    await killed_while(pair, wire, ana.command(command))
+    await until(cut_off, 10)
+    await asyncio.sleep(1)
+
+    assert SUBJECT in json.dumps(again)
+    [told] = await cut_off()
+    assert command in told

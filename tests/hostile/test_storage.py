@@ -60,12 +60,12 @@ async def put(office: Office, column: InstrumentedAttribute[str], owner: str, se
     """Write into somebody's row, as who has got at the database."""
     row = column.class_
     statement = update(row).where(row.user_id == owner).values({column: sealed})
-    await office.bot.database.write(lambda session: session.execute(statement))
+    await office.bot.database.write(lambda connection: connection.execute(statement))
 
 
 async def sealed_of(office: Office, column: InstrumentedAttribute[str], owner: str) -> str:
     statement = select(column).where(column.class_.user_id == owner)
-    return await office.bot.database.read(lambda session: session.scalars(statement).one())
+    return await office.bot.database.read(lambda connection: connection.scalars(statement).one())
 
 
 async def test_encryption_keys_are_renewed_while_people_work(
@@ -131,7 +131,7 @@ async def test_a_copy_of_the_database_tells_nothing_of_keys_and_of_what_was_type
 
     tables = Table.metadata.sorted_tables
     rows = await office.bot.database.read(
-        lambda session: [str(row) for table in tables for row in session.execute(select(table))]
+        lambda connection: [str(row) for table in tables for row in connection.execute(select(table))]
     )
     copied = "\n".join(rows).encode()
     if url.startswith("sqlite"):
@@ -188,7 +188,7 @@ async def kept_of(office: Office, user_id: str) -> str:
     continuations, row = office.bot.store.continuations, ContinuationRow
     kept = await continuations.put(Owner(None, TEAM, user_id), {"command": "/issue", "text": "new x"})
     statement = select(row.sealed).where(row.id == kept)
-    sealed = await office.bot.database.read(lambda session: session.scalars(statement).one())
+    sealed = await office.bot.database.read(lambda connection: connection.scalars(statement).one())
     await continuations.take(Owner(None, TEAM, user_id), kept)
     return sealed
 
@@ -204,4 +204,4 @@ async def test_a_link_is_made_even_where_what_was_asked_before_cannot_be_opened(
 
     assert "Ben Okafor" in text_of(await ben.form_saying("Linked to Tracker", "Ben Okafor"))
     count = text("select count(*) from links where user_id = 'U0BEN0001'")
-    assert await office.bot.database.read(lambda session: session.scalar(count)) == 1
+    assert await office.bot.database.read(lambda connection: connection.scalar(count)) == 1

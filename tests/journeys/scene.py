@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr
-from sqlalchemy import func, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, func, select, update
 
 from bot.sandbox.demo import demo_data
 from bot.sandbox.people import ANA, CHRIS, PEOPLE
@@ -105,10 +104,10 @@ class Scene:
         """Make them due from now on, one after the other."""
         now = await self.store.digest_runs.now()
 
-        def make(session: Session) -> None:
+        def make(connection: Connection) -> None:
             for n, digest in enumerate(digests):
                 moment = now + timedelta(seconds=1 + over * n / len(digests))
-                session.execute(update(DigestRow).where(DigestRow.id == digest.id).values(next_due=moment))
+                connection.execute(update(DigestRow).where(DigestRow.id == digest.id).values(next_due=moment))
 
         await self.database.write(make)
 
@@ -117,7 +116,7 @@ class Scene:
         runs = select(func.count()).where(DigestRunRow.lease_until.is_not(None))
         due = select(func.count()).where(DigestRow.next_due < func.now() + timedelta(days=1))
         return await self.database.read(
-            lambda session: (session.scalar(runs) or 0) + (session.scalar(due) or 0)
+            lambda connection: (connection.scalar(runs) or 0) + (connection.scalar(due) or 0)
         )
 
     async def process(self, port: int = 0) -> asyncio.subprocess.Process:

@@ -56,10 +56,10 @@ async def test_processes_killed_at_random_neither_lose_nor_repeat_a_digest_or_an
         await killing(scene, dice)
         posts = scene.posts()
         states = await scene.database.read(
-            lambda session: Counter(session.scalars(select(DigestRunRow.state)))
+            lambda connection: Counter(connection.scalars(select(DigestRunRow.state)))
         )
         covering = select(DigestIssueRow).where(DigestIssueRow.due_at.is_not(None))
-        rows = await scene.database.read(lambda session: session.scalars(covering).all())
+        rows = await scene.database.read(lambda connection: connection.execute(covering).all())
         reported = [i for i in scene.tracker.data.issues.values() if i.id not in scene.known]
     looked_up = len(scene.wire.called("conversations.history"))
     sys.stdout.write(

@@ -150,7 +150,7 @@ async def test_a_command_during_an_outage_gets_one_sentence_and_is_said_back(ana
 
 async def test_without_its_memory_the_bot_acts_on_nothing_and_says_so(ana: Person, service: Tracker) -> None:
     view = await form(ana)
-    await ana.office.bot.database.write(lambda session: session.execute(text("drop table deliveries")))
+    await ana.office.bot.database.write(lambda connection: connection.execute(text("drop table deliveries")))
     count = len(service.data.issues)
 
     said = text_of(await ana.ask("/issue new Twice perhaps project:webshop"))
@@ -186,7 +186,7 @@ async def test_an_account_whose_key_cannot_be_stored_is_made_and_said_to_be_unli
     chris = await chris_of(ana)
     await chris.command("/tracker user new @gwen")
     await ana.office.bot.database.write(
-        lambda session: session.execute(text(FULL.format(act="insert", table="links")))
+        lambda connection: connection.execute(text(FULL.format(act="insert", table="links")))
     )
 
     said = text_of(await chris.after(chris.submit(await chris.form("New account"), {})))

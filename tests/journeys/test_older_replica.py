@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, text
 
 from bot.store.engine import Database
 from bot.store.tables import Table
@@ -26,16 +25,16 @@ async def newer(url: str) -> AsyncIterator[Database]:
     database = Database(url)
     await database.open()
 
-    def migrate(session: Session) -> None:
+    def migrate(connection: Connection) -> None:
         for table in Table.metadata.tables:
             for what in (
                 f"alter table {table} add column later text",
                 f"alter table {table} add column later_too integer not null default 7",
                 f"create index ix_{table}_later on {table} (later)",
             ):
-                session.execute(text(what))
-        session.execute(text("create table later (id integer primary key)"))
-        session.execute(text("update alembic_version set version_num = '9999'"))
+                connection.execute(text(what))
+        connection.execute(text("create table later (id integer primary key)"))
+        connection.execute(text("update alembic_version set version_num = '9999'"))
 
     await database.write(migrate)
     yield database

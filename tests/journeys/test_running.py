@@ -113,7 +113,7 @@ async def test_an_event_whose_listener_fails_is_counted_and_logged_with_its_outc
     labels = json.dumps({"name": "event:link_shared", "outcome": outcome})
     before = of(await metrics(wired.office), "issuebot_commands_total").get(labels, 0)
     if outcome == "failed":
-        await wired.office.bot.database.write(lambda session: session.execute(text("drop table links")))
+        await wired.office.bot.database.write(lambda connection: connection.execute(text("drop table links")))
     wire.fail("forbid", lasting=True)
 
     await wired.say(f"See {wire.url}/issues/1")

@@ -148,7 +148,7 @@ async def test_a_change_that_cannot_be_remembered_is_no_failure(
 ) -> None:
     form = await edit_form(ana, issue)
     await ana.office.bot.database.write(
-        lambda session: session.execute(text(FULL.format(act="update", table="time_entries")))
+        lambda connection: connection.execute(text(FULL.format(act="update", table="time_entries")))
     )
 
     await ana.submit(form, {"Hours": "2h"})

@@ -13,7 +13,9 @@ TYPED = {"command": "/issue", "text": "new Ünïcode “subject”", "at": [1, N
 
 async def _age(database: Database, hours: int) -> None:
     then = datetime.now(UTC) - timedelta(hours=hours)
-    await database.write(lambda session: session.execute(update(ContinuationRow).values(created_at=then)))
+    await database.write(
+        lambda connection: connection.execute(update(ContinuationRow).values(created_at=then))
+    )
 
 
 async def test_what_was_typed_comes_back_to_its_owner_only(store: Store, ana: Owner, ben: Owner) -> None:
@@ -46,4 +48,4 @@ async def test_it_is_kept_for_a_day(store: Store, database: Database, ana: Owner
     await store.continuations.put(ana, TYPED)
     await store.continuations.prune()
     count = select(func.count()).select_from(ContinuationRow)
-    assert await database.read(lambda session: session.scalar(count)) == 1
+    assert await database.read(lambda connection: connection.scalar(count)) == 1

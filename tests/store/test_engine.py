@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
 from bot.store import engine
 from bot.store.engine import Database, DatabaseUnavailableError
@@ -51,9 +50,9 @@ async def test_replicas_that_start_together_migrate_once(url: str) -> None:
 
 
 async def test_the_migrations_make_the_tables_that_the_code_uses(database: Database) -> None:
-    def differences(session: Session) -> list[object]:
+    def differences(connection: Connection) -> list[object]:
         context = MigrationContext.configure(
-            session.connection(),
+            connection,
             opts={"include_name": lambda name, kind, _: kind != "table" or name not in BEFORE},
         )
         return list(compare_metadata(context, Table.metadata))
@@ -63,7 +62,7 @@ async def test_the_migrations_make_the_tables_that_the_code_uses(database: Datab
 
 async def test_a_database_from_a_newer_version_is_left_as_it_is(database: Database) -> None:
     newer = text("update alembic_version set version_num = '9999'")
-    await database.write(lambda session: session.execute(newer))
+    await database.write(lambda connection: connection.execute(newer))
 
     await database.open()
 
@@ -74,8 +73,8 @@ async def test_a_database_from_a_newer_version_is_left_as_it_is(database: Databa
 async def test_nothing_is_kept_of_a_transaction_that_failed(database: Database) -> None:
     store = Store(database, Vault([Vault.generate_key()]))
 
-    def fail_after_writing(session: Session) -> None:
-        session.execute(text("insert into deliveries values ('Ev1', '2026-01-01 00:00:00')"))
+    def fail_after_writing(connection: Connection) -> None:
+        connection.execute(text("insert into deliveries values ('Ev1', '2026-01-01 00:00:00')"))
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -87,7 +86,7 @@ async def test_what_the_database_refuses_is_told_without_its_values(database: Da
     statement = text("insert into nowhere values (:value)")
 
     with pytest.raises(SQLAlchemyError) as refused:
-        await database.write(lambda session: session.execute(statement, {"value": "canary"}))
+        await database.write(lambda connection: connection.execute(statement, {"value": "canary"}))
 
     assert "nowhere" in str(refused.value)
     assert "canary" not in str(refused.value)
@@ -127,8 +126,8 @@ async def test_while_another_process_writes_reading_goes_on_and_nothing_stands_s
 async def test_of_a_cancelled_caller_no_transaction_is_left_open(tmp_path: Path) -> None:
     begun, goes_on = threading.Event(), threading.Event()
 
-    def write_for_long(session: Session) -> None:
-        session.execute(text("insert into deliveries values ('Ev1', '2026-01-01 00:00:00')"))
+    def write_for_long(connection: Connection) -> None:
+        connection.execute(text("insert into deliveries values ('Ev1', '2026-01-01 00:00:00')"))
         begun.set()
         assert goes_on.wait(10)
 

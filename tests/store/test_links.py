@@ -83,7 +83,7 @@ async def test_the_key_is_encrypted_in_the_table_and_hidden_in_reprs(
 ) -> None:
     await store.links.put(ana, KEY, 7, "Ana Ruiz")
 
-    sealed = await database.read(lambda session: session.scalars(select(LinkRow.sealed_key)).one())
+    sealed = await database.read(lambda connection: connection.scalars(select(LinkRow.sealed_key)).one())
     assert KEY.get_secret_value() not in sealed
     assert KEY.get_secret_value() not in repr(await store.links.get(ana))
 
@@ -95,7 +95,7 @@ async def test_a_row_swapped_to_another_owner_is_refused(
     await store.links.put(ben, NEWER, 8, "Ben Okafor")
 
     anas = select(LinkRow.sealed_key).where(LinkRow.user_id == ana.user_id).scalar_subquery()
-    await database.write(lambda session: session.execute(update(LinkRow).values(sealed_key=anas)))
+    await database.write(lambda connection: connection.execute(update(LinkRow).values(sealed_key=anas)))
 
     assert await store.links.get(ana) is not None
     with pytest.raises(StoredSecretError):

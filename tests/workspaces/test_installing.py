@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import aiohttp
 import pytest
-from sqlalchemy import text, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, text, update
 from structlog.testing import capture_logs
 
 from bot import app
@@ -60,9 +59,9 @@ async def test_a_workspace_that_never_installed_it_is_told_so(company: Company, 
 async def test_without_a_database_there_is_a_sentence_too(company: Company, slack: Slack) -> None:
     await slack.install(company.port, ONE)
 
-    def drop(session: Session) -> None:
+    def drop(connection: Connection) -> None:
         for table in ("slack_bots", "deliveries"):
-            session.execute(text(f"drop table {table}"))
+            connection.execute(text(f"drop table {table}"))
 
     await company.bot.database.write(drop)
 
@@ -98,11 +97,16 @@ async def test_only_an_installation_that_began_here_is_taken(company: Company, s
 
     cookie, state = await slack.begin(company.port)
     await company.bot.database.write(
-        lambda session: session.execute(update(OAUTH_STATES).values(expire_at=text("'2020-01-01 00:00:00'")))
+        lambda connection: connection.execute(
+            update(OAUTH_STATES).values(expire_at=text("'2020-01-01 00:00:00'"))
+        )
     )
     assert (await slack.end(company.port, cookie, code=code, state=state))[0] == 401
     await company.bot.store.installations.states.prune()
-    assert await company.bot.database.read(lambda session: session.execute(OAUTH_STATES.select()).all()) == []
+    assert (
+        await company.bot.database.read(lambda connection: connection.execute(OAUTH_STATES.select()).all())
+        == []
+    )
     assert code in slack.codes
 
 
@@ -139,11 +143,11 @@ async def test_tokens_in_anothers_row_are_not_used(company: Company, slack: Slac
     for place in (ONE, TWO):
         await slack.install(company.port, place)
 
-    def swap(session: Session) -> None:
-        rows = {row.team_id: row for row in session.execute(INSTALLATIONS.select())}
+    def swap(connection: Connection) -> None:
+        rows = {row.team_id: row for row in connection.execute(INSTALLATIONS.select())}
         for team, other in (("T1", "T2"), ("T2", "T1")):
             statement = INSTALLATIONS.update().where(INSTALLATIONS.c.team_id == team)
-            session.execute(statement.values(bot_token=rows[other].bot_token))
+            connection.execute(statement.values(bot_token=rows[other].bot_token))
 
     await company.bot.database.write(swap)
 
@@ -275,6 +279,8 @@ async def test_without_client_id_nothing_can_be_installed(company: Company) -> N
 
 async def _dump(database: Database) -> str:
     tables = await database.read(
-        lambda session: [session.execute(table.select()).all() for table in Table.metadata.sorted_tables]
+        lambda connection: [
+            connection.execute(table.select()).all() for table in Table.metadata.sorted_tables
+        ]
     )
     return re.sub(r"\s+", " ", repr(tables))

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection
 from structlog.testing import capture_logs
 
 from bot.store.digests import Covered, Plan
@@ -70,14 +70,14 @@ async def _remember(company: Company, owner: Owner, number: int) -> None:
 async def _left(company: Company) -> Counter[str]:
     """How many rows are there for each team, or organization as a whole."""
 
-    def count(session: Session) -> Counter[str]:
+    def count(connection: Connection) -> Counter[str]:
         rows: Counter[str] = Counter()
         for table in Table.metadata.sorted_tables:
             if "team_id" in table.c:
-                for row in session.execute(table.select()):
+                for row in connection.execute(table.select()):
                     rows[row.team_id or row.enterprise_id] += 1
             elif table.name == "digest_issues":
-                rows[table.name] += len(session.execute(table.select()).all())
+                rows[table.name] += len(connection.execute(table.select()).all())
         return rows
 
     return await company.bot.database.read(count)
