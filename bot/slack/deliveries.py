@@ -11,14 +11,11 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
-from bot.slack.handling import DELIVERY, kept_of, last_resort
+from bot.slack.handling import DELIVERY, last_resort
 from bot.slack.parts import Parts
 from bot.slack.submission import SENT_ALREADY
 from bot.slack.turn import Turn, modal, owner_of
 from bot.slack.views.blocks import JSON, sentence
-from bot.store.unfinished import Asked
-
-WAITED_FOR = frozenset({"block_actions", "shortcut", "message_action", "view_submission"})
 
 log = structlog.get_logger(__name__)
 
@@ -64,12 +61,6 @@ def unclaimed(body: JSON, text: str) -> BoltResponse:
     return BoltResponse(status=503 if "event" in body else 200, body="")
 
 
-def _asked(body: JSON) -> Asked | None:
-    """What somebody waits for an answer to; None for what nobody does."""
-    waits = "command" in body or body.get("type") in WAITED_FOR
-    return Asked(owner_of(body), kept_of(body)) if waits else None
-
-
 def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
     """Middleware: each delivery is claimed in the database before it is acted on, so that it acts once."""
 
@@ -82,7 +73,7 @@ def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
     ) -> BoltResponse | None:
         context[DELIVERY] = key = delivery_key(body)
         try:
-            fresh = key is None or await parts.store.deliveries.claim(key, _asked(body))
+            fresh = key is None or await parts.store.deliveries.claim(key)
         except Exception:
             reference = telemetry.reference()
             log.exception("unclaimed", action="delivery.unclaimed", reference=reference)

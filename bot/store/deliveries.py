@@ -2,11 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, bindparam, delete
+from sqlalchemy import bindparam, delete
 
 from bot.store.engine import Database
 from bot.store.tables import DeliveryRow, table_of
-from bot.store.unfinished import Asked, Unfinished
 from bot.store.upsert import insert
 
 _TABLE = table_of(DeliveryRow)
@@ -15,9 +14,8 @@ _TABLE = table_of(DeliveryRow)
 class Deliveries:
     """The deliveries that are taken, by a key that the caller makes of what is the same in repetitions."""
 
-    def __init__(self, database: Database, unfinished: Unfinished) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._unfinished = unfinished
         inserted = insert(database.dialect, DeliveryRow)
         self._claim = inserted.on_conflict_do_nothing().returning(_TABLE.c.key)
         self._claim_old = inserted.on_conflict_do_update(
@@ -26,20 +24,10 @@ class Deliveries:
             where=_TABLE.c.claimed_at <= bindparam("old"),
         ).returning(_TABLE.c.key)
 
-    async def claim(self, key: str, asked: Asked | None = None) -> bool:
-        """Takes a delivery; True for the one caller in all processes who may act on it.
-
-        With what somebody asked for it is unfinished from then on.
-        """
-        now = datetime.now(UTC)
-
-        def work(connection: Connection) -> bool:
-            claimed = connection.scalar(self._claim, {"key": key, "claimed_at": now}) is not None
-            if claimed and asked:
-                self._unfinished.begin(connection, key, asked, now)
-            return claimed
-
-        return await self._database.write(work)
+    async def claim(self, key: str) -> bool:
+        """Takes a delivery; True for the one caller in all processes who may act on it."""
+        row = {"key": key, "claimed_at": datetime.now(UTC)}
+        return await self._database.write(lambda connection: connection.scalar(self._claim, row)) is not None
 
     async def claim_for(self, key: str, age: timedelta) -> bool:
         """As `claim`, but what was taken longer ago than `age` can be taken again, by one caller."""

@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -42,10 +42,23 @@ class Unfinished:
         self._vault = vault
         self._holder = secrets.token_hex(8)
 
-    def begin(self, connection: Connection, delivery: str, asked: Asked, now: datetime) -> None:
-        """Notes in a transaction that this process has a delivery at hand."""
+    async def note(self, begun: Mapping[str, Asked], finished: Collection[str]) -> None:
+        """Notes what this process has at hand, by deliveries, and forgets what it has finished."""
+        now = datetime.now(UTC)
+        rows = [self._row(delivery, asked, now) for delivery, asked in begun.items()]
+        gone = delete(UnfinishedRow).where(UnfinishedRow.delivery.in_(finished))
+
+        def work(connection: Connection) -> None:
+            if rows:
+                connection.execute(_INSERT, rows)
+            if finished:
+                connection.execute(gone)
+
+        await self._database.write(work)
+
+    def _row(self, delivery: str, asked: Asked, now: datetime) -> dict[str, Any]:
         content = SecretStr(json.dumps([delivery, asked.payload]))
-        row = {
+        return {
             "delivery": delivery,
             "holder": self._holder,
             "enterprise_id": asked.owner.enterprise_id or "",
@@ -54,12 +67,6 @@ class Unfinished:
             "sealed": self._vault.seal(asked.owner, content),
             "begun_at": now,
         }
-        connection.execute(_INSERT, row)
-
-    async def finish(self, deliveries: Collection[str]) -> None:
-        """Forgets what is finished."""
-        statement = delete(UnfinishedRow).where(UnfinishedRow.delivery.in_(deliveries))
-        await self._database.write(lambda connection: connection.execute(statement))
 
     async def live(self) -> None:
         """Notes that this process lives; to be said before it takes anything, and again and again."""
