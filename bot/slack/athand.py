@@ -8,7 +8,7 @@ import structlog
 
 from bot.store.unfinished import Asked, Unfinished
 
-AT_ONCE = 0.02
+AT_ONCE = 0.01
 """Seconds within which what is done isn't worth a note."""
 
 log = structlog.get_logger(__name__)

@@ -29,6 +29,7 @@ log = structlog.get_logger(__name__)
 Listener = Callable[[Turn], Awaitable[None]]
 Submission = Callable[[Turn, AsyncAck], Awaitable[None]]
 Options = Callable[[Turn, str], Awaitable[list[JSON]]]
+BoltListener = Callable[[AsyncAck, JSON, AsyncWebClient, AsyncBoltContext], Awaitable[None]]
 OPTIONS_TIME = 2.5
 PATIENCE = 2.0
 """Seconds after which whoever asked hears that it goes on."""
@@ -46,7 +47,7 @@ class Handling:
         self._parts = parts
         self.listeners: dict[str, Listener] = {}
 
-    def acting(self, name: str, listener: Listener) -> Callable[..., Awaitable[None]]:
+    def acting(self, name: str, listener: Listener) -> BoltListener:
         """For commands, shortcuts and actions: acknowledged at once, answered after."""
         self.listeners[name] = listener
 
@@ -61,10 +62,12 @@ class Handling:
 
         return bolt_listener
 
-    def noticing(self, name: str, listener: Listener) -> Callable[..., Awaitable[None]]:
+    def noticing(self, name: str, listener: Listener) -> BoltListener:
         """For events: nobody asked for anything, so nobody is told what went wrong but the log."""
 
-        async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
+        async def bolt_listener(
+            ack: AsyncAck, body: JSON, client: AsyncWebClient, _: AsyncBoltContext
+        ) -> None:
             await ack()
             turn = Turn.from_body(self._parts, client, body)
             with self._measured(name, turn) as act:
@@ -78,7 +81,7 @@ class Handling:
 
         return bolt_listener
 
-    def submitting(self, name: str, submission: Submission) -> Callable[..., Awaitable[None]]:
+    def submitting(self, name: str, submission: Submission) -> BoltListener:
         """For forms: the submission acknowledges itself, since the acknowledgement carries its errors."""
 
         async def bolt_listener(
@@ -92,10 +95,12 @@ class Handling:
 
         return bolt_listener
 
-    def suggesting(self, name: str, options: Options) -> Callable[..., Awaitable[None]]:
+    def suggesting(self, name: str, options: Options) -> BoltListener:
         """For selects that are searched as one types; no answer in time or an error is an empty list."""
 
-        async def bolt_listener(ack: AsyncAck, body: JSON, client: AsyncWebClient) -> None:
+        async def bolt_listener(
+            ack: AsyncAck, body: JSON, client: AsyncWebClient, _: AsyncBoltContext
+        ) -> None:
             turn = Turn.from_body(self._parts, client, body)
             found: list[JSON] = []
             with self._measured(name, turn) as act:

@@ -2,14 +2,17 @@
 
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from typing import TypeVar
 
 from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.async_context import AsyncBoltContext
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.deliveries import claiming
-from bot.slack.handling import Handling, Listener, Options, Submission
+from bot.slack.handling import BoltListener, Handling, Listener, Options, Submission
 from bot.slack.installing import NOT_HERE
 from bot.slack.listeners import (
     accounts,
@@ -32,6 +35,9 @@ from bot.slack.listeners import (
 from bot.slack.listeners import files as file_listeners
 from bot.slack.parts import Parts
 from bot.slack.turn import Turn
+from bot.slack.views.blocks import JSON
+
+L = TypeVar("L", Listener, Submission, Options)
 
 COMMANDS: dict[str, Listener] = {
     "issue": issues.command,
@@ -143,22 +149,39 @@ def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
     bolt_log.setLevel(logging.WARNING)
     handling = Handling(parts)
     app.use(claiming(parts))
-    for name, listener in COMMANDS.items():
-        command = parts.command(name)
-        app.command(re.compile(f"^{re.escape(command)}$"))(handling.acting(f"command:{command}", listener))
-    for callback_id, listener in SHORTCUTS.items():
-        app.shortcut(callback_id)(handling.acting(f"shortcut:{callback_id}", listener))
+    commands = {parts.command(name): listener for name, listener in COMMANDS.items()}
     acts: dict[str, Listener] = ACTIONS | {name: partial(act, handling) for name, act in RESUMING.items()}
-    for action_id, listener in acts.items():
-        app.action(action_id)(handling.acting(f"action:{action_id}", listener))
-    forms = {**FORMS, "link": accounts.submit_link(handling)}
-    for callback_id, submission in forms.items():
-        submitted = handling.submitting(f"form:{callback_id}", home.refreshing(submission))
-        app.view_submission(callback_id)(submitted)
-    for callback_id, listener in CLOSED.items():
-        app.view_closed(callback_id)(handling.acting(f"closed:{callback_id}", listener))
-    for event_type, listener in EVENTS.items():
-        app.event(event_type)(handling.noticing(f"event:{event_type}", listener))
-    for action_id, options in OPTIONS.items():
-        app.options(action_id)(handling.suggesting(f"options:{action_id}", options))
+    submissions = FORMS | {"link": accounts.submit_link(handling)}
+    forms = {name: home.refreshing(submission) for name, submission in submissions.items()}
+    acting = handling.acting
+    # One of Bolt's listeners for each kind: it would try one after the other.
+    _serve(app.command, lambda body: body["command"], acting, "command", commands)
+    _serve(app.shortcut, lambda body: body["callback_id"], acting, "shortcut", SHORTCUTS)
+    _serve(app.block_action, lambda body: body["actions"][0]["action_id"], acting, "action", acts)
+    _serve(app.view_submission, _callback_id, handling.submitting, "form", forms)
+    _serve(app.view_closed, _callback_id, acting, "closed", CLOSED)
+    _serve(app.event, lambda body: body["event"]["type"], handling.noticing, "event", EVENTS)
+    _serve(app.options, lambda body: body["action_id"], handling.suggesting, "options", OPTIONS)
     return app
+
+
+def _callback_id(body: JSON) -> str:
+    return str(body["view"]["callback_id"])
+
+
+def _serve(
+    register: Callable[[re.Pattern[str]], Callable[[BoltListener], object]],
+    name_in: Callable[[JSON], str],
+    wrapped: Callable[[str, L], BoltListener],
+    kind: str,
+    served: Mapping[str, L],
+) -> None:
+    """Has Bolt hand over all payloads of a kind that have one of these names in them."""
+    listeners = {name: wrapped(f"{kind}:{name}", one) for name, one in served.items()}
+
+    async def bolt_listener(
+        ack: AsyncAck, body: JSON, client: AsyncWebClient, context: AsyncBoltContext
+    ) -> None:
+        await listeners[name_in(body)](ack, body, client, context)
+
+    register(re.compile(rf"\A(?:{'|'.join(map(re.escape, listeners))})\Z"))(bolt_listener)
