@@ -124,8 +124,9 @@ def service_answered(operation: str, status: int | None, seconds: float) -> None
     SERVICE_REQUESTS.labels(operation, str(status or "none")).inc()
     SERVICE_SECONDS.labels(operation).observe(seconds)
     level = logging.WARNING if status is None or status in TROUBLE else logging.DEBUG
-    ms = round(seconds * 1000)
-    log.log(level, "answered", action="service.answered", operation=operation, status=status, ms=ms)
+    if logging.getLogger(__name__).isEnabledFor(level):  # far less than structlog takes to find that out
+        ms = round(seconds * 1000)
+        log.log(level, "answered", action="service.answered", operation=operation, status=status, ms=ms)
 
 
 def digest_finished(state: str, late: timedelta) -> None:
