@@ -30,6 +30,8 @@ def unfenced(text: str) -> str:
 
 def clean(text: str) -> str:
     """Without what can't be seen and may deceive; every kind of line break is a line feed."""
+    if text.isprintable():
+        return text
     return _UNSEEN.sub("", _BREAKS.sub("\n", text))
 
 
