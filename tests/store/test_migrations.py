@@ -1,20 +1,19 @@
 """Old and new replicas live side by side during a release: migrations leave room for the version before."""
 
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from alembic.migration import MigrationContext
 from alembic.operations import MigrateOperation, Operations, ops
 from alembic.script import Script, ScriptDirectory
 
-from bot.store.engine import _alembic
+from bot.store.engine import LATEST
+from bot.store.migrating import configured
 
 BEFORE_THE_RULE = {"0001", "0002", "0003"}
-SCRIPTS = [
-    script
-    for script in ScriptDirectory.from_config(_alembic()).walk_revisions()
-    if script.revision not in BEFORE_THE_RULE
-]
+DIRECTORY = ScriptDirectory.from_config(configured())
+SCRIPTS = [script for script in DIRECTORY.walk_revisions() if script.revision not in BEFORE_THE_RULE]
 
 
 @pytest.fixture
@@ -53,3 +52,10 @@ def test_a_migration_only_adds_what_the_version_before_does_not_notice(
     assert past_it.getvalue() == ""
     new = {operation.table_name for operation in asked if isinstance(operation, ops.CreateTableOp)}
     assert [type(operation).__name__ for operation in asked if not only_adds(operation, new)] == []
+
+
+def test_the_latest_migration_is_known_by_its_files_name() -> None:
+    assert DIRECTORY.get_heads() == [LATEST]
+    assert all(
+        Path(script.path).name.startswith(f"{script.revision}_") for script in DIRECTORY.walk_revisions()
+    )
