@@ -117,7 +117,7 @@ class Bot:
         left = max(0, deadline - time.monotonic())
         finishing = [self.digests.stop(left)] if scheduler else []
         cut_off, *_ = await asyncio.gather(self.in_flight.drain(left), *finishing)
-        await self.parts.at_hand.leave()
+        await self.parts.finished.leave()
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)
 

@@ -5,17 +5,19 @@ import json
 from collections.abc import Awaitable, Callable
 
 import structlog
-from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
-from bot.slack.handling import DELIVERY, last_resort
+from bot.slack.handling import DELIVERY, kept_of, last_resort
 from bot.slack.parts import Parts
 from bot.slack.submission import SENT_ALREADY
 from bot.slack.turn import Turn, modal, owner_of
 from bot.slack.views.blocks import JSON, sentence
+from bot.store.unfinished import Asked
+
+WAITED_FOR = frozenset({"block_actions", "shortcut", "message_action", "view_submission"})
 
 log = structlog.get_logger(__name__)
 
@@ -61,25 +63,37 @@ def unclaimed(body: JSON, text: str) -> BoltResponse:
     return BoltResponse(status=503 if "event" in body else 200, body="")
 
 
-def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
-    """Middleware: each delivery is claimed in the database before it is acted on, so that it acts once."""
+def _asked(body: JSON) -> Asked | None:
+    """What somebody waits for an answer to; None for what nobody does."""
+    waits = "command" in body or body.get("type") in WAITED_FOR
+    return Asked(owner_of(body), kept_of(body)) if waits else None
 
-    async def claim(
+
+class Claiming(AsyncMiddleware):
+    """Each delivery is claimed in the database before it is acted on, so that it acts once."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    async def async_process(
+        self,
+        *,
         req: AsyncBoltRequest,
-        body: JSON,
-        client: AsyncWebClient,
-        context: AsyncBoltContext,
+        resp: BoltResponse,  # noqa: ARG002 - Bolt's signature
         next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
     ) -> BoltResponse | None:
-        context[DELIVERY] = key = delivery_key(body)
+        """Goes on with what is this process's to act on; an answer for anything else."""
+        body = req.body
+        req.context[DELIVERY] = key = delivery_key(body)
         try:
-            fresh = key is None or await parts.store.deliveries.claim(key)
+            fresh = key is None or await self._parts.store.deliveries.claim(key, _asked(body))
         except Exception:
             reference = telemetry.reference()
             log.exception("unclaimed", action="delivery.unclaimed", reference=reference)
             said = f"I can't reach my memory; tell your administrator the reference {reference}."
             if body.get("type") not in ("view_submission", "view_closed") and "user" in body:
-                await last_resort(Turn.from_body(parts, client, body).answer(sentence(said)))
+                turn = Turn.from_body(self._parts, req.context.client, body)
+                await last_resort(turn.answer(sentence(said)))
             return unclaimed(body, said)
         if not fresh:
             log.info("repeated", action="delivery.repeated", mode=req.mode, user=owner_of(body).user_id)
@@ -87,5 +101,3 @@ def claiming(parts: Parts) -> Callable[..., Awaitable[BoltResponse | None]]:
                 return unclaimed(body, SENT_ALREADY)
             return BoltResponse(status=200, body="")
         return await next()
-
-    return claim

@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 import structlog
@@ -22,7 +22,6 @@ from bot.slack.turn import Turn, Unshown, modal
 from bot.slack.views import accounts as account_views
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Message, actions, button, section, sentence
-from bot.store.unfinished import Asked
 
 log = structlog.get_logger(__name__)
 
@@ -56,7 +55,7 @@ class Handling:
         ) -> None:
             await ack()
             turn = Turn.from_body(self._parts, client, body)
-            with self._at_hand(turn, context):
+            with self._parts.finished.after(context[DELIVERY]):
                 async with _patiently(turn):
                     await self._run(name, turn, listener(turn))
 
@@ -88,7 +87,7 @@ class Handling:
             ack: AsyncAck, body: JSON, client: AsyncWebClient, context: AsyncBoltContext
         ) -> None:
             turn = Turn.from_body(self._parts, client, body)
-            with self._at_hand(turn, context):
+            with self._parts.finished.after(context[DELIVERY]):
                 await self._run(name, turn, submission(turn, ack), ack)
                 if ack.response is None:
                     await ack()
@@ -121,11 +120,6 @@ class Handling:
                 await ack(options=found[:100])
 
         return bolt_listener
-
-    def _at_hand(self, turn: Turn, context: AsyncBoltContext) -> AbstractContextManager[None]:
-        return self._parts.at_hand.until_done(
-            context[DELIVERY], lambda: Asked(turn.owner, kept_of(turn.body))
-        )
 
     async def resume(self, turn: Turn, payload: JSON) -> None:
         """Carry out what was asked before the person was linked; a form comes back as it was."""

@@ -6,9 +6,9 @@ from typing import Literal
 
 from bot import telemetry
 from bot.service.client import Client
-from bot.slack.athand import AtHand
 from bot.slack.audiences import Audiences
 from bot.slack.digest_posts import SlackPoster
+from bot.slack.finished import Finished
 from bot.slack.inflight import InFlight
 from bot.slack.pauses import Pauses
 from bot.slack.profiles import Profiles
@@ -49,9 +49,9 @@ class Parts:
     in_flight: InFlight
 
     @cached_property
-    def at_hand(self) -> AtHand:
-        """What somebody waits for."""
-        return AtHand(self.store.unfinished)
+    def finished(self) -> Finished:
+        """What nobody waits for any more."""
+        return Finished(self.store.unfinished)
 
     @cached_property
     def profiles(self) -> Profiles:

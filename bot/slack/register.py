@@ -11,7 +11,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.async_context import AsyncBoltContext
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.deliveries import claiming
+from bot.slack.deliveries import Claiming
 from bot.slack.handling import BoltListener, Handling, Listener, Options, Submission
 from bot.slack.installing import NOT_HERE
 from bot.slack.listeners import (
@@ -148,7 +148,7 @@ def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
     )
     bolt_log.setLevel(logging.WARNING)
     handling = Handling(parts)
-    app.use(claiming(parts))
+    app.use(Claiming(parts))
     commands = {parts.command(name): listener for name, listener in COMMANDS.items()}
     acts: dict[str, Listener] = ACTIONS | {name: partial(act, handling) for name, act in RESUMING.items()}
     submissions = FORMS | {"link": accounts.submit_link(handling)}

@@ -6,6 +6,7 @@ from sqlalchemy import bindparam, delete
 
 from bot.store.engine import Database
 from bot.store.tables import DeliveryRow, table_of
+from bot.store.unfinished import Asked, Unfinished
 from bot.store.upsert import insert
 
 _TABLE = table_of(DeliveryRow)
@@ -14,8 +15,9 @@ _TABLE = table_of(DeliveryRow)
 class Deliveries:
     """The deliveries that are taken, by a key that the caller makes of what is the same in repetitions."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, unfinished: Unfinished) -> None:
         self._database = database
+        self._unfinished = unfinished
         inserted = insert(database.dialect, DeliveryRow)
         self._claim = inserted.on_conflict_do_nothing().returning(_TABLE.c.key)
         self._claim_old = inserted.on_conflict_do_update(
@@ -24,9 +26,14 @@ class Deliveries:
             where=_TABLE.c.claimed_at <= bindparam("old"),
         ).returning(_TABLE.c.key)
 
-    async def claim(self, key: str) -> bool:
-        """Takes a delivery; True for the one caller in all processes who may act on it."""
-        row = {"key": key, "claimed_at": datetime.now(UTC)}
+    async def claim(self, key: str, asked: Asked | None = None) -> bool:
+        """Takes a delivery; True for the one caller in all processes who may act on it.
+
+        With what somebody asked for it is unfinished from then on.
+        """
+        row: dict[str, object] = {"key": key, "claimed_at": datetime.now(UTC)}
+        if asked:
+            row |= self._unfinished.columns(key, asked)
         return await self._database.write(lambda connection: connection.scalar(self._claim, row)) is not None
 
     async def claim_for(self, key: str, age: timedelta) -> bool:

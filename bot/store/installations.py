@@ -30,12 +30,11 @@ from bot.store.tables import (
     DigestRow,
     LinkRow,
     TimeEntryRow,
-    UnfinishedRow,
 )
 from bot.store.vault import Vault
 
 STATE_SECONDS = 600
-OWNED = (LinkRow, ContinuationRow, CreatedIssueRow, TimeEntryRow, DigestRow, UnfinishedRow)
+OWNED = (LinkRow, ContinuationRow, CreatedIssueRow, TimeEntryRow, DigestRow)
 _ROW = INSTALLATIONS.c
 _OWN = _ROW.team_id == bindparam("team")
 _ORGANIZATIONS = and_(_ROW.enterprise_id == bindparam("enterprise"), _ROW.team_id.is_(None))

@@ -24,7 +24,7 @@ class Store:
         self.links = Links(database, vault)
         self.channels = Channels(database)
         self.unfinished = Unfinished(database, vault)
-        self.deliveries = Deliveries(database)
+        self.deliveries = Deliveries(database, self.unfinished)
         self.continuations = Continuations(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)

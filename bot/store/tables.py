@@ -86,26 +86,25 @@ class ChannelDefaultRow(Table):
 
 
 class DeliveryRow(Table):
-    """A delivery from Slack that some process of the bot has taken."""
+    """A delivery from Slack that some process of the bot has taken; until it is finished with its holder, and
+    with what was asked, sealed.
+    """
 
     __tablename__ = "deliveries"
 
     key: Mapped[str] = mapped_column(primary_key=True)
     claimed_at: Mapped[datetime] = mapped_column(index=True)
+    holder: Mapped[str | None]
+    sealed: Mapped[str | None]
 
-
-class UnfinishedRow(Table):
-    """A delivery that a process has at hand; what was asked is sealed."""
-
-    __tablename__ = "unfinished"
-
-    delivery: Mapped[str] = mapped_column(primary_key=True)
-    holder: Mapped[str] = mapped_column(index=True)
-    enterprise_id: Mapped[str]
-    team_id: Mapped[str]
-    user_id: Mapped[str]
-    sealed: Mapped[str]
-    begun_at: Mapped[datetime]
+    __table_args__ = (
+        Index(
+            "ix_deliveries_holder",
+            "holder",
+            postgresql_where=column("holder").is_not(None),
+            sqlite_where=column("holder").is_not(None),
+        ),
+    )
 
 
 class ProcessRow(Table):

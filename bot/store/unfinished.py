@@ -2,19 +2,19 @@
 
 import json
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, RowMapping, and_, delete, exists, func, insert, select, type_coerce
+from sqlalchemy import Connection, and_, bindparam, delete, exists, func, select, type_coerce, update
 
 from bot.errors import StoredSecretError
-from bot.store import upsert
 from bot.store.engine import Database
 from bot.store.owner import Owner
-from bot.store.tables import ProcessRow, UnfinishedRow, UtcDateTime, table_of
+from bot.store.tables import DeliveryRow, ProcessRow, UtcDateTime, table_of
+from bot.store.upsert import insert
 from bot.store.vault import Vault
 
 UNHEARD = timedelta(seconds=20)
@@ -22,8 +22,9 @@ UNHEARD = timedelta(seconds=20)
 WORTH_TELLING = timedelta(minutes=30)
 """As long as Slack takes an answer at a `response_url`."""
 AT_A_TIME = 50
-_TABLE = table_of(UnfinishedRow)
-_INSERT = insert(_TABLE)
+_TABLE = table_of(DeliveryRow)
+_FREE = update(_TABLE).values(holder=None, sealed=None)
+_FINISH = _FREE.where(_TABLE.c.key == bindparam("delivery"))
 
 
 @dataclass(frozen=True)
@@ -42,31 +43,16 @@ class Unfinished:
         self._vault = vault
         self._holder = secrets.token_hex(8)
 
-    async def note(self, begun: Mapping[str, Asked], finished: Collection[str]) -> None:
-        """Notes what this process has at hand, by deliveries, and forgets what it has finished."""
-        now = datetime.now(UTC)
-        rows = [self._row(delivery, asked, now) for delivery, asked in begun.items()]
-        gone = delete(UnfinishedRow).where(UnfinishedRow.delivery.in_(finished))
+    def columns(self, delivery: str, asked: Asked) -> dict[str, str]:
+        """What a delivery's row has besides while this process has it at hand."""
+        owner = asked.owner
+        content = json.dumps([owner.enterprise_id, owner.team_id, owner.user_id, asked.payload])
+        return {"holder": self._holder, "sealed": self._vault.seal(_bound(delivery), SecretStr(content))}
 
-        def work(connection: Connection) -> None:
-            if rows:
-                connection.execute(_INSERT, rows)
-            if finished:
-                connection.execute(gone)
-
-        await self._database.write(work)
-
-    def _row(self, delivery: str, asked: Asked, now: datetime) -> dict[str, Any]:
-        content = SecretStr(json.dumps([delivery, asked.payload]))
-        return {
-            "delivery": delivery,
-            "holder": self._holder,
-            "enterprise_id": asked.owner.enterprise_id or "",
-            "team_id": asked.owner.team_id,
-            "user_id": asked.owner.user_id,
-            "sealed": self._vault.seal(asked.owner, content),
-            "begun_at": now,
-        }
+    async def finish(self, deliveries: Collection[str]) -> None:
+        """Forgets what is finished."""
+        rows = [{"delivery": delivery} for delivery in deliveries]
+        await self._database.write(lambda connection: connection.execute(_FINISH, rows))
 
     async def live(self) -> None:
         """Notes that this process lives; to be said before it takes anything, and again and again."""
@@ -78,30 +64,28 @@ class Unfinished:
         What is too old to be told of, or can't be opened, is forgotten.
         """
 
-        def work(connection: Connection) -> list[RowMapping]:
+        def work(connection: Connection) -> list[tuple[str, str]]:
             now = self._live(connection)
-            lives = and_(ProcessRow.holder == UnfinishedRow.holder, ProcessRow.seen_at > now - UNHEARD)
-            some = select(UnfinishedRow.delivery).where(~exists().where(lives)).limit(AT_A_TIME)
-            some = some.with_for_update(skip_locked=True)
-            dead = delete(_TABLE).where(_TABLE.c.delivery.in_(some)).returning(*_TABLE.c)
-            rows = connection.execute(dead).mappings()
-            return [row for row in rows if row["begun_at"] > now - WORTH_TELLING]
+            lives = and_(ProcessRow.holder == _TABLE.c.holder, ProcessRow.seen_at > now - UNHEARD)
+            dead = (
+                select(_TABLE.c.key, _TABLE.c.sealed, _TABLE.c.claimed_at)
+                .where(_TABLE.c.holder.is_not(None), ~exists().where(lives))
+                .limit(AT_A_TIME)
+                .with_for_update(skip_locked=True)
+            )
+            rows = connection.execute(dead).all()
+            if rows:
+                connection.execute(_FINISH, [{"delivery": row.key} for row in rows])
+            return [(row.key, row.sealed) for row in rows if row.claimed_at > now - WORTH_TELLING]
 
-        rows = await self._database.write(work)
-        return tuple(asked for row in rows if (asked := self._opened(row)))
-
-    def _live(self, connection: Connection) -> datetime:
-        now = connection.execute(select(type_coerce(func.current_timestamp(), UtcDateTime))).scalar_one()
-        row = upsert.insert(self._database.dialect, ProcessRow).values(holder=self._holder, seen_at=now)
-        seen = row.on_conflict_do_update(index_elements=["holder"], set_={"seen_at": now})
-        connection.execute(seen)
-        return now
+        abandoned = await self._database.write(work)
+        return tuple(asked for row in abandoned if (asked := self._opened(*row)))
 
     async def leave(self) -> None:
         """Forgets this process, and what it had at hand: it has told of it."""
 
         def work(connection: Connection) -> None:
-            connection.execute(delete(UnfinishedRow).where(UnfinishedRow.holder == self._holder))
+            connection.execute(_FREE.where(_TABLE.c.holder == self._holder))
             connection.execute(delete(ProcessRow).where(ProcessRow.holder == self._holder))
 
         await self._database.write(work)
@@ -111,12 +95,22 @@ class Unfinished:
         now = datetime.now(UTC)
         await self._database.forget(ProcessRow, ProcessRow.seen_at < now - WORTH_TELLING)
 
-    def _opened(self, row: RowMapping) -> Asked | None:
-        owner = Owner(row["enterprise_id"] or None, row["team_id"], row["user_id"])
+    def _live(self, connection: Connection) -> datetime:
+        now = connection.execute(select(type_coerce(func.current_timestamp(), UtcDateTime))).scalar_one()
+        row = insert(self._database.dialect, ProcessRow).values(holder=self._holder, seen_at=now)
+        connection.execute(row.on_conflict_do_update(index_elements=["holder"], set_={"seen_at": now}))
+        return now
+
+    def _opened(self, delivery: str, sealed: str) -> Asked | None:
         try:
-            match json.loads(self._vault.open(owner, row["sealed"]).get_secret_value()):
-                case [delivery, dict(payload)] if delivery == row["delivery"]:
-                    return Asked(owner, payload)
+            match json.loads(self._vault.open(_bound(delivery), sealed).get_secret_value()):
+                case [enterprise_id, str(team_id), str(user_id), dict(payload)]:
+                    return Asked(Owner(enterprise_id, team_id, user_id), payload)
         except (StoredSecretError, ValueError):
             pass
         return None
+
+
+def _bound(delivery: str) -> Owner:
+    """For whom it is sealed: the delivery stands where a person's id does, which it never equals."""
+    return Owner(None, "", delivery)

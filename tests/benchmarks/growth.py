@@ -46,7 +46,7 @@ from tests.benchmarks.table import share
 from tests.ports import free_port
 
 PARTS = ("core", "users", "digests", "workspaces", "projects")
-RATES = (10, 20, 40, 60, 80, 100, 130, 160, 200)
+RATES = (20, 50, 100, 150, 200, 250, 300, 350, 400, 500)
 SECONDS_AT_A_RATE = 5
 SLOWEST = 1.0
 FULL = 0.95

@@ -28,7 +28,7 @@ async def elsewhere() -> AsyncIterator[Service]:
 @pytest.fixture
 async def client(service: Service) -> AsyncIterator[Client]:
     async with Client(
-        service.url + "/prefix/", timeout=Timeouts(connect=1, read=0.4, total=3, upload=5)
+        service.url + "/prefix/", timeout=Timeouts(connect=1, read=1, total=5, upload=5)
     ) as client:
         yield client
 

@@ -10,17 +10,12 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.create_table(
-        "unfinished",
-        sa.Column("delivery", sa.Text, primary_key=True),
-        sa.Column("holder", sa.Text, nullable=False),
-        sa.Column("enterprise_id", sa.Text, nullable=False),
-        sa.Column("team_id", sa.Text, nullable=False),
-        sa.Column("user_id", sa.Text, nullable=False),
-        sa.Column("sealed", sa.Text, nullable=False),
-        sa.Column("begun_at", sa.DateTime(timezone=True), nullable=False),
+    op.add_column("deliveries", sa.Column("holder", sa.Text))
+    op.add_column("deliveries", sa.Column("sealed", sa.Text))
+    held = sa.text("holder IS NOT NULL")
+    op.create_index(
+        "ix_deliveries_holder", "deliveries", ["holder"], postgresql_where=held, sqlite_where=held
     )
-    op.create_index("ix_unfinished_holder", "unfinished", ["holder"])
     op.create_table(
         "processes",
         sa.Column("holder", sa.Text, primary_key=True),

@@ -1,0 +1,50 @@
+"""What is finished is noted some at a time: nobody waits for that."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+
+from bot.store.unfinished import Unfinished
+
+PAUSE = 0.1
+"""Seconds in which more may be finished; who dies meanwhile is told of again."""
+
+log = structlog.get_logger(__name__)
+
+
+class Finished:
+    """Forgets in the database what this process has at hand no more."""
+
+    def __init__(self, unfinished: Unfinished) -> None:
+        self._unfinished = unfinished
+        self._deliveries: set[str] = set()
+        self._noting: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def after(self, delivery: str) -> Iterator[None]:
+        """The delivery is finished when the block ends, in whatever way."""
+        try:
+            yield
+        finally:
+            self._deliveries.add(delivery)
+            if self._noting is None:
+                self._noting = asyncio.create_task(self._note())
+
+    async def leave(self) -> None:
+        """The process ends, and has nothing at hand any more."""
+        if self._noting is not None:
+            self._noting.cancel()
+        try:
+            await self._unfinished.leave()
+        except Exception:
+            log.exception("not noted as finished", action="delivery.not_left")
+
+    async def _note(self) -> None:
+        await asyncio.sleep(PAUSE)
+        deliveries, self._deliveries, self._noting = self._deliveries, set(), None
+        try:
+            await self._unfinished.finish(deliveries)
+        except Exception:
+            log.exception("not noted as finished", action="delivery.not_finished", count=len(deliveries))
