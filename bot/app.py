@@ -114,6 +114,7 @@ class Bot:
         await self._answering.idle(min(SECONDS_TO_ACKNOWLEDGE, grace))
         if self._socket:
             await self._socket.close()
+        await _end(self._watching)
         left = max(0, deadline - time.monotonic())
         finishing = [self.digests.stop(left)] if scheduler else []
         cut_off, *_ = await asyncio.gather(self.in_flight.drain(left), *finishing)
@@ -161,7 +162,8 @@ class Bot:
         await self.store.unfinished.live()
         await self._listen(self._web)
         closing.push_async_callback(_end, asyncio.create_task(self._prune()))
-        closing.push_async_callback(_end, asyncio.create_task(abandoned.watch(parts)))
+        self._watching = asyncio.create_task(abandoned.watch(parts))
+        closing.push_async_callback(_end, self._watching)
         if settings.socket_mode:
             self._socket = SocketMode(app, settings.slack_app_token, self.slack, self._answering)
             closing.push_async_callback(self._socket.close)

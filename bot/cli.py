@@ -9,7 +9,7 @@ import typer
 
 from bot import app, app_check, app_sandbox, config, telemetry
 from bot.slack import manifest as slack_manifest
-from bot.store.engine import Database, DatabaseUnavailableError
+from bot.store.engine import Database, DatabaseUnavailableError, explained
 from bot.store.rotation import Rotation
 from bot.store.store import Store
 from bot.store.vault import Vault
@@ -102,7 +102,7 @@ def manifest(
     try:
         checked = config.checked_prefix(config.command_prefix() if prefix is None else prefix)
     except ValueError as wrong:
-        _fail(2, f"--prefix {wrong}")
+        _fail(2, f"{'COMMAND_PREFIX' if prefix is None else '--prefix'} {wrong}")
     try:
         content = slack_manifest.manifest(
             mode, url, checked, config.service_url(), several=config.several_workspaces()
@@ -129,9 +129,10 @@ def rotate() -> None:
         try:
             await database.open(_progress)
             sealings = Store(database, Vault(settings.encryption_keys)).sealings
-            count = await sealings.count()
-            async for progress in sealings.rotate():
-                _progress(f"{progress.rewritten + progress.current + progress.unreadable} of {count}")
+            with explained():
+                count = await sealings.count()
+                async for progress in sealings.rotate():
+                    _progress(f"{progress.rewritten + progress.current + progress.unreadable} of {count}")
         finally:
             await database.close()
         return progress

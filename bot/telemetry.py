@@ -95,8 +95,7 @@ SHORTEST_SECRET = 8  # striking out anything shorter would leave holes in ordina
 _SECRETS = tuple(
     re.compile(pattern)
     for pattern in (
-        r"xox[a-z](?:\.xox[a-z])?-[\w-]+",  # Slack's tokens
-        r"xapp-[\w-]+",
+        r"x(?:app|ox[a-z](?:\.xox[a-z])?)-[\w-]+",  # Slack's tokens
         r"(?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])",  # a key of the service
         r"gAAAA[\w-]{20,}={0,2}",  # something encrypted
         r"(?<![\w-])[\w-]{43}=",  # an encryption key
@@ -106,11 +105,11 @@ _SECRETS = tuple(
 _LED_TO = tuple(
     re.compile(pattern)
     for pattern in (
+        r"((?i:X-[\w-]*API-Key)\b\\?['\"]?\s*[:=,]\s*b?\\?['\"]?)[^\s'\",}\])\\]+",
         r"(with code: )[^\s'\"]+",  # an installation's, as Bolt logs it
         r"(ticket=)[^&\s'\"\\]+",  # Socket Mode's address
         r"(/(?:commands|actions|app|workflows)/)[TE][0-9A-Z]+/[^\s'\"\\]+",  # whoever has it can post
         r"(://)[^/\s:@]*:[^/\s@]+(?=@)",  # user and password in an address
-        r"((?i:X-[\w-]*API-Key)\b\\?['\"]?\s*[:=,]\s*b?\\?['\"]?)[^\s'\",}\])\\]+",
     )
 )
 """Secrets that are known by what stands before them, which stays."""
@@ -144,10 +143,10 @@ def strike_out(text: str, known: Iterable[str] = ()) -> str:
     """The text without what looks like a secret, and without those that are known exactly."""
     for secret in known:
         text = text.replace(secret, STRUCK_OUT)
+    for pattern in _LED_TO:  # first, as what is struck out ends what these go on to
+        text = pattern.sub(rf"\1{STRUCK_OUT}", text)
     for pattern in _SECRETS:
         text = pattern.sub(STRUCK_OUT, text)
-    for pattern in _LED_TO:
-        text = pattern.sub(rf"\1{STRUCK_OUT}", text)
     return text
 
 

@@ -53,10 +53,11 @@ def _plain(default: object) -> str:
 
 
 def _used_commands() -> list[str]:
-    """What stands behind `issuebot` in code, less the names of Docker's image and container."""
+    """What stands behind `issuebot` in code, less the names of Docker's image and container, and the user's."""
     spans = _codes(re.sub(r"^```.*?^```$", "", TEXT, flags=re.DOTALL | re.MULTILINE))
     code = re.sub(r" \\\n *", " ", "\n".join([*_blocks("(?:sh|ini)"), *spans]))
-    code = re.sub(r"docker (build|run|exec)\b.*? issuebot\b", "", code)
+    code = re.sub(r"(-u |--owner=|--volume )issuebot\S*|issuebot:/\S+", "", code)
+    code = re.sub(r"docker (build|run|exec)\b.*? issuebot\b( chown)?", "", code)
     return re.findall(r"\bissuebot ([a-z]+(?: [a-z]+| --[a-z-]+[ =][^\s]+| --[a-z-]+)*)", code)
 
 

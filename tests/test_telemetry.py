@@ -59,6 +59,9 @@ def _logging_as_before() -> Iterator[None]:
         "https://hooks.slack.com/commands/T1/short",
         "https://hooks.slack-gov.com/actions/T1/2/short",
         "Failed to fetch oauth.v2.access result with code: short - error: bad_client_secret",
+        f"X-Redmine-API-Key: {KEY}-staging-short",
+        f"postgresql://bot:{KEY}.short@db/bot",
+        f"with code: 1234.{KEY}.short",
         "registered-secret",
     ],
 )

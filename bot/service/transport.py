@@ -241,8 +241,10 @@ async def _answer(response: ClientResponse) -> Answer:
 
 
 def _failure(call: Call, error: aiohttp.ClientError | TimeoutError) -> ServiceError:
-    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+    if isinstance(error, aiohttp.ClientConnectorError):
         return Unreachable(call.method, call.path, None, str(error)[:200] or type(error).__name__)
+    if isinstance(error, aiohttp.ConnectionTimeoutError):  # whose words are the whole address, with its query
+        return Unreachable(call.method, call.path, None, "not connected in time")
     if isinstance(error, TimeoutError):
         return call.late(type(error).__name__)
     return call.broken(CONNECTION_BROKE)

@@ -7,6 +7,7 @@ import structlog
 from bot.slack.handling import CUT_OFF, failed, last_resort
 from bot.slack.parts import Parts
 from bot.slack.turn import Turn
+from bot.slack.views.forms import refilled
 from bot.store.unfinished import Asked
 
 SECONDS = 5
@@ -23,14 +24,21 @@ async def watch(parts: Parts) -> None:
         except Exception:
             log.exception("nobody looked for what is abandoned", action="delivery.not_looked")
             continue
-        with parts.in_flight.track():
-            await asyncio.gather(*(last_resort(_tell(parts, asked)) for asked in abandoned))
+        await asyncio.gather(*(_tell(parts, delivery, asked) for delivery, asked in abandoned.items()))
 
 
-async def _tell(parts: Parts, asked: Asked) -> None:
-    slack = await parts.workspaces.client(asked.owner.enterprise_id, asked.owner.team_id)
-    turn = Turn.from_body(parts, slack, asked.payload)
+async def _tell(parts: Parts, delivery: str, asked: Asked | None) -> None:
+    with parts.finished.after(delivery):
+        if asked is not None:
+            whose = {"team": asked.owner.team_id, "user": asked.owner.user_id}
+            log.warning("a process was stopped in the middle", action="delivery.abandoned", **whose)
+            await last_resort(_told(parts, asked))
+
+
+async def _told(parts: Parts, asked: Asked) -> None:
+    turn = Turn.from_body(parts, await parts.workspaces.client(*asked.installed), asked.payload)
     turn.owner = asked.owner
-    owner = {"team": asked.owner.team_id, "user": asked.owner.user_id}
-    log.warning("another process was stopped in the middle", action="delivery.abandoned", **owner)
-    await failed(turn, CUT_OFF)
+    if turn.in_form:  # whoever has gone on in the form since needs no word, and nothing of theirs is put back
+        await turn.shown(refilled(turn.view, CUT_OFF), over=turn.view.get("hash"))
+    else:
+        await failed(turn, CUT_OFF)

@@ -5,6 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 
 import structlog
+from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
@@ -63,10 +64,11 @@ def unclaimed(body: JSON, text: str) -> BoltResponse:
     return BoltResponse(status=503 if "event" in body else 200, body="")
 
 
-def _asked(body: JSON) -> Asked | None:
+def _asked(body: JSON, context: AsyncBoltContext) -> Asked | None:
     """What somebody waits for an answer to; None for what nobody does."""
-    waits = "command" in body or body.get("type") in WAITED_FOR
-    return Asked(owner_of(body), kept_of(body)) if waits else None
+    if "command" not in body and body.get("type") not in WAITED_FOR:
+        return None
+    return Asked(owner_of(body), (context.enterprise_id, context.team_id), kept_of(body))
 
 
 class Claiming(AsyncMiddleware):
@@ -86,7 +88,7 @@ class Claiming(AsyncMiddleware):
         body = req.body
         req.context[DELIVERY] = key = delivery_key(body)
         try:
-            fresh = key is None or await self._parts.store.deliveries.claim(key, _asked(body))
+            fresh = key is None or await self._parts.store.deliveries.claim(key, _asked(body, req.context))
         except Exception:
             reference = telemetry.reference()
             log.exception("unclaimed", action="delivery.unclaimed", reference=reference)

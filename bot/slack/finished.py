@@ -10,6 +10,8 @@ from bot.store.unfinished import Unfinished
 
 PAUSE = 0.1
 """Seconds in which more may be finished; who dies meanwhile is told of again."""
+LATER = 5.0
+"""Seconds until it is tried again where the database doesn't take it."""
 
 log = structlog.get_logger(__name__)
 
@@ -33,18 +35,25 @@ class Finished:
                 self._noting = asyncio.create_task(self._note())
 
     async def leave(self) -> None:
-        """The process ends, and has nothing at hand any more."""
+        """The process ends; what it didn't finish is told of by another one."""
         if self._noting is not None:
             self._noting.cancel()
         try:
-            await self._unfinished.leave()
+            await self._unfinished.leave(self._deliveries)
         except Exception:
             log.exception("not noted as finished", action="delivery.not_left")
 
     async def _note(self) -> None:
-        await asyncio.sleep(PAUSE)
-        deliveries, self._deliveries, self._noting = self._deliveries, set(), None
-        try:
-            await self._unfinished.finish(deliveries)
-        except Exception:
-            log.exception("not noted as finished", action="delivery.not_finished", count=len(deliveries))
+        pause = PAUSE
+        while self._deliveries:
+            await asyncio.sleep(pause)
+            noted = frozenset(self._deliveries)
+            try:
+                await self._unfinished.finish(noted)
+            except Exception:
+                log.exception("not noted as finished", action="delivery.not_finished", count=len(noted))
+                pause = LATER
+            else:
+                self._deliveries -= noted
+                pause = PAUSE
+        self._noting = None

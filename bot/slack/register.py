@@ -148,20 +148,20 @@ def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
     )
     bolt_log.setLevel(logging.WARNING)
     handling = Handling(parts)
-    app.use(Claiming(parts))
+    serve = partial(_serve, claiming=Claiming(parts))
     commands = {parts.command(name): listener for name, listener in COMMANDS.items()}
     acts: dict[str, Listener] = ACTIONS | {name: partial(act, handling) for name, act in RESUMING.items()}
     submissions = FORMS | {"link": accounts.submit_link(handling)}
     forms = {name: home.refreshing(submission) for name, submission in submissions.items()}
     acting = handling.acting
     # One of Bolt's listeners for each kind: it would try one after the other.
-    _serve(app.command, lambda body: body["command"], acting, "command", commands)
-    _serve(app.shortcut, lambda body: body["callback_id"], acting, "shortcut", SHORTCUTS)
-    _serve(app.block_action, lambda body: body["actions"][0]["action_id"], acting, "action", acts)
-    _serve(app.view_submission, _callback_id, handling.submitting, "form", forms)
-    _serve(app.view_closed, _callback_id, acting, "closed", CLOSED)
-    _serve(app.event, lambda body: body["event"]["type"], handling.noticing, "event", EVENTS)
-    _serve(app.options, lambda body: body["action_id"], handling.suggesting, "options", OPTIONS)
+    serve(app.command, lambda body: body["command"], acting, "command", commands)
+    serve(app.shortcut, lambda body: body["callback_id"], acting, "shortcut", SHORTCUTS)
+    serve(app.block_action, lambda body: body["actions"][0]["action_id"], acting, "action", acts)
+    serve(app.view_submission, _callback_id, handling.submitting, "form", forms)
+    serve(app.view_closed, _callback_id, acting, "closed", CLOSED)
+    serve(app.event, lambda body: body["event"]["type"], handling.noticing, "event", EVENTS)
+    serve(app.options, lambda body: body["action_id"], handling.suggesting, "options", OPTIONS)
     return app
 
 
@@ -170,11 +170,13 @@ def _callback_id(body: JSON) -> str:
 
 
 def _serve(
-    register: Callable[[re.Pattern[str]], Callable[[BoltListener], object]],
+    register: Callable[..., Callable[[BoltListener], object]],
     name_in: Callable[[JSON], str],
     wrapped: Callable[[str, L], BoltListener],
     kind: str,
     served: Mapping[str, L],
+    *,
+    claiming: Claiming,
 ) -> None:
     """Has Bolt hand over all payloads of a kind that have one of these names in them."""
     listeners = {name: wrapped(f"{kind}:{name}", one) for name, one in served.items()}
@@ -184,4 +186,5 @@ def _serve(
     ) -> None:
         await listeners[name_in(body)](ack, body, client, context)
 
-    register(re.compile(rf"\A(?:{'|'.join(map(re.escape, listeners))})\Z"))(bolt_listener)
+    names = re.compile(rf"\A(?:{'|'.join(map(re.escape, listeners))})\Z")
+    register(names, middleware=[claiming])(bolt_listener)

@@ -181,10 +181,10 @@ class Turn:
             return
         await self._opened(self.slack.views_open, view)
 
-    async def shown(self, view: JSON) -> bool:
+    async def shown(self, view: JSON, *, over: str | None = None) -> bool:
         """As `show`; whether Slack took it."""
         try:
-            await self.show(view)
+            await self.show(view, over=over)
         except Unshown as error:
             log.info("form gone", action="form.gone", error=reason(error) or "broke off")
             return False

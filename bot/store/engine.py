@@ -86,7 +86,7 @@ class Database:
 
                 migrating.migrate(connection, say)
 
-        with _explained():
+        with explained():
             await self.write(migrate)
 
     async def close(self) -> None:
@@ -95,7 +95,7 @@ class Database:
 
     async def ping(self) -> None:
         """Asks the database for an answer; DatabaseUnavailableError when there is none."""
-        with _explained():
+        with explained():
             await self.read(lambda connection: connection.scalar(text("select 1")))
 
     async def try_writing(self) -> None:
@@ -105,12 +105,12 @@ class Database:
             connection.execute(text("create table issuebot_tried (id integer)"))
             connection.rollback()
 
-        with _explained():
+        with explained():
             await self.write(make)
 
     async def age(self) -> Age:
         """Whose the tables are, next to this version; DatabaseUnavailableError as for `ping`."""
-        with _explained():
+        with explained():
             return await self.read(_age)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
@@ -276,7 +276,7 @@ def _age(connection: Connection) -> Age:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
     """The driver's own sentence; SQLAlchemy's has the statement and a link to a manual besides."""
     try:
         yield

@@ -2,16 +2,17 @@
 
 import json
 import secrets
+import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, and_, bindparam, delete, exists, func, select, type_coerce, update
+from sqlalchemy import Connection, Row, and_, bindparam, delete, exists, func, select, type_coerce, update
 
 from bot.errors import StoredSecretError
-from bot.store.engine import Database
+from bot.store.engine import Database, explained
 from bot.store.owner import Owner
 from bot.store.tables import DeliveryRow, ProcessRow, UtcDateTime, table_of
 from bot.store.upsert import insert
@@ -23,15 +24,18 @@ WORTH_TELLING = timedelta(minutes=30)
 """As long as Slack takes an answer at a `response_url`."""
 AT_A_TIME = 50
 _TABLE = table_of(DeliveryRow)
-_FREE = update(_TABLE).values(holder=None, sealed=None)
-_FINISH = _FREE.where(_TABLE.c.key == bindparam("delivery"))
+_FINISH = update(_TABLE).values(holder=None, sealed=None).where(_TABLE.c.key == bindparam("delivery"))
+_TAKE = update(_TABLE).values(holder=bindparam("by")).where(_TABLE.c.key == bindparam("delivery"))
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What somebody asked for: a payload of Slack's, as far as it is needed to answer it."""
+    """What somebody asked for: a payload of Slack's, as far as it is needed to answer it, and whose
+    installation it came to, by enterprise and team: somebody from another company has other ids.
+    """
 
     owner: Owner
+    installed: tuple[str | None, str | None]
     payload: dict[str, Any]
 
 
@@ -42,11 +46,13 @@ class Unfinished:
         self._database = database
         self._vault = vault
         self._holder = secrets.token_hex(8)
+        self._heard_at = self._heard_since = float("-inf")
 
     def columns(self, delivery: str, asked: Asked) -> dict[str, str]:
         """What a delivery's row has besides while this process has it at hand."""
         owner = asked.owner
-        content = json.dumps([owner.enterprise_id, owner.team_id, owner.user_id, asked.payload])
+        whose = [owner.enterprise_id, owner.team_id, owner.user_id]
+        content = json.dumps([whose, asked.installed, asked.payload])
         return {"holder": self._holder, "sealed": self._vault.seal(_bound(delivery), SecretStr(content))}
 
     async def finish(self, deliveries: Collection[str]) -> None:
@@ -55,17 +61,22 @@ class Unfinished:
         await self._database.write(lambda connection: connection.execute(_FINISH, rows))
 
     async def live(self) -> None:
-        """Notes that this process lives; to be said before it takes anything, and again and again."""
-        await self._database.write(self._live)
+        """Notes that this process lives, before it takes anything. Raises DatabaseUnavailableError."""
+        with explained():
+            await self._database.write(self._live)
 
-    async def take_abandoned(self) -> tuple[Asked, ...]:
-        """As `live`, and takes what dead processes had at hand: of several callers one gets it.
+    async def take_abandoned(self) -> dict[str, Asked | None]:
+        """As `live`, and has this process hold what dead ones had at hand: of several callers one gets it.
 
-        What is too old to be told of, or can't be opened, is forgotten.
+        By delivery, each to be finished when it is told; None for what is too old for that, or can't be
+        opened. Who wasn't heard of for long itself, as when the database was away, takes nothing until all
+        others had the time to be heard of again.
         """
 
-        def work(connection: Connection) -> list[tuple[str, str]]:
+        def work(connection: Connection) -> list[Row[*tuple[Any, ...]]]:
             now = self._live(connection)
+            if self._heard_at - self._heard_since < UNHEARD.total_seconds():
+                return []
             lives = and_(ProcessRow.holder == _TABLE.c.holder, ProcessRow.seen_at > now - UNHEARD)
             dead = (
                 select(_TABLE.c.key, _TABLE.c.sealed, _TABLE.c.claimed_at)
@@ -73,42 +84,58 @@ class Unfinished:
                 .limit(AT_A_TIME)
                 .with_for_update(skip_locked=True)
             )
-            rows = connection.execute(dead).all()
+            rows = list(connection.execute(dead))
             if rows:
-                connection.execute(_FINISH, [{"delivery": row.key} for row in rows])
-            return [(row.key, row.sealed) for row in rows if row.claimed_at > now - WORTH_TELLING]
+                taken = [{"delivery": row.key, "by": self._holder} for row in rows]
+                connection.execute(_TAKE, taken)
+            return rows
 
-        abandoned = await self._database.write(work)
-        return tuple(asked for row in abandoned if (asked := self._opened(*row)))
+        latest = datetime.now(UTC) - WORTH_TELLING
+        return {
+            row.key: self._opened(row.key, row.sealed) if row.claimed_at > latest else None
+            for row in await self._database.write(work)
+        }
 
-    async def leave(self) -> None:
-        """Forgets this process, and what it had at hand: it has told of it."""
-
-        def work(connection: Connection) -> None:
-            connection.execute(_FREE.where(_TABLE.c.holder == self._holder))
-            connection.execute(delete(ProcessRow).where(ProcessRow.holder == self._holder))
-
-        await self._database.write(work)
+    async def leave(self, finished: Collection[str]) -> None:
+        """Forgets this process, and what it has finished; the rest is another one's to tell of."""
+        if finished:
+            await self.finish(finished)
+        gone = delete(ProcessRow).where(ProcessRow.holder == self._holder)
+        await self._database.write(lambda connection: connection.execute(gone))
 
     async def prune(self) -> None:
         """Forgets processes that haven't been heard of for long."""
-        now = datetime.now(UTC)
-        await self._database.forget(ProcessRow, ProcessRow.seen_at < now - WORTH_TELLING)
+
+        def work(connection: Connection) -> None:
+            connection.execute(
+                delete(ProcessRow).where(ProcessRow.seen_at < _now(connection) - WORTH_TELLING)
+            )
+
+        await self._database.write(work)
 
     def _live(self, connection: Connection) -> datetime:
-        now = connection.execute(select(type_coerce(func.current_timestamp(), UtcDateTime))).scalar_one()
+        now = _now(connection)
         row = insert(self._database.dialect, ProcessRow).values(holder=self._holder, seen_at=now)
         connection.execute(row.on_conflict_do_update(index_elements=["holder"], set_={"seen_at": now}))
+        before, self._heard_at = self._heard_at, time.monotonic()
+        if self._heard_at - before >= UNHEARD.total_seconds() / 2:
+            self._heard_since = self._heard_at
         return now
 
     def _opened(self, delivery: str, sealed: str) -> Asked | None:
         try:
             match json.loads(self._vault.open(_bound(delivery), sealed).get_secret_value()):
-                case [enterprise_id, str(team_id), str(user_id), dict(payload)]:
-                    return Asked(Owner(enterprise_id, team_id, user_id), payload)
+                case [[enterprise_id, str(team_id), str(user_id)], [at_enterprise, at_team], dict(payload)]:
+                    owner = Owner(enterprise_id, team_id, user_id)
+                    return Asked(owner, (at_enterprise, at_team), payload)
         except (StoredSecretError, ValueError):
             pass
         return None
+
+
+def _now(connection: Connection) -> datetime:
+    """What time it is for all processes."""
+    return connection.execute(select(type_coerce(func.current_timestamp(), UtcDateTime))).scalar_one()
 
 
 def _bound(delivery: str) -> Owner:

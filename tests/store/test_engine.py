@@ -70,11 +70,16 @@ async def test_a_database_from_a_newer_version_is_left_as_it_is(database: Databa
     assert await Store(database, Vault([Vault.generate_key()])).deliveries.claim("Ev1")
 
 
+WRITTEN = text("insert into deliveries (key, claimed_at) values ('Ev1', '2026-01-01 00:00:00')")
+
+
 async def test_nothing_is_kept_of_a_transaction_that_failed(database: Database) -> None:
     store = Store(database, Vault([Vault.generate_key()]))
 
     def fail_after_writing(connection: Connection) -> None:
-        connection.execute(text("insert into deliveries (key, claimed_at) values ('Ev1', '2026-01-01 00:00:00')"))
+        connection.execute(
+            text("insert into deliveries (key, claimed_at) values ('Ev1', '2026-01-01 00:00:00')")
+        )
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -127,7 +132,9 @@ async def test_of_a_cancelled_caller_no_transaction_is_left_open(tmp_path: Path)
     begun, goes_on = threading.Event(), threading.Event()
 
     def write_for_long(connection: Connection) -> None:
-        connection.execute(text("insert into deliveries (key, claimed_at) values ('Ev1', '2026-01-01 00:00:00')"))
+        connection.execute(
+            text("insert into deliveries (key, claimed_at) values ('Ev1', '2026-01-01 00:00:00')")
+        )
         begun.set()
         assert goes_on.wait(10)
 

@@ -31,7 +31,7 @@ KEPT: dict[type[Table], timedelta] = {
     CreatedIssueRow: 400 * DAY,
     TimeEntryRow: 400 * DAY,
 }
-SPENT = {"project_id": 1, "title": "", "minutes": 5, "activity": "", "spent_on": date.today(), "comments": ""}  # noqa: DTZ011
+SPENT = {"project_id": 1, "title": "", "minutes": 5, "activity": "", "spent_on": date.today(), "comments": ""}  # noqa: DTZ011 - any day
 RUN = {"digest_id": 1, "state": "sent", "holder": "", "attempts": 0, "missed": 0, "asked": False}
 
 

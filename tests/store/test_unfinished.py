@@ -1,0 +1,123 @@
+"""What a process has at hand when it dies is told of by one other, once, and only then."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import text
+
+from bot.slack import finished
+from bot.slack.finished import Finished
+from bot.store import unfinished
+from bot.store.engine import Database
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.store.unfinished import Asked
+from bot.store.vault import Vault
+
+KEY = Vault.generate_key()
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    # SQLite's clock has whole seconds.
+    monkeypatch.setattr(unfinished, "UNHEARD", timedelta(seconds=2))
+
+
+@pytest.fixture
+def asked(ana: Owner) -> Asked:
+    return Asked(ana, ("E1", "T9"), {"command": "/issue", "text": "new Something typed"})
+
+
+@asynccontextmanager
+async def process(database: Database, key: SecretStr = KEY) -> AsyncIterator[Store]:
+    """A process that says again and again that it lives, until it dies."""
+    store = Store(database, Vault([key]))
+    await store.unfinished.live()
+
+    async def live() -> None:
+        while True:
+            await asyncio.sleep(0.3)
+            await store.unfinished.live()
+
+    living = asyncio.create_task(live())
+    yield store
+    living.cancel()
+    await asyncio.gather(living, return_exceptions=True)
+
+
+async def given_up(store: Store) -> dict[str, Asked | None]:
+    """What a process takes over in the time in which others are held to be dead, and some more."""
+    taken: dict[str, Asked | None] = {}
+    for _ in range(12):
+        taken |= await store.unfinished.take_abandoned()
+        await asyncio.sleep(0.3)
+    return taken
+
+
+async def test_what_a_dead_process_had_at_hand_is_taken_by_one_other_and_again_if_that_dies_too(
+    database: Database, asked: Asked
+) -> None:
+    async with process(database) as dead:
+        assert await dead.deliveries.claim("1", asked)
+        assert await dead.deliveries.claim("2", asked)
+        assert await dead.deliveries.claim("3")
+        await dead.unfinished.finish({"2"})
+    async with process(database) as one, process(database) as other:
+        takers = await asyncio.gather(given_up(one), given_up(other))
+    async with process(database) as third:
+        again = await given_up(third)
+        await third.unfinished.finish(again)
+        after_all = await given_up(third)
+
+    assert [taken for taken in takers if taken] == [{"1": asked}]
+    assert again == {"1": asked}
+    assert after_all == {}
+
+
+async def test_nobody_is_held_to_be_dead_because_the_database_was_away(
+    database: Database, asked: Asked
+) -> None:
+    lives, looks = Store(database, Vault([KEY])), Store(database, Vault([KEY]))
+    for store in (lives, looks):
+        await store.unfinished.live()
+    assert await lives.deliveries.claim("1", asked)
+    await asyncio.sleep(4)
+
+    assert await looks.unfinished.take_abandoned() == {}
+    await lives.unfinished.live()
+    assert await looks.unfinished.take_abandoned() == {}
+
+
+async def test_what_no_key_opens_is_forgotten(database: Database, asked: Asked) -> None:
+    async with process(database, Vault.generate_key()) as dead:
+        await dead.deliveries.claim("1", asked)
+    async with process(database) as other:
+        assert await given_up(other) == {"1": None}
+
+
+async def test_what_is_at_hand_is_kept_sealed(database: Database, store: Store, asked: Asked) -> None:
+    await store.deliveries.claim("1", asked)
+
+    rows = await database.read(lambda connection: connection.execute(text("select * from deliveries")).all())
+    assert "typed" not in str(rows)
+
+
+async def test_what_is_finished_while_the_database_is_away_is_noted_later(
+    database: Database, store: Store, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finished, "LATER", 0.2)
+    await store.deliveries.claim("1", asked)
+    await database.write(lambda connection: connection.execute(text("alter table deliveries rename to away")))
+
+    with Finished(store.unfinished).after("1"):
+        pass
+    await asyncio.sleep(0.4)
+    await database.write(lambda connection: connection.execute(text("alter table away rename to deliveries")))
+    await asyncio.sleep(0.6)
+
+    held = text("select count(*) from deliveries where holder is not null")
+    assert await database.read(lambda connection: connection.scalar(held)) == 0
