@@ -53,7 +53,7 @@ def _plain(default: object) -> str:
 
 
 def _used_commands() -> list[str]:
-    """What stands behind `issuebot` in code, less the names of Docker's image and container, and the user's."""
+    """What stands behind `issuebot` in code, where it isn't an image, a container, a volume or a user."""
     spans = _codes(re.sub(r"^```.*?^```$", "", TEXT, flags=re.DOTALL | re.MULTILINE))
     code = re.sub(r" \\\n *", " ", "\n".join([*_blocks("(?:sh|ini)"), *spans]))
     code = re.sub(r"(-u |--owner=|--volume )issuebot\S*|issuebot:/\S+", "", code)
