@@ -1,6 +1,7 @@
 """Socket Mode: the bot connects to Slack and is handed what people do over that connection."""
 
 import asyncio
+import logging
 from typing import Any
 
 import aiohttp
@@ -23,6 +24,7 @@ class SocketMode:
     def __init__(self, app: AsyncApp, token: SecretStr, slack: AsyncWebClient, answering: Answering) -> None:
         # Slack's class, which leaves some of its methods without types.
         self._client: Any = _Handler(app, token, slack, answering).client
+        self._client.logger.addFilter(_in_a_line)
         spent = aiohttp.TraceConfig()
         spent.on_request_start.append(self._forget_address)
         spent.freeze()
@@ -53,6 +55,13 @@ class SocketMode:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+def _in_a_line(record: logging.LogRecord) -> bool:
+    """A log filter: that no connection can be made is said every few seconds, so without the traceback."""
+    if record.getMessage().startswith("Failed to connect"):
+        record.exc_info = None
+    return True
 
 
 class _Handler(AsyncSocketModeHandler):

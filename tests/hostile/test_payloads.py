@@ -12,8 +12,10 @@ from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given
+from sqlalchemy import func, select
 
 from bot.slack import pauses, payloads, submission
+from bot.store.tables import DeliveryRow
 from tests.hostile.mutating import EXAMPLES, mutated, tried
 from tests.hostile.recording import Recorded, recordings, registered
 from tests.hostile.sending import FORM, post, signed
@@ -133,6 +135,19 @@ async def test_a_request_that_is_sent_again_as_it_was_does_nothing(office: Offic
 
     assert {answer.status for answer in answers} == {200}
     assert len(office.tracker.data.time_entries) == before + 1
+
+
+async def test_what_nobody_serves_is_not_taken_either(office: Office) -> None:
+    pressed = next(one for one in recordings() if one.name == "action:issue.show")
+    payload = fresh(office, pressed.at(office))
+    payload["actions"][0]["action_id"] = "retired.button"
+    content_type, body = as_sent(pressed, payload)
+
+    answer = await post(office, body, signed(office, body, content_type=content_type))
+
+    assert answer.status == 404
+    taken = select(func.count()).select_from(DeliveryRow)
+    assert await office.bot.database.read(lambda connection: connection.scalar(taken)) == 0
 
 
 async def test_memory_stays_as_it_is_whatever_comes(steadfast: Office, printed: io.StringIO) -> None:
