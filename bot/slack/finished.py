@@ -30,9 +30,13 @@ class Finished:
         try:
             yield
         finally:
-            self._deliveries.add(delivery)
-            if self._noting is None:
-                self._noting = asyncio.create_task(self._note())
+            self.add(delivery)
+
+    def add(self, delivery: str) -> None:
+        """The delivery is finished."""
+        self._deliveries.add(delivery)
+        if self._noting is None:
+            self._noting = asyncio.create_task(self._note())
 
     async def leave(self) -> None:
         """The process ends; what it didn't finish is told of by another one."""
