@@ -1,7 +1,7 @@
 """A bare Bolt app, the other side of commands: verify, acknowledge, ask the service, answer. Nothing else.
 
 It makes the requests to the service that the bot made for the same command: `REQUESTS` is a JSON object of
-them, by what was typed.
+them, by what was typed; by httpx, as most would, or by aiohttp, as the bot does, where `BY` says so.
 """
 
 import json
@@ -9,14 +9,15 @@ import os
 import re
 from typing import Any
 
+import aiohttp
 import httpx
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
 requests: dict[str, list[str]] = json.loads(os.environ["REQUESTS"])
-service = httpx.AsyncClient(
-    base_url=os.environ["SERVICE"], headers={"X-Service-API-Key": os.environ["SERVICE_KEY"]}
-)
+key = {"X-Service-API-Key": os.environ["SERVICE_KEY"]}
+by_httpx = httpx.AsyncClient(base_url=os.environ["SERVICE"], headers=key)
+by_aiohttp: list[aiohttp.ClientSession] = []
 app = AsyncApp(
     client=AsyncWebClient(token="xoxb-1-1-a", base_url=os.environ["SLACK"]),
     signing_secret=os.environ["SECRET"],
@@ -28,10 +29,20 @@ async def command(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) ->
     """Any command."""
     await ack()
     typed = f"{body['command']} {body['text']}".strip()
-    answers = [(await service.get(path)).json() for path in requests[typed]]
+    answers = [await answered(path) for path in requests[typed]]
     lines = [said for answer in answers for said in described(answer)]
     section = [{"type": "section", "text": {"type": "mrkdwn", "text": said}} for said in lines]
     await respond(text=lines[0], blocks=section, response_type="ephemeral")
+
+
+async def answered(path: str) -> Any:
+    """What the service answers."""
+    if os.environ["BY"] == "httpx":
+        return (await by_httpx.get(path)).json()
+    if not by_aiohttp:  # which wants to be made where the loop runs
+        by_aiohttp.append(aiohttp.ClientSession(headers=key))
+    async with by_aiohttp[0].get(os.environ["SERVICE"] + path) as answer:
+        return await answer.json()
 
 
 def described(answer: dict[str, Any]) -> list[str]:

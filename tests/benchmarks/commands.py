@@ -1,4 +1,7 @@
-"""Slash commands: their way through the bot, and their acknowledgement, against a bare Bolt app."""
+"""Slash commands: their way through the bot, and their acknowledgement, against a bare Bolt app.
+
+Two of them: one that asks the service by httpx, and, for what is left when that is the same, one by aiohttp.
+"""
 
 import json
 from collections import defaultdict
@@ -25,14 +28,14 @@ async def measure(scene: Scene, times: int) -> list[Row]:
                 await scene.seen()
                 await scene.slack.command(bot_url, typed)
             requests[typed] = (await scene.seen())[0]
-        bare, bare_url = await closing.enter_async_context(scene.bare(json.dumps(requests)))
-        for typed in COMMANDS:
-            for _ in range(WARM):
-                await scene.slack.command(bare_url, typed)
-        rows: list[Row] = []
-        for typed in COMMANDS:
-            rows += await _one(scene, typed, {bot_url: bot, bare_url: bare}, times)
-    return rows
+        sides = {bot_url: bot}
+        for by in ("httpx", "aiohttp"):
+            bare, bare_url = await closing.enter_async_context(scene.bare(json.dumps(requests), by))
+            sides[bare_url] = bare
+            for typed in COMMANDS:
+                for _ in range(WARM):
+                    await scene.slack.command(bare_url, typed)
+        return [row for typed in COMMANDS for row in await _one(scene, typed, sides, times)]
 
 
 async def _one(scene: Scene, typed: str, sides: dict[str, Side], times: int) -> list[Row]:
@@ -44,7 +47,7 @@ async def _one(scene: Scene, typed: str, sides: dict[str, Side], times: int) -> 
             await scene.seen()
             told[url] += [await scene.slack.command(url, typed) for _ in range(IN_A_ROW)]
             asked[url] += len((await scene.seen())[0])
-    ours, theirs = sides
+    ours, theirs, on_aiohttp = sides
     cpu = {url: seconds + sides[url].cpu for url, seconds in cpu.items()}
     done = {url: [each.answered * 1000 for each in told[url]] for url in sides}
     acknowledged = {url: [each.acknowledged * 1000 for each in told[url]] for url in sides}
@@ -55,4 +58,6 @@ async def _one(scene: Scene, typed: str, sides: dict[str, Side], times: int) -> 
         Row(f"{typed}: answered, median", median(done[ours]), median(done[theirs]), "ms", most=AIM),
         Row(f"{typed}: answered, 99 of 100", share(done[ours], 0.99), share(done[theirs], 0.99), "ms"),
         Row(f"{typed}: CPU", cpu[ours] / count * 1000, cpu[theirs] / count * 1000, "ms", most=AIM),
+        Row(f"{typed}: answered, and by aiohttp", median(done[ours]), median(done[on_aiohttp]), "ms"),
+        Row(f"{typed}: CPU, and by aiohttp", cpu[ours] / count * 1000, cpu[on_aiohttp] / count * 1000, "ms"),
     ]

@@ -48,7 +48,7 @@ class Scene:
             yield side, f"http://127.0.0.1:{port}"
 
     @asynccontextmanager
-    async def bare(self, requests: str) -> AsyncIterator[tuple[Side, str]]:
+    async def bare(self, requests: str, by: str = "httpx") -> AsyncIterator[tuple[Side, str]]:
         """The bare app, listening, and its address; `requests` are those that it makes, as JSON."""
         port = free_port()
         variables = {
@@ -57,6 +57,7 @@ class Scene:
             "SERVICE": self.service_url,
             "SERVICE_KEY": ANA.api_key,
             "REQUESTS": requests,
+            "BY": by,
             "PORT": str(port),
         }
         async with running(self.directory, "tests.benchmarks.bare", variables=variables) as side:
