@@ -19,16 +19,14 @@ from sqlalchemy import (
     and_,
     delete,
     exists,
-    func,
     select,
-    type_coerce,
     update,
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered
 from bot.store.engine import Database
-from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow, UtcDateTime
+from bot.store.tables import NOW, DigestIssueRow, DigestRow, DigestRunRow
 from bot.store.upsert import insert
 
 NOBODY = ""
@@ -95,8 +93,7 @@ class DigestRuns:
 
     async def now(self) -> datetime:
         """What time it is for all processes."""
-        statement = select(type_coerce(func.current_timestamp(), UtcDateTime))
-        return await self._database.read(lambda connection: connection.execute(statement).scalar_one())
+        return await self._database.read(lambda connection: connection.execute(NOW).scalar_one())
 
     async def due(self, now: datetime, limit: int) -> tuple[Digest, ...]:
         """The digests of one owner that are due, the longest due first: the owner of the one that is due the

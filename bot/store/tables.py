@@ -16,7 +16,10 @@ from sqlalchemy import (
     Integer,
     Text,
     column,
+    func,
+    select,
     table,
+    type_coerce,
 )
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -43,6 +46,10 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
+
+
+NOW = select(type_coerce(func.current_timestamp(), UtcDateTime))
+"""What time it is for all processes: by the database's clock."""
 
 
 class Table(DeclarativeBase):

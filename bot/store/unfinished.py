@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, Row, and_, bindparam, delete, exists, func, select, type_coerce, update
+from sqlalchemy import Connection, Row, and_, bindparam, delete, exists, select, update
 
 from bot.errors import StoredSecretError
 from bot.store.engine import Database, explained
 from bot.store.owner import Owner
-from bot.store.tables import DeliveryRow, ProcessRow, UtcDateTime, table_of
+from bot.store.tables import NOW, DeliveryRow, ProcessRow, table_of
 from bot.store.upsert import insert
 from bot.store.vault import Vault
 
@@ -107,14 +107,13 @@ class Unfinished:
         """Forgets processes that haven't been heard of for long."""
 
         def work(connection: Connection) -> None:
-            connection.execute(
-                delete(ProcessRow).where(ProcessRow.seen_at < _now(connection) - WORTH_TELLING)
-            )
+            now = connection.execute(NOW).scalar_one()
+            connection.execute(delete(ProcessRow).where(ProcessRow.seen_at < now - WORTH_TELLING))
 
         await self._database.write(work)
 
     def _live(self, connection: Connection) -> datetime:
-        now = _now(connection)
+        now = connection.execute(NOW).scalar_one()
         row = insert(self._database.dialect, ProcessRow).values(holder=self._holder, seen_at=now)
         connection.execute(row.on_conflict_do_update(index_elements=["holder"], set_={"seen_at": now}))
         before, self._heard_at = self._heard_at, time.monotonic()
@@ -131,11 +130,6 @@ class Unfinished:
         except (StoredSecretError, ValueError):
             pass
         return None
-
-
-def _now(connection: Connection) -> datetime:
-    """What time it is for all processes."""
-    return connection.execute(select(type_coerce(func.current_timestamp(), UtcDateTime))).scalar_one()
 
 
 def _bound(delivery: str) -> Owner:
