@@ -13,8 +13,10 @@
     │   ├── Refused             406, 409, 412, 422: with the service's own sentences
     │   ├── TooLarge            413: the request was too large for the service or a proxy before it
     │   ├── TooManyRequests     429: with the wait that was asked for
-    │   ├── ServiceBroken       5xx, an answer that is not the interface's, cut short, or too large
+    │   ├── ServiceBroken       5xx, an answer that is not the interface's, or cut short
+    │   │   └── AnswerTooLarge  an answer to a read that is larger than the limit
     │   ├── Unreachable         no connection was made: nothing was sent
+    │   │   └── NoFreeConnection    too many requests in flight: this one didn't get its turn in time
     │   ├── TimedOut            no answer in time, to a read
     │   ├── Redirected          3xx: an error, not a detour, so that no key travels along
     │   └── OutcomeUnknown      a write was sent and its answer never came: it may have happened
@@ -154,10 +156,24 @@ class ServiceBroken(ServiceError):
     )
 
 
+class AnswerTooLarge(ServiceBroken):
+    """The answer to a read is larger than the limit."""
+
+    template = "{service} sent more than I can read at once. Open it in {service} instead."
+
+
 class Unreachable(ServiceError):
     """No connection was made; nothing was sent."""
 
     template = "{service} can't be reached, so nothing was done: try again in a minute."
+
+
+class NoFreeConnection(Unreachable):
+    """All connections were in use for too long; nothing was sent."""
+
+    template = (
+        "I'm handling too many requests to {service} right now, so nothing was sent. Try again in a minute."
+    )
 
 
 class TimedOut(ServiceError):

@@ -84,6 +84,8 @@ QUIET = (
     "slack_sdk",
     "slack_bolt",
     "aiohttp.access",
+    "httpcore",
+    "httpx",
     "asyncio",
     "alembic",
     "apscheduler",

@@ -117,6 +117,8 @@ def test_logs_of_every_origin_are_struck_out_tracebacks_too(form: str) -> None:
         logging.getLogger("some.library").exception("with %s", "hush-hush")
     logging.getLogger("aiohttp.access").info("GET https://tracker.example.com/")
     logging.getLogger("slack_sdk.web").debug("a body")
+    logging.getLogger("httpx").info("HTTP Request: GET https://tracker.example.com/?subject=~x")
+    logging.getLogger("httpcore.http11").debug("headers with a key for tracker.example.com")
 
     written = stream.getvalue()
     assert "test.failed" in written

@@ -3,8 +3,6 @@
 from collections.abc import AsyncIterator, Sequence
 from http import HTTPStatus
 
-import aiohttp
-from multidict import CIMultiDictProxy
 from pydantic import SecretStr
 
 from bot import errors
@@ -22,9 +20,10 @@ async def check(settings: Settings, linked: Sequence[SecretStr]) -> AsyncIterato
     """Yields what is found of the service; `linked` are keys of which one should work, if there are any."""
     async with Client(settings.service_base_url, key_header=settings.service_api_key_header) as client:
         yield await _address(client)
-        yield await _accepted(client, settings, linked) or await _asked_for(settings)
-    if off := clock("the service's", await _date(settings)):
-        yield off
+        yield await _accepted(client, settings, linked) or await _asked_for(client, settings)
+        probe = await client.probe(SECONDS_TO_ANSWER)
+        if off := clock("the service's", probe.date if probe else None):
+            yield off
 
 
 async def _address(client: Client) -> Finding:
@@ -62,7 +61,7 @@ async def _accepted(client: Client, settings: Settings, linked: Sequence[SecretS
         return fine(name, f"keys are sent in {header}, and one that is linked works")
     if not linked:
         return None
-    finding = await _asked_for(settings)
+    finding = await _asked_for(client, settings)
     if not finding.fine:
         return finding
     many = (
@@ -72,34 +71,16 @@ async def _accepted(client: Client, settings: Settings, linked: Sequence[SecretS
     return wrong(name, f"{many}: {mend}")
 
 
-async def _asked_for(settings: Settings) -> Finding:
+async def _asked_for(client: Client, settings: Settings) -> Finding:
     """Redmine tells that it is one when it asks for a key, and it reads one header only."""
     name, header = "SERVICE_API_KEY_HEADER", settings.service_api_key_header
-    try:
-        status, headers = await _without_key(settings)
-    except (aiohttp.ClientError, TimeoutError):
+    probe = await client.probe(SECONDS_TO_ANSWER)
+    if probe is None:
         return wrong(name, "can't be checked while the service doesn't answer")
-    if "redmine" in headers.get("WWW-Authenticate", "").lower() and header.lower() != REDMINE_HEADER.lower():
+    if "redmine" in probe.authenticate.lower() and header.lower() != REDMINE_HEADER.lower():
         return wrong(name, f"{header} is not read by this service: set it to {REDMINE_HEADER}")
-    if status == HTTPStatus.FORBIDDEN:
+    if probe.status == HTTPStatus.FORBIDDEN:
         return wrong(name, f"is not looked at: {SWITCHED_OFF}")
-    if status != HTTPStatus.UNAUTHORIZED:
-        return wrong(name, f"the service doesn't ask for a key (status {status}): check its address")
+    if probe.status != HTTPStatus.UNAUTHORIZED:
+        return wrong(name, f"the service doesn't ask for a key (status {probe.status}): check its address")
     return fine(name, f"keys are sent in {header}")
-
-
-async def _date(settings: Settings) -> str | None:
-    try:
-        return (await _without_key(settings))[1].get("Date")
-    except (aiohttp.ClientError, TimeoutError):
-        return None
-
-
-async def _without_key(settings: Settings) -> tuple[int, CIMultiDictProxy[str]]:
-    url = f"{settings.service_base_url}/users/current.json"
-    timeout = aiohttp.ClientTimeout(total=SECONDS_TO_ANSWER)
-    async with (
-        aiohttp.ClientSession(timeout=timeout) as session,
-        session.get(url, allow_redirects=False) as answer,
-    ):
-        return answer.status, answer.headers

@@ -5,6 +5,7 @@ itself knows no key. What it asks and how an answer is read is in `wire`, how it
 """
 
 from collections.abc import AsyncGenerator, AsyncIterable, Collection, Mapping
+from http import HTTPStatus
 from types import TracebackType
 from typing import Literal, Self
 
@@ -16,7 +17,7 @@ from bot.service.beyond import Beyond
 from bot.service.conventions import PAGE, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
 from bot.service.models import Issue, Page, Project, TimeEntry, Upload, User
-from bot.service.transport import OnAnswer, Source, Timeouts, Transport
+from bot.service.transport import PROBE, Limits, OnAnswer, Probe, Source, Timeouts, Transport
 from bot.service.writes import (
     AttachmentChanges,
     NewIssue,
@@ -27,11 +28,12 @@ from bot.service.writes import (
     UserChanges,
 )
 
-__all__ = ["Client", "Timeouts"]
+__all__ = ["Client", "Limits", "Probe", "Timeouts"]
 
 ISSUES = "/issues.json"
 PROJECTS = "/projects.json"
 DEFAULT_TIMEOUTS = Timeouts()
+DEFAULT_LIMITS = Limits()
 
 
 class Client:
@@ -47,10 +49,10 @@ class Client:
         *,
         key_header: str = conventions.KEY_HEADER,
         timeout: Timeouts = DEFAULT_TIMEOUTS,
+        limits: Limits = DEFAULT_LIMITS,
         on_answer: OnAnswer | None = None,
     ) -> None:
-        self._timeouts = timeout
-        self._transport = Transport(base_url, key_header, timeout, on_answer)
+        self._transport = Transport(base_url, key_header, timeout, limits, on_answer)
         self.beyond = Beyond(self._transport)
 
     async def __aenter__(self) -> Self:
@@ -72,7 +74,12 @@ class Client:
 
     async def reachable(self) -> bool:
         """Whether the service answers at all, asked without a key and for a few seconds at most."""
-        return await self._transport.reachable(wire.path("users", "current"))
+        probe = await self.probe()
+        return probe is not None and probe.status < HTTPStatus.INTERNAL_SERVER_ERROR
+
+    async def probe(self, seconds: float = PROBE) -> Probe | None:
+        """How the service answers without a key; None when there is no answer in time."""
+        return await self._transport.probe(wire.path("users", "current"), seconds)
 
     # Users
 
@@ -177,8 +184,7 @@ class Client:
         """
         params = {} if filename is None else {"filename": filename}
         call = wire.Call("upload_file", "POST", "/uploads.json", params)
-        source = Source(content, size, self._timeouts.read)
-        return await self._transport.send(key, call, wire.one("upload", Upload), source)
+        return await self._transport.send(key, call, wire.one("upload", Upload), Source(content, size))
 
     async def update_attachment(self, key: SecretStr, attachment_id: int, changes: AttachmentChanges) -> None:
         """Change an attachment's name or description."""

@@ -1,34 +1,44 @@
-"""Sending a call and reading its answer: the only module of the service's that knows aiohttp.
+"""Sends a call to the service and reads its answer. The only module that imports httpx.
 
-Bounded in every way: connecting, each read, the whole call, the answer's size, the number of tries. Never
-follows a redirect, as the key would travel along. No error raised here holds a request, a header or a
-body, neither itself nor as its cause or context.
+Everything is bounded: waiting for a free connection, connecting, each read and write, the whole call, the size
+of the answer, and the number of attempts. Redirects are never followed, because the key would go with them.
+No error raised here holds a request, a header, or a body, neither itself nor in its cause or context.
 """
 
 import asyncio
+import ssl
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TypeVar
 from urllib.parse import urlencode
+from weakref import WeakValueDictionary
 
-import aiohttp
+import httpx
 import stamina
-from aiohttp import ClientHandlerType, ClientRequest, ClientResponse
 from pydantic import SecretStr
-from yarl import URL
 
-from bot.errors import ServiceBroken, ServiceError, TooManyRequests, Unauthorized, Unreachable, UserError
-from bot.service.wire import CONNECTION_BROKE, CUT_SHORT, GATEWAY, Answer, Call, Decoder
+from bot.errors import (
+    NoFreeConnection,
+    ServiceBroken,
+    ServiceError,
+    TooLarge,
+    TooManyRequests,
+    Unauthorized,
+    Unreachable,
+    UserError,
+)
+from bot.service.wire import CONNECTION_BROKE, CUT_SHORT, GATEWAY, NOT_JSON, TOO_LARGE, Answer, Call, Decoder
 
 T = TypeVar("T")
 NOTHING: Mapping[str, str] = {}
 
 OnAnswer = Callable[[str, int | None, float], None]
 
-LARGEST_ANSWER = 16 * 1024 * 1024
 ATTEMPTS = 3
 LONGEST_WAIT = 5.0  # a Retry-After beyond it is the person's to wait for
 PROBE = 3.0
@@ -37,51 +47,49 @@ KEY_QUOTED = (
     "Your API key is in what you typed, where others would read it: take it out, renew it under "
     "“My account” in {service}, then link your account anew with `/tracker link`."
 )
-CONNECTIONS = 50
-SECONDS_UNUSED = 4
-"""An idle connection is closed after these, as the service's own side closes it some time after."""
+KEEP_ALIVE = 4  # seconds; services usually close an idle connection after 5 or more
+PIECE = 64 * 1024
 
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Seconds: to connect, between two pieces of data, for a whole call with its tries, for an upload."""
+    """Seconds: to wait for a free connection, to connect, to read or write one piece, for a whole call with
+    its attempts; an upload has its own wait and its own total.
+    """
 
+    free: float = 5.0
     connect: float = 5.0
     read: float = 20.0
     total: float = 30.0
+    upload_free: float = 60.0
     upload: float = 600.0
 
 
+@dataclass(frozen=True)
+class Limits:
+    """Connections at a time for calls, for uploads, and for one person's uploads; bytes of an answer."""
+
+    calls: int = 50
+    uploads: int = 20
+    uploads_each: int = 3
+    answer: int = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True)
 class Source:
-    """An upload's content on its way: each piece is waited for within bounds, and so is whoever takes it;
-    the size said is kept to.
+    """The content of an upload, and its size if known."""
 
-    Raises ValueError when the content is longer or shorter than `size`, TimeoutError when no piece comes;
-    whatever was raised on the way is its `failure`. `taking` expires where a piece isn't taken in time.
-    """
+    content: AsyncIterable[bytes]
+    size: int | None
 
-    def __init__(self, content: AsyncIterable[bytes], size: int | None, patience: float) -> None:
-        self._content = content
-        self._patience = patience
-        self.size = size
-        self.failure: Exception | None = None
-        self.taking = asyncio.timeout(None)
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async for piece in self._bounded():
-                self.taking.reschedule(asyncio.get_running_loop().time() + self._patience)
-                yield piece
-                self.taking.reschedule(None)
-        except Exception as error:
-            self.failure = error
-            raise
-
-    async def _bounded(self) -> AsyncIterator[bytes]:
-        pieces = aiter(self._content)
+    async def pieces(self, timeout: float) -> AsyncGenerator[bytes, None]:  # noqa: ASYNC109 - for each piece
+        """The content. Raises TimeoutError when a piece doesn't come in time, ValueError when the content is
+        longer or shorter than its size, and what the content raises.
+        """
+        pieces = aiter(self.content)
         sent = 0
         while True:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(timeout):
                 piece = await anext(pieces, None)
             if piece is None:
                 break
@@ -94,31 +102,79 @@ class Source:
             raise ValueError("the content is shorter than its size")
 
 
+@dataclass(frozen=True)
+class Probe:
+    """How the service answers a request without a key."""
+
+    status: int
+    authenticate: str
+    date: str | None
+
+
+class Connections:
+    """Bounds the requests in flight, so that slow uploads leave room for everything else.
+
+    The bound is kept here and not by httpx's pool: a request that is canceled while it waits there can take
+    a connection with it for good.
+    """
+
+    def __init__(self, limits: Limits, timeouts: Timeouts) -> None:
+        self._calls = asyncio.Semaphore(limits.calls)
+        self._uploads = asyncio.Semaphore(limits.uploads)
+        self._each = limits.uploads_each
+        self._uploads_of: WeakValueDictionary[SecretStr, asyncio.Semaphore] = WeakValueDictionary()
+        self._timeouts = timeouts
+
+    @asynccontextmanager
+    async def one(self, call: Call, key: SecretStr, *, upload: bool) -> AsyncIterator[None]:
+        """A connection's place for this call. Raises NoFreeConnection."""
+        places = [self._calls]
+        if upload:
+            places = [self._uploads_of.setdefault(key, asyncio.Semaphore(self._each)), self._uploads]
+        async with AsyncExitStack() as held:
+            waiting = asyncio.timeout(self._timeouts.upload_free if upload else self._timeouts.free)
+            try:
+                async with waiting:
+                    for place in places:
+                        await held.enter_async_context(place)
+            except TimeoutError:
+                raise NoFreeConnection(call.method, call.path) from None
+            yield
+
+
 class Transport:
-    """Sends calls to one service. Raises ValueError for an address that isn't one."""
+    """Sends calls to one service. Raises ValueError for an address that can't be one."""
 
     def __init__(
-        self, base_url: str, key_header: str, timeouts: Timeouts, on_answer: OnAnswer | None = None
+        self,
+        base_url: str,
+        key_header: str,
+        timeouts: Timeouts,
+        limits: Limits,
+        on_answer: OnAnswer | None = None,
     ) -> None:
         self.base_url = _address(base_url)
         self._key_header = key_header
         self._timeouts = timeouts
+        self._limits = limits
         self._on_answer = on_answer
-
-    @cached_property
-    def _http(self) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=SECONDS_UNUSED),
-            cookie_jar=aiohttp.DummyCookieJar(),  # a session of the service's would be everybody's
+        self._connections = Connections(limits, timeouts)
+        self._http = httpx.AsyncClient(
+            verify=ssl.create_default_context(),  # the system's authorities; httpx would take its own list
+            trust_env=False,
+            follow_redirects=False,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # a session would be everybody's
             headers={"Accept": "application/json", "Accept-Encoding": "identity"},
-            timeout=aiohttp.ClientTimeout(connect=self._timeouts.connect, sock_read=self._timeouts.read),
-            middlewares=(_once,),
+            timeout=httpx.Timeout(timeouts.read, connect=timeouts.connect, pool=None),
+            limits=httpx.Limits(
+                max_connections=None, max_keepalive_connections=limits.calls, keepalive_expiry=KEEP_ALIVE
+            ),
+            event_hooks={"response": [_stay_here]},
         )
 
     async def aclose(self) -> None:
         """Close all connections."""
-        if "_http" in vars(self):
-            await self._http.close()
+        await self._http.aclose()
 
     async def send(self, key: SecretStr, call: Call, decode: Decoder[T], source: Source | None = None) -> T:
         """Send the call with this key and decode its answer; tried again where that is safe.
@@ -153,47 +209,42 @@ class Transport:
                 raise
         raise call.late(f"no answer in {total:g} s")
 
-    async def reachable(self, path: str) -> bool:
-        """Whether this path is answered without a key in a few seconds, by a status below 500."""
+    async def probe(self, path: str, seconds: float = PROBE) -> Probe | None:
+        """How this path is answered without a key; None when there is no answer in time."""
         try:
-            async with (
-                asyncio.timeout(PROBE),
-                self._http.get(self._url(path), allow_redirects=False) as answer,
-            ):
-                return answer.status < HTTPStatus.INTERNAL_SERVER_ERROR
-        except (aiohttp.ClientError, TimeoutError):
-            return False
+            async with asyncio.timeout(seconds), self._http.stream("GET", self._url(path)) as response:
+                headers = response.headers
+                return Probe(response.status_code, headers.get("WWW-Authenticate", ""), headers.get("Date"))
+        except (httpx.HTTPError, TimeoutError):
+            return None
 
     async def _attempt(self, key: SecretStr, call: Call, source: Source | None) -> Answer:
-        began = time.monotonic()
-        status: int | None = None
-        taking = asyncio.timeout(None)
-        if source is not None:
-            source.taking = taking
-        try:
-            async with (
-                taking,
-                self._http.request(
+        async with self._connections.one(call, key, upload=source is not None), AsyncExitStack() as opened:
+            began = time.monotonic()
+            status: int | None = None
+            content: AsyncIterable[bytes] | bytes | None = call.body
+            if source is not None:
+                content = await opened.enter_async_context(aclosing(source.pieces(self._timeouts.read)))
+            try:
+                async with self._http.stream(
                     call.method,
                     self._url(call.path, call.params),
                     headers=self._headers(key, call, source),
-                    data=source if source is not None else call.body,
-                    allow_redirects=False,
-                ) as response,
-            ):
-                status = response.status
-                return await _answer(response)
-        except (aiohttp.ClientError, TimeoutError) as error:
-            failure = _failure(call, error)
-        finally:
-            if self._on_answer is not None:
-                self._on_answer(call.operation, status, time.monotonic() - began)
-        # Outside the handler: aiohttp's errors may hold the request with the key in its headers.
-        raise (source and source.failure) or failure
+                    content=content,
+                ) as response:
+                    status = response.status_code
+                    return await _answer(response, self._limits.answer)
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                failure = _failure(call, error)
+            finally:
+                if self._on_answer is not None:
+                    self._on_answer(call.operation, status, time.monotonic() - began)
+        # Outside the handler: httpx's errors hold the request with the key in its headers.
+        raise failure
 
-    def _url(self, path: str, params: Mapping[str, str] = NOTHING) -> URL:
+    def _url(self, path: str, params: Mapping[str, str] = NOTHING) -> str:
         query = f"?{urlencode(params)}" if params else ""
-        return URL(f"{self.base_url}{path}{query}", encoded=True)
+        return f"{self.base_url}{path}{query}"
 
     def _headers(self, key: SecretStr, call: Call, source: Source | None) -> dict[str, str]:
         headers = {self._key_header: key.get_secret_value()}
@@ -206,52 +257,64 @@ class Transport:
         return headers
 
 
-class _Broke(aiohttp.ClientError):
-    """The connection broke, and nobody knows what the service has done."""
+async def _stay_here(response: httpx.Response) -> None:
+    """Drops a redirect's target, which httpx would parse even where it doesn't follow: it may be malformed."""
+    response.headers.pop("Location", None)
 
 
-async def _once(request: ClientRequest, send: ClientHandlerType) -> ClientResponse:
-    """Sends a request once: aiohttp would repeat reads and PUTs whose connection broke."""
-    try:
-        return await send(request)
-    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
-        raise
-    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
-        pass
-    raise _Broke
-
-
-async def _answer(response: ClientResponse) -> Answer:
+async def _answer(response: httpx.Response, largest: int) -> Answer:
     pieces: list[bytes] = []
     size = 0
     flaw = ""
     try:
-        async for piece in response.content.iter_any():
+        async for piece in _unpacked(response):
             size += len(piece)
-            if size > LARGEST_ANSWER:
-                flaw = "the answer is too large"
+            if size > largest:
+                flaw = TOO_LARGE
                 break
             pieces.append(piece)
-    except TimeoutError:
+    except httpx.TimeoutException:
         raise
-    except aiohttp.ClientError:
+    except (httpx.HTTPError, zlib.error):
         flaw = CUT_SHORT
     body = b"" if flaw else b"".join(pieces)
-    return Answer(response.status, body, flaw, response.headers.get("Retry-After"))
+    return Answer(response.status_code, body, flaw, response.headers.get("Retry-After"))
 
 
-def _failure(call: Call, error: aiohttp.ClientError | TimeoutError) -> ServiceError:
-    if isinstance(error, aiohttp.ClientConnectorError):
+async def _unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The body in bounded pieces, also where something in between compressed it although we ask it not to:
+    httpx would unpack each received piece at once, to a thousand times its size.
+
+    Raises zlib.error for what isn't compressed as it says, or not all there.
+    """
+    if response.headers.get("Content-Encoding", "identity").lower() == "identity":
+        async for piece in response.aiter_raw():
+            yield piece
+        return
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip or deflate, by their headers
+    async for packed in response.aiter_raw():
+        while packed and not unpack.eof:
+            yield unpack.decompress(packed, PIECE)
+            packed = unpack.unconsumed_tail
+        if unpack.eof:
+            return
+    raise zlib.error
+
+
+def _failure(call: Call, error: httpx.HTTPError | httpx.InvalidURL) -> ServiceError:
+    if isinstance(error, httpx.InvalidURL):  # the only way to get there is a query beyond all measure
+        return TooLarge(call.method, call.path)
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return Unreachable(call.method, call.path, None, str(error)[:200] or type(error).__name__)
-    if isinstance(error, aiohttp.ConnectionTimeoutError):  # whose words are the whole address, with its query
-        return Unreachable(call.method, call.path, None, "not connected in time")
-    if isinstance(error, TimeoutError):
+    if isinstance(error, httpx.TimeoutException):
         return call.late(type(error).__name__)
     return call.broken(CONNECTION_BROKE)
 
 
 def _again(call: Call, error: Exception) -> bool | float:
     """Whether to try again, or after how many seconds."""
+    if isinstance(error, NoFreeConnection):
+        return False
     if isinstance(error, Unreachable):
         return True
     if call.writes:
@@ -261,7 +324,7 @@ def _again(call: Call, error: Exception) -> bool | float:
             return True
         return error.retry_after if error.retry_after <= LONGEST_WAIT else False
     return isinstance(error, ServiceBroken) and (
-        error.status in GATEWAY or error.detail in (CUT_SHORT, CONNECTION_BROKE)
+        error.status in GATEWAY or error.detail in (CUT_SHORT, CONNECTION_BROKE, NOT_JSON)
     )
 
 
@@ -278,16 +341,9 @@ def _quoted(key: SecretStr, call: Call) -> bool:
 def _address(base_url: str) -> str:
     problem = "the service's address must be http(s)://host, with a path if it has one, and nothing else"
     try:
-        url = URL(base_url.strip())
-    except ValueError:
+        url = httpx.URL(base_url.strip())
+    except httpx.InvalidURL:
         raise ValueError(problem) from None
-    if (
-        url.scheme not in ("http", "https")
-        or not url.host
-        or url.user
-        or url.password
-        or url.query_string
-        or url.fragment
-    ):
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
         raise ValueError(problem)
     return str(url).rstrip("/")

@@ -4,7 +4,6 @@ A `Call` is a request without address and key, an `Answer` what came back. A dec
 value or raises the ServiceError that the answer stands for.
 """
 
-import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from bot.errors import (
+    AnswerTooLarge,
     Forbidden,
     NotFound,
     OutcomeUnknown,
@@ -39,6 +39,8 @@ M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
 CUT_SHORT = "the answer was cut short"
+NOT_JSON = "the answer is not JSON"
+TOO_LARGE = "the answer is too large"
 CONNECTION_BROKE = "the connection broke"
 SENTENCES, SENTENCE = 20, 500
 GATEWAY = frozenset({502, 503, 504})  # said by whatever stands in front of the service
@@ -61,7 +63,8 @@ class Call:
 
     def broken(self, detail: str, status: int | None = None) -> ServiceError:
         """The error for an answer that can't be used: a write may have happened all the same."""
-        return (OutcomeUnknown if self.writes else ServiceBroken)(self.method, self.path, status, detail)
+        kind = AnswerTooLarge if detail == TOO_LARGE else ServiceBroken
+        return (OutcomeUnknown if self.writes else kind)(self.method, self.path, status, detail)
 
     def late(self, detail: str = "") -> ServiceError:
         """The error for an answer that didn't come in time."""
@@ -223,10 +226,13 @@ def _object(call: Call, answer: Answer) -> dict[str, object]:
     if answer.flaw:
         raise call.broken(answer.flaw, answer.status)
     content: object = None
-    with contextlib.suppress(ValueError):
+    flaw = "the answer is not the interface's JSON"
+    try:
         content = from_json(answer.body)
+    except ValueError:
+        flaw = NOT_JSON
     if not isinstance(content, dict):
-        raise call.broken("the answer is not the interface's JSON", answer.status)
+        raise call.broken(flaw, answer.status)
     return content
 
 

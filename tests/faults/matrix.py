@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
-import aiohttp
-
 from bot import errors
 from bot.service.transport import Timeouts
 from tests.faults import secrets
@@ -42,7 +40,7 @@ LONGEST = 20.0
 SENTENCES = re.compile(
     "|".join(
         re.escape(re.split("[:,]", kind.template.replace("{service}", "Tracker"))[0])
-        for kind in errors.ServiceError.__subclasses__()
+        for kind in (*errors.ServiceError.__subclasses__(), errors.AnswerTooLarge, errors.NoFreeConnection)
         if kind.template != errors.ServiceError.template
     )
     + "|Tracker refused that|Tracker is asking us to slow down|lost on the way to Tracker: try again"
@@ -239,7 +237,7 @@ class Matrix:
         """
         transport = self.scene.office.bot.client._transport
         transport._timeouts = timeouts
-        transport._http._timeout = aiohttp.ClientTimeout(sock_read=timeouts.read)
+        transport._http.timeout = timeouts.read
 
     def _forget(self) -> None:
         """Let the bot remember nothing of what the service said before."""

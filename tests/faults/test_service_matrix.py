@@ -20,7 +20,7 @@ from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import socket, triggers
 from bot.sandbox.workspace.api import rates
-from bot.service import transport
+from bot.service.client import Limits
 from bot.slack import handling, pacing, pauses, submission
 from bot.slack.listeners import accounts
 from bot.slack.listeners import timelog as time_listeners
@@ -48,7 +48,6 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Whatever waits, the bot or Slack's rates, waits for a moment only."""
     for usecase in (assigning, files, issues, projects, timelog):
         monkeypatch.setattr(usecase, "LOOKS", (0.01, 0.02))
-    monkeypatch.setattr(transport, "LARGEST_ANSWER", OVERSIZED)
     monkeypatch.setattr(submission, "PATIENCE", 0.5)
     monkeypatch.setattr(submission, "TAKEN_IN", 0.1)
     monkeypatch.setattr(accounts, "TAKEN_IN", 0.1)
@@ -74,6 +73,7 @@ async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
     await wire.up()
     office = Office(directory, service_url=wire.url)
     await office.open()
+    office.bot.client._transport._limits = Limits(answer=OVERSIZED)
     try:
         yield Matrix(Scene(office, service), wire)
     finally:
