@@ -4,6 +4,7 @@
     ├── UserError               what a person typed or chose can't be used; says what to do instead
     │   ├── NotLinked           no key is known for this Slack user
     │   │   └── KeyRejected     the key that was known has just stopped working; said once
+    │   ├── AccountChanged      the person linked another account while this was going on
     │   └── StoredTextError     what was kept for a person can't be opened with the keys at hand
     ├── ServiceError            something between the bot and the service; has method, path and status
     │   ├── Unauthorized        401: the key is missing, wrong, locked, or became an anonymous visitor
@@ -59,6 +60,13 @@ class KeyRejected(NotLinked):
     def sentence(self, service: str) -> str:
         """What happened; the button to link anew stands below it."""
         return f"{service} no longer accepts your API key, so I've forgotten it: link your account anew."
+
+
+class AccountChanged(UserError):
+    """The person linked another account while something was done for the one before."""
+
+    def __init__(self) -> None:
+        super().__init__("You've linked another {service} account meanwhile, so I stopped. Try again.")
 
 
 class StoredTextError(UserError):

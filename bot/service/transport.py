@@ -1,8 +1,8 @@
 """Sends a call to the service and reads its answer. The only module that imports httpx.
 
-Everything is bounded: waiting for a free connection, connecting, each read and write, the whole call, the size
-of the answer, and the number of attempts. Redirects are never followed, because the key would go with them.
-No error raised here holds a request, a header, or a body, neither itself nor in its cause or context.
+Everything is bounded: waiting for a free connection, connecting, each read and write, the whole call, the
+size of the answer, and the number of attempts. Redirects are never followed, because the key would go with
+them. No error raised here holds a request, a header, or a body, neither itself nor in its cause or context.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import zlib
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
-from http import HTTPStatus
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TypeVar
 from urllib.parse import urlencode
@@ -160,7 +160,7 @@ class Transport:
         self._on_answer = on_answer
         self._connections = Connections(limits, timeouts)
         self._http = httpx.AsyncClient(
-            verify=ssl.create_default_context(),  # the system's authorities; httpx would take its own list
+            verify=_authorities(),
             trust_env=False,
             follow_redirects=False,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # a session would be everybody's
@@ -257,8 +257,14 @@ class Transport:
         return headers
 
 
+@cache
+def _authorities() -> ssl.SSLContext:
+    """The system's certificate authorities, with a company's own among them: httpx brings another list."""
+    return ssl.create_default_context()
+
+
 async def _stay_here(response: httpx.Response) -> None:
-    """Drops a redirect's target, which httpx would parse even where it doesn't follow: it may be malformed."""
+    """Drops a redirect's target: httpx parses it even if it doesn't follow it, and it may be malformed."""
     response.headers.pop("Location", None)
 
 
@@ -292,7 +298,8 @@ async def _unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
             yield piece
         return
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip or deflate, by their headers
-    async for packed in response.aiter_raw():
+    async for piece in response.aiter_raw():
+        packed = piece
         while packed and not unpack.eof:
             yield unpack.decompress(packed, PIECE)
             packed = unpack.unconsumed_tail

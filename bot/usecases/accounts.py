@@ -4,6 +4,7 @@ A key may stop working silently: lists then answer as an anonymous visitor would
 verified with `GET /users/current.json` for every piece of work: just before a write, after what was read.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pydantic import SecretStr
 
 from bot.errors import (
+    AccountChanged,
     Forbidden,
     KeyRejected,
     NotLinked,
@@ -43,9 +45,11 @@ class Session:
 class Accounts:
     """Links between Slack users and the service's users."""
 
-    def __init__(self, client: Client, store: Store) -> None:
+    def __init__(self, client: Client, store: Store, *, second_look: float = 0.5) -> None:
+        """`second_look` is the pause in seconds before a refused key is checked again."""
         self._client = client
         self._store = store
+        self._second_look = second_look
 
     async def link(self, owner: Owner, key: SecretStr) -> User:
         """Verify a key and remember it as `owner`'s; the user whose key it is.
@@ -77,6 +81,16 @@ class Accounts:
         user = await self._verify(link)
         return Session(owner, link.key, user.id, full_name(user))
 
+    async def reverified(self, session: Session) -> Session:
+        """The session to write with after a long wait: the same account, with the key it is linked by now.
+
+        Raises AccountChanged, NotLinked, KeyRejected, ServiceError.
+        """
+        now = await self.writing(session.owner)
+        if now.user_id != session.user_id:
+            raise AccountChanged
+        return now
+
     @asynccontextmanager
     async def reading(self, owner: Owner) -> AsyncIterator[Session]:
         """A session for reads, verified after the last of them: leaving it raises KeyRejected if the key is
@@ -103,11 +117,22 @@ class Accounts:
         return link
 
     async def _verify(self, link: Link) -> User:
+        """Whose key it is, checked twice before the key is forgotten: a proxy may have refused it once.
+
+        Raises AccountChanged if the person has linked another account meanwhile.
+        """
         try:
-            return await self._whose(link.key)
+            user = await self._whose(link.key)
         except Unauthorized:
-            removed = await self._store.links.delete_if_key(link.owner, link.key)
-            raise (KeyRejected() if removed else NotLinked()) from None
+            await asyncio.sleep(self._second_look)
+            try:
+                user = await self._whose(link.key)
+            except Unauthorized:
+                removed = await self._store.links.delete_if_key(link.owner, link.key)
+                raise (KeyRejected() if removed else NotLinked()) from None
+        if (await self._link(link.owner)).user_id != link.user_id:
+            raise AccountChanged
+        return user
 
     async def _whose(self, key: SecretStr) -> User:
         """Whose key it is: everybody may ask that. Raises SwitchedOff, Unauthorized, other ServiceErrors."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import structlog
 
-from bot.errors import NotFound, NotLinked, OutcomeUnknown, Refused, ServiceError, UserError
+from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.service.client import Client
 from bot.service.models import Attachment
 from bot.service.writes import AttachmentChanges, IssueChanges, UploadInput
@@ -62,7 +62,7 @@ class Files:
         try:
             uploads = await self.upload(session, load)
             if uploads:
-                await self._accounts.writing(owner)  # anew: files may take minutes
+                session = await self._accounts.reverified(session)  # files may take minutes
                 await self._put(session, number, load)
         finally:
             kept = (State.ATTACHING, State.ATTACHED, State.UNSURE)
@@ -212,11 +212,11 @@ class Files:
             if not load.in_state(State.ATTACHING):
                 return
         try:
-            await self._accounts.writing(session.owner)
+            session = await self._accounts.reverified(session)
             await self._change(session, number, load.in_state(State.ATTACHING))
         except Refused:
             await self._look(session, number, load)
-        except (ServiceError, NotLinked):
+        except (ServiceError, UserError):
             pass
         unsure = LostFile("I couldn't learn whether it was attached: “Retry” looks before it sends anything")
         for one in load.in_state(State.ATTACHING):

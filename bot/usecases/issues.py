@@ -11,7 +11,7 @@ from decimal import Decimal
 import structlog
 from pydantic import BaseModel, ConfigDict
 
-from bot.errors import NotLinked, OutcomeUnknown, ServiceError, UserError
+from bot.errors import OutcomeUnknown, ServiceError, UserError
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.models import Child, Issue, Project, Ref
@@ -247,10 +247,10 @@ class Issues:
         if attempted_at:
             if found := await self._own(session, new, attempted_at):
                 return found
-            await self._accounts.writing(session.owner)
+            session = await self._accounts.reverified(session)
         if upload and (uploads := await upload(session)):
             new = new.model_copy(update={"uploads": uploads})
-            await self._accounts.writing(session.owner)  # anew: files may take minutes
+            session = await self._accounts.reverified(session)  # files may take minutes
         started = datetime.now(UTC)
         try:
             return await self._client.create_issue(session.key, new)
@@ -264,8 +264,8 @@ class Issues:
 
     async def _again(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
         """With upload tokens, which are good once, the same create can't make a second issue."""
-        with suppress(ServiceError, NotLinked):
-            await self._accounts.writing(session.owner)
+        with suppress(ServiceError, UserError):
+            session = await self._accounts.reverified(session)
             return await self._client.create_issue(session.key, new)
         with suppress(ServiceError):
             return await self._own(session, new, since)

@@ -128,7 +128,7 @@ class Projects:
         if attempted_at:
             if found := await self._made_since(session, draft, attempted_at):
                 return found
-            session = await self._accounts.writing(owner)
+            session = await self._accounts.reverified(session)
         started = datetime.now(UTC)
         new = NewProject(
             name=draft.name,

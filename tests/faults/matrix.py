@@ -40,7 +40,7 @@ LONGEST = 20.0
 SENTENCES = re.compile(
     "|".join(
         re.escape(re.split("[:,]", kind.template.replace("{service}", "Tracker"))[0])
-        for kind in (*errors.ServiceError.__subclasses__(), errors.AnswerTooLarge, errors.NoFreeConnection)
+        for kind in [*errors.ServiceError.__subclasses__(), errors.AnswerTooLarge, errors.NoFreeConnection]
         if kind.template != errors.ServiceError.template
     )
     + "|Tracker refused that|Tracker is asking us to slow down|lost on the way to Tracker: try again"

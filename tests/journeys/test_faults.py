@@ -346,6 +346,13 @@ async def test_a_key_that_is_only_refused_for_a_write_stays_linked(ana: Person, 
     assert "issues*" in text_of(await ana.ask("/issues"))
 
 
+async def test_a_key_that_is_refused_once_stays_linked(ana: Person, wire: Wire) -> None:
+    wire.fail("refuse the key")
+
+    assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
+    assert len(wire.heal()) == 2
+
+
 async def test_a_key_that_dies_between_the_check_and_the_write_is_said(
     ana: Person, wire: Wire, service: Tracker
 ) -> None:

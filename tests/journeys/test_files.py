@@ -339,6 +339,40 @@ class TestOnABadWire:
         assert "may have been done or not" in text_of(await ana.form_saying("New issue", "not"))
         assert wire.asked.count("POST /issues.json") == 1
 
+    async def test_files_stop_when_another_account_is_linked_meanwhile(
+        self, office: Office, ana: Person, wire: Wire, service: Tracker
+    ) -> None:
+        form, file = await self.form(ana)
+        await self.relinked_during_upload(office, ana, wire, form, {"Files": [file]})
+
+        await ana.form_saying("Attach files", "linked another Tracker account meanwhile")
+        assert names(service) == []
+
+    async def test_an_issue_with_files_stops_when_another_account_is_linked(
+        self, office: Office, ana: Person, wire: Wire, service: Tracker
+    ) -> None:
+        count = len(service.data.issues)
+        await ana.shortcut("issue_from_message", await shared(ana, ("a.csv", b"a"), text="Wrong numbers"))
+        form = await ana.form("New issue")
+        await self.relinked_during_upload(office, ana, wire, form, {"Project": "Web Shop"})
+
+        await ana.form_saying("New issue", "linked another Tracker account meanwhile")
+        assert len(service.data.issues) == count
+
+    async def relinked_during_upload(
+        self, office: Office, ana: Person, wire: Wire, form: JSON, typed: JSON
+    ) -> None:
+        wire.heal()
+        wire.faults, wire.seconds = ["slow"], 20
+        await ana.submit(form, typed)
+
+        async def uploading() -> bool:
+            return "POST /uploads.json" in wire.asked
+
+        await until(uploading)
+        await office.link(ana.user_id, KEYS["ben"])
+        wire.released.set()
+
     async def test_what_was_attached_though_the_answer_was_lost_is_not_attached_again(
         self, ana: Person, wire: Wire, service: Tracker
     ) -> None:

@@ -9,6 +9,7 @@ from bot.sandbox.tracker.server import Tracker
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until, values_of
 from tests.journeys.wire import FULL, Wire
+from tests.people import KEYS
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
 UNKNOWN = "it may have been done or not"
@@ -58,6 +59,26 @@ async def test_time_that_can_not_be_found_is_said_to_be_unknown_and_not_sent_aga
     assert UNKNOWN in said
     assert "You entered 1 h 30 min: Pairing." in said
     assert f"Look at #{issue.id}" in said
+    assert len(service.data.time_entries) == count
+
+
+async def test_time_is_not_logged_when_another_account_is_linked_meanwhile(
+    ana: Person, wire: Wire, service: Tracker, issue: Issue
+) -> None:
+    count = len(service.data.time_entries)
+    wire.seconds = 20
+    wire.fail("slow")
+
+    await ana.command(f"/timelog {issue.id} 20m activity:design")
+
+    async def asked() -> bool:
+        return bool(wire.asked)
+
+    await until(asked)
+    await ana.office.link(ana.user_id, KEYS["ben"])
+    wire.released.set()
+
+    await answer(ana, "linked another Tracker account meanwhile")
     assert len(service.data.time_entries) == count
 
 

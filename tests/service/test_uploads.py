@@ -1,13 +1,14 @@
 """Files on their way to the service."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 from pydantic import SecretStr
 
-from bot.errors import Refused
-from bot.service.client import Client
-from tests.service.scripted import Service
+from bot.errors import NoFreeConnection, Refused
+from bot.service.client import Client, Limits, Timeouts
+from tests.service.scripted import Asked, Reply, Service
 
 
 async def test_an_upload_streams_with_its_size(client: Client, service: Service, key: SecretStr) -> None:
@@ -67,3 +68,81 @@ async def pieces(*content: bytes | Exception) -> AsyncIterator[bytes]:
         if isinstance(piece, Exception):
             raise piece
         yield piece
+
+
+def slow(service: Service, *logins: str) -> None:
+    """Have the service keep silent about uploads, of these people only if any are named."""
+
+    async def answer(asked: Asked) -> Reply:
+        if not asked.path.endswith("/uploads.json"):
+            return Reply(body={"user": {"id": 1}})
+        if not logins or asked.headers["X-Service-API-Key"] in logins:
+            await service.stopped.wait()
+        return Reply(201, {"upload": {"id": 9, "token": "9.abc"}})
+
+    service.handle = answer
+
+
+async def under_way(service: Service, count: int) -> None:
+    """Wait until the service has that many requests."""
+    async with asyncio.timeout(20):
+        while len(service.asked) < count:
+            await asyncio.sleep(0.01)
+
+
+async def test_slow_uploads_leave_room_for_everything_else(service: Service, key: SecretStr) -> None:
+    slow(service)
+    async with Client(service.url) as client, asyncio.TaskGroup() as group:
+        uploads = [
+            group.create_task(client.upload_file(SecretStr(f"person-{n // 3}"), pieces(b"one")))
+            for n in range(51)
+        ]
+        await under_way(service, Limits().uploads)
+
+        assert (await client.get_user(key)).id == 1
+        for upload in uploads:
+            upload.cancel()
+
+
+async def test_one_persons_uploads_leave_room_for_others(service: Service) -> None:
+    slow(service, "ana")
+    async with (
+        Client(service.url, limits=Limits(uploads=4, uploads_each=2)) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        anas = [group.create_task(client.upload_file(SecretStr("ana"), pieces(b"one"))) for _ in range(9)]
+        await under_way(service, 2)
+
+        assert (await client.upload_file(SecretStr("ben"), pieces(b"two"))).id == 9
+        assert sum(asked.headers["X-Service-API-Key"] == "ana" for asked in service.asked) == 2
+        for upload in anas:
+            upload.cancel()
+
+
+async def test_no_free_connection_has_its_own_error(service: Service, key: SecretStr) -> None:
+    slow(service)
+    async with (
+        Client(service.url, timeout=Timeouts(upload_free=0.2), limits=Limits(uploads=1)) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        first = group.create_task(client.upload_file(SecretStr("ana"), pieces(b"one")))
+        await under_way(service, 1)
+
+        with pytest.raises(NoFreeConnection) as caught:
+            await client.upload_file(key, pieces(b"two"))
+        first.cancel()
+
+    assert len(service.asked) == 1
+    assert caught.value.sentence("Tracker") == (
+        "I'm handling too many requests to Tracker right now, so nothing was sent. Try again in a minute."
+    )
+
+
+async def test_canceled_uploads_make_room(service: Service, key: SecretStr) -> None:
+    slow(service, "ana")
+    async with Client(service.url, limits=Limits(uploads=1)) as client:
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(client.upload_file(SecretStr("ana"), pieces(b"one")), 0.2)
+
+        assert (await client.upload_file(key, pieces(b"two"))).id == 9
