@@ -3,11 +3,13 @@
 import asyncio
 import re
 from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
 import pytest
 from sqlalchemy import Connection, text, update
 from structlog.testing import capture_logs
+from yarl import URL
 
 from bot import app
 from bot.app_check import check
@@ -66,6 +68,19 @@ async def test_without_a_database_there_is_a_sentence_too(company: Company, slac
     await company.bot.database.write(drop)
 
     assert "I can't reach my memory" in await company.ask(ONE.of_user("U1"), "whoami")
+
+
+async def test_only_a_workspaces_id_passes_into_slacks_address(company: Company, slack: Slack) -> None:
+    async def installing(team: str) -> tuple[int, str]:
+        url = f"http://127.0.0.1:{company.port}/slack/install?team={team}"
+        async with slack.http.get(URL(url, encoded=True), allow_redirects=False) as answer:
+            return answer.status, answer.headers.get("Location", "")
+
+    for team in ("T0HARBOR01", "E9"):
+        status, location = await installing(team)
+        assert (status, parse_qs(urlsplit(location).query)["team"]) == (302, [team])
+    hostile = ("", "T1%26user_scope=admin", "T1%0D%0AX-Smuggled:1", "t1", "T1&team=T1%26user_scope=admin")
+    assert [await installing(team) for team in hostile] == [(400, "")] * len(hostile)
 
 
 async def test_the_pages_say_what_happened_and_show_nothing_as_markup(company: Company, slack: Slack) -> None:
