@@ -81,7 +81,9 @@ class Handling:
 
         return bolt_listener
 
-    def settling(self, name: str, listener: Listener) -> Callable[[JSON, AsyncWebClient], Awaitable[BoltResponse]]:
+    def settling(
+        self, name: str, listener: Listener
+    ) -> Callable[[JSON, AsyncWebClient], Awaitable[BoltResponse]]:
         """For events that must not be lost: acknowledged once the listener succeeds, else Slack repeats them.
 
         It is a Bolt middleware, since Bolt acknowledges an event before it runs the listener.
@@ -351,9 +353,7 @@ KEPT_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_pro
 
 
 def kept_of(body: JSON) -> JSON:
-    """What is needed to carry a payload out later: no tokens, no triggers, no secret fields, nothing about other
-    people.
-    """
+    """What is needed to carry a payload out later: no tokens, triggers or secrets, nothing about others."""
     kept = {key: body[key] for key in KEPT if key in body}
     kept.pop("view", None)
     if view := modal(body):

@@ -14,7 +14,7 @@ V = TypeVar("V")
 PAUSE = 0.5
 REMEMBERED = 500
 OWN_UPDATES = 50
-"""How many of its own updates the bot knows of each form: what people do meanwhile names one of the latest."""
+"""How many of its own updates of a form the bot remembers: actions in flight name one of the latest."""
 
 
 class Pauses:

@@ -104,7 +104,7 @@ EVENTS: dict[str, Listener] = {
     "team_access_revoked": uninstalled.team_access_revoked,
 }
 SETTLED = frozenset({"app_uninstalled", "team_access_revoked"})
-"""Events that are acknowledged only once they are dealt with, so that Slack sends them again where that fails."""
+"""Events that are acknowledged only after their listener succeeds, so that Slack repeats those that fail."""
 FORMS: dict[str, Submission] = {
     "issue.create": issue_form.submit,
     "search": search.submit,

@@ -45,11 +45,15 @@ async def test_a_new_sqlite_database_is_its_owners_alone(tmp_path: Path) -> None
     before = os.umask(0)
     try:
         async with opened(tmp_path / "bot.db"):
-            modes = {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.iterdir()}
+            found = modes(tmp_path)
     finally:
         os.umask(before)
 
-    assert modes == {"bot.db": "0o600", "bot.db-wal": "0o600", "bot.db-shm": "0o600"}
+    assert found == {"bot.db": "0o600", "bot.db-wal": "0o600", "bot.db-shm": "0o600"}
+
+
+def modes(directory: Path) -> dict[str, str]:
+    return {file.name: oct(file.stat().st_mode & 0o777) for file in directory.iterdir()}
 
 
 async def test_replicas_that_start_together_migrate_once(url: str) -> None:

@@ -66,6 +66,8 @@ class Slack:
     """The tokens that are good."""
     refresh: dict[str, Place] = field(default_factory=dict)
     codes: dict[str, Place] = field(default_factory=dict)
+    scopes: set[str] = field(default_factory=lambda: set(SCOPES))
+    """What every token is good for."""
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     async def up(self) -> None:
@@ -204,7 +206,7 @@ class Slack:
                 more = {"ts": f"{next(self._numbers)}.0"}
             case _:
                 more = {"view": {"id": f"V{next(self._numbers)}"}}
-        return web.json_response({"ok": True, **more})
+        return web.json_response({"ok": True, **more}, headers={"X-OAuth-Scopes": ",".join(self.scopes)})
 
     def _access(self, request: web.Request, given: dict[str, Any]) -> web.StreamResponse:
         pair = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()

@@ -262,15 +262,27 @@ async def test_readiness_and_check_tell_how_the_workspaces_do(company: Company, 
     for place in (ONE, GROUP):
         await slack.install(company.port, place)
     found = await findings()
-    assert found["SLACK_CLIENT_ID"] == "ok    SLACK_CLIENT_ID: 2 installed, and their tokens work"
+    assert found["SLACK_CLIENT_ID"] == (
+        "ok    SLACK_CLIENT_ID: 2 installed, and their tokens work with every scope that is needed"
+    )
     assert found["SLACK_CLIENT_SECRET"].startswith("ok ")
 
     slack.revoke(GROUP)
     found = await findings(slack_client_secret="f" * 32)
-    assert "no token works for The group (invalid_auth)" in found["SLACK_CLIENT_ID"]
+    assert "not in order: The group (invalid_auth): open /slack/install" in found["SLACK_CLIENT_ID"]
     assert "Slack says bad_client_secret" in found["SLACK_CLIENT_SECRET"]
     async with slack.http.get(f"http://127.0.0.1:{company.port}/readyz") as answer:
         assert (await answer.json())["slack"] is True
+
+
+async def test_check_names_installed_workspaces_without_a_scope(company: Company, slack: Slack) -> None:
+    await slack.install(company.port, ONE)
+    slack.scopes.discard("users:read")
+
+    found = {f.name: str(f) async for f in check(company.settings())}
+
+    assert "(lacks users:read): open /slack/install" in found["SLACK_CLIENT_ID"]
+    assert "paste `issuebot manifest` into the app's page" in found["SLACK_CLIENT_ID"]
 
 
 async def test_with_socket_mode_the_listener_installs_and_takes_no_requests(

@@ -157,7 +157,9 @@ async def test_what_still_works_stays(company: Company, slack: Slack) -> None:
 
 
 @pytest.mark.usefixtures("remembered")
-@pytest.mark.parametrize("trouble", ["503", "429", "broken", "ratelimited", "internal_error", "token_expired"])
+@pytest.mark.parametrize(
+    "trouble", ["503", "429", "broken", "ratelimited", "internal_error", "token_expired"]
+)
 async def test_nothing_is_deleted_until_slack_refuses_the_token(
     company: Company, slack: Slack, trouble: str
 ) -> None:

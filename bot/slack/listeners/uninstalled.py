@@ -1,7 +1,7 @@
 """Deletes what belongs to a workspace once Slack confirms that the app was removed from it.
 
-Slack repeats events, also after the app was installed again, so the workspace's token is tried first. Only
-Slack's own refusal of the token deletes anything. Any other failure is raised, and Slack sends the event again.
+Slack repeats events, also after the app was installed again, so the workspace's token is tried first. Data is
+deleted only when Slack refuses the token. Any other failure is raised, and Slack sends the event again.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from bot.slack.views.blocks import JSON
 from bot.slack.workspaces import NotInstalled, TokenUnusable
 
 REFUSED = frozenset({"account_inactive", "invalid_auth", "team_access_not_granted", "token_revoked"})
-"""Slack's errors for a token that doesn't work there anymore. `token_expired` isn't one: it may be renewed."""
+"""Slack's errors for a token that no longer works there. One with `token_expired` may still be renewed."""
 SECONDS_TO_ANSWER = 2.5
 """Slack waits three seconds for the acknowledgement."""
 
@@ -48,8 +48,8 @@ async def team_access_revoked(turn: Turn) -> None:
 
 
 async def tokens_revoked(turn: Turn) -> None:
-    """Logs that the bot's token no longer works. Nothing is deleted: a revoked token may be replaced, and Slack
-    sends `app_uninstalled` for an app that was removed.
+    """Logs that the bot's token no longer works. Nothing is deleted: the token may be replaced, and for an app
+    that was removed Slack sends `app_uninstalled`.
     """
     if not (turn.body["event"].get("tokens") or {}).get("bot"):
         return
@@ -94,7 +94,7 @@ async def _taken(asking: Awaitable[object]) -> bool:
 
 
 def _installed(turn: Turn) -> tuple[str | None, str | None]:
-    """The organization and workspace that an event is about; no workspace for an organization's installation."""
+    """The organization and workspace that an event is about; no workspace for a whole organization."""
     there: JSON = (turn.body.get("authorizations") or [turn.body])[0]
     enterprise_id = there.get("enterprise_id") or turn.body.get("enterprise_id")
     if there.get("is_enterprise_install"):
