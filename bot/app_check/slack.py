@@ -23,6 +23,7 @@ from bot.store.store import Store
 SECONDS_TO_GREET = 10
 WORKSPACES_ASKED, WORKSPACES_AT_ONCE = 100, 5
 SLACK_ITSELF = re.compile(r"(.+\.)?slack(-gov)?\.com")
+UPDATE_MANIFEST = "paste `issuebot manifest` into the app's page “App Manifest”"
 # slack_sdk trips over an answer that is text, as a proxy or another program at this address gives it.
 NO_USABLE_ANSWER = (SlackApiError, aiohttp.ClientError, TimeoutError, AttributeError)
 
@@ -44,13 +45,11 @@ async def _bot_token(slack: AsyncWebClient) -> AsyncIterator[Finding]:
     except NO_USABLE_ANSWER as error:
         yield wrong(name, _refusal(error, "install the app anew and copy its bot token"))
         return
-    headers = {header.lower(): value for header, value in (answer.headers or {}).items()}
-    granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
+    headers = _headers(answer)
     if not answer.get("bot_id"):
         yield wrong(name, "is no bot's: copy the “Bot User OAuth Token” from the app's “OAuth & Permissions”")
-    elif missing := [scope for scope in SCOPES if scope not in granted]:
-        mend = "paste `issuebot manifest` into the app's page “App Manifest”, then reinstall the app"
-        yield wrong(name, f"lacks {', '.join(missing)}: {mend}")
+    elif missing := _missing_scopes(headers):
+        yield wrong(name, f"lacks {missing}: {UPDATE_MANIFEST}, then reinstall the app")
     else:
         yield fine(name, f"works in {answer.get('team')}, with every scope that is needed")
     if off := clock("Slack's", headers.get("date")):
@@ -70,19 +69,22 @@ async def _client_secret(slack: AsyncWebClient, settings: Settings) -> Finding:
 
 
 async def installed(store: Store, slack: AsyncWebClient) -> Finding:
-    """Whose token works; one whose time is over is left alone, as the bot renews it when it is needed."""
+    """Whether all tokens work and have every scope. Expired ones aren't tried: the bot renews them itself."""
     name, at_once = "SLACK_CLIENT_ID", asyncio.Semaphore(WORKSPACES_AT_ONCE)
 
-    async def refused(bot: InstalledBot) -> str | None:
+    async def trouble(bot: InstalledBot) -> str | None:
         if bot.bot_token_expires_at and bot.bot_token_expires_at < time.time():
             return None
         try:
             async with at_once:
-                await webclient.for_team(slack, bot.bot_token, bot.team_id).auth_test()
+                answer = await webclient.for_team(slack, bot.bot_token, bot.team_id).auth_test()
         except NO_USABLE_ANSWER as error:
             why = reason(error) or type(error).__name__
-            return f"{bot.team_name or bot.enterprise_name or bot.team_id or bot.enterprise_id} ({why})"
-        return None
+        else:
+            missing = _missing_scopes(_headers(answer))
+            why = f"lacks {missing}" if missing else ""
+        where = bot.team_name or bot.enterprise_name or bot.team_id or bot.enterprise_id
+        return f"{where} ({why})" if why else None
 
     try:
         count, latest = await store.installations.latest(WORKSPACES_ASKED)
@@ -93,9 +95,21 @@ async def installed(store: Store, slack: AsyncWebClient) -> Finding:
     said = (
         f"{count} installed" if count <= len(latest) else f"{count} installed, the latest {len(latest)} asked"
     )
-    if without := [one for one in await asyncio.gather(*map(refused, latest)) if one]:
-        return wrong(name, f"{said}: no token works for {', '.join(without)}: install the app there again")
-    return fine(name, f"{said}, and their tokens work")
+    if troubles := [one for one in await asyncio.gather(*map(trouble, latest)) if one]:
+        mend = f"open {INSTALL_PATH} to install the app there again"
+        first = f"where a scope is missing, first {UPDATE_MANIFEST}"
+        return wrong(name, f"{said}, but not in order: {', '.join(troubles)}: {mend}; {first}")
+    return fine(name, f"{said}, and their tokens work with every scope that is needed")
+
+
+def _headers(answer: AsyncSlackResponse) -> dict[str, str]:
+    return {header.lower(): value for header, value in (answer.headers or {}).items()}
+
+
+def _missing_scopes(headers: dict[str, str]) -> str:
+    """The manifest's scopes that a token lacks: all that Slack lets a bot see of its app's configuration."""
+    granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
+    return ", ".join(scope for scope in SCOPES if scope not in granted)
 
 
 def _signing_secret(settings: Settings) -> Finding:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import structlog
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
@@ -79,6 +80,27 @@ class Handling:
                     noted("failed", name, error)
 
         return bolt_listener
+
+    def settling(
+        self, name: str, listener: Listener
+    ) -> Callable[[JSON, AsyncWebClient], Awaitable[BoltResponse]]:
+        """For events that must not be lost: acknowledged once the listener succeeds, else Slack repeats them.
+
+        It is a Bolt middleware, since Bolt acknowledges an event before it runs the listener.
+        """
+
+        async def settle(body: JSON, client: AsyncWebClient) -> BoltResponse:
+            turn = Turn.from_body(self._parts, client, body)
+            with self._measured(name, turn) as act:
+                try:
+                    await listener(turn)
+                except Exception as error:  # noqa: BLE001 - it is noted
+                    act.outcome = "unsettled"
+                    noted("unsettled", name, error)
+                    return BoltResponse(status=503, body="")
+            return BoltResponse(status=200, body="")
+
+        return settle
 
     def submitting(self, name: str, submission: Submission) -> BoltListener:
         """For forms: the submission acknowledges itself, since the acknowledgement carries its errors."""
@@ -331,10 +353,11 @@ KEPT_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_pro
 
 
 def kept_of(body: JSON) -> JSON:
-    """What is needed to carry a payload out later: no tokens, no triggers, nothing about other people."""
+    """What is needed to carry a payload out later: no tokens, triggers or secrets, nothing about others."""
     kept = {key: body[key] for key in KEPT if key in body}
-    if modal(body) is None:
-        kept.pop("view", None)
+    kept.pop("view", None)
+    if view := modal(body):
+        kept["view"] = forms.without_secrets(view)
     if "message" in kept:
         kept["message"] = message_kept(kept["message"])
     return kept

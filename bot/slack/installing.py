@@ -3,6 +3,7 @@
 See https://docs.slack.dev/authentication/installing-with-oauth/
 """
 
+import re
 from html import escape
 from urllib.parse import urljoin
 
@@ -11,6 +12,7 @@ from pydantic import SecretStr
 from slack_bolt.oauth.async_callback_options import AsyncCallbackOptions, AsyncFailureArgs, AsyncSuccessArgs
 from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
+from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -27,6 +29,8 @@ WHY = {
     "invalid_state": "This took more than ten minutes, or it was done already.",
     "invalid_code": "Slack didn't confirm the installation.",
 }
+TEAM = re.compile(r"[TE][A-Z0-9]{1,30}")
+NO_TEAM = "That isn't a Slack workspace's ID. Open this address again without `team`."
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +54,15 @@ def flow(
         state_store=installations.states,
         state_expiration_seconds=STATE_SECONDS,
     )
-    return AsyncOAuthFlow(client=slack, settings=settings)
+    return _Flow(client=slack, settings=settings)
+
+
+class _Flow(AsyncOAuthFlow):
+    async def handle_installation(self, request: AsyncBoltRequest) -> BoltResponse:
+        # Bolt puts the parameter into Slack's address as it is.
+        if not all(TEAM.fullmatch(team) for team in request.query.get("team", ())):
+            return BoltResponse(status=400, body=NO_TEAM)
+        return await super().handle_installation(request)
 
 
 async def _installed(args: AsyncSuccessArgs) -> BoltResponse:

@@ -154,6 +154,7 @@ def manifest(
                 {"name": s.name, "type": s.kind, "callback_id": s.callback_id, "description": s.description}
                 for s in SHORTCUTS
             ],
+            "rich_previews": {"is_active": True, "entity_types": ["slack#/entities/task"]},
             **({"unfurl_domains": [domain]} if (domain := unfurl_domain(service_url)) else {}),
             "slash_commands": [
                 {

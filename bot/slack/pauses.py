@@ -13,6 +13,8 @@ V = TypeVar("V")
 
 PAUSE = 0.5
 REMEMBERED = 500
+OWN_UPDATES = 50
+"""How many of its own updates of a form the bot remembers: actions in flight name one of the latest."""
 
 
 class Pauses:
@@ -20,7 +22,7 @@ class Pauses:
 
     def __init__(self) -> None:
         self._latest: OrderedDict[str, float] = OrderedDict()
-        self._became: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._hashes: OrderedDict[str, list[str]] = OrderedDict()
 
     async def come(self, form: str, typed_at: float) -> bool:
         """Wait for a pause; whether nothing more was typed before it came.
@@ -39,13 +41,15 @@ class Pauses:
 
     def updated(self, form: str, before: str, after: str) -> None:
         """An update of the bot's own turned a form with the hash `before` into one with `after`."""
-        _keep(self._became, (form, before), after)
+        hashes = self._hashes.get(form, [])
+        if hashes[-1:] != [before]:
+            hashes = [before]
+        _keep(self._hashes, form, [*hashes, after][-OWN_UPDATES:])
 
     def hash_now(self, form: str, known: str) -> str:
         """The hash that a form has by now, as far as the bot itself has updated it."""
-        while (after := self._became.get((form, known))) is not None:
-            known = after
-        return known
+        hashes = self._hashes.get(form, [])
+        return hashes[-1] if known in hashes else known
 
 
 def _keep(kept: OrderedDict[K, V], key: K, value: V) -> None:

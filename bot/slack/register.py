@@ -103,6 +103,8 @@ EVENTS: dict[str, Listener] = {
     "tokens_revoked": uninstalled.tokens_revoked,
     "team_access_revoked": uninstalled.team_access_revoked,
 }
+SETTLED = frozenset({"app_uninstalled", "team_access_revoked"})
+"""Events that are acknowledged only after their listener succeeds, so that Slack repeats those that fail."""
 FORMS: dict[str, Submission] = {
     "issue.create": issue_form.submit,
     "search": search.submit,
@@ -160,9 +162,16 @@ def build(*, slack: AsyncWebClient, parts: Parts) -> AsyncApp:
     serve(app.block_action, lambda body: body["actions"][0]["action_id"], acting, "action", acts)
     serve(app.view_submission, _callback_id, handling.submitting, "form", forms)
     serve(app.view_closed, _callback_id, acting, "closed", CLOSED)
-    serve(app.event, lambda body: body["event"]["type"], handling.noticing, "event", EVENTS)
+    noticed = {name: listener for name, listener in EVENTS.items() if name not in SETTLED}
+    serve(app.event, lambda body: body["event"]["type"], handling.noticing, "event", noticed)
+    for name in SETTLED:
+        app.event(name, middleware=[handling.settling(f"event:{name}", EVENTS[name])])(_settled)
     serve(app.options, lambda body: body["action_id"], handling.suggesting, "options", OPTIONS)
     return app
+
+
+async def _settled() -> None:
+    """The middleware before it has answered already."""
 
 
 def _callback_id(body: JSON) -> str:

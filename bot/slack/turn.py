@@ -264,11 +264,23 @@ def modal(body: JSON) -> JSON | None:
     return view if view and view.get("type") == "modal" else None
 
 
+def _authorization(body: JSON) -> JSON:
+    """The enterprise and workspace of the installation that an event is for: Slack may name them only there.
+
+    In a channel that is shared with another company the person may be from there.
+    """
+    authorizations = body.get("authorizations")
+    if not authorizations or body.get("is_ext_shared_channel"):
+        return {}
+    return {key: authorizations[0].get(key) for key in ("enterprise_id", "team_id")}
+
+
 def owner_of(body: JSON) -> Owner:
     """Who sent the payload. External people of shared channels come with their own team (slack-rules)."""
     user = body.get("user") or {}
     if isinstance(event := body.get("event"), dict):
         user = {"id": event.get("user")}
+        body = _authorization(body) | {key: value for key, value in body.items() if value}
     where = body.get("team") or {}  # None in an organization's own installation, as is a view's
     enterprise = (
         (body.get("enterprise") or {}).get("id") or body.get("enterprise_id") or where.get("enterprise_id")

@@ -36,10 +36,14 @@ log = structlog.get_logger(__name__)
 
 
 class NotInstalled(SlackApiError):
-    """There is no token for the workspace, or none that is still good."""
+    """There is no installation for the workspace."""
 
     def __init__(self) -> None:
         super().__init__("not installed", {"ok": False, "error": "not_authed"})  # type: ignore[no-untyped-call] # slack_sdk's
+
+
+class TokenUnusable(NotInstalled):
+    """The workspace's token can't be decrypted, or has expired and wasn't renewed."""
 
 
 class Workspaces(AsyncAuthorize):
@@ -47,7 +51,9 @@ class Workspaces(AsyncAuthorize):
 
     @abstractmethod
     async def client(self, enterprise_id: str | None, team_id: str | None) -> AsyncWebClient:
-        """The client for a team, or with no team for an organization. Raises NotInstalled."""
+        """The client for a team, or with no team for an organization. Raises NotInstalled or
+        TokenUnusable.
+        """
 
 
 class OneWorkspace(Workspaces):
@@ -134,7 +140,7 @@ class InstalledWorkspaces(Workspaces):
                 "a workspace's token can't be opened: is the right key in ENCRYPTION_KEYS? Else install again"
             )
             log.error(said, action="slack.token_unreadable", team=team_id, error=str(error))  # noqa: TRY400 - it says it all
-            raise NotInstalled from None
+            raise TokenUnusable from None
         if bot is None:
             raise NotInstalled
         if _seconds_left(bot) > EARLY * 60:
@@ -144,7 +150,7 @@ class InstalledWorkspaces(Workspaces):
             return bot
         bot = await asyncio.shield(renewal)
         if _seconds_left(bot) <= 0:
-            raise NotInstalled
+            raise TokenUnusable
         return bot
 
     def _renewal(self, bot: Bot) -> asyncio.Task[Bot]:

@@ -1,6 +1,7 @@
 """The connection to the database: SQLite in a file, or PostgreSQL for several replicas."""
 
 import asyncio
+import os
 import sqlite3
 import threading
 import time
@@ -233,6 +234,10 @@ def _parse(url: str) -> URL:
 def _sqlite(url: URL) -> Engine:
     engine = create_engine(url, hide_parameters=True)
 
+    @event.listens_for(engine, "do_connect")
+    def create(*_: object) -> None:
+        _create_private(url.database or "")
+
     @event.listens_for(engine, "connect")
     def prepare(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # transactions are begun below, not by the driver
@@ -251,6 +256,17 @@ def _sqlite(url: URL) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _create_private(database: str) -> None:
+    """Creates a missing file for its owner alone: SQLite's own mode is 0644, and its WAL gets the file's.
+
+    A file that exists isn't even opened: closing it would drop the locks that this process has on it.
+    """
+    if database.startswith("file:"):
+        return
+    with suppress(OSError):  # SQLite says what is wrong with the path
+        os.close(os.open(Path(database).resolve(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _postgresql(url: URL) -> AsyncEngine:

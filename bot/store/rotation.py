@@ -43,6 +43,8 @@ _TABLES = tables.Table.metadata.tables
 TOKENS = tuple(_Sealed(INSTALLATIONS, name) for name in SEALED_TOKENS)
 KEYS = _Sealed(_TABLES["links"], "sealed_key")
 TYPED = _Sealed(_TABLES["sealed_continuations"], "sealed")
+IN_FLIGHT = _Sealed(_TABLES["deliveries"], "sealed")
+ALL = (*TOKENS, KEYS, TYPED, IN_FLIGHT)
 
 
 class Sealings:
@@ -59,7 +61,7 @@ class Sealings:
         rotation that was broken off is simply started again. Rows that no key opens stay as they are.
         """
         progress = Rotation()
-        for sealed in (*TOKENS, KEYS, TYPED):
+        for sealed in ALL:
             async for batch in self._batches(sealed):
                 for *identity, content in batch:
                     progress = await self._rotate_one(progress, sealed, identity, content)
@@ -67,7 +69,7 @@ class Sealings:
 
     async def count(self) -> int:
         """How much there is to encrypt anew, at this moment."""
-        sizes = [select(func.count(sealed.column)).scalar_subquery() for sealed in (*TOKENS, KEYS, TYPED)]
+        sizes = [select(func.count(sealed.column)).scalar_subquery() for sealed in ALL]
         return await self._database.read(lambda connection: sum(connection.execute(select(*sizes)).one()))
 
     async def unreadable(self) -> int:

@@ -2,21 +2,23 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import select, text, update
+from sqlalchemy import Row, select, text, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.app import Bot
 from bot.store.owner import Owner
-from bot.store.tables import ContinuationRow, LinkRow, Table
+from bot.store.store import Store
+from bot.store.tables import ContinuationRow, DeliveryRow, LinkRow, Table
 from bot.store.vault import Vault
 from tests.journeys.office import TEAM, Office
 from tests.journeys.person import Person
 from tests.journeys.reading import JSON, text_of, until
+from tests.journeys.wire import Wire
 from tests.people import BARE, KEYS
 
 ASKED = "/issue new project:webshop Kanarienvogel entflogen"
@@ -38,16 +40,32 @@ def ben(office: Office) -> Person:
     return Person(office, "U0BEN0001")
 
 
+@pytest.fixture
+async def wire(office: Office) -> AsyncIterator[Wire]:
+    """A way to the office's service that can be slow."""
+    wire = Wire(office.tracker.url)
+    await wire.up()
+    yield wire
+    wire.released.set()
+    await wire.down()
+
+
 async def with_keys(office: Office, *keys: SecretStr) -> None:
     """Start the office's bot anew with these encryption keys."""
+    await restarted(office, encryption_keys=keys)
+
+
+async def restarted(office: Office, **settings: object) -> Bot:
+    """The office's bot, restarted with these settings."""
 
     async def cut_off() -> bool:
         return not office.workspace.connected
 
     await office.bot.stop(5)
     await until(cut_off)
-    office.bot = Bot(office.bot.settings.model_copy(update={"encryption_keys": keys}))
+    office.bot = Bot(office.bot.settings.model_copy(update=settings))
     await office.bot.start()
+    return office.bot
 
 
 async def offered(ben: Person) -> JSON:
@@ -114,6 +132,38 @@ async def test_encryption_keys_are_renewed_while_people_work(
     await ben.press(waiting, "Link Tracker")
     form = await ben.form("Link Tracker")
     assert "Kanarienvogel" in (await ben.after(ben.submit(form, {"API key": KEYS["ben"]})))["text"]
+
+
+async def test_a_typed_key_isnt_stored_and_requests_in_flight_are_rotated(
+    office: Office, ben: Person, wire: Wire
+) -> None:
+    (old,), new = office.bot.settings.encryption_keys, Vault.generate_key()
+    slow = await restarted(office, service_base_url=wire.url)
+    await ben.command("/tracker link")
+    form = await ben.form("Link Tracker")
+    wire.fail("slow", lasting=True)
+    submitting = asyncio.create_task(ben.submit(form, {"API key": KEYS["ben"]}))
+
+    async def in_flight() -> Sequence[Row[tuple[str, str]]]:
+        statement = select(DeliveryRow.key, DeliveryRow.sealed).where(DeliveryRow.sealed.is_not(None))
+        return await slow.database.read(lambda connection: connection.execute(statement).all())
+
+    async def asked() -> bool:
+        return bool(wire.asked) and len(await in_flight()) == 1
+
+    await until(asked)
+    [(delivery, sealed)] = await in_flight()
+    stored = Vault([old]).open(Owner(None, "", delivery), sealed).get_secret_value()
+    assert "Link Tracker" in stored
+    assert KEYS["ben"] not in stored
+    async for _ in Store(slow.database, Vault([new, old])).sealings.rotate():
+        pass
+    [(_, sealed)] = await in_flight()
+    assert Vault([new]).open(Owner(None, "", delivery), sealed).get_secret_value() == stored
+
+    wire.released.set()
+    await submitting
+    assert "Ben Okafor" in text_of(await ben.form_saying("Linked to Tracker", "Ben Okafor"))
 
 
 async def key_of(bot: Bot, owner: Owner) -> str:

@@ -1,6 +1,5 @@
 import ast
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack import register
 from bot.slack.manifest import SCOPES, Mode, manifest, to_yaml
+from bot.slack.views import shared_links
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "https://bot.example.com"
-SCHEMA = ROOT.parent / "shared" / "slack-manifest.schema.json"
+SCHEMA = Path(__file__).with_name("slack-manifest.schema.json")
 READ, HISTORY = (
     {f"{kind}:{what}" for kind in ("channels", "groups", "im", "mpim")} for what in ("read", "history")
 )
@@ -48,7 +48,6 @@ def test_the_file_at_the_root_is_the_default_output() -> None:
     assert (ROOT / "manifest.yml").read_text(encoding="utf-8") == to_yaml(manifest())
 
 
-@pytest.mark.skipif(not SCHEMA.exists() and not os.environ.get("CI"), reason="Slack's schema is not at hand")
 @pytest.mark.parametrize(
     ("mode", "url", "several"),
     [("socket", None, False), ("socket", ADDRESS, True), ("http", ADDRESS, False), ("http", ADDRESS, True)],
@@ -70,6 +69,12 @@ def test_it_names_what_has_a_listener_and_nothing_else() -> None:
 
     assert events(url=ADDRESS, several=True) == set(register.EVENTS)
     assert set(register.EVENTS) - events() == {"team_access_revoked"}  # only organizations' apps are told
+
+
+def test_links_are_previewed_as_the_tasks_that_the_bot_sends() -> None:
+    previews = manifest()["features"]["rich_previews"]
+
+    assert previews == {"is_active": True, "entity_types": [shared_links.TASK]}
 
 
 def test_it_asks_for_the_scopes_of_what_is_called_and_for_no_others() -> None:

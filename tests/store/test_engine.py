@@ -1,4 +1,5 @@
 import asyncio
+import os
 import sqlite3
 import sys
 import threading
@@ -38,6 +39,21 @@ async def opened(file: Path) -> AsyncIterator[Database]:
         yield database
     finally:
         await database.close()
+
+
+async def test_a_new_sqlite_database_is_its_owners_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        async with opened(tmp_path / "bot.db"):
+            found = modes(tmp_path)
+    finally:
+        os.umask(before)
+
+    assert found == {"bot.db": "0o600", "bot.db-wal": "0o600", "bot.db-shm": "0o600"}
+
+
+def modes(directory: Path) -> dict[str, str]:
+    return {file.name: oct(file.stat().st_mode & 0o777) for file in directory.iterdir()}
 
 
 async def test_replicas_that_start_together_migrate_once(url: str) -> None:

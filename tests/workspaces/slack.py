@@ -57,6 +57,8 @@ class Slack:
     lives: int = HALF_A_DAY
     loses_answers: bool = False
     taken_out: set[str] = field(default_factory=set)
+    trouble: str = ""
+    """What calls with a bot token get in place of an answer: a status, an error's name, or `broken`."""
     calls: list[Call] = field(default_factory=list)
     said: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """What commands were answered at once or by their response URLs, by the end of those."""
@@ -64,6 +66,8 @@ class Slack:
     """The tokens that are good."""
     refresh: dict[str, Place] = field(default_factory=dict)
     codes: dict[str, Place] = field(default_factory=dict)
+    scopes: set[str] = field(default_factory=lambda: set(SCOPES))
+    """What every token is good for."""
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     async def up(self) -> None:
@@ -143,16 +147,18 @@ class Slack:
             **who,
         }
         self.said[name] = []
-        if answer := await self._send(port, urlencode(form), "application/x-www-form-urlencoded"):
+        status, answer = await self._send(port, urlencode(form), "application/x-www-form-urlencoded")
+        assert status == 200, answer
+        if answer:
             self.said[name].append(json.loads(answer))
         return name
 
-    async def event(self, port: int, content: Mapping[str, Any], **about: object) -> None:
-        """An event of the Events API."""
+    async def event(self, port: int, content: Mapping[str, Any], **about: object) -> int:
+        """An event of the Events API; the answer's status, of which all but 200 make Slack send it again."""
         body = {"type": "event_callback", "api_app_id": "A1", "event": content, **about}
-        await self._send(port, json.dumps(body), "application/json")
+        return (await self._send(port, json.dumps(body), "application/json"))[0]
 
-    async def _send(self, port: int, body: str, kind: str) -> str:
+    async def _send(self, port: int, body: str, kind: str) -> tuple[int, str]:
         now = str(int(time.time()))
         digest = hmac.new(SIGNING_SECRET.encode(), f"v0:{now}:{body}".encode(), hashlib.sha256).hexdigest()
         headers = {
@@ -162,8 +168,7 @@ class Slack:
         }
         url = f"http://127.0.0.1:{port}/slack/events"
         async with self.http.post(url, data=body, headers=headers) as answer:
-            assert answer.status == 200, await answer.text()
-            return await answer.text()
+            return answer.status, await answer.text()
 
     async def _respond(self, request: web.Request) -> web.Response:
         self.said[request.match_info["name"]].append(await request.json())
@@ -178,6 +183,13 @@ class Slack:
             return self._access(request, given.all)
         if method == "api.test":
             return web.json_response({"ok": True})
+        if self.trouble == "broken":
+            assert request.transport
+            request.transport.abort()
+        if self.trouble.isdecimal():
+            return web.Response(status=int(self.trouble), text="<html>One moment please</html>")
+        if self.trouble:
+            return web.json_response({"ok": False, "error": self.trouble})
         if token not in self.tokens:
             return web.json_response({"ok": False, "error": "invalid_auth"})
         place, name = self.tokens[token], _name(self.tokens[token])
@@ -194,7 +206,7 @@ class Slack:
                 more = {"ts": f"{next(self._numbers)}.0"}
             case _:
                 more = {"view": {"id": f"V{next(self._numbers)}"}}
-        return web.json_response({"ok": True, **more})
+        return web.json_response({"ok": True, **more}, headers={"X-OAuth-Scopes": ",".join(self.scopes)})
 
     def _access(self, request: web.Request, given: dict[str, Any]) -> web.StreamResponse:
         pair = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()

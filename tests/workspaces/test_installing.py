@@ -3,11 +3,13 @@
 import asyncio
 import re
 from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
 import pytest
 from sqlalchemy import Connection, text, update
 from structlog.testing import capture_logs
+from yarl import URL
 
 from bot import app
 from bot.app_check import check
@@ -66,6 +68,19 @@ async def test_without_a_database_there_is_a_sentence_too(company: Company, slac
     await company.bot.database.write(drop)
 
     assert "I can't reach my memory" in await company.ask(ONE.of_user("U1"), "whoami")
+
+
+async def test_only_a_workspaces_id_passes_into_slacks_address(company: Company, slack: Slack) -> None:
+    async def installing(team: str) -> tuple[int, str]:
+        url = f"http://127.0.0.1:{company.port}/slack/install?team={team}"
+        async with slack.http.get(URL(url, encoded=True), allow_redirects=False) as answer:
+            return answer.status, answer.headers.get("Location", "")
+
+    for team in ("T0HARBOR01", "E9"):
+        status, location = await installing(team)
+        assert (status, parse_qs(urlsplit(location).query)["team"]) == (302, [team])
+    hostile = ("", "T1%26user_scope=admin", "T1%0D%0AX-Smuggled:1", "t1", "T1&team=T1%26user_scope=admin")
+    assert [await installing(team) for team in hostile] == [(400, "")] * len(hostile)
 
 
 async def test_the_pages_say_what_happened_and_show_nothing_as_markup(company: Company, slack: Slack) -> None:
@@ -247,15 +262,27 @@ async def test_readiness_and_check_tell_how_the_workspaces_do(company: Company, 
     for place in (ONE, GROUP):
         await slack.install(company.port, place)
     found = await findings()
-    assert found["SLACK_CLIENT_ID"] == "ok    SLACK_CLIENT_ID: 2 installed, and their tokens work"
+    assert found["SLACK_CLIENT_ID"] == (
+        "ok    SLACK_CLIENT_ID: 2 installed, and their tokens work with every scope that is needed"
+    )
     assert found["SLACK_CLIENT_SECRET"].startswith("ok ")
 
     slack.revoke(GROUP)
     found = await findings(slack_client_secret="f" * 32)
-    assert "no token works for The group (invalid_auth)" in found["SLACK_CLIENT_ID"]
+    assert "not in order: The group (invalid_auth): open /slack/install" in found["SLACK_CLIENT_ID"]
     assert "Slack says bad_client_secret" in found["SLACK_CLIENT_SECRET"]
     async with slack.http.get(f"http://127.0.0.1:{company.port}/readyz") as answer:
         assert (await answer.json())["slack"] is True
+
+
+async def test_check_names_installed_workspaces_without_a_scope(company: Company, slack: Slack) -> None:
+    await slack.install(company.port, ONE)
+    slack.scopes.discard("users:read")
+
+    found = {f.name: str(f) async for f in check(company.settings())}
+
+    assert "(lacks users:read): open /slack/install" in found["SLACK_CLIENT_ID"]
+    assert "paste `issuebot manifest` into the app's page" in found["SLACK_CLIENT_ID"]
 
 
 async def test_with_socket_mode_the_listener_installs_and_takes_no_requests(

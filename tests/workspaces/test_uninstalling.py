@@ -13,6 +13,7 @@ from bot.store.digests import Covered, Plan
 from bot.store.owner import Owner
 from bot.store.tables import Table
 from bot.store.time_entries import Entry
+from bot.store.vault import Vault
 from tests.workspaces.company import Company
 from tests.workspaces.slack import Place, Slack
 
@@ -91,9 +92,9 @@ ALL = Counter({"T1": 7, "T2": 7, "T91": 6, "T92": 6, "T93": 7, "E9": 1, "digest_
     ("place", "event", "gone"),
     [
         (ONE, UNINSTALLED, {"T1": 7, "digest_issues": 1}),
-        (TWO, REVOKED, {"T2": 7, "digest_issues": 1}),
+        (TWO, UNINSTALLED, {"T2": 7, "digest_issues": 1}),
         (GROUP, UNINSTALLED, {"E9": 1, "T91": 6, "T92": 6, "digest_issues": 2}),
-        (IN_GROUP, REVOKED, {"T93": 1}),  # the organization's installation goes on serving it
+        (IN_GROUP, UNINSTALLED, {"T93": 1}),  # the organization's installation goes on serving it
     ],
     ids=["a workspace", "in an organization", "an organization", "one that its organization still has"],
 )
@@ -153,6 +154,68 @@ async def test_what_still_works_stays(company: Company, slack: Slack) -> None:
     await company.idle()
 
     assert await _left(company) == ALL
+
+
+@pytest.mark.usefixtures("remembered")
+@pytest.mark.parametrize(
+    "trouble", ["503", "429", "broken", "ratelimited", "internal_error", "token_expired"]
+)
+async def test_nothing_is_deleted_until_slack_refuses_the_token(
+    company: Company, slack: Slack, trouble: str
+) -> None:
+    slack.revoke(ONE)
+    slack.taken_out = {"T91"}
+    slack.trouble = trouble
+    for _ in range(2):
+        assert await slack.event(company.port, UNINSTALLED, **_of(ONE)) == 503
+        assert await slack.event(company.port, _taken_out("T91"), **_of(GROUP)) == 503
+    assert await _left(company) == ALL
+
+    slack.trouble = ""
+    assert await slack.event(company.port, UNINSTALLED, **_of(ONE)) == 200
+    assert await slack.event(company.port, _taken_out("T91"), **_of(GROUP)) == 200
+    assert await _left(company) == ALL - Counter({"T1": 7, "T91": 6, "digest_issues": 2})
+
+
+@pytest.mark.usefixtures("remembered")
+async def test_a_token_that_cannot_be_decrypted_deletes_nothing(company: Company, slack: Slack) -> None:
+    replica = await company.start(encryption_keys=(Vault.generate_key(),))
+    slack.revoke(ONE)
+
+    assert await slack.event(replica.port, UNINSTALLED, **_of(ONE)) == 503
+
+    assert await _left(company) == ALL
+
+
+@pytest.mark.usefixtures("remembered")
+async def test_a_revoked_token_is_reported_and_deletes_nothing(company: Company, slack: Slack) -> None:
+    slack.revoke(ONE)
+
+    with capture_logs() as logs:
+        await slack.event(company.port, REVOKED, **_of(ONE))
+        await company.idle()
+
+    assert await _left(company) == ALL
+    assert [line["team"] for line in logs if line["action"] == "slack.token_revoked"] == ["T1"]
+    await slack.event(company.port, UNINSTALLED, **_of(ONE))
+    assert await _left(company) == ALL - Counter({"T1": 7, "digest_issues": 1})
+
+
+async def test_a_renewed_plain_token_loses_nothing(company: Company, slack: Slack) -> None:
+    plain = {"slack_client_id": None, "slack_client_secret": None}
+    slack.tokens["xoxb-old"] = ONE
+    bot = await company.start(slack_bot_token="xoxb-old", **plain)
+    await company.link(PEOPLE[0], "ana")
+
+    slack.tokens = {"xoxb-new": ONE}
+    await slack.event(bot.port, REVOKED, **_of(ONE))
+    await company.idle()
+    renewed = await company.start(slack_bot_token="xoxb-new", **plain)
+    for event in (REVOKED, UNINSTALLED):  # sent again, as nothing acknowledged it in time
+        assert await slack.event(renewed.port, event, **_of(ONE)) == 200
+    await company.idle()
+
+    assert (await _left(company))["T1"] == 1
 
 
 async def test_it_can_be_taken_out_again_and_again(company: Company, slack: Slack) -> None:

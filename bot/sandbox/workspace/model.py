@@ -182,12 +182,15 @@ class App:
     scopes: tuple[str, ...]
     events: frozenset[str]
     unfurl_domains: frozenset[str]
+    entity_types: frozenset[str]
+    """What Work Objects it may show."""
 
     @classmethod
     def installed(cls, manifest: Mapping[str, Any]) -> "App":
         """The app of a manifest (https://docs.slack.dev/reference/app-manifest)."""
         features = manifest.get("features", {})
         settings = manifest.get("settings", {})
+        previews = features.get("rich_previews", {})
         return cls(
             id="A0ISSUEBOT",
             bot_id="B0ISSUEBOT",
@@ -214,4 +217,5 @@ class App:
             scopes=tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ())),
             events=frozenset(settings.get("event_subscriptions", {}).get("bot_events", ())),
             unfurl_domains=frozenset(features.get("unfurl_domains", ())),
+            entity_types=frozenset(previews.get("entity_types", ()) if previews.get("is_active") else ()),
         )

@@ -262,6 +262,13 @@ def refilled(view: JSON, said: str, metadata: str | None = None) -> JSON:
     return warned(redefined(view, blocks, metadata), said)
 
 
+def without_secrets(view: JSON) -> JSON:
+    """A submitted view without what was typed into its secret fields."""
+    state = view.get("state") or {}
+    values = {block: held for block, held in (state.get("values") or {}).items() if block not in SECRET}
+    return view | {"state": state | {"values": values}}
+
+
 def redefined(view: JSON, blocks: Sequence[JSON], metadata: str | None = None) -> JSON:
     """The view of a payload with other blocks, to be put in its place."""
     kept = {

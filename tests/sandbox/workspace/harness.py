@@ -22,6 +22,7 @@ MANIFEST: Json = {
     "display_information": {"name": "Issue Bot"},
     "features": {
         "bot_user": {"display_name": "Issue Bot"},
+        "rich_previews": {"is_active": True, "entity_types": ["slack#/entities/task"]},
         "slash_commands": [
             {
                 "command": "/issue",

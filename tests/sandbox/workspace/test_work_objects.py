@@ -1,6 +1,10 @@
 """Work Objects in the local Slack: the entity below a link, and its details for one person."""
 
+import dataclasses
 from typing import Any
+
+import pytest
+from slack_sdk.errors import SlackApiError
 
 from bot.sandbox.workspace.server import Workspace
 from tests.sandbox.workspace.harness import SERVICE_URL, App, Page
@@ -79,6 +83,16 @@ async def test_details_are_of_the_entity_that_was_opened(app: App, page: Page) -
     error = {"status": "custom", "custom_message": "Link your account"}
     await app.web.entity_presentDetails(trigger_id=asked["trigger_id"], error=error)
     assert (await page.state())["details"]["error"] == error
+
+
+async def test_an_app_whose_manifest_has_no_previews_shows_none(
+    app: App, page: Page, workspace: Workspace
+) -> None:
+    workspace.state.app = dataclasses.replace(workspace.state.app, entity_types=frozenset())
+    event = await posted(app, page)
+
+    with pytest.raises(SlackApiError, match="feature_not_enabled"):
+        await unfurl(app, event, entity(app_unfurl_url=URL))
 
 
 async def test_a_wrong_entity_is_a_warning_and_the_blocks_are_shown(

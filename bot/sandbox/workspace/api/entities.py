@@ -17,11 +17,17 @@ def attach(state: State, message: Message, metadata: object) -> JsonObject:
     """
     if not state.work_objects:
         raise Refused("feature_not_enabled", "This workspace has no Work Objects.", broken=False)
+    if not state.app.entity_types:
+        raise Refused(
+            "feature_not_enabled", "The app's manifest has no active `rich_previews`.", broken=False
+        )
     entities = as_list(as_object(metadata).get("entities"))
     problems = []
     for index, entity in enumerate(entities):
         path = f"/metadata/entities/{index}"
         problems += check_entity(entity, path)
+        if as_object(entity).get("entity_type") not in state.app.entity_types:
+            problems.append(f"entity type isn't in the app's manifest [json-pointer:{path}]")
         if not as_object(entity).get("app_unfurl_url"):
             problems.append(f"missing required field: app_unfurl_url [json-pointer:{path}]")
     if problems or not entities:
