@@ -45,11 +45,14 @@ async def create(turn: Turn, draft: Draft) -> None:
 async def show(turn: Turn, number: int) -> None:
     """The card of an issue, for the person alone."""
     if not (turn.in_form or turn.at_home):
-        await turn.answer(views.card(await turn.parts.issues.show(turn.owner, number), turn.style))
+        shown = await turn.parts.issues.show(turn.owner, number)
+        await turn.answer(views.card(shown, turn.style, await turn.style.mrkdwn(shown.issue.description)))
         return
     await turn.open(loading(f"#{number}"))
     shown = await turn.parts.issues.show(turn.owner, number)
-    await turn.show(forms.said(f"#{number}", views.card(shown, turn.style, shareable=False).blocks))
+    description = await turn.style.mrkdwn(shown.issue.description)
+    card = views.card(shown, turn.style, description, shareable=False)
+    await turn.show(forms.said(f"#{number}", card.blocks))
 
 
 async def show_pressed(turn: Turn) -> None:
@@ -85,7 +88,8 @@ async def share(turn: Turn, number: int, *, sure: bool = True) -> None:
     shown = await turn.parts.issues.show(turn.owner, number)
     if not sure and not shown.public and not shown.issue.is_private:
         why = f"{shown.project.name} is not public" if shown.project else "I can't tell whether it is public"
-        await turn.answer(views.card(shown, turn.style, said=f"{why}, so this asks first."))
+        description = await turn.style.mrkdwn(shown.issue.description)
+        await turn.answer(views.card(shown, turn.style, description, said=f"{why}, so this asks first."))
         return
     if shown.issue.is_private:
         raise UserError(

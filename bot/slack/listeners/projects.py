@@ -30,7 +30,8 @@ async def list_projects(turn: Turn, text: str) -> None:
 
 async def show(turn: Turn, wanted: str) -> None:
     """One project."""
-    await turn.answer(views.project(await turn.parts.projects.show(turn.owner, wanted), turn.style))
+    shown = await turn.parts.projects.show(turn.owner, wanted)
+    await turn.answer(views.project(shown, turn.style, await turn.style.mrkdwn(shown.description)))
 
 
 async def default_command(turn: Turn, request: ShowDefault | SetDefault | ClearDefault) -> None:

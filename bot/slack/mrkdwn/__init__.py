@@ -1,12 +1,14 @@
 """Slack's mrkdwn: escaping what others wrote, and translating from and to the service's text formats."""
 
-from bot.slack.mrkdwn.building import code
+from bot.slack.mrkdwn.building import LONGEST, code
 from bot.slack.mrkdwn.escaping import bold, clean, cut, escape, line, link, prose
 from bot.slack.mrkdwn.formats import to_markdown, to_textile
 from bot.slack.mrkdwn.markdown import from_markdown
+from bot.slack.mrkdwn.rendering import rendered
 from bot.slack.mrkdwn.textile import from_textile
 
 __all__ = [
+    "LONGEST",
     "bold",
     "clean",
     "code",
@@ -17,6 +19,7 @@ __all__ = [
     "line",
     "link",
     "prose",
+    "rendered",
     "to_markdown",
     "to_textile",
 ]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from bot.slack.mrkdwn.escaping import EDGE, FENCE, escape, link, literal, unfenced
 
-LONGEST = 20_000
-"""How much of a text is read: several times what a message can show (slack-rules.md, Sizes)."""
+LONGEST = 5_000
+"""How many characters of a text are converted: twice what a card shows."""
 
 RULE = "─" * 10
 _BARE_URL = re.compile(r"https?://[^\s<>|\"`]{0,2000}[^\s<>|\"`.,:;!?')\]}*_~]", re.IGNORECASE)
@@ -85,4 +85,4 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _outside_links(text: str) -> str:
-    return re.sub(r"<[^>]*>|`[^`]*`", "", text)
+    return re.sub(r"<[^<>]*>|`[^`]*`", "", text)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import table as table_rule
 from markdown_it.tree import SyntaxTreeNode
 
 from bot.slack.mrkdwn.building import (
@@ -23,12 +25,30 @@ _TASK = re.compile(r"\[([ xX])\]\s+")
 _QUOTED = re.compile(r"^> ?", re.MULTILINE)  # Slack's quotes don't nest
 _MARKS = {"strong": "*", "em": "_", "s": "~"}
 
+_CELLS = 1_000
+"""How many cells of tables are shown: more than fit into a message."""
+
+
+def _bounded_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's
+    """The library's rule, except that a table beyond the text's budget of cells is left as plain lines.
+
+    The library completes short rows, so a few kilobytes of source can stand for a million cells.
+    """
+    if silent or not table_rule(state, start, end, True):  # noqa: FBT003 - markdown-it's
+        return table_rule(state, start, end, silent)
+    rows = next((n for n in range(start, end) if state.isEmpty(n)), end) - start
+    columns = state.src.count("|", state.bMarks[start], state.eMarks[start]) + 1
+    state.env["cells"] = state.env.get("cells", 0) + rows * columns
+    return state.env["cells"] <= _CELLS and table_rule(state, start, end, silent)
+
+
 PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+PARSER.block.ruler.at("table", _bounded_table, {"alt": ["paragraph", "reference"]})
 
 
 def from_markdown(text: str) -> str:
     """A description as Slack shows it. Everything is escaped, HTML included; nothing mentions anyone."""
-    return _blocks(SyntaxTreeNode(PARSER.parse(text[:LONGEST])).children)
+    return _blocks(SyntaxTreeNode(PARSER.parse(text[:LONGEST], {})).children)
 
 
 def _blocks(nodes: Iterable[SyntaxTreeNode], between: str = "\n\n") -> str:

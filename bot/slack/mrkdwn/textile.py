@@ -62,16 +62,12 @@ def _blocks(text: str) -> Iterator[str]:
         lines = [said for said in paragraph.split("\n") if said.strip()]
         if not lines:
             continue
-        block = _BLOCK.fullmatch("\n".join(lines))
-        if block and block[1].startswith("h"):
+        rest = "\n".join(lines)
+        while (block := _BLOCK.fullmatch(rest)) and block[1].startswith("h"):
             title, _, rest = block[2].partition("\n")
             yield marked("*", _inline(title, within="*"))
-            yield from _blocks(rest)
-        elif block:
-            shown = "\n".join(_lines(block[2].split("\n")))
-            yield prefixed(shown, "> ", "> ") if block[1] == "bq" else shown
-        else:
-            yield "\n".join(_lines(lines))
+        shown = "\n".join(_lines((block[2] if block else rest).split("\n")))
+        yield prefixed(shown, "> ", "> ") if block and block[1] == "bq" else shown
 
 
 def _lines(lines: list[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from bot.service.conventions import issue_url
 from bot.service.models import Issue, Relation
-from bot.slack.mrkdwn import cut, escape, from_markdown, from_textile, line, link, prose
+from bot.slack.mrkdwn import LONGEST, cut, escape, line, link, prose, rendered
 from bot.slack.views.blocks import (
     Block,
     Element,
@@ -40,9 +40,9 @@ class Style:
         """Where issue `number` is read."""
         return issue_url(self.base_url, number)
 
-    def mrkdwn(self, text: str) -> str:
-        """The service's text as Slack's."""
-        return from_textile(text) if self.text_format == "textile" else from_markdown(text)
+    async def mrkdwn(self, text: str | None) -> str:
+        """The service's text as Slack's; plain where converting it takes too long."""
+        return (await rendered(text or "", self.text_format)).strip()
 
 
 def title(issue: Issue, style: Style) -> str:
@@ -50,18 +50,20 @@ def title(issue: Issue, style: Style) -> str:
     return link(style.url(issue.id), f"#{issue.id} {issue.subject}")
 
 
-def card(shown: Shown, style: Style, *, shareable: bool = True, said: str | None = None) -> Message:
+def card(
+    shown: Shown, style: Style, description: str, *, shareable: bool = True, said: str | None = None
+) -> Message:
     """An issue for one person, with what can be done with it; in a form there is nowhere to share it to.
 
-    `said` stands above its buttons.
+    `description` is the issue's own, as mrkdwn. `said` stands above its buttons.
     """
     issue = shown.issue
     blocks: list[Block] = [section(f"*{title(issue, style)}*"), context(kind(issue, with_status=False))]
     blocks += fields(_facts(shown))
-    description = style.mrkdwn(issue.description or "").strip()
     if description:
         short = cut(description, DESCRIPTION)
-        more = f"\n{link(style.url(issue.id), 'Read it all')}" if short != description else ""
+        whole = short == description and len(issue.description or "") <= LONGEST
+        more = "" if whole else f"\n{link(style.url(issue.id), 'Read it all')}"
         blocks.append(section(short + more))
     blocks += _connected(shown, style)
     if said:

@@ -29,12 +29,11 @@ def projects(found: Sequence[Project], text: str, style: Style, command: str) ->
     return Message(f"{title}: {', '.join(line(p.name) for p in found[:SHOWN])}", tuple(blocks))
 
 
-def project(shown: Project, style: Style) -> Message:
-    """One project."""
+def project(shown: Project, style: Style, description: str) -> Message:
+    """One project; `description` is its own, as mrkdwn."""
     url = project_url(style.base_url, shown.identifier or shown.id)
     text = f"*{link(url, shown.name)}*"
     blocks: list[Block] = [section(text), context(f"{code(shown.identifier)} · {_visibility(shown)}")]
-    description = style.mrkdwn(shown.description or "").strip()
     if description:
         blocks.append(section(cut(description, 1500)))
     lists = (

@@ -1,0 +1,55 @@
+"""Descriptions made to cost a converter far more than they cost their author."""
+
+import asyncio
+import time
+
+import pytest
+
+from bot.slack.mrkdwn import rendered
+from tests.hostile.descriptions import MARKDOWN, TEXTILE
+from tests.journeys.office import Office
+from tests.journeys.person import Person
+from tests.journeys.reading import text_of
+
+HELD = 0.05
+TEXTS = [("markdown", text, name) for name, text in MARKDOWN.items()]
+TEXTS += [("textile", text, name) for name, text in TEXTILE.items()]
+
+
+async def _seconds_held(text: str, text_format: str) -> float:
+    """The most processor time that passes between two turns of the event loop while a text is converted.
+
+    It counts what this process does, in whichever thread, so that a busy machine makes no difference.
+    """
+    converting = asyncio.create_task(rendered(text, "textile" if text_format == "textile" else "markdown"))
+    most, last = 0.0, time.process_time()
+    while not converting.done():
+        await asyncio.sleep(0.001)
+        now = time.process_time()
+        most, last = max(most, now - last), now
+    assert len(await converting) < 10 * len(text) + 1
+    return most
+
+
+@pytest.mark.parametrize(
+    ("text_format", "text"), [pytest.param(form, text, id=f"{form}: {name}") for form, text, name in TEXTS]
+)
+async def test_no_description_holds_up_the_event_loop(text_format: str, text: str) -> None:
+    tries = [await _seconds_held(text, text_format) for _ in range(3)]
+
+    assert min(tries) < HELD
+
+
+async def test_a_description_that_takes_too_long_is_shown_as_plain_text() -> None:
+    assert await rendered("**a** <!here>", "markdown", seconds=0) == "∗∗a∗∗ &lt;!here&gt;"
+
+
+@pytest.mark.parametrize("name", ["thirteen tables of 180 by 360", "emphasis nested a thousand deep"])
+async def test_an_issue_with_a_hostile_description_is_shown(office: Office, ana: Person, name: str) -> None:
+    issue = office.tracker.data.issues[12]
+    issue.description = MARKDOWN[name]
+
+    shown = text_of(await ana.ask("/issue 12"))
+
+    assert issue.subject in shown
+    assert "Read it all" in shown
