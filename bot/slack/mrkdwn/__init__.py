@@ -1,7 +1,19 @@
 """Slack's mrkdwn: escaping what others wrote, and translating from and to the service's text formats."""
 
 from bot.slack.mrkdwn.building import code
-from bot.slack.mrkdwn.escaping import bold, clean, cut, escape, line, link, prose
+from bot.slack.mrkdwn.escaping import (
+    bold,
+    clean,
+    cut,
+    escape,
+    is_web,
+    line,
+    link,
+    own,
+    prose,
+    spoken,
+    stripped,
+)
 from bot.slack.mrkdwn.formats import to_markdown, to_textile
 from bot.slack.mrkdwn.markdown import from_markdown
 from bot.slack.mrkdwn.textile import from_textile
@@ -14,9 +26,13 @@ __all__ = [
     "escape",
     "from_markdown",
     "from_textile",
+    "is_web",
     "line",
     "link",
+    "own",
     "prose",
+    "spoken",
+    "stripped",
     "to_markdown",
     "to_textile",
 ]
