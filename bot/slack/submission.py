@@ -15,7 +15,7 @@ from typing import Any
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import BotError, NotLinked, Refused, Unauthorized, UserError
-from bot.slack.mrkdwn import prose
+from bot.slack.mrkdwn import prose, spoken
 from bot.slack.turn import Turn
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Message, actions, button, section
@@ -61,11 +61,16 @@ async def settle(
         return
     reply = task.result()
     if reply.errors:
-        await ack(response_action="errors", errors=reply.errors)
+        await at_fields(ack, reply.errors)
     elif reply.view:
         await ack(response_action="update", view=reply.view)
     else:
         await ack(response_action="clear")
+
+
+async def at_fields(ack: AsyncAck, errors: dict[str, str]) -> None:
+    """Answer a submission with sentences at its fields, where Slack shows plain text."""
+    await ack(response_action="errors", errors={name: spoken(said) for name, said in errors.items()})
 
 
 async def followed(

@@ -16,7 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import BotError, UserError
 from bot.service.conventions import issue_number
 from bot.slack import posting
-from bot.slack.grammar.tokens import decode
+from bot.slack.grammar.tokens import as_typed
 from bot.slack.parts import Parts
 from bot.slack.posting import BROKE_OFF, SLACK_FAILED, Announced, Place, reason
 from bot.slack.profiles import Profile
@@ -73,7 +73,7 @@ class Turn:
             response_url=body.get("response_url"),
             home=(body.get("view") or {}).get("type") == "home",
         )
-        typed = f"{body['command']} {decode(body.get('text') or '')}".strip() if "command" in body else None
+        typed = f"{body['command']} {as_typed(body.get('text') or '')}".strip() if "command" in body else None
         return cls(parts, slack, body, owner_of(body), place, body.get("trigger_id"), view.get("id"), typed)
 
     @property

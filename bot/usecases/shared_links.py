@@ -24,16 +24,17 @@ class SharedLinks:
         return issue_number(self._client.base_url, url)
 
     async def for_everybody(self, owner: Owner, numbers: Collection[int]) -> tuple[Issue, ...]:
-        """Those that their sharer sees, aren't private, and are of a public project.
+        """Those that their sharer sees, aren't private, and are of a public project, in the order asked for.
 
         Raises NotLinked, KeyRejected, ServiceError.
         """
         async with self._accounts.reading(owner) as session:
             filters = IssueFilters(issue_ids=tuple(numbers), status="any")
             page = await self._client.list_issues(session.key, filters, limit=len(numbers))
+            found = {issue.id: issue for issue in page.items}
             shown = []
-            for issue in page.items:
-                if issue.id not in numbers or issue.is_private is not False or issue.project is None:
+            for issue in (found[number] for number in numbers if number in found):
+                if issue.is_private is not False or issue.project is None:
                     continue
                 project = await self._projects.by_id(session, issue.project.id)
                 if project.is_public is True:

@@ -37,7 +37,7 @@ LONG = "&<*`_" * 2000
 ISSUE, PARENT, CHILD = 12, 13, 14
 TOTAL = 13_200
 """What all texts of a message may have together: from about there Slack refuses it."""
-CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+CODE = re.compile(r"```.*?```|(?<![\w\u2060])`[^`\n]+`(?![\w\u2060])", re.DOTALL)
 DATE = re.compile(r"!date\^[0-9]+\^\{date_short_pretty\} \{time\}")
 TOKEN = re.compile(r"<([^<>]*)>")
 FORMATTED = re.compile(r"\*+fett\*+|_kursiv_|~durch~|`kode`|:skull:|```zaun")
@@ -129,6 +129,8 @@ def poison(data: Data, evil: str) -> None:
 # Reading what was said, without any of the bot's own code
 
 
+RICH_TARGETS = {"user": ("@", "user_id"), "channel": ("#", "channel_id"), "broadcast": ("!", "range")}
+RICH_TARGETS |= {"link": ("", "url"), "usergroup": ("!", "usergroup_id")}
 SHOWN_PLAIN = ("value", "title", "label", "display_type", "custom_title", "custom_message")
 
 
@@ -141,6 +143,8 @@ def texts(part: Any, inside: str = "") -> Iterator[tuple[str, str]]:
         kind, text = part.get("type"), part.get("text")
         if isinstance(text, str):
             yield (kind or ("plain_text" if inside == "title" else "mrkdwn")), text
+        if kind in RICH_TARGETS:
+            yield "target", f"{RICH_TARGETS[kind][0]}{part[RICH_TARGETS[kind][1]]}"
         for name, value in part.items():
             if name in SHOWN_PLAIN and isinstance(value, str):
                 yield ("value" if "text" in part else "plain_text"), value
@@ -152,11 +156,13 @@ def wrong_in(text: str, kind: str, office: Office) -> Iterator[str]:
     """What a text does that it must not do."""
     if kind == "value":
         return
+    if kind == "target" and not meant(text, "", office):
+        yield f"leads to {text}"
     if found := DECEIVING.search(text):
         yield f"holds {found[0]!r}"
-    if kind == "plain_text":
+    if kind in ("plain_text", "text", "link", "target"):
         return
-    for inside in TOKEN.findall(CODE.sub("", text)):
+    for inside in TOKEN.findall(text):  # Slack reads them inside of code too
         target, _, label = inside.partition("|")
         if not meant(target, label, office):
             yield f"holds <{inside}>"

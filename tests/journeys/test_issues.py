@@ -1,12 +1,13 @@
 """Creating issues in every way there is, reading them, and sharing them."""
 
+import html
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
 from bot.sandbox.people import PEOPLE
-from bot.sandbox.tracker.data import Issue
+from bot.sandbox.tracker.data import Attachment, Issue
 from bot.sandbox.workspace.model import Message
 from tests.journeys.office import Office
 from tests.journeys.person import Person
@@ -41,6 +42,37 @@ async def test_one_line_creates_an_issue_with_every_option_and_announces_it(
     assert not announced["ephemeral"]
     assert announced["text"].startswith(f"<@{ana.user_id}>")
     assert "&lt;!channel&gt;" in announced["text"]
+
+
+MARKED = "*bold* _it_ `code` ~x~ :smile: a|b <t> & “q”"
+
+
+async def test_a_subject_is_shown_letter_for_letter(ana: Person, office: Office) -> None:
+    announced = await ana.ask(f"/issue new project:webshop {MARKED}")
+
+    shown = f"#{newest(office).id} {MARKED}"
+    assert shown in text_of(announced)
+    assert shown in text_of(await ana.ask(f"/issue {newest(office).id}"))
+    row = text_of(await ana.ask(f"/issues id:{newest(office).id}"))
+    assert shown in html.unescape(row).replace("\u2060", "")
+    assert shown not in row
+
+
+async def test_a_refused_command_is_given_back_as_it_was_typed(ana: Person) -> None:
+    typed = "/issue new  two  spaces *b* `c` <t> & @ben https://x.y/_a_ nosuch:x"
+
+    answer = await ana.ask(typed)
+
+    assert typed in text_of(answer)
+
+
+async def test_a_small_files_size_is_exact(office: Office, ana: Person) -> None:
+    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1)
+    office.tracker.data.attachments[900] = Attachment(
+        900, "a.txt", b"secret", "text/plain", ANA, issue.created_on, "", issue.id
+    )
+
+    assert "|a.txt> (6 bytes)" in text_of(await ana.ask(f"/issue {issue.id}"))
 
 
 async def test_the_channels_own_project_is_used_when_none_is_named(office: Office, ana: Person) -> None:

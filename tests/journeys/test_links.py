@@ -131,6 +131,25 @@ async def test_a_cards_details_are_what_the_viewers_own_key_shows(
     assert seen["entity_payload"]["custom_fields"][-1]["label"] == "Private"
 
 
+async def test_a_cards_details_show_the_description_as_plain_text(office: Office, ana: Person) -> None:
+    issue = public(office)
+    issue.description = "## Steps\n\n**Pay** with `x*y*z` at [the till](https://x.y/?a=1&b=2), 2 * 3 <b>"
+    message = await unfurled(ana, await ana.say(link(office, issue.id)))
+
+    seen = (await details(ana, message))["entity"]["entity_payload"]["fields"]["description"]["value"]
+
+    assert seen == "Steps\n\nPay with x*y*z at the till (https://x.y/?a=1&b=2), 2 * 3 <b>"
+
+
+async def test_cards_come_in_the_order_of_the_links(office: Office, ana: Person) -> None:
+    numbers = [public(office, nth).id for nth in (1, 0, 2)]
+
+    message = await ana.say(" ".join(link(office, number) for number in numbers))
+
+    cards = (await unfurled(ana, message))["unfurls"]
+    assert [card["url"] for card in cards] == [link(office, number) for number in numbers]
+
+
 async def test_a_workspace_without_work_objects_has_the_card_alone(office: Office, ana: Person) -> None:
     office.workspace.state.work_objects = False
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from bot.errors import UserError
 from bot.slack.grammar.requests import SlackUser
+from bot.slack.mrkdwn.escaping import JOINER
 
 _ENTITY = re.compile(r"<([@#!][^<>\n]+|[A-Za-z][A-Za-z0-9+.-]*:[^<>\n]+)>")
 _CURLY = "“”„‟"
@@ -72,12 +73,24 @@ def decode(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
+def as_typed(text: str) -> str:
+    """A command's text as the person typed it: entities as what they stood for."""
+    said = ""
+    at = 0
+    for match in _ENTITY.finditer(text):
+        target, _, label = match[1].partition("|")
+        entity = decode(label or target) if target[0].isalpha() else _entity(match[1]).text
+        said += decode(text[at : match.start()]) + entity
+        at = match.end()
+    return said + decode(text[at:])
+
+
 def words(text: str) -> tuple[Word, ...]:
     """The words of a command's text; double quotes round a word, or after a colon or comma, hold it together.
 
     Raises UserError when a quote is never closed.
     """
-    units = tuple(_units(text))
+    units = tuple(_units(text.replace(JOINER, "")))  # as in a subject copied from a message of the bot
     found = []
     at = 0
     while at < len(units):

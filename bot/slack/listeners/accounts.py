@@ -12,10 +12,11 @@ from bot.errors import BotError, NotLinked, StoredTextError, Unauthorized
 from bot.service.conventions import account_url
 from bot.service.models import User
 from bot.slack import posting
+from bot.slack.grammar.tokens import as_typed
 from bot.slack.handling import Handling
 from bot.slack.mrkdwn import prose
 from bot.slack.posting import Place
-from bot.slack.submission import TAKEN_IN, Reply, metadata_of, settle, text_in
+from bot.slack.submission import TAKEN_IN, Reply, at_fields, metadata_of, settle, text_in
 from bot.slack.turn import Turn
 from bot.slack.views import accounts as views
 from bot.slack.views import forms
@@ -46,7 +47,7 @@ async def open_link_from_message(turn: Turn) -> None:
     """The button *Link*: the form, going on with what was asked before."""
     continuation = turn.value if turn.action.get("value") else None
     kept = await turn.parts.store.continuations.get(turn.owner, continuation) if continuation else None
-    typed = f"{kept['command']} {kept.get('text') or ''}".strip() if kept and "command" in kept else None
+    typed = _typed(kept) if kept else None
     await turn.show(
         views.link_form(
             turn.service,
@@ -83,9 +84,7 @@ def submit_link(handling: Handling) -> Callable[[Turn, AsyncAck], Awaitable[None
         metadata = metadata_of(view)
         key = (forms.Values(view).text(views.KEY) or "").strip()
         if not key.isascii() or not key.isprintable() or " " in key or not key:
-            await ack(
-                response_action="errors", errors={views.KEY: "That isn't an API key: copy it as it stands."}
-            )
+            await at_fields(ack, {views.KEY: "That isn't an API key: copy it as it stands."})
             return
         place = Place.from_json(metadata.get("place"))
         linked: list[User] = []
@@ -126,7 +125,7 @@ async def close_link(turn: Turn) -> None:
     kept = await turn.parts.store.continuations.get(turn.owner, continuation)
     if kept is None:
         return
-    typed = f"{kept['command']} {kept.get('text') or ''}".strip() if "command" in kept else None
+    typed = _typed(kept)
     said = NotLinked().sentence(turn.service)
     place = Place.from_json(metadata.get("place"))
     await turn.at(place).answer(views.link_offer(turn.service, said, typed, continuation))
@@ -134,3 +133,8 @@ async def close_link(turn: Turn) -> None:
 
 def _metadata(continuation: str | None, place: Place, *, offered: bool = False) -> str:
     return json.dumps({"continue": continuation, "place": place.as_json(), "offered": offered})
+
+
+def _typed(kept: JSON) -> str | None:
+    """The kept command as it was typed."""
+    return f"{kept['command']} {as_typed(kept.get('text') or '')}".strip() if "command" in kept else None

@@ -14,7 +14,7 @@ from bot.slack.listeners import duplicates
 from bot.slack.listeners.announcements import tell
 from bot.slack.listeners.drafts import draft_from
 from bot.slack.posting import Place, reason
-from bot.slack.submission import Reply, metadata_of, moment_in, once, refused, settle
+from bot.slack.submission import Reply, at_fields, metadata_of, moment_in, once, refused, settle
 from bot.slack.turn import Turn
 from bot.slack.views import forms, issue_form
 from bot.slack.views import issues as views
@@ -120,10 +120,10 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
         draft = issue_form.submitted(view)
     except UserError as error:
         values = forms.Values(view)
-        await ack(response_action="errors", errors={values.block_ids["estimate"]: turn.sentence(error)})
+        await at_fields(ack, {values.block_ids["estimate"]: turn.sentence(error)})
         return
     if missing := _lacking(draft):
-        await ack(response_action="errors", errors=missing)
+        await at_fields(ack, missing)
         return
     made: list[Created] = []
     attempted = moment_in(metadata, "attempted_at")

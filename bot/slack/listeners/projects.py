@@ -10,7 +10,7 @@ from bot.errors import BotError, OutcomeUnknown, UserError
 from bot.service.models import Project
 from bot.slack.grammar.requests import ClearDefault, SetDefault, ShowDefault
 from bot.slack.posting import SLACK_FAILED, Place
-from bot.slack.submission import Reply, metadata_of, moment_in, once, refused, settle
+from bot.slack.submission import Reply, at_fields, metadata_of, moment_in, once, refused, settle
 from bot.slack.turn import Turn
 from bot.slack.views import forms
 from bot.slack.views import projects as views
@@ -111,7 +111,7 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
     if not draft.identifier:
         field = forms.Values(view).block_ids["identifier"]
         said = "Type one: lower case letters, digits and dashes. None could be made of the name."
-        await ack(response_action="errors", errors={field: said})
+        await at_fields(ack, {field: said})
         return
     made: list[Project] = []
 

@@ -92,4 +92,5 @@ async def _details(turn: Turn, number: int) -> JSON:
         return {"error": views.link_first(turn.service, turn.parts.command("tracker"))}
     except BotError as error:
         return {"error": views.refused("Nothing to show", turn.worded(error.sentence(turn.service)))}
-    return {"metadata": views.details(shown, turn.style)}
+    description = await turn.style.mrkdwn(shown.issue.description)
+    return {"metadata": views.details(shown, turn.style, description)}

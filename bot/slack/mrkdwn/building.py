@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from bot.slack.mrkdwn.escaping import EDGE, FENCE, escape, link, literal, unfenced
+from bot.slack.mrkdwn.escaping import EDGE, FENCE, clean, escape, link, literal, unfenced
 
 LONGEST = 5_000
 """How many characters of a text are converted: twice what a card shows."""
@@ -46,9 +46,9 @@ def joined(pieces: Sequence[tuple[str, bool]]) -> str:
 
 
 def code(text: str) -> str:
-    """Code within a line."""
-    shown = " ".join(escape(text).split()).replace("`", "\u02cb")  # looks alike, and ends nothing
-    return f"`{shown}`" if shown else ""
+    """Code within a line; plain where it holds a backtick, which would end it."""
+    text = " ".join(clean(text).split())
+    return literal(text) if "`" in text or not text else f"`{escape(text)}`"
 
 
 def fence(text: str) -> str:

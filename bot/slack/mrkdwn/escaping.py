@@ -10,9 +10,9 @@ _WEB = re.compile(r"https?://\S", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?:|www\.", re.IGNORECASE)
 _NOT_IN_URL = re.compile(r'[\s"<>|`]')
 _ENTITY_LENGTH = 5
-_CODE = re.compile(r"(`[^`\n]+`)")
-_MARKS = re.compile(r"[*_~]+|`")
-_LIKE_MARKS = str.maketrans("*_~`", "\u2217\u02cd\u223c\u02cb")
+_CODE = re.compile(r"“[^“”\n]*”|`([^`\n]+)`")
+"""Code in a sentence of the bot; what it quotes is somebody else's, backticks included."""
+_MARKS = re.compile(r"[*_~`]+")
 _EMOJI = re.compile(r":(?![0-9]{1,2}:)(?=[\w+'-]{1,100}:)")
 _QUOTED = re.compile("^&gt;", re.MULTILINE)
 _HARMLESS = re.compile(r"[A-Za-z0-9.,;!?()/'+#%-]+(?: [A-Za-z0-9.,;!?()/'+#%-]+)*")
@@ -21,6 +21,13 @@ _LINE = 255
 _LABEL = 300
 FENCE = "```"
 EDGE = "\u200b"  # has no width, and parts what would be read as one
+JOINER = "\u2060"  # has no width, and reads as part of the word on either side
+_OWN_TOKEN = re.compile(r"<(?!https?://|@[UW]|#[CDG]|!date\^)([^<>]*)(>?)")
+_STRIPPED = re.compile(
+    rf"{JOINER}(?P<kept>[*_~`]){JOINER}|```\n?(?P<fence>.*?)\n?```|`(?P<code>[^`\n]*)`"
+    r"|<(?P<url>[^<>|]*)(?:\|(?P<label>[^<>]*))?>|(?<=\w)[*_~]+(?=\w)|(?<=\s)[*_~]+(?=\s)|(?P<mark>[*_~])",
+    re.DOTALL,
+)
 
 
 def unfenced(text: str) -> str:
@@ -43,18 +50,19 @@ def escape(text: str) -> str:
 def literal(text: str) -> str:
     """As `escape`, and nothing in it is formatting, quote or emoji: it can't pass for the bot's own words.
 
-    Slack has no way to escape a mark, so one that could begin or end something becomes one that looks alike;
-    between two letters, or two spaces, marks mean nothing and stay.
+    Slack has no way to escape a mark. It reads one only at the edge of a word, so a joiner on both sides
+    turns it off. Between two letters, or two spaces, marks mean nothing and get no joiners.
     """
-    shown = _MARKS.sub(_unmarked, _EMOJI.sub(f":{EDGE}", escape(text)))
-    return _QUOTED.sub(f"{EDGE}&gt;", shown)
+    shown = _MARKS.sub(_unmarked, _EMOJI.sub(f":{JOINER}", escape(text)))
+    return _QUOTED.sub(f"{JOINER}&gt;", shown)
 
 
 def _unmarked(match: re.Match[str]) -> str:
     before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
     harmless = (before.isalnum() and after.isalnum()) or (before.isspace() and after.isspace())
-    one_kind = len(set(match[0])) == 1 and match[0] != "`"
-    return match[0] if harmless and one_kind else match[0].translate(_LIKE_MARKS)
+    if harmless and "`" not in match[0] and len(set(match[0])) == 1:
+        return match[0]
+    return "".join(f"{JOINER}{mark}{JOINER}" for mark in match[0])
 
 
 def line(text: str, most: int = _LINE) -> str:
@@ -67,8 +75,43 @@ def line(text: str, most: int = _LINE) -> str:
 
 def prose(text: str) -> str:
     """A sentence that may hold others' words: as `literal`, but `code` in backticks stays code."""
-    parts = _CODE.split(text)
-    return "".join(escape(part) if n % 2 else literal(part) for n, part in enumerate(parts))
+    shown = ""
+    at = 0
+    for match in _CODE.finditer(text):
+        if match[1]:
+            shown += literal(text[at : match.start()]) + escape(match[0])
+            at = match.end()
+    return shown + literal(text[at:])
+
+
+def spoken(text: str) -> str:
+    """A sentence of the bot for a place that shows plain text: without the backticks around `code`."""
+    return _CODE.sub(lambda m: m[1] or m[0], clean(text))
+
+
+def own(mrkdwn: str) -> str:
+    """What the bot says, with `<name>` in it as characters: only links, mentions and dates are tokens."""
+    return _OWN_TOKEN.sub(lambda m: f"&lt;{m[1]}{'&gt;' if m[2] else ''}", mrkdwn)
+
+
+def stripped(mrkdwn: str) -> str:
+    """What this package translated or escaped, as plain text: no marks, `label (address)` for a link."""
+
+    def shown(match: re.Match[str]) -> str:
+        if match["label"]:
+            return f"{match['label']} ({match['url']})"
+        if match["mark"]:
+            return ""
+        kept = (match[name] for name in ("kept", "fence", "code", "url"))
+        return next((text for text in kept if text is not None), match[0])
+
+    text = _STRIPPED.sub(shown, mrkdwn).replace(EDGE, "").replace(JOINER, "")
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def is_web(url: str) -> bool:
+    """Whether an address leads to the web."""
+    return _WEB.match(clean(url).strip()) is not None
 
 
 def link(url: str, label: str = "") -> str:
@@ -77,7 +120,7 @@ def link(url: str, label: str = "") -> str:
     A label that is an address itself is left out, so that none can pass for another.
     """
     url = clean(url).strip()
-    shown = " ".join(line(label, _LABEL).replace("|", " ").split())
+    shown = line(label, _LABEL)
     if not _WEB.match(url):
         return shown or line(url)
     target = _NOT_IN_URL.sub(lambda m: quote(m[0]), url).replace("&", "&amp;")

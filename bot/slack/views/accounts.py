@@ -3,13 +3,11 @@
 import re
 
 from bot.service.models import User
-from bot.slack.mrkdwn import code, escape, line, link, prose
-from bot.slack.views import forms
+from bot.slack.mrkdwn import bold, escape, line, link, prose
+from bot.slack.views import forms, rich_text
 from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, section
 
 KEY = "key"
-TYPED = 1500
-"""How much of a command is said back."""
 KEY_LIKE = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z]*[0-9])[0-9A-Za-z]{24,}(?![0-9A-Za-z])")
 
 
@@ -37,7 +35,7 @@ def link_form(
         ),
     ]
     if waiting:
-        blocks.append(context(f"Then this is carried out: {code(keyless(waiting)[:TYPED])}"))
+        blocks.append(_verbatim("Then this is carried out: ", waiting))
     view = forms.form("link", f"Link {service}"[:24], blocks, submit="Link", metadata=metadata)
     view["notify_on_close"] = True
     return view
@@ -47,14 +45,14 @@ def link_offer(service: str, said: str, waiting: str | None, continuation: str) 
     """The same offer as a message, for when the form can't be opened or was closed."""
     blocks: list[Block] = [section(prose(said))]
     if waiting:
-        blocks.append(context(f"Once you are linked, this is carried out: {code(keyless(waiting)[:TYPED])}"))
+        blocks.append(_verbatim("Once you are linked, this is carried out: ", waiting))
     blocks.append(actions([button(f"Link {service}", "link.open", continuation, style="primary")]))
     return Message(prose(said), tuple(blocks))
 
 
 def linked(service: str, user: User, name: str, *, going_on: bool) -> JSON:
     """What the form becomes once the key was good."""
-    text = f"You are linked as *{line(name)}*{_login(user)}."
+    text = f"You are linked as {bold(name)}{_login(user)}."
     text += (
         "\nWhat you asked for is being carried out; the answer is in the conversation."
         if going_on
@@ -71,22 +69,24 @@ def state(service: str, command: str, name: str | None) -> list[Block]:
             section(said),
             actions([button(f"Link {service}", "link.open", style="primary")]),
         ]
-    return [
-        section(f"You are linked to {escape(service)} as *{line(name)}*; `{command} unlink` undoes that.")
-    ]
+    return [section(f"You are linked to {escape(service)} as {bold(name)}; `{command} unlink` undoes that.")]
 
 
 def whoami(service: str, user: User, name: str) -> Message:
     """The person as the service knows them."""
     role = ", an administrator" if user.admin else ""
-    text = f"In {escape(service)} you are *{line(name)}*{_login(user)}{role}."
+    text = f"In {escape(service)} you are {bold(name)}{_login(user)}{role}."
     details = f"User {user.id}" + (f" · {line(user.mail)}" if user.mail else "")
     return Message(text, (section(text), context(details)))
 
 
 def typed(command: str) -> Block:
     """What the person typed, to copy and mend."""
-    return context(f"You typed: {code(keyless(command)[:TYPED])}")
+    return _verbatim("You typed: ", command)
+
+
+def _verbatim(said: str, command: str) -> Block:
+    return rich_text.paragraph(said, rich_text.words(keyless(command), code=True))
 
 
 def _login(user: User) -> str:

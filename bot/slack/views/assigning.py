@@ -2,7 +2,7 @@
 
 from bot.service.models import Issue
 from bot.slack.mrkdwn import escape, line
-from bot.slack.views.blocks import Block, Message, actions, button, context, section
+from bot.slack.views.blocks import Block, Message, actions, button, section, small_print
 from bot.slack.views.issues import Style, open_it
 from bot.usecases.assigning import Outcome, Taken
 
@@ -13,7 +13,7 @@ def taken(result: Taken, style: Style) -> Message:
     """What came of it; for somebody else's issue the question, with the button that answers it."""
     issue = result.issue
     said = _said(result, style)
-    blocks: list[Block] = [section(said), context(line(issue.subject) or f"#{issue.id}")]
+    blocks: list[Block] = [section(said), small_print(issue.subject or f"#{issue.id}")]
     if result.outcome is Outcome.ASKS and issue.assigned_to:
         asked = f"{issue.id}:{issue.assigned_to.id}"
         blocks.append(actions([button(f"Take it from {_holder(issue)}", TAKE, asked, style="primary")]))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.slack.mrkdwn import clean, cut, prose
+from bot.slack.mrkdwn import bold, clean, cut, own, prose
 
 JSON = dict[str, Any]
 Block = JSON
@@ -32,7 +32,7 @@ class Message:
     def as_arguments(self) -> JSON:
         """Arguments of `chat.postMessage` and of a post to a response URL."""
         return {
-            "text": cut(self.text, TEXT),
+            "text": cut(own(self.text), TEXT),
             "blocks": _fitted(list(self.blocks)),
             "unfurl_links": False,
             "unfurl_media": False,
@@ -88,8 +88,8 @@ def section(mrkdwn: str, accessory: Element | None = None, block_id: str | None 
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> list[Block]:
-    """`label: value` pairs in two columns, ten to a block; values are mrkdwn, already escaped."""
-    cells = [_text(f"*{label}*\n{value}") for label, value in pairs]
+    """Pairs of a label (plain) and a value (mrkdwn, already escaped) in two columns, ten to a block."""
+    cells = [_text(f"{bold(label)}\n{value}") for label, value in pairs]
     return [{"type": "section", "fields": cells[i : i + 10]} for i in range(0, len(cells), 10)]
 
 
@@ -98,8 +98,13 @@ def context(*mrkdwn: str) -> Block:
     return {"type": "context", "elements": [_text(text) for text in mrkdwn[:10]]}
 
 
+def small_print(text: str) -> Block:
+    """A line of small print in plain text, shown exactly."""
+    return {"type": "context", "elements": [plain(text, FIELD)]}
+
+
 def _text(mrkdwn: str, most: int = FIELD) -> JSON:
-    return {"type": "mrkdwn", "text": cut(mrkdwn, most), "verbatim": True}
+    return {"type": "mrkdwn", "text": cut(own(mrkdwn), most), "verbatim": True}
 
 
 def header(text: str) -> Block:

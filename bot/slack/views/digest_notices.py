@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bot.slack.mrkdwn import escape, line, prose
+from bot.slack.mrkdwn import bold, escape, line, prose
 from bot.slack.views.blocks import Block, Message, button, confirm, context, section
 from bot.store.digests import Digest, Notice, Pause
 
@@ -58,7 +58,7 @@ def to_channel(digests: Sequence[Digest], service: str) -> Message:
         whose = line(digest.owner_name)
         why = f"{whose}'s account" if digest.paused is Pause.KEY else f"{whose}, who set it up,"
         cant = "can't be used any more" if digest.paused is Pause.KEY else "doesn't see the project any more"
-        text = f"The digest of *{line(digest.plan.project)}* ({_when(digest)}) stopped: {why} {cant}."
+        text = f"The digest of {bold(digest.plan.project)} ({_when(digest)}) stopped: {why} {cant}."
         told.append(text)
         sure = confirm("Take it over?", "It runs with your key then and shows what you may see.", "Take over")
         take = button("Take it over", "digest.take_over", str(digest.id), confirm=sure)
@@ -79,7 +79,7 @@ def _why(digest: Digest, service: str) -> str:
 
 
 def _named(digest: Digest) -> str:
-    return f"number {digest.id}, *{line(digest.plan.project)}* in <#{digest.channel_id}> ({_when(digest)})"
+    return f"number {digest.id}, {bold(digest.plan.project)} in <#{digest.channel_id}> ({_when(digest)})"
 
 
 def _when(digest: Digest) -> str:

@@ -8,13 +8,12 @@ from bot.service.models import Attachment
 from bot.slack.mrkdwn import bold, line, link, prose
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, section, shortened
-from bot.slack.views.issues import Style
+from bot.slack.views.issues import Style, amount
 from bot.usecases.files import Carried, Load, LostFile, State
 
 MOST = 10
 NAMED = 5
 LOST = 5
-UNITS = ((1_000_000, "MB"), (1000, "kB"))
 
 
 def files_form(number: int, metadata: str) -> JSON:
@@ -165,11 +164,3 @@ def _how_far(one: Carried) -> str:
     if not size:
         return amount(one.sent)
     return f"{min(100, one.sent * 100 // size)} % of {amount(size)}"
-
-
-def amount(size: int) -> str:
-    """A number of bytes for people."""
-    for unit, name in UNITS:
-        if size >= unit:
-            return f"{size / unit:.0f} {name}"
-    return f"{size} bytes"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from bot.slack.mrkdwn import line, link, prose
-from bot.slack.views import accounts, digests
+from bot.slack.views import accounts, digests, rich_text
 from bot.slack.views import help as help_views
 from bot.slack.views.blocks import JSON, Block, actions, button, context, divider, header, section, shortened
 from bot.slack.views.issues import Style, hours, listed
@@ -71,11 +71,11 @@ def _mine(mine: Mine | None, style: Style, said: str | None) -> list[Block]:
 def _made(remembered: Remembered, style: Style) -> list[Block]:
     blocks: list[Block] = []
     if remembered.created:
-        lines = (
-            f"• {link(style.url(one.issue_id), f'#{one.issue_id} {shortened(one.subject, 150)}')}"
+        made = (
+            rich_text.link(style.url(one.issue_id), f"#{one.issue_id} {one.subject}")
             for one in remembered.created
         )
-        blocks += [header("Created here by me"), section("\n".join(lines))]
+        blocks += [header("Created here by me"), rich_text.bullets(made)]
     if remembered.entries:
         blocks.append(header("Time I logged here"))
         blocks += [

@@ -6,8 +6,10 @@ from typing import Literal
 
 from bot.service.conventions import issue_url
 from bot.service.models import Issue, Relation
-from bot.slack.mrkdwn import LONGEST, cut, escape, line, link, prose, rendered
+from bot.slack.mrkdwn import LONGEST, bold, cut, escape, line, link, prose, rendered
+from bot.slack.views import rich_text
 from bot.slack.views.blocks import (
+    JSON,
     Block,
     Element,
     Message,
@@ -26,6 +28,7 @@ from bot.usecases.issues import Created, Shown
 DESCRIPTION = 2500
 CHILDREN = ATTACHMENTS = 8
 NAME, VALUE = 60, 200
+KILOBYTE = 1000
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,11 @@ def title(issue: Issue, style: Style) -> str:
     return link(style.url(issue.id), f"#{issue.id} {issue.subject}")
 
 
+def _title(issue: Issue, style: Style, **marks: bool) -> JSON:
+    """As `title`, for rich text."""
+    return rich_text.link(style.url(issue.id), f"#{issue.id} {issue.subject}", **marks)
+
+
 def card(
     shown: Shown, style: Style, description: str, *, shareable: bool = True, said: str | None = None
 ) -> Message:
@@ -58,7 +66,10 @@ def card(
     `description` is the issue's own, as mrkdwn. `said` stands above its buttons.
     """
     issue = shown.issue
-    blocks: list[Block] = [section(f"*{title(issue, style)}*"), context(kind(issue, with_status=False))]
+    blocks: list[Block] = [
+        rich_text.paragraph(_title(issue, style, bold=True)),
+        context(kind(issue, with_status=False)),
+    ]
     blocks += fields(_facts(shown))
     if description:
         short = cut(description, DESCRIPTION)
@@ -76,22 +87,28 @@ def shared(shown: Shown, style: Style, user_id: str) -> Message:
     """An issue as one person shares it with a conversation: what anyone needs to follow the talk."""
     issue = shown.issue
     text = f"<@{user_id}> shares {title(issue, style)}"
-    return Message(text, (section(text), context(f"{kind(issue)} · {people(issue)}"), open_it(issue, style)))
+    shown_as = rich_text.paragraph(rich_text.person(user_id), " shares ", _title(issue, style))
+    return Message(text, (shown_as, context(f"{kind(issue)} · {people(issue)}"), open_it(issue, style)))
 
 
 def announced(created: Created, style: Style, user_id: str) -> Message:
     """What a conversation sees of an issue that was created from it."""
     issue = created.issue
-    tracker = line(issue.tracker.name) if issue.tracker else "an issue"
-    text = f"<@{user_id}> created {tracker} {title(issue, style)}"
-    return Message(text, (section(text), context(f"{kind(issue)} · {people(issue)}"), open_it(issue, style)))
+    tracker = issue.tracker.name if issue.tracker else "an issue"
+    text = f"<@{user_id}> created {line(tracker)} {title(issue, style)}"
+    shown_as = rich_text.paragraph(
+        rich_text.person(user_id), f" created {shortened(tracker, VALUE)} ", _title(issue, style)
+    )
+    return Message(text, (shown_as, context(f"{kind(issue)} · {people(issue)}"), open_it(issue, style)))
 
 
 def created(made: Created, style: Style, why_private: str | None) -> Message:
     """What the person alone sees after creating: what was not taken, and why nobody else was told."""
     issue = made.issue
     text = f"Created {title(issue, style)} in {line(made.project.name)}."
-    blocks: list[Block] = [section(text)]
+    blocks: list[Block] = [
+        rich_text.paragraph("Created ", _title(issue, style), f" in {shortened(made.project.name, VALUE)}.")
+    ]
     if made.not_taken:
         notes = "\n".join(f"• {prose(note)}" for note in made.not_taken)
         blocks.append(section(f"{escape(style.service)} changed what you asked for:\n{notes}"))
@@ -168,7 +185,7 @@ def _facts(shown: Shown) -> list[tuple[str, str]]:
     for custom in issue.custom_fields:
         value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
         if value:
-            facts.append((line(custom.name, NAME), line(value, VALUE)))
+            facts.append((shortened(custom.name, NAME), line(value, VALUE)))
     return [(label, value) for label, value in facts if value][:20]
 
 
@@ -218,7 +235,8 @@ def _connected(shown: Shown, style: Style) -> list[Block]:
     lines += [_related(relation, shown, style) for relation in issue.relations[:CHILDREN]]
     if issue.attachments:
         names = [
-            link(a.content_url or style.url(issue.id), shortened(a.filename, 80)) + _size(a.filesize)
+            link(a.content_url or style.url(issue.id), shortened(a.filename, 80))
+            + (f" ({amount(a.filesize)})" if a.filesize is not None else "")
             for a in issue.attachments[:ATTACHMENTS]
         ]
         more = len(issue.attachments) - ATTACHMENTS
@@ -230,8 +248,8 @@ def _related(relation: Relation, shown: Shown, style: Style) -> str:
     here = shown.issue.id
     outward = relation.issue_id == here
     other = (relation.issue_to_id if outward else relation.issue_id) or 0
-    kind = line((RELATIONS if outward else INVERSE).get(relation.relation_type, relation.relation_type))
-    return f"*{kind.capitalize()}* {_named(other, shown, style)}"
+    kind = (RELATIONS if outward else INVERSE).get(relation.relation_type, relation.relation_type)
+    return f"{bold(kind.capitalize())} {_named(other, shown, style)}"
 
 
 RELATIONS = {
@@ -255,10 +273,12 @@ def _named(number: int, shown: Shown, style: Style) -> str:
     return link(style.url(number), f"#{number} {shortened(subject, 80)}" if subject else f"#{number}")
 
 
-def _size(size: int | None) -> str:
-    if size is None:
-        return ""
-    return f" ({size / 1_000_000:.1f} MB)" if size >= 100_000 else f" ({max(1, round(size / 1000))} kB)"  # noqa: PLR2004 - a tenth of a MB
+def amount(size: int) -> str:
+    """A number of bytes for people."""
+    if size < KILOBYTE:
+        return f"{size} byte{'' if size == 1 else 's'}"
+    kilobytes = round(size / KILOBYTE)
+    return f"{kilobytes} kB" if kilobytes < KILOBYTE else f"{size / KILOBYTE**2:.1f} MB"
 
 
 def _buttons(shown: Shown, style: Style, *, shareable: bool) -> list[Element]:

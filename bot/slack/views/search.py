@@ -4,9 +4,18 @@ import json
 from collections.abc import Sequence
 
 from bot.errors import UserError
-from bot.slack.mrkdwn import line
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, divider, section
+from bot.slack.views.blocks import (
+    JSON,
+    Block,
+    Message,
+    actions,
+    button,
+    divider,
+    section,
+    shortened,
+    small_print,
+)
 from bot.slack.views.issues import Style, listed
 from bot.usecases.search import Results
 
@@ -22,7 +31,7 @@ def results(
 
     `before` are the offsets of the pages that led here: a service may give fewer rows than it was asked for.
     """
-    how = context(line(" · ".join(found.understood), UNDERSTOOD))
+    how = small_print(shortened(" · ".join(found.understood), UNDERSTOOD))
     if not found.page.items and not found.offset:
         text = "No issue fits that search."
         return Message(text, (section(text), how))

@@ -8,7 +8,7 @@ exactly, slack_sdk.models.metadata.
 from datetime import datetime
 
 from bot.service.models import Issue
-from bot.slack.mrkdwn import clean
+from bot.slack.mrkdwn import clean, spoken, stripped
 from bot.slack.views.blocks import JSON, context, section, shortened
 from bot.slack.views.issues import Style, kind, people, time_of, title
 from bot.usecases.issues import Shown
@@ -52,7 +52,7 @@ def entity(issue: Issue, style: Style, posted: str | None = None) -> JSON:
     }
 
 
-def details(shown: Shown, style: Style) -> JSON:
+def details(shown: Shown, style: Style, description: str) -> JSON:
     """A Work Object with all that one person sees of an issue."""
     issue = shown.issue
     found = entity(issue, style)
@@ -61,7 +61,7 @@ def details(shown: Shown, style: Style) -> JSON:
         "created_by": _text(issue.author.name if issue.author else None, type="string"),
         "date_created": _moment(issue.created_on),
         "date_updated": _moment(issue.updated_on),
-        "description": _text(issue.description),
+        "description": _text(stripped(description)),
     }
     payload["fields"] |= {name: field for name, field in more.items() if field}
     custom = {
@@ -95,7 +95,7 @@ def link_first(service: str, command: str) -> JSON:
 
 def refused(title: str, sentence: str) -> JSON:
     """In the details' place when they can't be had."""
-    return {"status": "custom", "custom_title": title, "custom_message": sentence}
+    return {"status": "custom", "custom_title": title, "custom_message": spoken(sentence)}
 
 
 def _text(value: str | None, **more: str) -> JSON | None:

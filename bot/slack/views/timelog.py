@@ -8,9 +8,19 @@ from decimal import Decimal
 from bot.errors import OutcomeUnknown, UserError
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
-from bot.slack.mrkdwn import escape, line, link, prose
-from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, option, section
+from bot.slack.mrkdwn import bold, escape, line, link, prose
+from bot.slack.views import forms, rich_text
+from bot.slack.views.blocks import (
+    JSON,
+    Block,
+    Message,
+    actions,
+    button,
+    context,
+    option,
+    section,
+    small_print,
+)
 from bot.slack.views.issues import Style, hours
 from bot.store.time_entries import Entry, Spent
 from bot.usecases.naming import pick
@@ -36,7 +46,7 @@ def time_form(on: Loggable | None, typed: Typed, metadata: str, said: str | None
     """The form that logs time: on a project, or on an issue that is chosen in it (None: not yet)."""
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     if on is not None and on.issue is None:
-        blocks.append(section(f"On the project *{line(on.project.name)}*"))
+        blocks.append(section(f"On the project {bold(on.project.name)}"))
     else:
         issue = on.issue if on else None
         chosen = option(f"#{issue.id} {issue.subject}", str(issue.id)) if issue else None
@@ -135,12 +145,10 @@ def said_back(
     `did` is `Logged` or `Changed to`; `why_private` says why nobody else was told.
     """
     text = f"{did} {understood(spent, style, today)}."
-    about = [
-        line(part, COMMENT_LENGTH) for part in (spent.title if spent.issue_id else "", spent.comments) if part
-    ]
+    about = [part for part in (spent.title if spent.issue_id else "", spent.comments) if part]
     blocks: list[Block] = [section(text)]
     if about:
-        blocks.append(context(" · ".join(about)))
+        blocks.append(small_print(" · ".join(about)))
     blocks.append(context(f"Through me: {_long(totals.today)} today, {_long(totals.week)} this week"))
     if why_private:
         blocks.append(context(f"Only you see this: {prose(why_private)}."))
@@ -156,12 +164,16 @@ def said_back(
 def announced(logged: Logged, style: Style, user_id: str) -> Message:
     """What a conversation sees of time that was logged from it."""
     spent = logged.spent
-    what = link(style.url(spent.issue_id), f"#{spent.issue_id} {spent.title}") if spent.issue_id else None
-    where = what or link(project_url(style.base_url, spent.project_id), spent.title)
-    text = f"<@{user_id}> logged {_long(spent.minutes)} on {where}"
+    url = style.url(spent.issue_id) if spent.issue_id else project_url(style.base_url, spent.project_id)
+    name = f"#{spent.issue_id} {spent.title}" if spent.issue_id else spent.title
+    did = f" logged {_long(spent.minutes)} on "
     details = (spent.activity, spent.spent_on.isoformat(), spent.comments)
     return Message(
-        text, (section(text), context(" · ".join(line(part, COMMENT_LENGTH) for part in details if part)))
+        f"<@{user_id}>{did}{link(url, name)}",
+        (
+            rich_text.paragraph(rich_text.person(user_id), did, rich_text.link(url, name)),
+            small_print(" · ".join(filter(None, details))),
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH, UserStatus,
 from bot.service.models import User
 from bot.slack.mrkdwn import code, cut, escape, line, link
 from bot.slack.views import forms
-from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, fields, section
+from bot.slack.views.blocks import JSON, Block, Message, actions, button, context, fields, section, shortened
 from bot.slack.views.issues import Style
 from bot.usecases.accounts import full_name
 from bot.usecases.users import Details, Linking, Made
@@ -153,7 +153,7 @@ def _facts(shown: User) -> list[tuple[str, str]]:
     facts = [("Groups", cut(", ".join(line(group.name) for group in shown.groups), 1000))]
     for custom in shown.custom_fields:
         value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
-        facts.append((line(custom.name, NAME), line(value or "", 200)))
+        facts.append((shortened(custom.name, NAME), line(value or "", 200)))
     return [(label, value) for label, value in facts if value][:10]
 
 

@@ -16,7 +16,7 @@ PIECES = (
     | st.sampled_from(["&lt;", "\r\n"])
 )
 WRITTEN = st.one_of(st.text(max_size=80), st.lists(PIECES, max_size=25).map("".join))
-LINK = re.compile(r"<https?://[^<>|\s]+(?:\|[^<>|\n]+)?>", re.IGNORECASE)
+LINK = re.compile(r"<https?://[^<>|\s]+(?:\|[^<>\n]+)?>", re.IGNORECASE)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ LINK = re.compile(r"<https?://[^<>|\s]+(?:\|[^<>|\n]+)?>", re.IGNORECASE)
         ("<div>\nblock\n</div>", "&lt;div&gt;\nblock\n&lt;/div&gt;"),
         ("a\n\n---\n\nb", "a\n\n──────────\n\nb"),
         ("&lt;!here&gt; &amp;", "&lt;!here&gt; &amp;"),
-        ("`` a`b ``", "`a\u02cbb`"),
+        ("`` a`b ``", "a\u2060`\u2060b"),
         ("", ""),
     ],
 )
@@ -71,7 +71,7 @@ def test_markdown(text: str, expected: str) -> None:
         ("* one\n*# two\n*# three", "• one\n    1. two\n    2. three"),
         ('<pre><code class="ruby">\nx = "<y>" *z*\n</code></pre>', '```\nx = "&lt;y&gt;" *z*\n```'),
         ("before\n<pre>\nnever closed", "before\n\n```\nnever closed\n```"),
-        ("<code>x *y*</code> <notextile>*z*</notextile>", "`x *y*` ∗z∗"),
+        ("<code>x *y*</code> <notextile>*z*</notextile>", "`x *y*` \u2060*\u2060z\u2060*\u2060"),
         ('"a *b*":https://x.y/?a=1&b=2.', "<https://x.y/?a=1&amp;b=2|a b>."),
         ('"wiki":/projects/x', "wiki"),
         ("see https://x.y/a_b_c.", "see <https://x.y/a_b_c>."),

@@ -63,11 +63,11 @@ def test_a_message_keeps_its_looks(text: str, markdown: str, textile: str | None
         ("title\n---", "title\n---"),
         ("    indented", "indented"),
         ("[a]: b", "[a]: b"),
-        ("stray ` tick **x** \\*y", "stray ˋ tick ∗*x*∗ \\∗y"),
+        ("stray ` tick **x** \\*y", "stray ` tick **x** \\*y"),
     ],
 )
 def test_markdown_reads_plain_characters_as_themselves(text: str, shown: str) -> None:
-    assert from_markdown(to_markdown(text, name_of)) == shown
+    assert from_markdown(to_markdown(text, name_of)).replace("\u2060", "") == shown
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Literal
 
 from bot.sandbox.workspace.blocks import elements
 from bot.sandbox.workspace.blocks.elements import IDENTIFIER, plain, rich
+from bot.sandbox.workspace.blocks.rich_text import RICH_TEXT
 from bot.sandbox.workspace.blocks.schema import (
     Problems,
     Rule,
@@ -29,8 +30,6 @@ Surface = Literal["message", "modal", "home"]
 MOST_BLOCKS = {"message": 50, "modal": 100, "home": 100}
 MARKDOWN = 12_000
 
-RICH_TEXT_PARTS = ("rich_text_section", "rich_text_list", "rich_text_preformatted", "rich_text_quote")
-RICH_TEXT = by_type(dict.fromkeys(RICH_TEXT_PARTS, anything))
 CONTEXT = by_type({"image": elements.image, "plain_text": rich(3000), "mrkdwn": rich(3000)})
 
 
@@ -78,7 +77,7 @@ SHARED: dict[str, Rule] = {
             "must have image_url or slack_file",
         ),
     ),
-    "rich_text": _block({"elements": items(RICH_TEXT, 0, 1000)}),
+    "rich_text": _block({"elements": items(RICH_TEXT, 1, 1000)}),
 }
 BLOCKS: dict[str, Rule] = {
     "message": by_type(

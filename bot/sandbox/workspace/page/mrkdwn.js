@@ -87,7 +87,9 @@ function inline(text, options = {}) {
     }
     if ("`<:h".includes(character)) {
       const piece = pieceAt(text, i);
-      const node = piece ? pieceNode(piece, options) : null;
+      // Code, like a style, is read only at the edge of a word.
+      const inside = character === "`" && piece && !(edge(text[i - 1]) && edge(text[i + piece[0].length]));
+      const node = piece && !inside ? pieceNode(piece, options) : null;
       if (node) {
         flush();
         out.push(node);
