@@ -40,6 +40,10 @@ def _none_is_blank(value: object) -> object:
     return "" if value is None else value
 
 
+def _unless_false(value: object) -> object:
+    return True if value is None else value
+
+
 def _fraction(value: object) -> object:
     """Redmine 6.0.0 and 6.0.1 send hours as a fraction in a string, `"1/3"`; others send two places."""
     if isinstance(value, str) and "/" in value:
@@ -64,6 +68,8 @@ def _texts(value: object) -> object:
     return value if value is None else str(value)
 
 
+Hidden = Annotated[bool, BeforeValidator(_unless_false)]
+"""Whether something is private: also when the service doesn't say, or says it unreadably."""
 Many = Annotated[tuple[T, ...], BeforeValidator(_none_is_empty)]
 Text = Annotated[str, BeforeValidator(_none_is_blank)]
 Hours = Annotated[Decimal, BeforeValidator(_fraction)]
@@ -242,7 +248,7 @@ class Journal(Resource):
     created_on: Timestamp | None = None
     updated_on: Timestamp | None = None
     updated_by: Ref | None = None
-    private_notes: bool = False
+    private_notes: Hidden = True
     details: Many[JournalDetail] = ()
 
 
@@ -272,7 +278,7 @@ class Issue(Resource):
     spent_hours: Hours | None = None
     total_estimated_hours: Hours | None = None
     total_spent_hours: Hours | None = None
-    is_private: bool = False
+    is_private: Hidden = True
     custom_fields: Many[CustomFieldValue] = ()
     created_on: Timestamp | None = None
     updated_on: Timestamp | None = None

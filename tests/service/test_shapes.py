@@ -53,6 +53,18 @@ async def test_absent_null_and_unreadable_values(client: Client, service: Servic
     )
 
 
+async def test_an_issue_is_private_unless_the_service_says_it_is_not(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    said: list[dict[str, object]] = [{}, {"is_private": None}, {"is_private": "perhaps"}, {"is_private": False}]
+    rows = [{"id": number, **each} for number, each in enumerate(said, 1)]
+    service.reply({"issues": rows, "total_count": 4, "offset": 0, "limit": 100})
+
+    found = (await client.list_issues(key, IssueFilters())).items
+
+    assert [issue.is_private for issue in found] == [True, True, True, False]
+
+
 WHOLE: dict[str, object] = {
     "id": 7,
     "project": {"id": 1, "name": "Site"},
