@@ -4,6 +4,7 @@
     ├── UserError               what a person typed or chose can't be used; says what to do instead
     │   ├── NotLinked           no key is known for this Slack user
     │   │   └── KeyRejected     the key that was known has just stopped working; said once
+    │   ├── WrongField          one field of a form can't be used; has the field's name
     │   └── StoredTextError     what was kept for a person can't be opened with the keys at hand
     ├── ServiceError            something between the bot and the service; has method, path and status
     │   ├── Unauthorized        401: the key is missing, wrong, locked, or became an anonymous visitor
@@ -57,6 +58,14 @@ class KeyRejected(NotLinked):
     def sentence(self, service: str) -> str:
         """What happened; the button to link anew stands below it."""
         return f"{service} no longer accepts your API key, so I've forgotten it: link your account anew."
+
+
+class WrongField(UserError):
+    """One field can't be used; `field` is its name in the form."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class StoredTextError(UserError):

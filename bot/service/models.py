@@ -142,6 +142,13 @@ class CustomFieldValue(Resource):
     value: Annotated[str | tuple[str, ...] | None, BeforeValidator(_texts)] = None
 
 
+class RoleRights(Resource):
+    """A role with what its holders may do; None where the service doesn't say."""
+
+    id: int
+    permissions: tuple[str, ...] | None = None
+
+
 class Membership(Resource):
     """What a person or group is in a project: `user` or `group` is set, not both."""
 

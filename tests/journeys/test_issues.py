@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,8 @@ from bot.sandbox.tracker.data import Issue
 from bot.sandbox.workspace.model import Message
 from tests.journeys.office import Office
 from tests.journeys.person import Person
-from tests.journeys.reading import text_of, until, values_of
+from tests.journeys.reading import button_saying, text_of, until, values_of
+from tests.people import KEYS
 
 ANA, BEN = 1, 2
 
@@ -93,14 +95,58 @@ async def test_what_others_there_might_not_see_is_said_to_the_person_alone(
     assert why in text_of(answer)
 
 
-async def test_what_the_service_silently_changed_is_said(office: Office, ben: Person) -> None:
-    await office.link(ben.user_id, next(p.api_key for p in PEOPLE if p.login == "ben"))
-    ben.channel = "webshop"
+async def test_what_the_service_silently_changed_is_said(linked_ben: Person) -> None:
+    linked_ben.channel = "webshop"
 
-    await ben.ask("/issue new Not for me to hide project:webshop private:yes status:closed")
+    await linked_ben.ask("/issue new Not for me to close project:webshop status:closed")
 
-    private = [m for m in await ben.messages() if m["ephemeral"]]
-    assert "It is not private: you may not set that." in text_of(private[-1])
+    private = [m for m in await linked_ben.messages() if m["ephemeral"]]
+    assert "Status is New, not Closed." in text_of(private[-1])
+
+
+async def test_an_issue_that_was_refused_privacy_is_told_to_its_author_alone(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    await ana.ask("/digest add webshop daily 09:00 empty:yes")
+
+    answer = await linked_ben.ask("/issue new Not for me to hide project:webshop private:yes status:closed")
+
+    made = newest(office)
+    assert not made.is_private
+    assert answer["ephemeral"]
+    assert text_of(answer).startswith("Everyone can see ")
+    assert "Tracker didn't make it private. Open it in Tracker to remove it." in text_of(answer)
+    assert "Status is New, not Closed." in text_of(answer)
+    _, button = button_saying(answer["blocks"], "Open in Tracker")
+    assert button["url"].endswith(f"/issues/{made.id}")
+    await linked_ben.ask(f"/timelog {made.id} 1h activity:design")
+    await ana.ask("/digest now")
+    await office.idle()
+    assert any("Web Shop" in message["text"] for message in await ana.messages())
+    assert "Not for me to hide" not in str(await ana.messages())
+
+
+async def test_privacy_that_a_persons_roles_refuse_is_refused_before_creating(tmp_path: Path) -> None:
+    office = Office(tmp_path, roles=True)
+    await office.open()
+    await office.link("U0BEN0001", KEYS["ben"])
+    await office.link("U0ANA0001", KEYS["ana"])
+    ana, ben = Person(office, "U0ANA0001"), Person(office, "U0BEN0001")
+    count = len(office.tracker.data.issues)
+
+    said = text_of(await ben.ask("/issue new Not for me to hide project:webshop private:yes"))
+    assert "Tracker doesn't let you create private issues in Web Shop." in said
+    await ben.command("/issue")
+    form = await ben.form("New issue")
+    await ben.choose(form, "Project", "Web Shop")
+    await until(lambda: _has(ben, "Tracker"))
+    await ben.submit(await ben.form("New issue"), {"Subject": "Nor in the form", "Private": True})
+    assert "doesn't let you create private issues" in (await ben.errors())["private"]
+    assert len(office.tracker.data.issues) == count
+
+    await ana.ask("/issue new Hers to hide project:webshop private:yes")
+    assert newest(office).is_private
+    await office.close()
 
 
 async def test_the_form_offers_the_projects_choices_and_creates(office: Office, ana: Person) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.errors import SlackApiError
 
-from bot.errors import BotError, OutcomeUnknown, UserError
+from bot.errors import BotError, OutcomeUnknown, UserError, WrongField
 from bot.service.models import Project
 from bot.slack import filejobs
 from bot.slack.listeners import duplicates
@@ -118,9 +118,8 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
     turn = turn.at(Place.from_json(metadata.get("place")))
     try:
         draft = issue_form.submitted(view)
-    except UserError as error:
-        values = forms.Values(view)
-        await ack(response_action="errors", errors={values.block_ids["estimate"]: turn.sentence(error)})
+    except WrongField as error:
+        await ack(response_action="errors", errors=refused(turn, error).errors)
         return
     if missing := _lacking(draft):
         await ack(response_action="errors", errors=missing)

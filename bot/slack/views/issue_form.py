@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from bot.errors import UserError
+from bot.errors import UserError, WrongField
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Project, Ref
 from bot.slack.grammar.durations import hours
@@ -188,13 +188,17 @@ def _wanted(draft: Draft) -> dict[str, str | None]:
 def submitted(view: JSON) -> Draft:
     """The draft that the form holds; choices are ids (`#5`).
 
-    Raises UserError for a duration that can't be read.
+    Raises WrongField for a duration that can't be read, UserError for what the form didn't offer.
     """
     values = forms.Values(view)
     ids = {name: f"#{value}" for name in CHOICES if (value := values.chosen(name))}
     watchers = tuple(f"#{value}" for value in values.all_chosen("watchers"))
     estimate = values.text("estimate")
-    return _draft(values, ids, watchers, hours(estimate) if estimate else None)
+    try:
+        time = hours(estimate) if estimate else None
+    except UserError as error:
+        raise WrongField("estimate", str(error)) from None
+    return _draft(values, ids, watchers, time)
 
 
 def carried_over(view: JSON) -> Draft:
