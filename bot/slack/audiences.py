@@ -50,9 +50,9 @@ class Audiences:
 
         try:
             shared = await self._recent.get((team_id, channel_id), read)
-            if shared is None:
-                return Announced.UNKNOWN
-            return Announced.SHARED if shared else None
         except SLACK_FAILED as error:
             log.info("not announced", action="announcement.not_made", error=type(error).__name__)
+            shared = None
+        if shared is None:
             return Announced.UNKNOWN
+        return Announced.SHARED if shared else None

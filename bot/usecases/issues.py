@@ -54,7 +54,7 @@ class Draft(BaseModel):
     due: date | None = None
     estimate: Decimal | None = None
     private: bool = False
-    custom_fields: dict[int, str] = {}
+    custom_fields: dict[int, str | tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -249,8 +249,7 @@ class Issues:
             "estimated_hours": draft.estimate,
             "is_private": draft.private or None,
             "watcher_user_ids": tuple(w.id for w in watchers) or None,
-            "custom_fields": tuple(CustomFieldInput(id=i, value=v) for i, v in draft.custom_fields.items())
-            or None,
+            "custom_fields": _custom_fields(draft, catalog) or None,
         }
         fields.update({name: value for name, value in plain.items() if value is not None})
         return _Resolved(NewIssue.model_validate(fields), project, chosen)
@@ -337,6 +336,16 @@ ID_FIELDS = {
     "Target version": "fixed_version_id",
     "Assignee": "assigned_to_id",
 }
+
+
+def _custom_fields(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
+    """Values as the service has them: a list's value is refused in another case."""
+    found = []
+    for number, value in draft.custom_fields.items():
+        known = catalog.custom_field(number).known
+        meant = known(value) if isinstance(value, str) else tuple(map(known, value))
+        found.append(CustomFieldInput(id=number, value=meant))
+    return tuple(found)
 
 
 def _choices(draft: Draft, catalog: Catalog) -> dict[str, Ref]:

@@ -18,7 +18,7 @@ async def may_hide(client: Client, session: Session, project: Project) -> bool |
     Only a member's roles can be read: what others may do isn't listed with the person.
     """
     with suppress(ServiceError):
-        user = await client.get_user(session.key, include=("memberships",))
+        user = await client.get_user(session.key, include={"memberships"})
         if user.admin:
             return True
         roles = {

@@ -16,7 +16,7 @@ def service_changes(asked: NewIssue, chosen: dict[str, Ref], got: Issue) -> tupl
 
     `chosen` has what was asked for by label where it is known by name.
     """
-    return tuple([*_refs(chosen, got), *_values(asked, got), *_custom(asked, got)])
+    return (*_refs(chosen, got), *_values(asked, got), *_custom(asked, got))
 
 
 def _refs(chosen: dict[str, Ref], got: Issue) -> Iterator[str]:

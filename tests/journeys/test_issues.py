@@ -11,7 +11,7 @@ from bot.sandbox.tracker.data import Issue
 from bot.sandbox.workspace.model import Message
 from tests.journeys.office import Office
 from tests.journeys.person import Person
-from tests.journeys.reading import button_saying, text_of, until, values_of
+from tests.journeys.reading import button_saying, input_named, text_of, until, values_of
 from tests.people import KEYS
 
 ANA, BEN = 1, 2
@@ -63,6 +63,12 @@ async def test_an_unknown_name_is_answered_with_the_candidates_and_what_was_type
 
 async def test_an_unknown_option_is_answered_with_the_nearest_one(ana: Person) -> None:
     assert "`priority:`" in (await ana.ask("/issue new Something priorty:high"))["text"]
+
+
+async def test_a_custom_field_is_given_by_its_name(office: Office, ana: Person) -> None:
+    await ana.ask("/issue new Crash project:mobile tracker:bug severity:MAJOR customer-reference:K-1")
+
+    assert newest(office).custom == {1: "Major", 2: "K-1"}
 
 
 async def test_a_private_issue_is_announced_to_nobody(office: Office, ana: Person, ben: Person) -> None:
@@ -204,10 +210,45 @@ async def test_a_refusal_stands_at_its_field_and_nothing_is_lost(office: Office,
 
     await ana.submit(form, {"Subject": "Crash on start", "Tracker": "Bug"})
 
-    assert (await ana.errors())["cf_1"] == "Severity cannot be blank"
+    assert (await ana.errors())["cf_1:2"] == "Severity cannot be blank"
     await ana.submit(form, {"Subject": "Crash on start", "Tracker": "Bug", "Severity": "Major"})
     await ana.no_form()
     assert len(office.tracker.data.issues) == count + 1
+
+
+async def test_a_custom_field_that_the_service_requires_is_marked_for_its_tracker(ana: Person) -> None:
+    await ana.command("/issue new project:mobile tracker:bug")
+    form = await ana.form("New issue")
+    assert input_named(form, "Severity")["optional"]
+    await ana.submit(form, {"Subject": "Crash on start"})
+    await ana.errors()
+    await ana.close(form)
+
+    await ana.command("/issue new project:mobile tracker:bug")
+    form = await ana.form("New issue")
+    assert not input_named(form, "Severity")["optional"]
+    await ana.choose(form, "Tracker", "Feature")
+
+    async def refreshed() -> bool:
+        form = await ana.form("New issue")
+        return values_of(form)["Tracker"] == "Feature" and bool(input_named(form, "Severity")["optional"])
+
+    await until(refreshed)
+
+
+async def test_a_list_field_is_a_select_that_takes_other_values_too(office: Office, ana: Person) -> None:
+    await ana.command("/issue new Looks odd project:webshop tracker:bug browsers:safari")
+    await office.idle()
+    assert newest(office).custom[3] == ["Safari"]
+
+    await ana.command("/issue new project:webshop tracker:bug")
+    form = await ana.form("New issue")
+    offered = (await ana.suggest(form, "Browsers", "f"))["options"]
+    assert {"Firefox", "Safari", "f"} == {option["value"] for option in offered}
+    await ana.submit(form, {"Subject": "In two browsers", "Browsers": ["Chrome", "Safari"]})
+    await ana.no_form()
+
+    assert newest(office).custom[3] == ["Chrome", "Safari"]
 
 
 async def test_a_form_without_a_channel_answers_in_itself(office: Office, ana: Person) -> None:

@@ -56,8 +56,12 @@ async def test_absent_null_and_unreadable_values(client: Client, service: Servic
 async def test_an_issue_is_private_unless_the_service_says_it_is_not(
     client: Client, service: Service, key: SecretStr
 ) -> None:
-    said: list[dict[str, object]] = [{}, {"is_private": None}, {"is_private": "perhaps"}, {"is_private": False}]
-    rows = [{"id": number, **each} for number, each in enumerate(said, 1)]
+    rows: list[dict[str, object]] = [
+        {"id": 1},
+        {"id": 2, "is_private": None},
+        {"id": 3, "is_private": "perhaps"},
+        {"id": 4, "is_private": False},
+    ]
     service.reply({"issues": rows, "total_count": 4, "offset": 0, "limit": 100})
 
     found = (await client.list_issues(key, IssueFilters())).items
