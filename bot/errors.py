@@ -5,6 +5,7 @@
     │   ├── NotLinked           no key is known for this Slack user
     │   │   └── KeyRejected     the key that was known has just stopped working; said once
     │   ├── AccountChanged      the person linked another account while this was going on
+    │   ├── WrongField          one field of a form can't be used; has the field's name
     │   └── StoredTextError     what was kept for a person can't be opened with the keys at hand
     ├── ServiceError            something between the bot and the service; has method, path and status
     │   ├── Unauthorized        401: the key is missing, wrong, locked, or became an anonymous visitor
@@ -67,6 +68,14 @@ class AccountChanged(UserError):
 
     def __init__(self) -> None:
         super().__init__("You've linked another {service} account meanwhile, so I stopped. Try again.")
+
+
+class WrongField(UserError):
+    """One field can't be used; `field` is its name in the form."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class StoredTextError(UserError):

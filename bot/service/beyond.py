@@ -13,7 +13,7 @@ from pydantic import BaseModel, SecretStr
 from bot.errors import Forbidden, NotFound, Refused, ServiceError
 from bot.service import wire
 from bot.service.conventions import IssueDetailInclude
-from bot.service.models import Issue, IssueStatus, Membership, Page, Ref, Version, active
+from bot.service.models import Issue, IssueStatus, Membership, Page, Ref, RoleRights, Version, active
 from bot.service.transport import Transport
 from bot.service.wire import Call, Decoder
 from bot.service.writes import IssueChanges
@@ -95,6 +95,11 @@ class Beyond:
             if not page.items or offset >= page.total_count:
                 break
         return list(found.values())
+
+    async def role(self, key: SecretStr, role_id: int) -> RoleRights | None:
+        """A role with its permissions."""
+        call = wire.read("role", wire.path("roles", role_id))
+        return await self._ask(key, call, wire.one("role", RoleRights), NEVER_HERE)
 
     async def _list(self, key: SecretStr, wrapper: str, where: str, model: type[M]) -> list[M] | None:
         return await self._ask(key, wire.read(wrapper, where), wire.whole(wrapper, model), ABOUT_THE_ENDPOINT)

@@ -53,6 +53,9 @@ OPERATORS = tuple("~!*^$=><")  # what a text must not begin with where an operat
 SEARCHED_WORDS = 5  # Redmine::Search::Tokenizer: no more of a text, and none of one letter, are searched for
 MIDDAY = "T10:30:00Z"  # of the same date in every zone from UTC-10 to UTC+13, as servers may be in any
 
+SETS_PRIVACY = frozenset({"set_issues_private", "set_own_issues_private"})
+"""Permissions of a role, of which either lets a person create a private issue (Redmine's names)."""
+
 # Limits (service-interface.md, section 8; service-facts.md)
 PAGE = 100
 SUBJECT_LENGTH = 255

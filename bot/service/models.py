@@ -40,6 +40,10 @@ def _none_is_blank(value: object) -> object:
     return "" if value is None else value
 
 
+def _unless_false(value: object) -> object:
+    return True if value is None else value
+
+
 def _fraction(value: object) -> object:
     """Redmine 6.0.0 and 6.0.1 send hours as a fraction in a string, `"1/3"`; others send two places."""
     if isinstance(value, str) and "/" in value:
@@ -64,6 +68,8 @@ def _texts(value: object) -> object:
     return value if value is None else str(value)
 
 
+Hidden = Annotated[bool, BeforeValidator(_unless_false)]
+"""Whether something is private: also when the service doesn't say, or says it unreadably."""
 Many = Annotated[tuple[T, ...], BeforeValidator(_none_is_empty)]
 Text = Annotated[str, BeforeValidator(_none_is_blank)]
 Hours = Annotated[Decimal, BeforeValidator(_fraction)]
@@ -134,6 +140,13 @@ class CustomFieldValue(Resource):
     name: Text = ""
     multiple: bool = False
     value: Annotated[str | tuple[str, ...] | None, BeforeValidator(_texts)] = None
+
+
+class RoleRights(Resource):
+    """A role with what its holders may do; None where the service doesn't say."""
+
+    id: int
+    permissions: tuple[str, ...] | None = None
 
 
 class Membership(Resource):
@@ -242,7 +255,7 @@ class Journal(Resource):
     created_on: Timestamp | None = None
     updated_on: Timestamp | None = None
     updated_by: Ref | None = None
-    private_notes: bool = False
+    private_notes: Hidden = True
     details: Many[JournalDetail] = ()
 
 
@@ -272,7 +285,7 @@ class Issue(Resource):
     spent_hours: Hours | None = None
     total_estimated_hours: Hours | None = None
     total_spent_hours: Hours | None = None
-    is_private: bool = False
+    is_private: Hidden = True
     custom_fields: Many[CustomFieldValue] = ()
     created_on: Timestamp | None = None
     updated_on: Timestamp | None = None

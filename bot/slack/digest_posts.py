@@ -14,6 +14,7 @@ import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.slack.audiences import shared_outside
 from bot.slack.pacing import Pacer
 from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.views import digest_message, digest_notices
@@ -191,7 +192,7 @@ class SlackPoster:
                 found |= {
                     one["id"]: _standing_of(one)
                     for one in page.get("channels") or ()
-                    if one.get("is_im") or "is_ext_shared" in one
+                    if shared_outside(one) is not None
                 }
                 cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
                 if not cursor:
@@ -214,7 +215,9 @@ class SlackPoster:
 
 
 def _standing_of(channel: JSON) -> Standing:
-    shared = channel.get("is_ext_shared") or channel.get("is_pending_ext_shared")
+    shared = shared_outside(channel)
+    if shared is None:
+        return Standing.UNKNOWN
     return Standing.SHARED if shared else Standing.OPEN
 
 

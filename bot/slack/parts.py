@@ -118,7 +118,7 @@ class Parts:
     @cached_property
     def shared_links(self) -> SharedLinks:
         """Links to issues that people share."""
-        return SharedLinks(self.client, self.accounts, self.projects)
+        return SharedLinks(self.client, self.store, self.accounts, self.projects)
 
     @cached_property
     def home(self) -> Home:

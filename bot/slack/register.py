@@ -63,6 +63,7 @@ async def nothing(turn: Turn) -> None:
 ACTIONS: dict[str, Listener] = {
     "link.open": accounts.open_link_from_message,
     "issue.project": issue_form.project_chosen,
+    "issue.tracker": issue_form.tracker_chosen,
     "issue.subject": duplicates.subject_typed,
     "announcement.take_back": announcements.take_back,
     "issue.show": issues.show_pressed,
@@ -122,6 +123,7 @@ CLOSED: dict[str, Listener] = {"link": accounts.close_link}
 OPTIONS: dict[str, Options] = {
     "issue.project": issue_form.project_options,
     "issue.parent": issue_form.parent_options,
+    "issue.custom": issue_form.custom_options,
     "files.issue": file_listeners.issue_options,
     "time.issue": timelog.issue_options,
     "digest.zone": digests.zone_options,

@@ -14,7 +14,7 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.errors import BotError, NotLinked, Refused, Unauthorized, UserError
+from bot.errors import BotError, NotLinked, Refused, Unauthorized, UserError, WrongField
 from bot.slack.mrkdwn import prose, spoken
 from bot.slack.turn import Turn
 from bot.slack.views import forms
@@ -106,13 +106,16 @@ async def finish(turn: Turn, reply: Reply) -> None:
 
 
 def refused(turn: Turn, error: BotError, metadata: str | None = None) -> Reply:
-    """The form again with the error: at the fields that the service's sentences name, else above them.
+    """The form again with the error: at its field, or those that the service's sentences name, else above
+    them.
 
     Raises `error` itself when it is about the person's key: the link form comes first then.
     """
     if isinstance(error, NotLinked | Unauthorized):
         raise error
     view = turn.view
+    if isinstance(error, WrongField) and (block := forms.Values(view).block_ids.get(error.field)):
+        return Reply(errors={block: turn.sentence(error)})
     if isinstance(error, Refused) and (placed := forms.at_fields(view, error.errors)):
         return Reply(errors=placed)
     said = turn.sentence(error)

@@ -35,8 +35,12 @@ class CreatedIssues:
         subject: str,
         channel_id: str | None = None,
         message_ts: str | None = None,
+        *,
+        privacy_refused: bool = False,
     ) -> None:
         """Remembers an issue as created by `owner`, from a message where one is given.
+
+        `privacy_refused` marks one that was meant to be private and isn't.
 
         An issue of that number from before (of another service) is forgotten.
         """
@@ -48,6 +52,7 @@ class CreatedIssues:
             "channel_id": channel_id,
             "message_ts": message_ts,
             "created_at": datetime.now(UTC),
+            "privacy_refused": privacy_refused,
         }
         statement = (
             insert(self._database.dialect, CreatedIssueRow)
@@ -63,6 +68,11 @@ class CreatedIssues:
         )
         row = await self._database.read(lambda connection: connection.execute(statement).one_or_none())
         return row is not None and row.subject == subject and row.created_at < than
+
+    async def refused_privacy(self) -> frozenset[int]:
+        """The issues that were meant to be private and that the service made visible."""
+        statement = select(CreatedIssueRow.issue_id).where(CreatedIssueRow.privacy_refused)
+        return await self._database.read(lambda connection: frozenset(connection.scalars(statement)))
 
     async def latest(self, owner: Owner, limit: int) -> tuple[CreatedIssue, ...]:
         """The owner's own, the latest first."""

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Integer,
     Text,
     column,
+    false,
     func,
     select,
     table,
@@ -158,6 +159,7 @@ class CreatedIssueRow(Table):
     channel_id: Mapped[str | None]
     message_ts: Mapped[str | None]
     created_at: Mapped[datetime]
+    privacy_refused: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class TimeEntryRow(Table):

@@ -174,7 +174,8 @@ class Delivery:
         covered = await self._store.digest_runs.covered([digest.id for digest in digests])
         async with self._readers, self._accounts.reading(digests[0].owner) as session:
             now = self._clock.now()
-            return await read(self._client, session, digests, covered=covered, now=now)
+            found = await read(self._client, session, digests, covered=covered, now=now)
+        return found.without(await self._store.created_issues.refused_privacy())
 
     async def deliver(self, run: Run, opened: Opened) -> RunState | None:
         """One run, once it is known what is new; how it ended, None when that is left for later."""

@@ -7,7 +7,7 @@ comes twice. How far a digest has come is kept in the service's own time, which 
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.errors import Forbidden, NotFound
@@ -36,6 +36,11 @@ class Opened:
     covered_to: datetime | None
     stopped: Mapping[int, Pause]
     names: Mapping[int, str]
+
+    def without(self, numbers: Collection[int]) -> "Opened":
+        """The same without those issues."""
+        kept = {digest: tuple(i for i in rows if i.id not in numbers) for digest, rows in self.issues.items()}
+        return replace(self, issues=kept)
 
 
 async def read(

@@ -11,7 +11,7 @@ from decimal import Decimal
 import structlog
 from pydantic import BaseModel, ConfigDict
 
-from bot.errors import OutcomeUnknown, ServiceError, UserError
+from bot.errors import OutcomeUnknown, ServiceError, UserError, WrongField
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.models import Child, Issue, Project, Ref
@@ -23,7 +23,9 @@ from bot.usecases.catalog import Catalog, Catalogs
 from bot.usecases.naming import pick
 from bot.usecases.outcome import CLOCK_SKEW, LOOKS
 from bot.usecases.people import People
+from bot.usecases.privacy import may_hide
 from bot.usecases.projects import Channel, Projects
+from bot.usecases.service_changes import service_changes
 
 log = structlog.get_logger(__name__)
 
@@ -52,7 +54,7 @@ class Draft(BaseModel):
     due: date | None = None
     estimate: Decimal | None = None
     private: bool = False
-    custom_fields: dict[int, str] = {}
+    custom_fields: dict[int, str | tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,11 @@ class Created:
     not_taken: tuple[str, ...] = ()
     meant_private: bool = False
     """Whether it was asked for as private, whatever the service made of that."""
+
+    @property
+    def exposed(self) -> bool:
+        """Whether others see it although it was meant to be private."""
+        return self.meant_private and not self.issue.is_private
 
     @property
     def public(self) -> bool:
@@ -145,10 +152,17 @@ class Issues:
             raise UserError("An issue needs a subject: `/issue new The login page is blank`.")
         async with self._accounts.reading(owner) as session:
             resolved = await self._resolve(session, draft, channel)
+            if draft.private and await may_hide(self._client, session, resolved.project) is False:
+                raise WrongField(
+                    "private",
+                    f"{{service}} doesn't let you create private issues in {resolved.project.name}. "
+                    "Ask a manager of the project for the right, or create the issue without Private.",
+                )
         issue = await self._once(session, resolved.new, attempted_at, upload)
-        await self._remember(owner, issue, source)
-        changed = not_taken(resolved.new, resolved.chosen, issue)
-        return Created(issue, resolved.project, changed, draft.private)
+        changed = service_changes(resolved.new, resolved.chosen, issue)
+        created = Created(issue, resolved.project, changed, draft.private)
+        await self._remember(owner, created, source)
+        return created
 
     async def show(self, owner: Owner, number: int) -> Shown:
         """One issue as this person sees it. Raises UserError when they see none, NotLinked, ServiceError."""
@@ -235,8 +249,7 @@ class Issues:
             "estimated_hours": draft.estimate,
             "is_private": draft.private or None,
             "watcher_user_ids": tuple(w.id for w in watchers) or None,
-            "custom_fields": tuple(CustomFieldInput(id=i, value=v) for i, v in draft.custom_fields.items())
-            or None,
+            "custom_fields": _custom_fields(draft, catalog) or None,
         }
         fields.update({name: value for name, value in plain.items() if value is not None})
         return _Resolved(NewIssue.model_validate(fields), project, chosen)
@@ -271,11 +284,14 @@ class Issues:
             return await self._own(session, new, since)
         return None
 
-    async def _remember(self, owner: Owner, issue: Issue, source: Source | None) -> None:
+    async def _remember(self, owner: Owner, created: Created, source: Source | None) -> None:
         """The issue exists: that it can't be remembered must not make a failure of it."""
+        issue = created.issue
         where = (source.channel_id, source.ts) if source else (None, None)
         try:
-            await self._store.created_issues.put(owner, issue.id, issue.subject, *where)
+            await self._store.created_issues.put(
+                owner, issue.id, issue.subject, *where, privacy_refused=created.exposed
+            )
         except Exception:
             log.exception("not remembered", action="issue.not_remembered", issue=issue.id)
 
@@ -322,6 +338,16 @@ ID_FIELDS = {
 }
 
 
+def _custom_fields(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
+    """Values as the service has them: a list's value is refused in another case."""
+    found = []
+    for number, value in draft.custom_fields.items():
+        known = catalog.custom_field(number).known
+        meant = known(value) if isinstance(value, str) else tuple(map(known, value))
+        found.append(CustomFieldInput(id=number, value=meant))
+    return tuple(found)
+
+
 def _choices(draft: Draft, catalog: Catalog) -> dict[str, Ref]:
     wanted = {
         "Tracker": (draft.tracker, "tracker", catalog.trackers),
@@ -333,44 +359,3 @@ def _choices(draft: Draft, catalog: Catalog) -> dict[str, Ref]:
     return {
         label: pick(kind, name, known) for label, (name, kind, known) in wanted.items() if name is not None
     }
-
-
-def not_taken(asked: NewIssue, chosen: dict[str, Ref], got: Issue) -> tuple[str, ...]:
-    """What the service silently replaced or dropped, a sentence each (service-facts, Issues)."""
-    answers = {
-        "Tracker": got.tracker,
-        "Status": got.status,
-        "Priority": got.priority,
-        "Category": got.category,
-        "Target version": got.fixed_version,
-        "Assignee": got.assigned_to,
-    }
-    said = []
-    for label, ref in chosen.items():
-        answer = answers[label]
-        if answer is None:
-            said.append(f"{label} {ref.name} was not taken.")
-        elif answer.id != ref.id:
-            said.append(f"{label} is {answer.name}, not {ref.name}.")
-    if asked.is_private and not got.is_private:
-        said.append("It is not private: you may not set that.")
-    if asked.parent_issue_id and (got.parent is None or got.parent.id != asked.parent_issue_id):
-        said.append(f"Parent issue #{asked.parent_issue_id} was not taken.")
-    for label, wanted, answer_value in (
-        ("Start date", asked.start_date, got.start_date),
-        ("Due date", asked.due_date, got.due_date),
-        ("Estimated hours", asked.estimated_hours, got.estimated_hours),
-    ):
-        if wanted is not None and answer_value is None:
-            said.append(f"{label} was not taken.")
-        elif isinstance(wanted, date) and answer_value != wanted:
-            said.append(f"{label} is {answer_value}, not {wanted}.")
-    values = {field.id: field for field in got.custom_fields}
-    for custom in asked.custom_fields or ():
-        answered = values.get(custom.id)
-        if answered is None or not answered.value:
-            name = answered.name if answered else f"cf_{custom.id}"
-            said.append(f"{name} was not taken.")
-        elif isinstance(answered.value, str) and answered.value != custom.value:
-            said.append(f"{answered.name} is {answered.value}, not {custom.value}.")
-    return tuple(said)

@@ -32,8 +32,12 @@ class Recent(Generic[K, V]):
         if (kept := self._kept.get(key)) and now - kept[0] < self._seconds:
             return kept[1]
         value = await read()
-        self._kept[key] = (now, value)
+        self.put(key, value, now)
+        return value
+
+    def put(self, key: K, value: V, read_at: float | None = None) -> None:
+        """Keep a value, read just now or at that moment of the monotonic clock."""
+        self._kept[key] = (time.monotonic() if read_at is None else read_at, value)
         self._kept.move_to_end(key)
         while len(self._kept) > self._size:
             self._kept.popitem(last=False)
-        return value

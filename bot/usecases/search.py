@@ -136,6 +136,7 @@ class Search:
                 said.append(f"Subproject: {_or(p.name for p in subprojects)}")
         else:
             said.insert(0, "All projects")
+        _custom_fields(query, names, found, said)
         return _filters(query, found, said), tuple(said)
 
     async def _subproject(self, session: Session, project: Project, wanted: str) -> Project:
@@ -188,10 +189,21 @@ class _Names:
 
 
 def _named(query: Query) -> bool:
-    """Whether any name has to be looked up at all."""
-    return bool(
-        query.tracker or query.priority or query.category or query.version or query.to or query.author
-    ) or isinstance(query.status, tuple)
+    """Whether anything has to be looked up at all."""
+    looked_up = (
+        *(query.tracker, query.priority, query.category, query.version, query.to, query.author),
+        query.custom_fields,
+    )
+    return any(looked_up) or isinstance(query.status, tuple)
+
+
+def _custom_fields(query: Query, names: _Names | None, found: dict[str, Any], said: list[str]) -> None:
+    """Values as the service has them: it tells upper case from lower."""
+    if names is None or not query.custom_fields:
+        return
+    known = [(names.catalog.custom_field(number), typed) for number, typed in query.custom_fields]
+    found["custom_fields"] = tuple((field.id, field.known(typed)) for field, typed in known)
+    said += [f"{field.name}: {field.known(typed)}" for field, typed in known]
 
 
 def _filters(query: Query, found: dict[str, Any], said: list[str]) -> IssueFilters:
@@ -218,9 +230,6 @@ def _filters(query: Query, found: dict[str, Any], said: list[str]) -> IssueFilte
     if query.text:
         found["subject"] = searchable(query.text) or query.text
         said.append(f"Subject contains “{found['subject']}”")
-    for number, value in query.custom_fields:
-        found["custom_fields"] = query.custom_fields
-        said.append(f"cf_{number}: {value}")
     if query.query is not None:
         said[:] = [s for s in said if s.startswith(("Project", "All"))] + [f"saved query {query.query}"]
         kept = {"project_id": found["project_id"]} if "project_id" in found else {}

@@ -7,6 +7,7 @@ from bot.service.conventions import issue_number
 from bot.service.filters import IssueFilters
 from bot.service.models import Issue
 from bot.store.owner import Owner
+from bot.store.store import Store
 from bot.usecases.accounts import Accounts
 from bot.usecases.projects import Projects
 
@@ -14,8 +15,9 @@ from bot.usecases.projects import Projects
 class SharedLinks:
     """Reads the issues behind links with the key of whoever shared them."""
 
-    def __init__(self, client: Client, accounts: Accounts, projects: Projects) -> None:
+    def __init__(self, client: Client, store: Store, accounts: Accounts, projects: Projects) -> None:
         self._client = client
+        self._store = store
         self._accounts = accounts
         self._projects = projects
 
@@ -24,17 +26,19 @@ class SharedLinks:
         return issue_number(self._client.base_url, url)
 
     async def for_everybody(self, owner: Owner, numbers: Collection[int]) -> tuple[Issue, ...]:
-        """Those that their sharer sees, aren't private, and are of a public project, in the order asked for.
+        """Those that their sharer sees, aren't private, weren't meant to be, and are of a public project, in the
+        order asked for.
 
         Raises NotLinked, KeyRejected, ServiceError.
         """
         async with self._accounts.reading(owner) as session:
             filters = IssueFilters(issue_ids=tuple(numbers), status="any")
             page = await self._client.list_issues(session.key, filters, limit=len(numbers))
+            meant_private = await self._store.created_issues.refused_privacy()
             found = {issue.id: issue for issue in page.items}
             shown = []
             for issue in (found[number] for number in numbers if number in found):
-                if issue.is_private is not False or issue.project is None:
+                if issue.id in meant_private or issue.is_private is not False or issue.project is None:
                     continue
                 project = await self._projects.by_id(session, issue.project.id)
                 if project.is_public is True:

@@ -57,11 +57,13 @@ class Loggable:
     issue: Issue | None
     project: Project
     activities: tuple[Ref, ...]
+    meant_private: bool = False
+    """Whether the issue was meant to be private and the service made it visible."""
 
     @property
     def public(self) -> bool:
-        """Whether anyone in a channel might as well see it in the service."""
-        hidden = self.issue is not None and self.issue.is_private
+        """Whether anyone in a channel might as well see it in the service, and was meant to."""
+        hidden = self.meant_private or (self.issue is not None and self.issue.is_private)
         return self.project.is_public is True and not hidden
 
 
@@ -228,7 +230,8 @@ class Timelog:
             project = await self._project(session, (await self._projects.find(session, wanted)).id)
         else:
             raise UserError("Say what you worked on: `/timelog 42 1h30`, or `project:` and its name.")
-        return Loggable(issue, project, await self._activities(session, project))
+        hidden = await self._store.created_issues.refused_privacy()
+        return Loggable(issue, project, await self._activities(session, project), number in hidden)
 
     async def _project(self, session: Session, project_id: int) -> Project:
         return await self._client.get_project(session.key, project_id, ACTIVITIES)

@@ -40,6 +40,7 @@ class Office:
     text_format: Literal["markdown", "textile"] = "markdown"
     prefix: str = ""
     issue_updates: bool = True
+    roles: bool = False
     database_url: str | None = None
     slack_wire: SlackWire | None = None
     """What the bot reaches Slack over, if its calls are to fail; started and stopped with the office."""
@@ -50,7 +51,9 @@ class Office:
 
     async def open(self) -> None:
         """Start all of it."""
-        self.tracker = Tracker(demo_data(datetime.now(UTC)), issue_updates=self.issue_updates)
+        self.tracker = Tracker(
+            demo_data(datetime.now(UTC)), issue_updates=self.issue_updates, roles=self.roles
+        )
         await self.tracker.start()
         port = free_port()
         url = f"http://127.0.0.1:{port}/slack/events"

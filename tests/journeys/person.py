@@ -129,8 +129,10 @@ class Person:
     async def choose(self, view: JSON, label: str, text: str) -> None:
         """Choose in a form's select that tells the bot at once."""
         block = input_named(view, label)
+        element = block["element"]
         value = await self._value(view, block, text)
-        await self._act({"view": {"id": view["id"]}}, block, block["element"], **value)
+        held = {block["block_id"]: {element["action_id"]: {"type": element["type"], **value}}}
+        await self._act({"view": {"id": view["id"]}}, block, element, values=held, **value)
 
     async def type_into(self, view: JSON, label: str, text: str) -> None:
         """Type into a form's field that tells the bot of every letter."""

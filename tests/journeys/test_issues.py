@@ -3,6 +3,7 @@
 import html
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,8 @@ from bot.sandbox.tracker.data import Attachment, Issue
 from bot.sandbox.workspace.model import Message
 from tests.journeys.office import Office
 from tests.journeys.person import Person
-from tests.journeys.reading import text_of, until, values_of
+from tests.journeys.reading import button_saying, input_named, text_of, until, values_of
+from tests.people import KEYS
 
 ANA, BEN = 1, 2
 
@@ -95,6 +97,12 @@ async def test_an_unknown_option_is_answered_with_the_nearest_one(ana: Person) -
     assert "`priority:`" in (await ana.ask("/issue new Something priorty:high"))["text"]
 
 
+async def test_a_custom_field_is_given_by_its_name(office: Office, ana: Person) -> None:
+    await ana.ask("/issue new Crash project:mobile tracker:bug severity:MAJOR customer-reference:K-1")
+
+    assert newest(office).custom == {1: "Major", 2: "K-1"}
+
+
 async def test_a_private_issue_is_announced_to_nobody(office: Office, ana: Person, ben: Person) -> None:
     seen = len(await ben.messages())
     answer = await ana.ask("/issue new A leak project:webshop private:yes")
@@ -125,14 +133,58 @@ async def test_what_others_there_might_not_see_is_said_to_the_person_alone(
     assert why in text_of(answer)
 
 
-async def test_what_the_service_silently_changed_is_said(office: Office, ben: Person) -> None:
-    await office.link(ben.user_id, next(p.api_key for p in PEOPLE if p.login == "ben"))
-    ben.channel = "webshop"
+async def test_what_the_service_silently_changed_is_said(linked_ben: Person) -> None:
+    linked_ben.channel = "webshop"
 
-    await ben.ask("/issue new Not for me to hide project:webshop private:yes status:closed")
+    await linked_ben.ask("/issue new Not for me to close project:webshop status:closed")
 
-    private = [m for m in await ben.messages() if m["ephemeral"]]
-    assert "It is not private: you may not set that." in text_of(private[-1])
+    private = [m for m in await linked_ben.messages() if m["ephemeral"]]
+    assert "Status is New, not Closed." in text_of(private[-1])
+
+
+async def test_an_issue_that_was_refused_privacy_is_told_to_its_author_alone(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    await ana.ask("/digest add webshop daily 09:00 empty:yes")
+
+    answer = await linked_ben.ask("/issue new Not for me to hide project:webshop private:yes status:closed")
+
+    made = newest(office)
+    assert not made.is_private
+    assert answer["ephemeral"]
+    assert text_of(answer).startswith("Everyone can see ")
+    assert "Tracker didn't make it private. Open it in Tracker to remove it." in text_of(answer)
+    assert "Status is New, not Closed." in text_of(answer)
+    _, button = button_saying(answer["blocks"], "Open in Tracker")
+    assert button["url"].endswith(f"/issues/{made.id}")
+    await linked_ben.ask(f"/timelog {made.id} 1h activity:design")
+    await ana.ask("/digest now")
+    await office.idle()
+    assert any("Web Shop" in message["text"] for message in await ana.messages())
+    assert "Not for me to hide" not in str(await ana.messages())
+
+
+async def test_privacy_that_a_persons_roles_refuse_is_refused_before_creating(tmp_path: Path) -> None:
+    office = Office(tmp_path, roles=True)
+    await office.open()
+    await office.link("U0BEN0001", KEYS["ben"])
+    await office.link("U0ANA0001", KEYS["ana"])
+    ana, ben = Person(office, "U0ANA0001"), Person(office, "U0BEN0001")
+    count = len(office.tracker.data.issues)
+
+    said = text_of(await ben.ask("/issue new Not for me to hide project:webshop private:yes"))
+    assert "Tracker doesn't let you create private issues in Web Shop." in said
+    await ben.command("/issue")
+    form = await ben.form("New issue")
+    await ben.choose(form, "Project", "Web Shop")
+    await until(lambda: _has(ben, "Tracker"))
+    await ben.submit(await ben.form("New issue"), {"Subject": "Nor in the form", "Private": True})
+    assert "doesn't let you create private issues" in (await ben.errors())["private"]
+    assert len(office.tracker.data.issues) == count
+
+    await ana.ask("/issue new Hers to hide project:webshop private:yes")
+    assert newest(office).is_private
+    await office.close()
 
 
 async def test_the_form_offers_the_projects_choices_and_creates(office: Office, ana: Person) -> None:
@@ -190,10 +242,45 @@ async def test_a_refusal_stands_at_its_field_and_nothing_is_lost(office: Office,
 
     await ana.submit(form, {"Subject": "Crash on start", "Tracker": "Bug"})
 
-    assert (await ana.errors())["cf_1"] == "Severity cannot be blank"
+    assert (await ana.errors())["cf_1:2"] == "Severity cannot be blank"
     await ana.submit(form, {"Subject": "Crash on start", "Tracker": "Bug", "Severity": "Major"})
     await ana.no_form()
     assert len(office.tracker.data.issues) == count + 1
+
+
+async def test_a_custom_field_that_the_service_requires_is_marked_for_its_tracker(ana: Person) -> None:
+    await ana.command("/issue new project:mobile tracker:bug")
+    form = await ana.form("New issue")
+    assert input_named(form, "Severity")["optional"]
+    await ana.submit(form, {"Subject": "Crash on start"})
+    await ana.errors()
+    await ana.close(form)
+
+    await ana.command("/issue new project:mobile tracker:bug")
+    form = await ana.form("New issue")
+    assert not input_named(form, "Severity")["optional"]
+    await ana.choose(form, "Tracker", "Feature")
+
+    async def refreshed() -> bool:
+        form = await ana.form("New issue")
+        return values_of(form)["Tracker"] == "Feature" and bool(input_named(form, "Severity")["optional"])
+
+    await until(refreshed)
+
+
+async def test_a_list_field_is_a_select_that_takes_other_values_too(office: Office, ana: Person) -> None:
+    await ana.command("/issue new Looks odd project:webshop tracker:bug browsers:safari")
+    await office.idle()
+    assert newest(office).custom[3] == ["Safari"]
+
+    await ana.command("/issue new project:webshop tracker:bug")
+    form = await ana.form("New issue")
+    offered = (await ana.suggest(form, "Browsers", "f"))["options"]
+    assert {"Firefox", "Safari", "f"} == {option["value"] for option in offered}
+    await ana.submit(form, {"Subject": "In two browsers", "Browsers": ["Chrome", "Safari"]})
+    await ana.no_form()
+
+    assert newest(office).custom[3] == ["Chrome", "Safari"]
 
 
 async def test_a_form_without_a_channel_answers_in_itself(office: Office, ana: Person) -> None:

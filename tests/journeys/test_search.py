@@ -41,7 +41,7 @@ async def test_a_search_says_how_it_was_understood_and_pages(ana: Person) -> Non
         ("due:<=2030-01-01 sort:due", "sorted by due date ↑"),
         ("query:1", "saved query 1"),
         ("id:28,29", "Issue: #28 or #29"),
-        ("cf_1:Major project:mobile status:any", "cf_1: Major"),
+        ("cf_1:Major project:mobile status:any", "Severity: Major"),
         ("subproject:none project:infrastructure", "without subprojects"),
     ],
 )
@@ -53,6 +53,21 @@ async def test_every_filter_is_understood(ana: Person, typed: str, understood: s
     else:
         assert understood in said, said
         assert "That search" not in said
+
+
+@pytest.mark.parametrize("typed", ["cf_1:major", "severity:major", "SEVERITY:MAJOR"])
+async def test_a_custom_fields_name_and_value_are_matched_without_case(ana: Person, typed: str) -> None:
+    said = text_of(await ana.ask(f"/issues {typed} project:mobile status:any"))
+
+    assert "Severity: Major" in said
+    assert "No issue fits" not in said
+
+
+async def test_an_unknown_option_is_answered_with_the_nearest_custom_field(ana: Person) -> None:
+    await ana.ask("/tracker default mobile")
+
+    assert "did you mean `severity:`?" in text_of(await ana.ask("/issues severty:major"))
+    assert "did you mean `priority:`?" in text_of(await ana.ask("/issues priorty:high"))
 
 
 async def test_a_category_without_a_project_is_explained(ana: Person) -> None:

@@ -53,6 +53,22 @@ async def test_absent_null_and_unreadable_values(client: Client, service: Servic
     )
 
 
+async def test_an_issue_is_private_unless_the_service_says_it_is_not(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    rows: list[dict[str, object]] = [
+        {"id": 1},
+        {"id": 2, "is_private": None},
+        {"id": 3, "is_private": "perhaps"},
+        {"id": 4, "is_private": False},
+    ]
+    service.reply({"issues": rows, "total_count": 4, "offset": 0, "limit": 100})
+
+    found = (await client.list_issues(key, IssueFilters())).items
+
+    assert [issue.is_private for issue in found] == [True, True, True, False]
+
+
 WHOLE: dict[str, object] = {
     "id": 7,
     "project": {"id": 1, "name": "Site"},

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack import posting, webclient
+from bot.slack.audiences import Audiences
 from bot.slack.posting import Announced, Place
 from bot.slack.views.blocks import sentence
 
@@ -22,11 +23,12 @@ class Slack:
         self.status, self.body, self.headers = 200, '{"ok": true}', {"Content-Type": "application/json"}
         self.responses: list[dict[str, object]] = []
         self.moved_to = ""
+        self.channel: dict[str, object] = {"id": "C1"}
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         method = request.match_info["method"]
         if method == "conversations.info":
-            return web.json_response({"ok": True, "channel": {"id": "C1"}})
+            return web.json_response({"ok": True, "channel": self.channel})
         if method == "respond":
             self.responses.append(await request.json())
             return web.Response(text="ok")
@@ -78,6 +80,25 @@ async def test_a_post_that_fails_in_any_way_is_told_and_not_repeated(
 
     assert announced is became
     assert slack.posts == 1
+
+
+@pytest.mark.parametrize(
+    ("channel", "barred"),
+    [
+        ({}, Announced.UNKNOWN),
+        ({"is_ext_shared": None}, Announced.UNKNOWN),
+        ({"is_pending_ext_shared": True}, Announced.SHARED),
+        ({"is_ext_shared": True}, Announced.SHARED),
+        ({"is_ext_shared": False}, None),
+        ({"is_im": True}, None),
+    ],
+)
+async def test_a_channel_is_internal_only_if_slack_says_so(
+    slack: Slack, client: AsyncWebClient, channel: dict[str, object], barred: Announced | None
+) -> None:
+    slack.channel = channel
+
+    assert await Audiences().overheard(client, "T1", "C1") is barred
 
 
 async def test_where_the_bot_is_no_member_the_response_url_announces(

@@ -27,7 +27,8 @@ class Tracker:
     real ones start, makes a missing or wrong key an anonymous visitor; without `rest_enabled` everybody is
     one. `empty_updates` 200 answers updates as versions before 4.1 do. `max_upload` bounds a file in bytes,
     `page_cap` cuts every page.
-    `issue_updates` adds what lies beyond the interface: files, notes and assignees on an issue that exists.
+    `issue_updates` adds what lies beyond the interface: files, notes and assignees on an issue that exists;
+    `roles` adds what a role may do.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Tracker:
         max_upload: int = MAX_UPLOAD,
         page_cap: int = 100,
         issue_updates: bool = False,
+        roles: bool = False,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         self.data = fresh() if data is None else data
@@ -48,6 +50,7 @@ class Tracker:
             self.data, key_header, login_required, rest_enabled, empty_updates, max_upload, page_cap, clock
         )
         self._issue_updates = issue_updates
+        self._roles = roles
         self._runner: web.AppRunner | None = None
         self._url = ""
 
@@ -74,6 +77,8 @@ class Tracker:
         )
         if self._issue_updates:
             app.router.add_put(r"/issues/{id:[0-9]{1,18}}.json", issues.update_issue)
+        if self._roles:
+            app.router.add_get(r"/roles/{id:[0-9]{1,18}}.json", users.get_role)
         return app
 
     @property

@@ -1,4 +1,4 @@
-"""POST /users.json, GET and PUT /users/{id}.json."""
+"""POST /users.json, GET and PUT /users/{id}.json; GET /roles/{id}.json where it is switched on."""
 
 import re
 import secrets
@@ -34,6 +34,16 @@ async def get_user(request: web.Request) -> web.Response:
             raise Stop(404)
         user = found
     return web.json_response({"user": shapes.user(call.data, user, call.viewer, call.includes())})
+
+
+async def get_role(request: web.Request) -> web.Response:
+    """A role with its permissions. Stops with 401 and 404."""
+    call = Call(request)
+    call.require(call.viewer.user is not None)
+    role = call.data.roles.get(int(request.match_info["id"]))
+    if role is None:
+        raise Stop(404)
+    return web.json_response({"role": shapes.ref(role) | {"permissions": sorted(role.rights)}})
 
 
 async def create_user(request: web.Request) -> web.Response:

@@ -5,7 +5,7 @@ from bot.slack.grammar.digest import digest_command
 from bot.slack.grammar.durations import hours
 from bot.slack.grammar.issue import issue_command
 from bot.slack.grammar.issues import issues_command
-from bot.slack.grammar.options import Parsed, parse
+from bot.slack.grammar.options import Parsed, UnknownOption, parse
 from bot.slack.grammar.requests import (
     Account,
     AddDigest,
@@ -95,6 +95,7 @@ __all__ = [
     "TimelogRequest",
     "TrackerHelp",
     "TrackerRequest",
+    "UnknownOption",
     "Unlink",
     "UserRequest",
     "Value",

@@ -1,9 +1,11 @@
 """`/issue` (contract.md, Slash commands)."""
 
+from collections.abc import Collection
 from datetime import date
 from textwrap import shorten
 
 from bot.errors import UserError
+from bot.service.models import Ref
 from bot.slack.grammar import dates, reading
 from bot.slack.grammar.durations import hours
 from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, parse
@@ -15,9 +17,12 @@ OPTIONS = (
 )
 
 
-def issue_command(text: str, today: date) -> IssueRequest:
-    """What `/issue <text>` asks for; `today` is the caller's. Raises UserError."""
-    parsed = parse(text, OPTIONS)
+def issue_command(text: str, today: date, fields: Collection[Ref] = ()) -> IssueRequest:
+    """What `/issue <text>` asks for; `today` is the caller's, `fields` are the project's custom fields.
+
+    Raises UserError, and UnknownOption for a key that may be a custom field's name.
+    """
+    parsed = parse(text, OPTIONS, fields)
     if not parsed.words:
         return OpenForm(_new_issue(parsed, today))
     command = parsed.words[0].text.lower()

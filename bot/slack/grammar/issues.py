@@ -1,5 +1,6 @@
 """`/issues` (contract.md, Slash commands)."""
 
+from collections.abc import Collection
 from datetime import date
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -7,6 +8,7 @@ from zoneinfo import ZoneInfo
 from bot.errors import UserError
 from bot.service.conventions import SortField
 from bot.service.filters import DateRange, Sort, TimeRange
+from bot.service.models import Ref
 from bot.slack.grammar import reading
 from bot.slack.grammar.dates import Towards, days, times
 from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, nearest, parse
@@ -45,9 +47,13 @@ MOST_SORTS = 3
 """Only the first three count for the service (service-facts.md, Lists)."""
 
 
-def issues_command(text: str, today: date, zone: ZoneInfo) -> IssuesRequest:
-    """What `/issues <text>` asks for; `today` and `zone` are the caller's. Raises UserError."""
-    parsed = parse(text, OPTIONS)
+def issues_command(text: str, today: date, zone: ZoneInfo, fields: Collection[Ref] = ()) -> IssuesRequest:
+    """What `/issues <text>` asks for; `today` and `zone` are the caller's, `fields` the project's custom
+    fields.
+
+    Raises UserError, and UnknownOption for a key that may be a custom field's name.
+    """
+    parsed = parse(text, OPTIONS, fields)
     if parsed.plain.lower() == "help" and not parsed.options:
         return Help()
 

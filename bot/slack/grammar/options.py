@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from bot.errors import UserError
+from bot.service.models import Ref
 from bot.slack.grammar.tokens import Atom, Value, Word, words
 
 CUSTOM_FIELD = "cf_"
@@ -57,20 +58,53 @@ class Parsed:
         return Parsed(self.words[count:], self.options)
 
 
-def parse(text: str, known: Collection[str]) -> Parsed:
-    """The options of `text`, keys in lower case. `cf_` in `known` stands for `cf_<id>`.
+class UnknownOption(UserError):
+    """A key that isn't one of the command's; it may be the name of one of the project's custom fields.
 
-    Raises UserError for an unknown key, a key without a value, and a quote that is never closed.
+    `project` is the project that the command names, if any.
+    """
+
+    def __init__(self, sentence: str, project: str | None) -> None:
+        super().__init__(sentence)
+        self.project = project
+
+
+def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
+    """The options of `text`, keys in lower case. `cf_` in `known` stands for `cf_<id>`, and for the names of
+    `fields`, which become `cf_<id>`.
+
+    Raises UserError for an unknown key (UnknownOption where custom fields are known), a key without a value,
+    and a quote that is never closed.
     """
     plain: list[Word] = []
     options: dict[str, list[Value]] = {}
+    unknown: list[str] = []
     for word in words(text):
-        option = _option(word, known)
+        option = _option(word)
         if option is None:
             plain.append(word)
+            continue
+        typed, value = option
+        key = typed if _is_known(typed, known) else _custom_field(typed, fields)
+        if key is not None:
+            _check_value(typed, value)
+            options.setdefault(key, []).append(value)
+        elif not value.text or len(typed) == 1 or value.text.startswith(("/", "\\")):
+            plain.append(word)
         else:
-            options.setdefault(option[0], []).append(option[1])
+            unknown.append(typed)
+    if unknown:
+        sentence = _unknown(unknown[0], known, fields)
+        if CUSTOM_FIELD not in known:
+            raise UserError(sentence)
+        project = options.get("project")
+        raise UnknownOption(sentence, project[0].text if project else None)
     return Parsed(tuple(plain), {key: tuple(values) for key, values in options.items()})
+
+
+def option_key(name: str) -> str:
+    """A custom field's name as a key: `Customer reference` is `customer-reference`."""
+    return re.sub(r"[\W_]+", "-", name.casefold()).strip("-")
 
 
 def nearest(name: str, names: Collection[str]) -> str | None:
@@ -83,32 +117,42 @@ def nearest(name: str, names: Collection[str]) -> str | None:
     return close[0] if close else None
 
 
-def _option(word: Word, known: Collection[str]) -> tuple[str, Value] | None:
-    """The option that a word is, or None where its colon is only text: `12:30`, `http://…`, `std::vector`."""
+def _option(word: Word) -> tuple[str, Value] | None:
+    """The key and value of a word, or None where its colon is only text: `12:30`, `http://…`, `std::x`."""
     first = word.atoms[0]
     match = None if first.quoted or first.user else _OPTION.fullmatch(first.text)
-    if match is None:
+    if match is None or match[2].startswith((":", "//")):
         return None
-    key, rest = match[1].lower(), match[2]
-    value = Value(((Atom(rest),) if rest else ()) + word.atoms[1:])
-    if rest.startswith((":", "//")):
-        return None
-    if (key in known and key != CUSTOM_FIELD) or (CUSTOM_FIELD in known and _CUSTOM_FIELD.fullmatch(key)):
-        if not value.text:
-            raise UserError(
-                f"`{key}:` needs a value right after its colon; text with a colon goes in quotes."
-            )
-        return key, value
-    if not value.text or len(key) == 1 or rest.startswith(("/", "\\")):
-        return None
-    raise UserError(_unknown(key, known))
+    rest = match[2]
+    return match[1].lower(), Value(((Atom(rest),) if rest else ()) + word.atoms[1:])
 
 
-def _unknown(key: str, known: Collection[str]) -> str:
+def _is_known(key: str, known: Collection[str]) -> bool:
+    if CUSTOM_FIELD in known and _CUSTOM_FIELD.fullmatch(key):
+        return True
+    return key in known and key != CUSTOM_FIELD
+
+
+def _custom_field(key: str, fields: Collection[Ref]) -> str | None:
+    """The key of the custom field of that name. Raises UserError where several have it."""
+    meant = [field for field in fields if option_key(field.name) == option_key(key)]
+    if len(meant) > 1:
+        listed = " or ".join(f"`{CUSTOM_FIELD}{field.id}:`" for field in meant)
+        raise UserError(f"There are several fields named {meant[0].name}. Write {listed}.")
+    return f"{CUSTOM_FIELD}{meant[0].id}" if meant else None
+
+
+def _check_value(key: str, value: Value) -> None:
+    if not value.text:
+        raise UserError(f"`{key}:` needs a value right after its colon; text with a colon goes in quotes.")
+
+
+def _unknown(key: str, known: Collection[str], fields: Collection[Ref]) -> str:
     if CUSTOM_FIELD in known and key.startswith("cf"):
         meant: str | None = "cf_<id>"
     else:
-        meant = nearest(key, [k for k in known if k != CUSTOM_FIELD])
+        named = [option_key(field.name) for field in fields]
+        meant = nearest(key, [*(k for k in known if k != CUSTOM_FIELD), *filter(None, named)])
     if meant:
         return f"Unknown option `{key}:`; did you mean `{meant}:`? Text with a colon goes in double quotes."
     listed = ", ".join(f"`{'cf_<id>' if k == CUSTOM_FIELD else k}:`" for k in known)

@@ -30,8 +30,8 @@ def _caused_by(message: JSON) -> str | None:
 
 async def tell(turn: Turn, made: Created) -> None:
     """Announce a created issue where it was asked for, and tell the person what nobody else need know."""
-    why_private = await announce(turn, made)
-    if why_private or made.not_taken:
+    why_private = None if made.exposed else await announce(turn, made)
+    if why_private or made.exposed or made.not_taken:
         await turn.answer(issue_views.created(made, turn.style, why_private))
 
 
@@ -39,8 +39,6 @@ async def announce(turn: Turn, made: Created) -> str | None:
     """Announce a created issue; why only the person is to know, when that is so."""
     if made.issue.is_private:
         return "the issue is private"
-    if made.meant_private:
-        return f"you asked for a private issue, and {turn.service} didn't make it one"
     if not made.public:
         return "the project is private, and others here may not be allowed to see it"
     announced = await turn.announce(issue_views.announced(made, turn.style, turn.owner.user_id))

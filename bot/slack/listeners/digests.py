@@ -9,6 +9,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.errors import BotError, NotLinked, UserError
 from bot.service.models import Project, Ref
 from bot.slack import members
+from bot.slack.audiences import shared_outside
 from bot.slack.grammar import digest_command
 from bot.slack.grammar.requests import (
     AddDigest,
@@ -104,7 +105,10 @@ async def digest_channel(turn: Turn, channel_id: str | None) -> Channel:
         raise UserError("I'm not in that channel: invite me there first with `/invite`, then try again.")
     if about.get("is_archived"):
         raise UserError("That channel is archived: have it opened again, or use another one.")
-    if about.get("is_ext_shared") or about.get("is_pending_ext_shared"):
+    shared = shared_outside(about)
+    if shared is None:
+        raise UserError("Slack doesn't say who can read that channel. Try again in a minute.")
+    if shared:
         raise UserError(
             "That channel is shared with people outside your company, so no digest is posted there: use "
             "another one."

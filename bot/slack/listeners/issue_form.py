@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.errors import SlackApiError
 
-from bot.errors import BotError, OutcomeUnknown, UserError
+from bot.errors import BotError, OutcomeUnknown, UserError, WrongField
 from bot.service.models import Project
 from bot.slack import filejobs
 from bot.slack.listeners import duplicates
@@ -81,14 +81,29 @@ async def filled(turn: Turn, session: Session, draft: Draft, project: Project | 
     except UserError as error:
         said.append(turn.sentence(error))
     return issue_form.create_form(
-        draft, project, catalog, json.dumps(metadata), " ".join(said) or None, notes=notes, files=files
+        draft,
+        project,
+        catalog,
+        json.dumps(metadata),
+        " ".join(said) or None,
+        notes=notes,
+        files=files,
+        required=turn.parts.catalogs.required(turn.owner, project.id),
     )
 
 
 async def project_chosen(turn: Turn) -> None:
     """Another project was chosen in the form: offer its choices and keep what was typed."""
+    await _refresh(turn, turn.number)
+
+
+async def tracker_chosen(turn: Turn) -> None:
+    """Another tracker was chosen in the form: mark what it requires."""
+    await _refresh(turn, forms.Values(turn.view).number("project"))
+
+
+async def _refresh(turn: Turn, chosen: int | None) -> None:
     view = turn.view
-    chosen = turn.number
     refreshed = await refreshed_form(turn, view, chosen)
     known = view.get("hash")
     try:
@@ -118,9 +133,8 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
     turn = turn.at(Place.from_json(metadata.get("place")))
     try:
         draft = issue_form.submitted(view)
-    except UserError as error:
-        values = forms.Values(view)
-        await at_fields(ack, {values.block_ids["estimate"]: turn.sentence(error)})
+    except WrongField as error:
+        await at_fields(ack, refused(turn, error).errors or {})
         return
     if missing := _lacking(draft):
         await at_fields(ack, missing)
@@ -151,7 +165,9 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
         except BotError as error:
             if isinstance(error, OutcomeUnknown):
                 metadata.setdefault("attempted_at", started.isoformat())
-            return refused(turn, error, json.dumps(metadata))
+            reply = refused(turn, error, json.dumps(metadata))
+            _note_required(turn, reply)
+            return reply
         await turn.parts.files.attached(turn.owner, made[0].issue.id, load)
         if turn.place.channel_id:
             return Reply()
@@ -163,6 +179,14 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
         if load.files:
             await turn.answer(await filejobs.told(turn, made[0].issue.id, load))
         await tell(turn, made[0])
+
+
+def _note_required(turn: Turn, reply: Reply) -> None:
+    """Remember the custom fields that were left empty and that the service complains about."""
+    values = forms.Values(turn.view)
+    project, empty = values.number("project"), issue_form.left_empty(turn.view, reply.errors or ())
+    if project and empty:
+        turn.parts.catalogs.note_required(turn.owner, project, values.number("tracker"), empty)
 
 
 def _lacking(draft: Draft) -> dict[str, str]:
@@ -198,6 +222,14 @@ async def choice_options(turn: Turn, text: str) -> list[JSON]:
     sought = text.strip().casefold()
     refs = issue_form.choices_of(catalog).get(name, ())
     return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
+
+
+async def custom_options(turn: Turn, text: str) -> list[JSON]:
+    """The select of a custom field that has a list of values."""
+    name, _, tag = str(turn.body.get("block_id", "")).partition(":")
+    async with turn.parts.accounts.reading(turn.owner) as session:
+        catalog = await turn.parts.catalogs.of(session, forms.number_in(tag))
+    return issue_form.custom_values(catalog.custom_field(forms.number_in(name.removeprefix("cf_"))), text)
 
 
 async def _project(turn: Turn, session: Session, draft: Draft) -> Project | None:

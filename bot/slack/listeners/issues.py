@@ -1,12 +1,14 @@
 """Issues: `/issue`, the card, and sharing it."""
 
 from datetime import timedelta
+from functools import partial
 
 from bot.errors import UserError
 from bot.slack.grammar import issue_command
 from bot.slack.grammar.requests import AttachFiles, Help, LogTime, NewIssue, OpenForm, ShowIssue
 from bot.slack.listeners import assigning, files, timelog
 from bot.slack.listeners.announcements import tell
+from bot.slack.listeners.custom_fields import understood
 from bot.slack.listeners.drafts import draft_of
 from bot.slack.listeners.issue_form import open_form
 from bot.slack.posting import Announced
@@ -23,7 +25,8 @@ DOUBLE_CLICK = timedelta(seconds=5)
 
 async def command(turn: Turn) -> None:
     """`/issue …`."""
-    request = issue_command(turn.own_text(), await turn.today())
+    text, today = turn.own_text(), await turn.today()
+    request = await understood(turn, partial(issue_command, text, today))
     match request:
         case OpenForm():
             await open_form(turn, draft_of(request.prefilled, turn.owner))

@@ -1,12 +1,14 @@
 """Searching: `/issues`, its pages, and the search form."""
 
 from dataclasses import fields
+from functools import partial
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import UserError
 from bot.slack.grammar import issues_command
 from bot.slack.grammar.requests import Help, Search
+from bot.slack.listeners.custom_fields import understood
 from bot.slack.listeners.drafts import who
 from bot.slack.submission import Reply, refused, settle
 from bot.slack.turn import Turn
@@ -40,7 +42,7 @@ async def find(turn: Turn, text: str, offset: int, before: tuple[int, ...] = ())
     if len(views.page_value(text, 100_000, [100_000] * views.TRAIL)) > VALUE:
         raise UserError("That search is too long: leave out a filter or two.")
     profile = await turn.profile()
-    request = issues_command(text, await turn.today(), profile.zone)
+    request = await understood(turn, partial(issues_command, text, await turn.today(), profile.zone))
     if isinstance(request, Help):
         return help_views.of("issues", turn.parts.command)
     results = await turn.parts.search.find(turn.owner, query_of(request, turn.owner), turn.channel, offset)

@@ -224,9 +224,9 @@ class Values:
         """The files that were put in, as Slack's file objects."""
         return [file for file in self._blocks.get(name, {}).get("files") or () if isinstance(file, dict)]
 
-    def filled(self, prefix: str) -> list[str]:
-        """The names of text fields that begin so and hold something."""
-        return [name for name in self._blocks if name.startswith(prefix) and self.text(name)]
+    def named(self, prefix: str) -> list[str]:
+        """The names of the fields that begin so."""
+        return [name for name in self._blocks if name.startswith(prefix)]
 
 
 def _of(selected: JSON, what: Literal["value", "text"]) -> str:

@@ -1,20 +1,20 @@
 """The form for a new issue, and reading it back as a draft."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from bot.errors import UserError
+from bot.errors import UserError, WrongField
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Project, Ref
 from bot.slack.grammar.durations import hours
 from bot.slack.mrkdwn import prose
 from bot.slack.views import forms
 from bot.slack.views.blocks import JSON, Block, context, option, section, shortened
-from bot.usecases.catalog import Catalog
+from bot.usecases.catalog import CHOICE, Catalog, CustomField, Required
 from bot.usecases.issues import Draft
 from bot.usecases.naming import pick
 
-CUSTOM_FIELDS = 20
+CUSTOM_FIELDS, EXAMPLES = 20, 4
 CHOICES = {
     "tracker": ("Tracker", "tracker"),
     "status": ("Status", "status"),
@@ -47,10 +47,12 @@ def create_form(
     *,
     notes: Sequence[Block] = (),
     files: Sequence[Block] = (),
+    required: Required | None = None,
 ) -> JSON:
     """The create form for a project; without one, the project is asked for first.
 
-    `notes` stand below the subject: what is there already; `files` below the description.
+    `notes` stand below the subject: what is there already; `files` below the description. `required` are the
+    custom fields that the service is known to require.
     """
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     chosen = option(shortened(project.name, 75), str(project.id)) if project else None
@@ -84,11 +86,11 @@ def create_form(
     if project is None or catalog is None:
         blocks.append(context("Choose a project to see its trackers, people, versions and more."))
     else:
-        blocks += _details(draft, project.id, catalog)
+        blocks += _details(draft, project.id, catalog, required or {})
     return forms.form("issue.create", "New issue", blocks, submit="Create", metadata=metadata)
 
 
-def _details(draft: Draft, project_id: int, catalog: Catalog) -> list[Block]:
+def _details(draft: Draft, project_id: int, catalog: Catalog, required: Required) -> list[Block]:
     known, wanted = choices_of(catalog), _wanted(draft)
     tag = f":{project_id}"  # a project's choices aren't another's: its fields are others to Slack
     blocks: list[Block] = []
@@ -101,7 +103,8 @@ def _details(draft: Draft, project_id: int, catalog: Catalog) -> list[Block]:
                 _matching(kind, wanted[name], refs),
                 UNCHOSEN[name],
             )
-            blocks.append(forms.field(name + tag, label, element))
+            dispatch = name == "tracker" and bool(required)
+            blocks.append(forms.field(name + tag, label, element, dispatch=dispatch))
     parent = option(f"#{draft.parent}", str(draft.parent)) if draft.parent else None
     blocks += [
         forms.field(
@@ -132,14 +135,51 @@ def _details(draft: Draft, project_id: int, catalog: Catalog) -> list[Block]:
             "issue.watchers", _options(catalog.people), chosen, "People to keep informed"
         )
         blocks.append(forms.field("watchers" + tag, "Watchers", watchers))
-    for ref in catalog.custom_fields[:CUSTOM_FIELDS]:
-        like = ", ".join(catalog.custom_values.get(ref.id, ()))
-        element = forms.text(
-            f"cf_{ref.id}", draft.custom_fields.get(ref.id), placeholder=f"Like {like}" if like else None
-        )
-        label = ref.name or f"Field {ref.id}"
-        blocks.append(forms.field(f"cf_{ref.id}", label, element, hint="Some trackers require it."))
+    chosen_tracker = _matching("tracker", draft.tracker, catalog.trackers)
+    needed = required.get(int(chosen_tracker) if chosen_tracker else None, frozenset())
+    blocks += [
+        _custom_field(custom, draft.custom_fields.get(custom.id), tag, needed=custom.id in needed)
+        for custom in catalog.custom_fields[:CUSTOM_FIELDS]
+    ]
     return blocks
+
+
+def _custom_field(
+    custom: CustomField, held: str | tuple[str, ...] | None, tag: str, *, needed: bool
+) -> Block:
+    name, values = f"cf_{custom.id}", (held,) if isinstance(held, str) else held or ()
+    if custom.is_list:
+        name += tag
+        initial = [option(value, value) for value in map(custom.known, values)]
+        if custom.multiple:
+            element = forms.several_searched("issue.custom", initial, "Choose or type values")
+        else:
+            element = forms.searched(
+                "issue.custom", initial[0] if initial else None, "Choose or type a value"
+            )
+    else:
+        like = ", ".join(custom.values[:EXAMPLES])
+        element = forms.text(name, ", ".join(values), placeholder=f"Like {like}" if like else None)
+    label = custom.name or f"Field {custom.id}"
+    hint = None if needed else "Some trackers require it."
+    return forms.field(name, label, element, optional=not needed, hint=hint)
+
+
+def custom_values(custom: CustomField, typed: str) -> list[JSON]:
+    """What the select of a custom field offers: known values, and what was typed, as there may be more."""
+    typed = typed.strip()
+    found = [value for value in custom.values if typed.casefold() in value.casefold()]
+    if typed and len(typed) <= CHOICE and custom.known(typed) not in found:
+        found.append(typed)
+    return [option(value, value) for value in found[: forms.LIST]]
+
+
+def left_empty(view: JSON, block_ids: Iterable[str]) -> list[int]:
+    """The ids of the custom fields among these blocks into which nothing was put."""
+    filled = _custom_fields(forms.Values(view))
+    names = (block_id.partition(":")[0] for block_id in block_ids)
+    numbers = [forms.number_in(name[3:]) for name in names if name.startswith("cf_")]
+    return [number for number in numbers if number not in filled]
 
 
 def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:
@@ -188,13 +228,17 @@ def _wanted(draft: Draft) -> dict[str, str | None]:
 def submitted(view: JSON) -> Draft:
     """The draft that the form holds; choices are ids (`#5`).
 
-    Raises UserError for a duration that can't be read.
+    Raises WrongField for a duration that can't be read, UserError for what the form didn't offer.
     """
     values = forms.Values(view)
     ids = {name: f"#{value}" for name in CHOICES if (value := values.chosen(name))}
     watchers = tuple(f"#{value}" for value in values.all_chosen("watchers"))
     estimate = values.text("estimate")
-    return _draft(values, ids, watchers, hours(estimate) if estimate else None)
+    try:
+        time = hours(estimate) if estimate else None
+    except UserError as error:
+        raise WrongField("estimate", str(error)) from None
+    return _draft(values, ids, watchers, time)
 
 
 def carried_over(view: JSON) -> Draft:
@@ -226,8 +270,16 @@ def _draft(
         due=values.day("due"),
         estimate=estimate,
         private=bool(values.all_chosen("private")),
-        custom_fields={forms.number_in(name[3:]): values.text(name) or "" for name in values.filled("cf_")},
+        custom_fields=_custom_fields(values),
     )
+
+
+def _custom_fields(values: forms.Values) -> dict[int, str | tuple[str, ...]]:
+    found: dict[int, str | tuple[str, ...]] = {}
+    for name in values.named("cf_"):
+        if value := values.text(name) or values.chosen(name) or values.all_chosen(name):
+            found[forms.number_in(name[3:])] = value
+    return found
 
 
 def _options(refs: Sequence[Ref]) -> list[forms.Choice]:

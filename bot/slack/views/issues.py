@@ -103,15 +103,25 @@ def announced(created: Created, style: Style, user_id: str) -> Message:
 
 
 def created(made: Created, style: Style, why_private: str | None) -> Message:
-    """What the person alone sees after creating: what was not taken, and why nobody else was told."""
-    issue = made.issue
+    """What the person alone sees after creating: who sees it against their will, what was not taken, and
+    why nobody else was told.
+    """
+    issue, service = made.issue, escape(style.service)
     text = f"Created {title(issue, style)} in {line(made.project.name)}."
-    blocks: list[Block] = [
-        rich_text.paragraph("Created ", _title(issue, style), f" in {shortened(made.project.name, VALUE)}.")
-    ]
+    first = rich_text.paragraph(
+        "Created ", _title(issue, style), f" in {shortened(made.project.name, VALUE)}."
+    )
+    if made.exposed:
+        who = "Everyone" if made.project.is_public is True else f"Everyone in {line(made.project.name)}"
+        text = (
+            f"{who} can see {title(issue, style)}: {service} didn't make it private. "
+            f"Open it in {service} to remove it."
+        )
+        first = section(text)
+    blocks: list[Block] = [first]
     if made.not_taken:
         notes = "\n".join(f"• {prose(note)}" for note in made.not_taken)
-        blocks.append(section(f"{escape(style.service)} changed what you asked for:\n{notes}"))
+        blocks.append(section(f"{service} changed what you asked for:\n{notes}"))
     if why_private:
         blocks.append(context(f"Only you see this: {prose(why_private)}."))
     blocks.append(open_it(issue, style))
