@@ -37,7 +37,8 @@ class Job(BaseModel):
     """Files, and what is known of where they go: an issue, and the message that they come from.
 
     `lost` are sentences about those that can't be fetched; `since` is the first attempt. `own` are only taken
-    where the person put them into Slack: those that a form names, and no message.
+    where the person put them into Slack: those that a form names, and no message. `rows` tell of the files
+    that an earlier attempt has settled.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -49,6 +50,7 @@ class Job(BaseModel):
     place: dict[str, Any] = {}
     since: datetime | None = None
     own: bool = False
+    rows: tuple[dict[str, Any], ...] = ()
 
 
 async def of_message(turn: Turn, message: JSON) -> Job:
@@ -125,8 +127,15 @@ async def beside(turn: Turn, made: Created, load: Load) -> tuple[Block, ...]:
     return (await told(turn, made.issue.id, load)).blocks if load.files else ()
 
 
-async def told(turn: Turn, number: int, load: Load, *, own: bool = False) -> Message:
-    """What became of each file of a load, with a way to try again what failed; `own` as in a job."""
+async def told(
+    turn: Turn, number: int, load: Load, *, own: bool = False, rows: tuple[Block, ...] = ()
+) -> Message:
+    """What became of each file of a load, below the `rows` of those settled before, with a way to try again
+    what failed; `own` and `rows` as in a job.
+    """
+    again = load.in_state(State.FAILED, State.UNSURE)
+    settled = [one for one in load.files if one not in again]
+    rows += tuple(views.row(number, one, turn.style) for one in settled)
     failed = [
         Wanted(
             id=one.file.id,
@@ -134,10 +143,12 @@ async def told(turn: Turn, number: int, load: Load, *, own: bool = False) -> Mes
             description=one.file.description,
             unsure=one.state is State.UNSURE,
         )
-        for one in load.in_state(State.FAILED, State.UNSURE)
+        for one in again
     ]
     retry = None
     if failed:
-        job = Job(files=tuple(failed), issue=number, place=turn.place.as_json(), since=load.since, own=own)
+        place = turn.place.as_json()
+        job = Job(files=tuple(failed), issue=number, place=place, since=load.since, own=own, rows=rows)
         retry = await keep(turn, job)
-    return views.told(number, load, turn.style, retry)
+    rows += tuple(views.row(number, one, turn.style) for one in again)
+    return views.told(number, rows, turn.style, retry)

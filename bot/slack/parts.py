@@ -8,6 +8,7 @@ from bot import telemetry
 from bot.service.client import Client
 from bot.slack.audiences import Audiences
 from bot.slack.digest_posts import SlackPoster
+from bot.slack.digest_rows import DigestRows
 from bot.slack.finished import Finished
 from bot.slack.inflight import InFlight
 from bot.slack.pauses import Pauses
@@ -160,6 +161,11 @@ class Parts:
             poster=self.poster,
             on_finished=telemetry.digest_finished,
         )
+
+    @cached_property
+    def digest_rows(self) -> DigestRows:
+        """The rows of posted digests."""
+        return DigestRows()
 
     @property
     def style(self) -> Style:

@@ -165,20 +165,36 @@ async def withdraw(slack: AsyncWebClient, place: Place, ts: str) -> bool:
     return True
 
 
-async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> Announced:
-    """Post where the work was asked for; `audiences` knows whether that may be."""
+async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tuple[Announced, str | None]:
+    """Post where the work was asked for; `audiences` knows whether that may be.
+
+    Returns the outcome, and the post's `ts` unless it went by a response URL, which doesn't tell it.
+    """
     if place.channel_id is None:
-        return Announced.NOWHERE
+        return Announced.NOWHERE, None
     arguments = message.as_arguments()
     try:
-        await slack.chat_postMessage(channel=place.channel_id, thread_ts=place.thread_ts, **arguments)
+        answer = await slack.chat_postMessage(
+            channel=place.channel_id, thread_ts=place.thread_ts, **arguments
+        )
     except SLACK_FAILED as error:
         why, url = reason(error), place.response_url
         if why in UNREACHED and place.thread_ts is None and url and trusted(slack, url):
-            return await _publicly_by_url(slack, url, arguments)
+            return await _publicly_by_url(slack, url, arguments), None
         log.warning("announcement failed", action="announcement.failed", error=why or type(error).__name__)
-        return _became(error)
-    return Announced.YES
+        return _became(error), None
+    return Announced.YES, str(answer["ts"])
+
+
+async def update(slack: AsyncWebClient, channel_id: str, ts: str, message: Message) -> bool:
+    """Replace what the bot's post says; True also when somebody has deleted the post."""
+    try:
+        await slack.chat_update(channel=channel_id, ts=ts, **_by_method(message.as_arguments()))
+    except SLACK_FAILED as error:
+        why = reason(error) or type(error).__name__
+        log.warning("post not updated", action="post.not_updated", error=why)
+        return why == "message_not_found"
+    return True
 
 
 async def _publicly_by_url(slack: AsyncWebClient, url: str, arguments: JSON) -> Announced:

@@ -129,9 +129,18 @@ async def once(turn: Turn) -> AsyncIterator[None]:
     Raises UserError when another submission of the same form has it.
     """
     view = turn.view  # one form may have taken the place of another, under the same id
-    claim = f"form:{turn.form}:{view['callback_id']}"
+    async with claimed(turn, f"form:{turn.form}:{view['callback_id']}", SENT_ALREADY):
+        yield
+
+
+@asynccontextmanager
+async def claimed(turn: Turn, claim: str, otherwise: str) -> AsyncIterator[None]:
+    """Work that is done once; the claim is released if the work fails.
+
+    Raises UserError with the sentence `otherwise` if the claim is taken.
+    """
     if not await turn.parts.store.deliveries.claim(claim):
-        raise UserError(SENT_ALREADY)
+        raise UserError(otherwise)
     try:
         yield
     except BaseException:

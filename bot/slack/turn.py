@@ -162,12 +162,17 @@ class Turn:
         """Post where the work was asked for, unless outsiders read along there or can't be ruled out; the
         person can take it back.
         """
+        announced, _ = await self.post(message)
+        return announced
+
+    async def post(self, message: Message) -> tuple[Announced, str | None]:
+        """As `announce`, with the post's `ts` if Slack tells it."""
         self.heard.set()
         by = self.owner.user_id if self.body.get("type") == "view_submission" else None
         if channel := self.place.channel_id:
             barred = self.parts.audiences.barred
             if why_not := await barred(self.slack, self.owner.team_id, channel, by):
-                return why_not
+                return why_not, None
         return await posting.publicly(self.slack, self.place, takeable(message, self.owner))
 
     async def show(self, view: JSON, *, over: str | None = None) -> None:

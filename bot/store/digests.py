@@ -1,20 +1,18 @@
 """The digests: what people set, and how far each one has come."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Delete,
     Row,
     Update,
     and_,
     case,
-    delete,
     insert,
     literal,
     select,
@@ -55,8 +53,12 @@ class Pause(StrEnum):
     """Its schedule or time zone can't be read any more."""
 
 
+KEPT_AFTER_REMOVAL = timedelta(days=1)
 ABOUT_THE_PROJECT = frozenset({Pause.KEY, Pause.PROJECT})
 """What the channel is told of too: whoever is in it can take the digest over."""
+
+
+_THERE = DigestRow.removed_at.is_(None)
 
 
 @dataclass(frozen=True)
@@ -210,8 +212,42 @@ class Digests:
         await self._write(_one(digest).values(owner_name=owner_name, **identity, **values))
 
     async def remove(self, digest: Digest) -> None:
-        """Forgets it, its runs and what it covers."""
-        await self._write(delete(DigestRow).where(DigestRow.id == digest.id))
+        """Removes it; for a day it can be restored. Nobody else has to be told anything about it."""
+        values = {
+            "removed_at": datetime.now(UTC),
+            "removed_paused": DigestRow.paused,
+            "paused": Pause.PERSON,
+            "next_due": None,
+            "owner_notice": None,
+            "channel_notice": False,
+        }
+        await self._write(_one(digest).values(**values))
+
+    async def removed(self, team_id: str, digest_id: int) -> Digest | None:
+        """A digest that was removed and can be restored, as it was before, or None."""
+        recently = DigestRow.removed_at > datetime.now(UTC) - KEPT_AFTER_REMOVAL
+        which = and_(DigestRow.team_id == team_id, DigestRow.id == digest_id, recently)
+        statement = select(DigestRow).where(which)
+        row = await self._database.read(lambda connection: connection.execute(statement).one_or_none())
+        if row is None:
+            return None
+        return replace(digest_of(row), paused=Pause(row.removed_paused) if row.removed_paused else None)
+
+    async def restore(self, digest: Digest, next_due: datetime | None) -> None:
+        """Takes a removal back: it goes on where it stood, or stays paused if it was before."""
+        values = {
+            "removed_at": None,
+            "removed_paused": None,
+            "paused": digest.paused,
+            "next_due": next_due,
+        }
+        removed = update(DigestRow).where(DigestRow.id == digest.id, DigestRow.removed_at.is_not(None))
+        await self._write(removed.values(**values))
+
+    async def prune(self) -> None:
+        """Forgets those that can't be restored any more, their runs and what they cover."""
+        too_old = datetime.now(UTC) - KEPT_AFTER_REMOVAL
+        await self._database.forget(DigestRow, DigestRow.removed_at <= too_old)
 
     async def stop(
         self, owner: Owner, digests: Collection[int], why: Pause, *, tell_owner: bool = True
@@ -282,11 +318,11 @@ class Digests:
         await self._write(statement.values(next_due=next_due))
 
     async def _first(self, which: ColumnElement[bool]) -> Row[DigestRow] | None:
-        statement = select(DigestRow).where(which).order_by(DigestRow.id).limit(1)
+        statement = select(DigestRow).where(which, _THERE).order_by(DigestRow.id).limit(1)
         return await self._database.read(lambda connection: connection.execute(statement).one_or_none())
 
     async def _taken(self, which: ColumnElement[bool], **cleared: bool | None) -> tuple[Digest, ...]:
-        statement = update(DigestRow).where(which).values(**cleared).returning(DigestRow)
+        statement = update(DigestRow).where(which, _THERE).values(**cleared).returning(DigestRow)
 
         def work(connection: Connection) -> tuple[Digest, ...]:
             rows = sorted(connection.execute(statement), key=lambda row: row.id)
@@ -295,12 +331,12 @@ class Digests:
         return await self._database.write(work)
 
     async def _found(self, which: ColumnElement[bool], limit: int | None = None) -> tuple[Digest, ...]:
-        statement = select(DigestRow).where(which).order_by(DigestRow.id).limit(limit)
+        statement = select(DigestRow).where(which, _THERE).order_by(DigestRow.id).limit(limit)
         return await self._database.read(
             lambda connection: tuple(digest_of(row) for row in connection.execute(statement))
         )
 
-    async def _write(self, statement: Update | Delete) -> None:
+    async def _write(self, statement: Update) -> None:
         await self._database.write(lambda connection: connection.execute(statement))
 
 
@@ -362,11 +398,11 @@ def _planned(plan: Plan) -> dict[str, Any]:
 
 
 def _each(digests: Collection[Digest]) -> Update:
-    return update(DigestRow).where(DigestRow.id.in_([digest.id for digest in digests]))
+    return update(DigestRow).where(DigestRow.id.in_([digest.id for digest in digests]), _THERE)
 
 
 def _one(digest: Digest) -> Update:
-    return update(DigestRow).where(DigestRow.id == digest.id)
+    return update(DigestRow).where(DigestRow.id == digest.id, _THERE)
 
 
 def _owned(owner: Owner) -> ColumnElement[bool]:

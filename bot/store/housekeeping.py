@@ -16,6 +16,7 @@ async def forget_what_is_old(store: Store) -> None:
     await store.deliveries.prune(now - DELIVERIES_KEPT)
     await store.unfinished.prune()
     await store.continuations.prune()
+    await store.digests.prune()
     await store.digest_runs.prune(now - RUNS_KEPT)
     await store.created_issues.prune(now - OWN_KEPT)
     await store.time_entries.prune(now - OWN_KEPT)

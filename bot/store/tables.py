@@ -163,7 +163,10 @@ class CreatedIssueRow(Table):
 
 
 class TimeEntryRow(Table):
-    """A time entry that was made through the bot; `minutes` as the person gave them."""
+    """A time entry that was made through the bot; `minutes` as the person gave them.
+
+    `post_channel_id` is where it was announced, `post_ts` its post there if Slack said which one it is.
+    """
 
     __tablename__ = "time_entries"
     __table_args__ = (
@@ -184,10 +187,16 @@ class TimeEntryRow(Table):
     spent_on: Mapped[date] = mapped_column(Date)
     comments: Mapped[str]
     created_at: Mapped[datetime]
+    post_channel_id: Mapped[str | None]
+    post_ts: Mapped[str | None]
 
 
 class DigestRow(Table):
-    """A digest. `next_due` is null while it is paused; the notices are what people still have to be told."""
+    """A digest. `next_due` is null while it is paused; the notices are what people still have to be told.
+
+    A removed digest keeps its row for a while, paused, so that it can be restored; `removed_paused` is what
+    `paused` was before.
+    """
 
     __tablename__ = "digests"
     __table_args__ = (
@@ -217,6 +226,8 @@ class DigestRow(Table):
     owner_notice: Mapped[str | None]
     channel_notice: Mapped[bool]
     created_at: Mapped[datetime]
+    removed_at: Mapped[datetime | None]
+    removed_paused: Mapped[str | None]
 
 
 class DigestRunRow(Table):

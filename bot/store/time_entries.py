@@ -25,11 +25,20 @@ class Spent:
     comments: str
 
 
+@dataclass(frozen=True)
+class Post:
+    """Where an entry was announced; `ts` is None if Slack didn't say which message it became."""
+
+    channel_id: str
+    ts: str | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Entry(Spent):
     """Time with the number that the service gave it."""
 
     id: int
+    post: Post | None = None
 
 
 class TimeEntries:
@@ -45,6 +54,8 @@ class TimeEntries:
             "team_id": owner.team_id,
             "user_id": owner.user_id,
             "created_at": datetime.now(UTC),
+            "post_channel_id": None,
+            "post_ts": None,
         }
         statement = (
             insert(self._database.dialect, TimeEntryRow)
@@ -56,6 +67,15 @@ class TimeEntries:
     async def change(self, owner: Owner, entry: Entry) -> None:
         """Remembers an entry of this owner as it is now; one that isn't theirs stays as it is."""
         statement = update(TimeEntryRow).where(_is(owner, entry.id)).values(**_columns(entry))
+        await self._database.write(lambda connection: connection.execute(statement))
+
+    async def announced(self, owner: Owner, entry_id: int, post: Post) -> None:
+        """Remembers where an entry of this owner was announced."""
+        statement = (
+            update(TimeEntryRow)
+            .where(_is(owner, entry_id))
+            .values(post_channel_id=post.channel_id, post_ts=post.ts)
+        )
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def prune(self, older_than: datetime) -> None:
@@ -96,9 +116,7 @@ class TimeEntries:
 
 
 def _columns(entry: Entry) -> dict[str, object]:
-    columns = asdict(entry)
-    del columns["id"]
-    return columns
+    return {name: value for name, value in asdict(entry).items() if name not in ("id", "post")}
 
 
 def _entry(row: Row[TimeEntryRow]) -> Entry:
@@ -112,6 +130,7 @@ def _entry(row: Row[TimeEntryRow]) -> Entry:
         activity=row.activity,
         spent_on=row.spent_on,
         comments=row.comments,
+        post=Post(row.post_channel_id, row.post_ts) if row.post_channel_id else None,
     )
 
 

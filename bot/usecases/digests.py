@@ -144,9 +144,17 @@ class Digests:
             digest: Digest | None = here[0]
         else:
             digest = await self._store.digests.get(asker.team_id, digest_id)
+        return await self._allowed(
+            asker, channel, digest, f"There is no digest {digest_id} here: `/digest` lists this channel's."
+        )
+
+    async def _allowed(
+        self, asker: Owner, channel: Channel | None, digest: Digest | None, otherwise: str
+    ) -> Digest:
+        """The digest if the person may act on it, else UserError: with that sentence where it isn't here."""
         there = channel is not None and digest is not None and digest.channel_id == channel.channel_id
         if digest is None or not (there or digest.owner == asker):
-            raise UserError(f"There is no digest {digest_id} here: `/digest` lists this channel's.")
+            raise UserError(otherwise)
         if digest.owner != asker:
             await self._see(asker, digest)
         return digest
@@ -180,10 +188,34 @@ class Digests:
         return Planned(await self._again(digest), times, project.is_public is True)
 
     async def remove(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
-        """Forget a digest; the one that it was. Raises what `one` raises."""
+        """Remove a digest; the one that it was. Raises what `one` raises."""
         digest = await self.one(asker, channel, digest_id)
         await self._store.digests.remove(digest)
         return digest
+
+    async def removed(self, asker: Owner, channel: Channel | None, digest_id: int) -> Digest:
+        """A digest that was removed in the last day, if the person might remove it. Raises as `one` does."""
+        digest = await self._store.digests.removed(asker.team_id, digest_id)
+        return await self._allowed(
+            asker,
+            channel,
+            digest,
+            f"Digest {digest_id} isn't there to restore: `/digest` lists this channel's.",
+        )
+
+    async def restore(self, asker: Owner, channel: Channel | None, digest_id: int) -> Digest:
+        """Take a removal back. Raises what `removed` raises, and UserError where the channel has the same
+        digest by now.
+        """
+        digest = await self.removed(asker, channel, digest_id)
+        there = await self.listed(Channel(digest.owner.team_id, digest.channel_id))
+        if same := next((other for other in there if other.plan == digest.plan), None):
+            raise UserError(f"This channel has that digest already: it is number {same.id}.")
+        next_due = None
+        if not digest.paused:
+            next_due = self.times(digest, await self._store.digest_runs.now())[0]
+        await self._store.digests.restore(digest, next_due)
+        return await self._again(digest)
 
     async def catalog(self, asker: Owner, project_id: int) -> Catalog:
         """What a digest of a project can be narrowed to. Raises NotLinked, ServiceError."""

@@ -7,10 +7,19 @@ an upload's token is good once, so that the same change of an issue can't attach
 
 import asyncio
 from contextlib import suppress
+from http import HTTPStatus
 
 import structlog
 
-from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
+from bot.errors import (
+    BotError,
+    NotFound,
+    OutcomeUnknown,
+    Refused,
+    ServiceError,
+    TooLarge,
+    UserError,
+)
 from bot.service.client import Client
 from bot.service.models import Attachment
 from bot.service.writes import AttachmentChanges, IssueChanges, UploadInput
@@ -166,7 +175,7 @@ class Files:
         except OutcomeUnknown:  # what was only uploaded hangs nowhere
             one.end(State.FAILED, LostFile("it was lost on the way to {service}: try again"))
         except (ServiceError, UserError) as error:
-            one.end(State.FAILED, error)
+            one.end(State.REFUSED if _is_final(error) else State.FAILED, error)
         except (TimeoutError, ValueError):  # it stalled, or wasn't as long as it was said to be
             one.end(State.FAILED, LostFile("it didn't arrive whole from Slack: try again"))
         else:
@@ -227,6 +236,12 @@ class Files:
         with suppress(ServiceError, UserError):
             issue = await self._issues.one(session, number)
             load.recognise(issue.attachments, session.user_id, load.since)
+
+
+def _is_final(error: BotError) -> bool:
+    """Whether the service has refused this very file, for its size or type."""
+    unprocessable = isinstance(error, Refused) and error.status == HTTPStatus.UNPROCESSABLE_ENTITY
+    return unprocessable or isinstance(error, TooLarge)
 
 
 def _claim(owner: Owner, number: int, one: Carried) -> str:

@@ -41,6 +41,8 @@ class State(Enum):
     """Certainly not attached; may be tried again."""
     UNSURE = auto()
     """Nobody could say whether it was attached; whoever tries again looks first."""
+    REFUSED = auto()
+    """The service doesn't take it, for its size or type: trying again changes nothing."""
     TAKEN = auto()
     """Somebody else has carried this very file to this very issue, or is just doing it."""
 

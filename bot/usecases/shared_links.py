@@ -26,8 +26,7 @@ class SharedLinks:
         return issue_number(self._client.base_url, url)
 
     async def for_everybody(self, owner: Owner, numbers: Collection[int]) -> tuple[Issue, ...]:
-        """Those that their sharer sees, aren't private, weren't meant to be, and are of a public project, in the
-        order asked for.
+        """Those that their sharer sees, aren't private or meant to be, and are of a public project; in order.
 
         Raises NotLinked, KeyRejected, ServiceError.
         """

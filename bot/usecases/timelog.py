@@ -18,7 +18,7 @@ from bot.service.models import Issue, Project, Ref, TimeEntry
 from bot.service.writes import NewTimeEntry, TimeEntryChanges
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.time_entries import Entry, Spent
+from bot.store.time_entries import Entry, Post, Spent
 from bot.usecases.accounts import Accounts, Session
 from bot.usecases.issues import Issues
 from bot.usecases.naming import pick
@@ -29,6 +29,7 @@ log = structlog.get_logger(__name__)
 
 ACTIVITIES: tuple[ProjectInclude, ...] = ("time_entry_activities",)
 MINUTES = 60
+DAY = 24 * MINUTES
 LATEST = 20
 """How many of a person's entries tell which activities they use."""
 SUGGESTED = 30
@@ -38,7 +39,10 @@ ROUNDING = Decimal("0.011")
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """Time as a person asks to log it, on an issue or else a project; names or ids as typed."""
+    """Time as a person asks to log it, on an issue or else a project; names or ids as typed.
+
+    `agreed` is how many minutes on that day the person has confirmed, if they were asked.
+    """
 
     hours: Decimal
     spent_on: date
@@ -46,6 +50,7 @@ class Wanted:
     project: str | None = None
     activity: str | None = None
     comment: str = ""
+    agreed: int = 0
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,15 @@ class ActivityNeeded(UserError):
         super().__init__("Say what you did: choose an activity.")
         self.on = on
         self.refused = refused
+
+
+class LongDay(UserError):
+    """The person would have more than 24 hours on `day`, `minutes` in all: they have to confirm that."""
+
+    def __init__(self, day: date, minutes: int) -> None:
+        super().__init__("That adds up to more than 24 hours for one day.")
+        self.day = day
+        self.minutes = minutes
 
 
 @dataclass(frozen=True)
@@ -134,12 +148,13 @@ class Timelog:
     async def log(self, owner: Owner, wanted: Wanted) -> Logged:
         """Log time once, and remember the entry as this person's.
 
-        Raises UserError (ActivityNeeded too), NotLinked, ServiceError; OutcomeUnknown only after the issue's
-        spent hours, where they can be read, didn't show the time either.
+        Raises UserError (ActivityNeeded and LongDay too), NotLinked, ServiceError; OutcomeUnknown only after
+        the issue's spent hours, where they can be read, didn't show the time either.
         """
         async with self._accounts.reading(owner) as session:
             on = await self._loggable(session, wanted.issue, wanted.project)
             activity = await self._activity(session, on, wanted.activity)
+            await self._ask_about_a_long_day(owner, wanted.spent_on, wanted.hours, wanted.agreed)
             before = await self._spent_hours(session, on.issue)
         try:
             made = await self._client.create_time_entry(session.key, _new(on, wanted, activity))
@@ -181,14 +196,16 @@ class Timelog:
         activity: Ref | None,
         spent_on: date,
         comment: str,
+        agreed: int = 0,
     ) -> Entry:
         """Change an entry that this person made through the bot. All of it is sent: what the service has may
-        be another, as after a change whose outcome nobody learnt.
+        be another, as after a change whose outcome nobody learnt. `agreed` is as in `Wanted`.
 
-        Raises UserError when another made it or it is gone, NotLinked, ServiceError.
+        Raises UserError when another made it or it is gone, LongDay, NotLinked, ServiceError.
         """
         session = await self._accounts.writing(owner)
         entry = await self._own(owner, entry_id)
+        await self._ask_about_a_long_day(owner, spent_on, hours, agreed, before=entry)
         changed = replace(entry, minutes=round(hours * MINUTES), spent_on=spent_on, comments=comment)
         if activity:
             changed = replace(changed, activity_id=activity.id, activity=activity.name)
@@ -218,6 +235,23 @@ class Timelog:
             entries.minutes(owner, today, today), entries.minutes(owner, monday, monday + timedelta(days=6))
         )
         return Totals(day, week)
+
+    async def announced(self, owner: Owner, entry: Entry, post: Post) -> None:
+        """Remember where an entry was announced, so that the post can follow its changes."""
+        try:
+            await self._store.time_entries.announced(owner, entry.id, post)
+        except Exception:  # it is logged and announced: only the post can't follow
+            log.exception("not remembered", action="time.post_not_remembered", entry=entry.id)
+
+    async def _ask_about_a_long_day(
+        self, owner: Owner, day: date, hours: Decimal, agreed: int, *, before: Entry | None = None
+    ) -> None:
+        """Raises LongDay for a day with more than 24 hours, unless the person agreed to that many."""
+        minutes = await self._store.time_entries.minutes(owner, day, day) + round(hours * MINUTES)
+        if before and before.spent_on == day:
+            minutes -= before.minutes
+        if minutes > max(DAY, agreed):
+            raise LongDay(day, minutes)
 
     async def _loggable(self, session: Session, number: int | None, wanted: str | None) -> Loggable:
         if number is not None:

@@ -1,5 +1,6 @@
 """`/digest`: what people do with digests, and who may."""
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -83,7 +84,7 @@ async def test_a_project_that_is_not_public_is_warned_of_with_a_way_back(office:
 
     assert gone["ts"] == answer["ts"]
     assert "There is no digest here yet" in text_of(gone)
-    anew = text_of(gone).split("adds it anew: `")[1].split("`")[0]
+    anew = text_of(gone).split("To add it again later: `")[1].split("`")[0]
     await ana.ask(anew)
     assert (await stored(office, 2)).plan == before
 
@@ -165,7 +166,7 @@ async def test_commands_answer_in_a_sentence(ana: Person) -> None:
     assert "is paused" in text_of(await ana.ask("/digest pause 1"))
     assert "`/digest resume 1` first" in text_of(await ana.ask("/digest now"))
     assert "goes on: next " in text_of(await ana.ask("/digest resume #1"))
-    assert "adds it anew" in text_of(await ana.ask("/digest remove 1"))
+    assert "To add it again later" in text_of(await ana.ask("/digest remove 1"))
 
 
 @pytest.mark.parametrize(
@@ -267,13 +268,104 @@ async def test_who_sees_the_project_can_pause_and_take_over(
     await linked_ben.ask("/digest pause 1")
     assert (await stored(office)).paused is Pause.PERSON
 
-    taken = await linked_ben.after(linked_ben.press(await linked_ben.ask("/digest"), "Take over"))
+    listed = await linked_ben.ask("/digest")
+    _, button = button_saying(listed["blocks"], "Take over")
+    assert "Ana Ruiz" in button["confirm"]["text"]["text"]
+    taken = await linked_ben.after(linked_ben.press(listed, "Take over"))
 
+    told = (await until(ana.direct))[-1]
+    assert f"<@{linked_ben.user_id}> took over your digest" in text_of(told)
     assert "Digest 1 (Web Shop) is yours and runs with your key" in text_of(taken)
     assert "by Ben Okafor" in text_of(taken)
     digest = await stored(office)
     assert digest.owner == Owner(None, TEAM, linked_ben.user_id)
     assert digest.paused is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "question", "button"),
+    [("take over", "Take it over?", "Take over digest"), ("remove", "Remove it?", "Remove digest")],
+)
+async def test_a_command_on_somebody_elses_digest_asks_first(
+    ana: Person, linked_ben: Person, typed: str, question: str, button: str
+) -> None:
+    await ana.ask(WEB)
+    asked = await linked_ben.ask(f"/digest {typed} 1")
+    assert f"Digest 1 (Web Shop) belongs to Ana Ruiz. {question}" in text_of(asked)
+    assert "by Ana Ruiz" in text_of(await linked_ben.ask("/digest"))
+    assert not await ana.direct()
+
+    answer = await linked_ben.after(linked_ben.press(asked, button))
+
+    assert "by Ana Ruiz" not in text_of(answer)
+    assert "your digest *Web Shop* in <#C0GENERAL01>" in text_of((await until(ana.direct))[-1])
+
+
+async def test_a_button_asks_again_where_the_owner_has_changed(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    await ana.ask(WEB)
+    listed = await ana.ask("/digest")
+    await linked_ben.press(await linked_ben.ask("/digest"), "Take over")
+    await until(ana.direct)
+
+    asked = await ana.after(ana.press(listed, "Remove"))
+
+    assert "belongs to Ben Okafor. Remove it?" in text_of(asked)
+    assert (await stored(office)).owner_name == "Ben Okafor"
+
+
+def _posted(person: Person) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        return any("Web Shop: 1 new issue" in text_of(message) for message in await person.messages())
+
+    return look
+
+
+async def test_undo_restores_a_removed_digest_as_it_was(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    await ana.ask(f"{WEB} group:priority empty:yes")
+    await ana.ask("/issue new The cart forgets project:webshop")
+    await ana.command("/digest now")
+    await until(_posted(ana))
+    await office.idle()
+    before = await stored(office)
+    gone = await linked_ben.after(linked_ben.press(await linked_ben.ask("/digest remove 1"), "Remove digest"))
+    assert "There is no digest here yet" in text_of(gone)
+    assert await office.bot.store.digests.get(TEAM, 1) is None
+    assert await office.bot.store.digests.of_owner(ANA) == ()
+
+    told = (await until(ana.direct))[-1]
+    back = await ana.after(ana.press(told, "Undo"), DM)
+
+    assert "Digest 1 (Web Shop) is restored" in text_of(back)
+    assert await stored(office) == before
+    assert "restored" not in text_of(await linked_ben.ask("/digest"))
+    again = await linked_ben.after(linked_ben.press(gone, "Undo"))
+    assert "Digest 1 isn't there to restore" in text_of(again)
+
+
+async def test_undo_leaves_a_paused_digest_paused_and_obeys_removals_rule(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    await ana.ask(HIDDEN)
+    await ana.ask("/digest pause")
+    gone = await ana.after(ana.press(await ana.ask("/digest"), "Remove"))
+    block, button = button_saying(gone["blocks"], "Undo")
+    listed = await linked_ben.ask("/digest")
+    source = {"message": {"channel": listed["channel"], "ts": listed["ts"]}}
+    shown = office.workspace.state.find(listed["channel"], listed["ts"])
+    assert shown is not None
+    shown.blocks = [*shown.blocks, block]
+    refused = await linked_ben.after(linked_ben._act(source, block, button, value="1"))
+    assert "You don't see Security" in text_of(refused)
+    assert await office.bot.store.digests.get(TEAM, 1) is None
+
+    await ana.after(ana.press(gone, "Undo"))
+
+    digest = await stored(office)
+    assert (digest.paused, digest.next_due) == (Pause.PERSON, None)
 
 
 async def test_from_another_channel_only_the_owner_can_act_whatever_a_button_carries(

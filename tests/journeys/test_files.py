@@ -37,6 +37,11 @@ async def shared(person: Person, *files: tuple[str, bytes], text: str = "Here th
     return next(m for m in reversed(await person.messages()) if m["files"])
 
 
+def buttons(shown: JSON) -> list[str]:
+    rows = ([*block.get("elements", ()), block.get("accessory")] for block in shown["blocks"])
+    return [part["text"]["text"] for row in rows for part in row if part and part["type"] == "button"]
+
+
 async def form_for(person: Person, message: JSON) -> JSON:
     await person.shortcut("files_to_issue", message)
     return await person.form("Attach files")
@@ -58,10 +63,12 @@ async def test_files_from_ones_computer_are_attached_and_the_too_large_one_says_
 
     await ana.submit(form, {"Files": files})
 
-    told = await said(ana)
+    form = await ana.form("Files")
+    told = text_of(form)
     assert "*one.log* attached" in told
     assert "*two.log* attached" in told
     assert "*big.bin* refused: This file cannot be uploaded" in told
+    assert "Retry" not in buttons(form)
     assert names(office.tracker) == ["one.log", "two.log"]
     assert {file.author_id for file in attached(office.tracker)} == {ANA}
 
@@ -283,6 +290,26 @@ class TestOnABadWire:
 
         await until(done)
         assert "lost" not in await self.retold(ana)
+
+    async def test_a_retry_keeps_the_rows_of_the_other_files(
+        self, ana: Person, wire: Wire, service: Tracker
+    ) -> None:
+        form, file = await self.form(ana)
+        other = await ana.upload("b.log", b"22")
+        wire.faults = ["lose the request"]
+        await ana.submit(form, {"Files": [file, other]})
+        told = await ana.form("Files")
+        assert buttons(told) == ["Rename or describe", "Retry", "Open in Tracker"]
+
+        await ana.press_in_form(told, "Retry")
+
+        async def done() -> JSON | None:
+            view = (await ana.state())["views"][-1]
+            return view if buttons(view).count("Rename or describe") == 2 else None
+
+        told = await until(done)
+        assert buttons(told) == ["Rename or describe", "Rename or describe", "Open in Tracker"]
+        assert names(service) == ["a.log", "b.log"]
 
     async def retold(self, ana: Person) -> str:
         async def shown() -> str | None:

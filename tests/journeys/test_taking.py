@@ -94,6 +94,67 @@ async def test_somebody_elses_is_taken_only_from_whom_one_was_asked_about(
     assert issue.assigned_to_id == ANA
 
 
+def row_of(message: JSON, subject: str) -> str:
+    return next(str(b["text"]["text"]) for b in message["blocks"] if b.get("accessory") and subject in str(b))
+
+
+async def row_saying(person: Person, subject: str, text: str) -> str:
+    """The digest's row about that subject as everybody reads it, once it says that."""
+
+    async def look() -> str | None:
+        digest = next(
+            m for m in await person.messages() if not m["ephemeral"] and subject in str(m["blocks"])
+        )
+        row = row_of(digest, subject)
+        return row if text in row else None
+
+    return await until(look)
+
+
+async def test_rows_of_a_digest_say_who_has_taken_their_issues(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    opened(office.tracker, "The cart forgets")
+    opened(office.tracker, "The menu hides")
+    message = await digest(office, ana)
+    assert "nobody assigned · by Dana Novak · opened <!date^" in row_of(message, "The cart forgets")
+
+    # Both presses carry the message as it was before either.
+    await asyncio.gather(
+        ana.choose_from_menu(message, "The cart forgets", "Take it"),
+        ana.choose_from_menu(message, "The menu hides", "Take it"),
+    )
+
+    row = await row_saying(ben, "The cart forgets", "assigned to Ana Ruiz")
+    assert row.splitlines()[0] == row_of(message, "The cart forgets").splitlines()[0]
+    await row_saying(ben, "The menu hides", "assigned to Ana Ruiz")
+
+
+async def test_a_row_follows_when_an_issue_is_taken_from_somebody(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    issue = opened(office.tracker, "The cart forgets")
+    message = await digest(office, ana)
+    issue.assigned_to_id = BEN
+
+    asked = await taken(ana, message, "The cart forgets")
+    await row_saying(ben, "The cart forgets", "assigned to Ben Okafor")
+    await ana.press(asked, "Take it from Ben Okafor")
+
+    await row_saying(ben, "The cart forgets", "assigned to Ana Ruiz")
+
+
+async def test_the_row_of_an_issue_now_private_stays(office: Office, ana: Person, ben: Person) -> None:
+    issue = opened(office.tracker, "The cart forgets", BEN)
+    message = await digest(office, ana)
+    issue.is_private, issue.author_id, issue.assigned_to_id = True, ANA, ANA
+
+    assert "is yours already" in text_of(await taken(ana, message, "The cart forgets"))
+    await office.idle()
+
+    await row_saying(ben, "The cart forgets", "assigned to Ben Okafor")
+
+
 async def test_what_the_service_refuses_or_silently_leaves_is_said(
     office: Office, ana: Person, ben: Person, chris: Person
 ) -> None:

@@ -144,6 +144,101 @@ async def test_an_entry_is_changed_through_its_button_and_the_answer_with_it(
     assert "Through me: 0 h today" in text_of(changed)
 
 
+async def test_editing_logged_time_updates_its_public_post(ana: Person, ben: Person, issue: Issue) -> None:
+    await ana.command(f"/timelog {issue.id} 1h activity:design Half of it")
+    before = await announcement(ben)
+    await ana.press(await logged(ana), "Edit")
+    await ana.submit(await ana.form("Edit time"), {"Hours": "2h", "Comment": "All of it"})
+    await logged(ana, "Changed to 2 h on ")
+
+    after = await announcement(ben)
+    assert after["ts"] == before["ts"]
+    assert after["text"].startswith(f"<@{ana.user_id}> logged 2 h on <")
+    assert "All of it" in text_of(after)
+    await ana.press(after, "Take back")
+
+    async def gone() -> bool:
+        return after["ts"] not in {m["ts"] for m in await ben.messages()}
+
+    await until(gone)
+    await ana.command("/timelog edit")
+    await ana.submit(await ana.form("Edit time"), {"Hours": "3h"})
+    assert "the post" not in text_of(await logged(ana, "Changed to 3 h on "))
+
+
+async def test_a_post_about_an_issue_now_private_keeps_its_text(
+    ana: Person, ben: Person, issue: Issue
+) -> None:
+    await ana.command(f"/timelog {issue.id} 1h activity:design")
+    before = await announcement(ben)
+    await logged(ana)
+    issue.is_private, issue.author_id = True, ANA
+
+    await ana.command("/timelog edit")
+    await ana.submit(await ana.form("Edit time"), {"Hours": "2h", "Comment": "A secret"})
+
+    said = text_of(await logged(ana, "Changed to 2 h on "))
+    assert "I couldn't update the post in <#C0GENERAL01>" in said
+    assert await announcement(ben) == before
+
+
+async def test_more_than_24_hours_in_a_day_are_logged_after_a_question(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    before = count(office)
+    await ana.command(f"/timelog {issue.id} 20h activity:design")
+    await logged(ana)
+    asked = await ana.ask(f"/timelog {issue.id} 6h activity:testing Night shift")
+    assert "That adds up to 26 h for today" in text_of(asked)
+    assert count(office) == before + 1
+
+    await ana.press(asked, "Log time anyway")
+
+    async def done() -> bool:
+        return count(office) == before + 2
+
+    await until(done)
+    entry = newest(office)
+    assert (entry.minutes, entry.activity_id, entry.comments) == (360, TESTING, "Night shift")
+    await office.idle()
+    assert asked["ts"] not in {m["ts"] for m in await ana.messages()}
+
+
+async def test_the_question_about_a_long_day_keeps_what_was_typed(ana: Person, issue: Issue) -> None:
+    asked = await ana.ask(f"/timelog {issue.id} 25h activity:testing on:2026-01-05 Long")
+
+    await ana.press(asked, "Edit time")
+
+    values = values_of(await ana.form("Log time"))
+    assert (values["Hours"], values["Activity"], values["Comment"]) == ("25", "Testing", "Long")
+    assert values["Date"] == "2026-01-05"
+
+
+async def test_a_form_with_more_than_24_hours_asks_before_it_logs(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    before = count(office)
+    await ana.command(f"/timelog {issue.id}")
+    await ana.submit(await ana.form("Log time"), {"Hours": "25h", "Comment": "Long"})
+    asked = await ana.form_saying("Log time", "That adds up to 25 h for today")
+    assert asked["submit"]["text"] == "Log anyway"
+    assert count(office) == before
+
+    await ana.submit(asked, {"Hours": "26h"})
+    asked = await ana.form_saying("Log time", "That adds up to 26 h for today")
+    await ana.submit(asked, {})
+    await logged(ana)
+    assert (count(office), newest(office).minutes, newest(office).comments) == (before + 1, 1560, "Long")
+
+    await ana.command("/timelog edit")
+    await ana.submit(await ana.form("Edit time"), {"Hours": "30h"})
+    asked = await ana.form_saying("Edit time", "That adds up to 30 h for today")
+    assert newest(office).minutes == 1560
+    await ana.submit(asked, {})
+    await logged(ana, "Changed to 30 h on ")
+    assert newest(office).minutes == 1800
+
+
 async def test_the_last_entry_is_opened_by_command_for_its_maker_alone(
     office: Office, ana: Person, ben: Person, issue: Issue
 ) -> None:

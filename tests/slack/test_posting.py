@@ -76,7 +76,7 @@ async def test_a_post_that_fails_in_any_way_is_told_and_not_repeated(
 ) -> None:
     slack.status, slack.body, slack.headers = answer
 
-    announced = await posting.publicly(client, Place("C1"), sentence("Created #1."))
+    announced, _ = await posting.publicly(client, Place("C1"), sentence("Created #1."))
 
     assert announced is became
     assert slack.posts == 1
@@ -107,7 +107,7 @@ async def test_where_the_bot_is_no_member_the_response_url_announces(
     slack.body = '{"ok": false, "error": "not_in_channel"}'
     place = Place("C1", response_url=client.base_url + "respond")
 
-    assert await posting.publicly(client, place, sentence("Created #1.")) is Announced.YES
+    assert await posting.publicly(client, place, sentence("Created #1.")) == (Announced.YES, None)
 
     assert slack.responses[0]["response_type"] == "in_channel"
 

@@ -41,6 +41,11 @@ def spent_day(text: str, today: date) -> date:
     return found
 
 
+def is_weekday(text: str) -> bool:
+    """Whether `text` is the name of a weekday, such as `mon` or `Monday`."""
+    return _weekday(text.strip().lower()) is not None
+
+
 def days(text: str, today: date, towards: Towards) -> DateRange:
     """`>=D`, `<=D`, `>D`, `<D`, `D..D`, `D..`, `..D`, `D`, or `7d`: seven days with today the last or first.
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -18,6 +19,8 @@ LONGEST = 4
 """The most words that a duration has: `1 h 30 min`."""
 
 _ENTITY = re.compile(r"<([^<>\n]*)>")
+_ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
+_DAY = re.compile(r"today|yesterday|[0-9]{4}-[0-9]{2}-[0-9]{2}", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?<![\w&#/])#([0-9]{1,9})(?!\w)")
 
 
@@ -37,7 +40,8 @@ def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
         activity=reading.name(parsed, "activity"),
         on=dates.spent_day(on, today) if on else None,
     )
-    return _on_project(parsed, wanted, locale) if wanted.project else _on_issue(parsed, wanted, locale)
+    about = _on_project if wanted.project else _on_issue
+    return about(parsed, wanted, today, locale)
 
 
 def issue_named(text: str, base_url: str) -> int | None:
@@ -50,9 +54,12 @@ def issue_named(text: str, base_url: str) -> int | None:
     return int(number[1]) or None if number else None
 
 
-def _on_issue(parsed: Parsed, wanted: LogTime, locale: str) -> TimelogRequest:
+def _on_issue(parsed: Parsed, wanted: LogTime, today: date, locale: str) -> TimelogRequest:
     if not parsed.words:
         return OpenTimeForm(wanted)
+    if ahead := _duration_ahead(parsed.words, locale):
+        spent, number, count = ahead
+        return _with_rest(parsed.after(count), replace(wanted, issue=number, hours=spent), today)
     number = reading.issue_number(parsed.words[0].text)
     if number is None:
         spent, count = _duration(parsed.words, locale)
@@ -60,23 +67,61 @@ def _on_issue(parsed: Parsed, wanted: LogTime, locale: str) -> TimelogRequest:
             raise UserError("Say which issue and how long: `/timelog 42 1h30`, or try `/timelog help`.")
         return OpenTimeForm(replace(wanted, hours=spent, comment=_comment(parsed.after(count))))
     wanted, rest = replace(wanted, issue=number), parsed.after(1)
-    return _with_duration(rest, wanted, locale) if rest.words else OpenTimeForm(wanted)
+    return _with_duration(rest, wanted, today, locale) if rest.words else OpenTimeForm(wanted)
 
 
-def _on_project(parsed: Parsed, wanted: LogTime, locale: str) -> TimelogRequest:
+def _on_project(parsed: Parsed, wanted: LogTime, today: date, locale: str) -> TimelogRequest:
     if not parsed.words:
         return OpenTimeForm(wanted)
     named = reading.issue_number(parsed.words[0].text) is not None
     if named and _duration(parsed.words[1:], locale)[0] is not None:
         raise UserError("Time is spent on an issue or on a project: leave out one of them.")
-    return _with_duration(parsed, wanted, locale)
+    return _with_duration(parsed, wanted, today, locale)
 
 
-def _with_duration(parsed: Parsed, wanted: LogTime, locale: str) -> LogTime:
+def _with_duration(parsed: Parsed, wanted: LogTime, today: date, locale: str) -> LogTime:
     spent, count = _duration(parsed.words, locale)
     if spent is None:
         spent, count = hours(parsed.words[0].text, locale), 1
-    return replace(wanted, hours=spent, comment=_comment(parsed.after(count)))
+    return _with_rest(parsed.after(count), replace(wanted, hours=spent), today)
+
+
+def _with_rest(rest: Parsed, wanted: LogTime, today: date) -> LogTime:
+    """What follows the duration: a day unless `on:` gave one, then the comment."""
+    if rest.words and wanted.on is None and _is_day(rest.words):
+        wanted, rest = replace(wanted, on=dates.spent_day(rest.words[0].text, today)), rest.after(1)
+    return replace(wanted, comment=_comment(rest))
+
+
+def _is_day(words: Sequence[Word]) -> bool:
+    """Whether the first word is a day. A weekday is one only if it stands alone: `Mon Repos` is a comment."""
+    first = words[0]
+    return not first.quoted and (
+        _DAY.fullmatch(first.text) is not None or (len(words) == 1 and dates.is_weekday(first.text))
+    )
+
+
+def _duration_ahead(words: Sequence[Word], locale: str) -> tuple[Decimal, int, int] | None:
+    """The duration and the issue of `1h 42`, and how many words they take; None if the words may mean
+    something else, as `1h 30 42` does.
+    """
+    for count in range(min(len(words) - 1, LONGEST), 0, -1):
+        duration = " ".join(word.text for word in words[:count])
+        mistakable = reading.issue_number(duration) if count == 1 else duration[-1].isdigit()
+        issue = _ISSUE.fullmatch(words[count].text)
+        if mistakable or issue is None:
+            continue
+        after = words[count + 1 : count + 2]
+        if (
+            after
+            and after[0].text[0].isdigit()
+            and not words[count].text.startswith("#")
+            and not _is_day(after)
+        ):
+            continue
+        with suppress(UserError):
+            return hours(duration, locale), int(issue[1]), count + 1
+    return None
 
 
 def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:

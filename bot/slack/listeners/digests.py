@@ -3,12 +3,13 @@
 import json
 from collections.abc import Callable, Iterable
 from datetime import timedelta
+from typing import Literal
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import BotError, NotLinked, UserError
 from bot.service.models import Project, Ref
-from bot.slack import members
+from bot.slack import members, posting
 from bot.slack.audiences import shared_outside
 from bot.slack.grammar import digest_command
 from bot.slack.grammar.requests import (
@@ -29,7 +30,7 @@ from bot.slack.turn import Turn
 from bot.slack.views import digest_form, forms
 from bot.slack.views import digests as views
 from bot.slack.views import help as help_views
-from bot.slack.views.blocks import JSON, option
+from bot.slack.views.blocks import JSON, Message, option
 from bot.slack.views.issue_form import choices_of, loading
 from bot.store.digest_runs import RunState
 from bot.store.digests import Choice, Digest
@@ -64,11 +65,11 @@ async def command(turn: Turn) -> None:
         case Help():
             await turn.answer(help_views.of("digest", turn.parts.command))
         case deed:
-            await turn.answer(views.told(await do(turn, deed)))
+            await turn.answer(await do(turn, deed))
 
 
-async def show(turn: Turn, said: str | None = None, *, replace: bool = False) -> None:
-    """The digests of the conversation, below what was done just now (`said`, mrkdwn)."""
+async def show(turn: Turn, said: Message | None = None, *, replace: bool = False) -> None:
+    """The digests of the conversation, below what was done just now."""
     found = await turn.parts.digests.listed(_here(turn))
     await turn.answer(views.listing(found, turn.owner, turn.parts.command, said), replace=replace)
 
@@ -124,6 +125,10 @@ async def _meant(turn: Turn, digest_id: int | None) -> Digest:
         if turn.channel and turn.body.get("type") == "view_submission":
             await _joined(turn, turn.channel.channel_id)
         raise
+    return await _allowed(turn, digest)
+
+
+async def _allowed(turn: Turn, digest: Digest) -> Digest:
     if digest.owner != turn.owner:
         await _joined(turn, digest.channel_id)
     return digest
@@ -152,16 +157,32 @@ async def act_pressed(turn: Turn) -> None:
     """A digest's button. What only the person sees is replaced by how things stand now; what others see too
     stays.
     """
-    said = await do(turn, BUTTONS[turn.action["action_id"]](turn.number))
+    number, _, agreed = turn.value.partition(":")
+    deed = BUTTONS[turn.action["action_id"]](forms.number_in(number))
+    await _show_done(turn, await do(turn, deed, agreed))
+
+
+async def undo_pressed(turn: Turn) -> None:
+    """The button *Undo* where a digest was removed: restore it, under the rule for removing it."""
+    digests, number = turn.parts.digests, turn.number
+    digest = await _allowed(turn, await digests.removed(turn.owner, turn.channel, number))
+    await digest_channel(turn, digest.channel_id)
+    restored = await digests.restore(turn.owner, turn.channel, number)
+    said = views.told(views.restored(restored, turn.owner, turn.parts.command))
+    await _tell_owner(turn, digest, "restored")
+    await _show_done(turn, said)
+
+
+async def _show_done(turn: Turn, said: Message) -> None:
     if turn.at_home:
         try:
             await home.show(turn, None, again=True)
         except SLACK_FAILED:
-            await turn.answer(views.told(said))
+            await turn.answer(said)
     elif _private(turn):
         await show(turn, said, replace=True)
     else:
-        await turn.answer(views.told(said))
+        await turn.answer(said)
 
 
 def _private(turn: Turn) -> bool:
@@ -169,27 +190,45 @@ def _private(turn: Turn) -> bool:
     return bool((turn.body.get("container") or {}).get("is_ephemeral"))
 
 
-async def do(turn: Turn, deed: Deed) -> str:
-    """Do what is asked for with a digest; what the person is told, in mrkdwn."""
+async def do(turn: Turn, deed: Deed, agreed: str = "") -> Message:
+    """Do what is asked for with a digest; what the person is told.
+
+    Somebody else's is removed or taken over only if the person has been asked about that owner, `agreed`.
+    """
     digests, asker, channel = turn.parts.digests, turn.owner, turn.channel
     match deed:
         case DigestNow():
-            return await run_now(turn, deed.id)
+            return views.told(await run_now(turn, deed.id))
         case PauseDigest():
             digest = await _meant(turn, deed.id)
             paused = await digests.pause(asker, channel, digest.id)
-            return views.paused(paused, asker, turn.parts.command)
+            return views.told(views.paused(paused, asker, turn.parts.command))
         case ResumeDigest():
             digest = await _meant(turn, deed.id)
             await digest_channel(turn, digest.channel_id)
-            return views.resumed(await digests.resume(asker, channel, digest.id))
+            return views.told(views.resumed(await digests.resume(asker, channel, digest.id)))
         case TakeOverDigest():
             digest = await _meant(turn, deed.id)
             await digest_channel(turn, digest.channel_id)
-            return views.taken_over(await digests.take_over(asker, channel, digest.id))
+            if digest.owner != asker and digest.owner.user_id != agreed:
+                return views.asks(digest, "take_over")
+            taken = await digests.take_over(asker, channel, digest.id)
+            await _tell_owner(turn, digest, "took over")
+            return views.told(views.taken_over(taken))
         case RemoveDigest():
             digest = await _meant(turn, deed.id)
-            return views.removed(await digests.remove(asker, channel, digest.id), turn.parts.command)
+            if digest.owner != asker and digest.owner.user_id != agreed:
+                return views.asks(digest, "remove")
+            removed = await digests.remove(asker, channel, digest.id)
+            await _tell_owner(turn, removed, "removed")
+            return views.removed(removed, turn.parts.command)
+
+
+async def _tell_owner(turn: Turn, digest: Digest, done: Literal["removed", "restored", "took over"]) -> None:
+    """Tell a digest's owner what somebody else did with it."""
+    if digest.owner != turn.owner:
+        message = views.told_owner(digest, turn.owner.user_id, done)
+        await posting.to_person(turn.slack, digest.owner.user_id, message)
 
 
 async def run_now(turn: Turn, digest_id: int | None) -> str:
@@ -358,11 +397,11 @@ async def submit_change(turn: Turn, ack: AsyncAck) -> None:
 
     await settle(turn, ack, work(), f"Looking at the project in {turn.service}…")
     for planned in done:
-        said = views.changed(planned)
+        said = views.told(views.changed(planned))
         if metadata.get("replace") and turn.place.channel_id == planned.digest.channel_id:
             await show(turn, said, replace=True)
         else:
-            await turn.answer(views.told(said))
+            await turn.answer(said)
 
 
 # Choices that are searched as one types

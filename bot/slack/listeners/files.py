@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
@@ -14,7 +14,7 @@ from bot.slack.files import name_of
 from bot.slack.grammar import issue_named
 from bot.slack.handling import message_kept
 from bot.slack.posting import Place
-from bot.slack.submission import Reply, finish, followed, metadata_of, once, refused, settle
+from bot.slack.submission import Reply, claimed, finish, followed, metadata_of, once, refused, settle
 from bot.slack.turn import Turn
 from bot.slack.views import files as views
 from bot.slack.views import forms
@@ -22,6 +22,8 @@ from bot.slack.views.blocks import JSON, option
 from bot.slack.views.issue_form import loading
 from bot.usecases.accounts import Session
 from bot.usecases.files import CantAttach, Load, State
+
+RETRIED = "These files were tried again already: look at what came of it."
 
 
 async def open_pressed(turn: Turn) -> None:
@@ -91,7 +93,7 @@ async def retry_pressed(turn: Turn) -> None:
     pressed = turn.place
     turn = turn.at(Place.from_json(job.place))
     load = load_since(job.since)
-    async with _once(turn, job_id):
+    async with claimed(turn, f"retry:{job_id}", RETRIED):
         await fill(turn, load, job.files, own=job.own)
         work = asyncio.create_task(_carry(turn, job.issue or 0, load, job))
         reply = await followed(turn, work, lambda: _progress(turn, load), "")
@@ -150,7 +152,7 @@ async def _carry(turn: Turn, number: int, load: Load, job: Job) -> Reply:
             State.WAITING, State.UPLOADED
         ):  # no form can be given back the files that were in it
             one.end(State.FAILED, error)
-    said = await told(turn, number, load, own=job.own)
+    said = await told(turn, number, load, own=job.own, rows=job.rows)
     return Reply(view=forms.said("Files", said.blocks), message=said)
 
 
@@ -181,16 +183,3 @@ def _named(wanted: Sequence[Wanted], values: forms.Values) -> tuple[Wanted, ...]
         for index, one in enumerate(wanted)
         if one.id in ticked
     )
-
-
-@asynccontextmanager
-async def _once(turn: Turn, job_id: str) -> AsyncIterator[None]:
-    """One attempt at a job however often *Retry* is pressed; given back when it failed as a whole."""
-    claim = f"retry:{job_id}"
-    if not await turn.parts.store.deliveries.claim(claim):
-        raise UserError("These files were tried again already: look at what came of it.")
-    try:
-        yield
-    except BaseException:
-        await turn.parts.store.deliveries.release(claim)
-        raise

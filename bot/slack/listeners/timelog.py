@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import asdict, replace
 from datetime import date
 from decimal import Decimal
 
@@ -10,22 +11,25 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError
 from bot.service.models import Ref
+from bot.slack import posting
 from bot.slack.grammar import Help, hours, issue_named, timelog_command
 from bot.slack.grammar.requests import EditLastEntry, LogTime, OpenTimeForm
 from bot.slack.posting import SLACK_FAILED, Announced, Place
-from bot.slack.submission import Reply, metadata_of, once, refused, settle, text_in
+from bot.slack.submission import Reply, claimed, metadata_of, once, refused, settle, text_in
 from bot.slack.turn import Turn
 from bot.slack.views import forms
 from bot.slack.views import help as help_views
 from bot.slack.views import timelog as views
-from bot.slack.views.blocks import JSON, Message, option
+from bot.slack.views.announcements import takeable
+from bot.slack.views.blocks import JSON, Message, option, plain
 from bot.slack.views.issue_form import loading
-from bot.store.time_entries import Entry, Spent
+from bot.store.time_entries import Entry, Post, Spent
 from bot.usecases.naming import pick
-from bot.usecases.timelog import ActivityNeeded, Loggable, Logged, Wanted
+from bot.usecases.timelog import ActivityNeeded, Loggable, Logged, LongDay, Wanted
 
 log = structlog.get_logger(__name__)
 
+LOGGED_ALREADY = "That time was logged already."
 TRIGGER_LIFE = 2.0
 """Seconds after which no form is opened: a trigger lives 3 s (slack-rules, Time), its ways included."""
 
@@ -47,7 +51,7 @@ async def command(turn: Turn) -> None:
 
 
 async def log_at_once(turn: Turn, request: LogTime, started: float) -> None:
-    """Log what a command says, and ask for an activity where the service needs one."""
+    """Log what a command says."""
     wanted = Wanted(
         hours=request.hours or Decimal(),
         spent_on=request.on or await turn.today(),
@@ -56,10 +60,18 @@ async def log_at_once(turn: Turn, request: LogTime, started: float) -> None:
         activity=request.activity,
         comment=request.comment,
     )
+    await log_wanted(turn, wanted, started)
+
+
+async def log_wanted(turn: Turn, wanted: Wanted, started: float) -> None:
+    """Log time, and ask for an activity where the service needs one, or whether a long day is meant."""
     try:
         logged = await turn.parts.timelog.log(turn.owner, wanted)
     except ActivityNeeded as needed:
         await ask(turn, wanted, needed, started)
+    except LongDay as long:
+        kept = await _keep(turn, replace(wanted, agreed=long.minutes))
+        await turn.answer(views.long_day(long, await turn.today(), kept))
     except OutcomeUnknown as error:
         await turn.answer(views.unknown(turn.style, wanted, error))
     else:
@@ -72,54 +84,73 @@ async def ask(turn: Turn, wanted: Wanted, needed: ActivityNeeded, started: float
     if turn.view_id or time.monotonic() - started < TRIGGER_LIFE:
         typed = views.Typed(wanted.spent_on, views.as_typed(wanted.hours), None, wanted.comment)
         try:
-            await turn.show(views.time_form(needed.on, typed, _metadata(turn, needed.on), said))
+            metadata = _metadata(turn, needed.on, wanted.agreed)
+            await turn.show(views.time_form(needed.on, typed, metadata, said))
         except SLACK_FAILED as error:
             log.info("form not opened", action="time.form_not_opened", error=type(error).__name__)
         else:
             return
-    kept = await turn.parts.store.continuations.put(
-        turn.owner,
-        {
-            "issue": wanted.issue,
-            "project": wanted.project,
-            "hours": str(wanted.hours),
-            "on": wanted.spent_on.isoformat(),
-            "comment": wanted.comment,
-        },
+    await turn.answer(views.needed(said, await _keep(turn, wanted)))
+
+
+async def _keep(turn: Turn, wanted: Wanted) -> str:
+    about = asdict(wanted) | {"hours": str(wanted.hours), "spent_on": wanted.spent_on.isoformat()}
+    return await turn.parts.store.continuations.put(turn.owner, {"time": about})
+
+
+async def _kept(turn: Turn) -> Wanted:
+    """What the pressed button keeps. Raises UserError when it is no longer there."""
+    kept = await turn.parts.store.continuations.get(turn.owner, turn.value)
+    if kept is None or "time" not in kept:
+        raise UserError("That was too long ago: type it once more.")
+    about = kept["time"]
+    return Wanted(
+        **about | {"hours": Decimal(about["hours"]), "spent_on": date.fromisoformat(about["spent_on"])}
     )
-    await turn.answer(views.needed(said, kept))
 
 
 async def fill_pressed(turn: Turn) -> None:
-    """The button *Fill in the form*: the form with what was typed before."""
-    kept = await turn.parts.store.continuations.get(turn.owner, turn.value)
-    if kept is None or "hours" not in kept:
-        raise UserError("That was too long ago: type it once more.")
+    """The buttons *Fill in the form* and *Edit time*: the form with what was typed before."""
+    wanted = await _kept(turn)
     await open_form(
         turn,
         LogTime(
-            issue=kept["issue"],
-            project=kept["project"],
-            hours=Decimal(kept["hours"]),
-            on=date.fromisoformat(kept["on"]),
-            comment=kept["comment"],
+            issue=wanted.issue,
+            project=wanted.project,
+            hours=wanted.hours,
+            activity=wanted.activity,
+            on=wanted.spent_on,
+            comment=wanted.comment,
         ),
     )
+
+
+async def log_anyway_pressed(turn: Turn) -> None:
+    """The button *Log time anyway*: log what was typed, once, and take the question away."""
+    started = time.monotonic()
+    wanted = await _kept(turn)
+    async with claimed(turn, f"time:{turn.value}", LOGGED_ALREADY):
+        await log_wanted(turn, wanted, started)
+    await posting.dismiss(turn.slack, turn.place)
 
 
 async def tell(turn: Turn, logged: Logged) -> None:
     """Announce logged time where it was asked for; tell the person what was understood."""
     why = "the issue is private, or its project is"
     if logged.on.public:
-        announced = await turn.announce(views.announced(logged, turn.style, turn.owner.user_id))
+        announced, ts = await turn.post(views.announced(logged.spent, turn.style, turn.owner.user_id))
         why = "" if announced is Announced.YES else announced.value
+        posted = announced in (Announced.YES, Announced.UNSURE)
+        if posted and turn.place.channel_id and isinstance(logged.spent, Entry):
+            post = Post(turn.place.channel_id, ts)
+            await turn.parts.timelog.announced(turn.owner, logged.spent, post)
     await turn.answer(await _said_back(turn, "Logged", logged.spent, why))
 
 
-async def _said_back(turn: Turn, did: str, spent: Spent, why_private: str = "") -> Message:
+async def _said_back(turn: Turn, did: str, spent: Spent, why_private: str = "", stale: str = "") -> Message:
     today = await turn.today()
     totals = await turn.parts.timelog.totals(turn.owner, today)
-    return views.said_back(did, spent, totals, turn.style, today=today, why_private=why_private)
+    return views.said_back(did, spent, totals, turn.style, today=today, why_private=why_private, stale=stale)
 
 
 def _reply(title: str, message: Message) -> Reply:
@@ -185,9 +216,23 @@ async def _loggable(turn: Turn, request: LogTime) -> Loggable | None:
         return None
 
 
-def _metadata(turn: Turn, on: Loggable | None) -> str:
+def _metadata(turn: Turn, on: Loggable | None, agreed: int = 0) -> str:
     project = f"#{on.project.id}" if on and on.issue is None else None
-    return json.dumps({"project": project, "place": turn.place.as_json()})
+    return json.dumps({"project": project, "place": turn.place.as_json(), "agreed": agreed})
+
+
+def _agreed(metadata: JSON) -> int:
+    """How many minutes in a day the person has confirmed in this form."""
+    agreed = metadata.get("agreed")
+    return agreed if isinstance(agreed, int) else 0
+
+
+async def _asked(turn: Turn, metadata: JSON, long: LongDay) -> Reply:
+    """The form again with the question about a long day; sending it again is the answer."""
+    said = views.adds_up(long, await turn.today())
+    agreed = json.dumps(metadata | {"agreed": long.minutes})
+    view = forms.refilled(turn.view, f"{said} Is that right?", agreed)
+    return Reply(view=view | {"submit": plain("Log anyway", 24)}, said=said)
 
 
 async def issue_chosen(turn: Turn) -> None:
@@ -225,6 +270,7 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
             project=text_in(metadata, "project"),
             activity=f"#{activity}" if activity else None,
             comment=values.text("comment") or "",
+            agreed=_agreed(metadata),
         )
         try:
             async with once(turn):
@@ -234,6 +280,8 @@ async def submit(turn: Turn, ack: AsyncAck) -> None:
             said = turn.sentence(needed.refused or needed)
             again = views.time_form(needed.on, typed, json.dumps(metadata), said)
             return Reply(view=again, said=said)
+        except LongDay as long:
+            return await _asked(turn, metadata, long)
         except OutcomeUnknown as error:
             # The interface can't list time entries: only the person can look, so the form isn't sent again.
             return _reply("Look first", views.unknown(turn.style, wanted, error))
@@ -271,8 +319,10 @@ async def submit_change(turn: Turn, ack: AsyncAck) -> None:
     metadata, values = metadata_of(view), forms.Values(view)
     turn = turn.at(Place.from_json(metadata.get("place")))
     changed: list[Entry] = []
+    stale = ""
 
     async def work() -> Reply:
+        nonlocal stale
         try:
             amount = hours(values.text("hours") or "", (await turn.profile()).locale)
         except UserError as error:
@@ -290,15 +340,41 @@ async def submit_change(turn: Turn, ack: AsyncAck) -> None:
                         else None,
                         spent_on=values.day("date") or await turn.today(),
                         comment=values.text("comment") or "",
+                        agreed=_agreed(metadata),
                     )
                 )
+        except LongDay as long:
+            return await _asked(turn, metadata, long)
         except BotError as error:
             return refused(turn, error)
+        stale = await update_post(turn, changed[0])
         if turn.place.channel_id:
             return Reply()
-        return _reply("Changed", await _said_back(turn, "Changed to", changed[0]))
+        return _reply("Changed", await _said_back(turn, "Changed to", changed[0], stale=stale))
 
     await settle(turn, ack, work(), f"Changing it in {turn.service}…")
     if changed and turn.place.channel_id:
-        message = await _said_back(turn, "Changed to", changed[0])
+        message = await _said_back(turn, "Changed to", changed[0], stale=stale)
         await turn.answer(message, replace=bool(metadata.get("replace")))
+
+
+async def update_post(turn: Turn, entry: Entry) -> str:
+    """Have the entry's public post show the entry as it is now, if everybody there may still see it.
+
+    Returns the channel whose post still shows the earlier entry, or an empty string.
+    """
+    post = entry.post
+    if post is None:
+        return ""
+    project = None if entry.issue_id else f"#{entry.project_id}"
+    try:
+        on = await turn.parts.timelog.loggable(turn.owner, entry.issue_id, project)
+    except BotError as error:
+        log.info("post not updated", action="time.post_not_updated", error=type(error).__name__)
+        return post.channel_id
+    overheard = await turn.parts.audiences.overheard(turn.slack, turn.owner.team_id, post.channel_id)
+    if post.ts is None or not on.public or overheard:
+        return post.channel_id
+    message = takeable(views.announced(entry, turn.style, turn.owner.user_id), turn.owner)
+    updated = await posting.update(turn.slack, post.channel_id, post.ts, message)
+    return "" if updated else post.channel_id

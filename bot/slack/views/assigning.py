@@ -9,13 +9,16 @@ from bot.usecases.assigning import Outcome, Taken
 TAKE = "issue.take"
 
 
-def taken(result: Taken, style: Style) -> Message:
-    """What came of it; for somebody else's issue the question, with the button that answers it."""
+def taken(result: Taken, style: Style, digest_ts: str) -> Message:
+    """What came of it; for somebody else's issue the question, with the button that answers it.
+
+    `digest_ts` is the digest from which the issue is taken.
+    """
     issue = result.issue
     said = _said(result, style)
     blocks: list[Block] = [section(said), small_print(issue.subject or f"#{issue.id}")]
     if result.outcome is Outcome.ASKS and issue.assigned_to:
-        asked = f"{issue.id}:{issue.assigned_to.id}"
+        asked = f"{issue.id}:{issue.assigned_to.id}:{digest_ts}"
         blocks.append(actions([button(f"Take it from {_holder(issue)}", TAKE, asked, style="primary")]))
     blocks.append(open_it(issue, style))
     return Message(said, tuple(blocks))

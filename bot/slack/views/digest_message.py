@@ -6,7 +6,7 @@ behind a link to the service's own list.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -29,6 +29,7 @@ from bot.slack.views.blocks import (
     section,
     shortened,
 )
+from bot.slack.views.digests import moment
 from bot.slack.views.issues import Style, menu, people
 from bot.store.digests import Digest, Group
 from bot.usecases.digest_posts import Edition
@@ -186,7 +187,7 @@ def _lines(edition: Edition, style: Style, room: int) -> tuple[list[Block], list
     for part in _parts(edition):
         shown = 0
         for issue in () if left else part.issues:
-            new: list[Block] = [_line(issue, edition.now, style)]
+            new: list[Block] = [_line(issue, style)]
             if not shown:
                 new.insert(0, section(f"{part.name} · {len(part.issues)}"))
             room -= sum(map(_weight, new))
@@ -200,26 +201,33 @@ def _lines(edition: Edition, style: Style, room: int) -> tuple[list[Block], list
     return blocks, left
 
 
-def _line(issue: Issue, now: datetime, style: Style) -> Block:
+def _line(issue: Issue, style: Style) -> Block:
     name = link(style.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
+    return section(f"*{name}*\n{_facts(issue)}", menu(issue.id, style, TAKE, LOG_TIME))
+
+
+def _facts(issue: Issue) -> str:
     facts = [
         people(issue),
         f"by {line(issue.author.name)}" if issue.author and issue.author.name else "",
-        _age(now - issue.created_on) if issue.created_on else "",
+        f"opened {moment(issue.created_on)}" if issue.created_on else "",
         "closed" if issue.status and issue.status.is_closed else "",
     ]
-    told = cut(" · ".join(fact for fact in facts if fact), FACTS)
-    return section(f"*{name}*\n{told}", menu(issue.id, style, TAKE, LOG_TIME))
+    return cut(" · ".join(fact for fact in facts if fact), FACTS)
 
 
-def _age(age: timedelta) -> str:
-    minutes = max(0, age // timedelta(minutes=1))
-    hours, days = minutes // 60, minutes // (24 * 60)
-    if days:
-        return f"{days} day{'' if days == 1 else 's'} old"
-    if hours:
-        return f"{hours} h old"
-    return f"{minutes} min old" if minutes else "just opened"
+def updated(blocks: Sequence[Block], issues: Mapping[int, Issue]) -> list[Block]:
+    """A posted digest's blocks with the rows of these issues as they are now; the subjects stay as posted."""
+    return [_updated(block, issues) for block in blocks]
+
+
+def _updated(block: Block, issues: Mapping[int, Issue]) -> Block:
+    options = (block.get("accessory") or {}).get("options") or ()
+    issue = next((i for i in issues.values() for o in options if o.get("value") == f"{TAKE[1]}:{i.id}"), None)
+    if issue is None:
+        return block
+    subject, _, _ = block["text"]["text"].partition("\n")
+    return block | {"text": block["text"] | {"text": f"{subject}\n{_facts(issue)}"}}
 
 
 def _weight(block: Block) -> int:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from bot.slack.mrkdwn import bold, escape, line, prose
-from bot.slack.views.blocks import Block, Message, button, confirm, context, section
+from bot.slack.views.blocks import Block, Message, button, context, section
+from bot.slack.views.digests import take_over
 from bot.store.digests import Digest, Notice, Pause
 
 SHOWN = 20
@@ -60,9 +61,7 @@ def to_channel(digests: Sequence[Digest], service: str) -> Message:
         cant = "can't be used any more" if digest.paused is Pause.KEY else "doesn't see the project any more"
         text = f"The digest of {bold(digest.plan.project)} ({_when(digest)}) stopped: {why} {cant}."
         told.append(text)
-        sure = confirm("Take it over?", "It runs with your key then and shows what you may see.", "Take over")
-        take = button("Take it over", "digest.take_over", str(digest.id), confirm=sure)
-        blocks.append(section(text, accessory=take))
+        blocks.append(section(text, accessory=take_over(digest, "Take it over")))
     blocks.append(
         context(f"Who sees the project in {escape(service)} can take it over; it runs with their key then.")
     )

@@ -2,17 +2,29 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from bot.slack.mrkdwn import bold, code, cut, escape, line
-from bot.slack.views.blocks import Block, Element, Message, actions, button, confirm, context, section
+from bot.slack.views.blocks import (
+    Block,
+    Element,
+    Message,
+    actions,
+    button,
+    confirm,
+    context,
+    section,
+    shortened,
+)
 from bot.store.digest_runs import RunState
 from bot.store.digests import Choice, Digest, Pause, Plan
 from bot.store.owner import Owner
 from bot.usecases.digests import Planned
 from bot.usecases.schedules import KEYWORDS
 
+NAME = 80
 SHOWN = 10
 """A message that is longer, in its blocks or all its texts, Slack refuses."""
 NARROWED = 300
@@ -44,18 +56,21 @@ def told(mrkdwn: str) -> Message:
     return Message(mrkdwn, (section(mrkdwn),))
 
 
-def listing(digests: Sequence[Digest], asker: Owner, command: Command, said: str | None = None) -> Message:
+def listing(
+    digests: Sequence[Digest], asker: Owner, command: Command, said: Message | None = None
+) -> Message:
     """The digests of a conversation for whoever asked, with what can be done with each.
 
-    `said` (mrkdwn) stands on top: what was done just now.
+    `said` stands on top: what was done just now.
     """
     add = actions([button("Add a digest", "digest.add", style=None if digests else "primary")])
-    blocks: list[Block] = [section(said)] if said else []
+    blocks: list[Block] = list(said.blocks) if said else []
+    before = said.text if said else ""
     if not digests:
         text = "There is no digest here yet."
         how = f"`{command('digest')} add <project> daily 09:00` posts every morning what was opened since."
         blocks += [section(text), context(escape(how)), add]
-        return Message(" ".join(filter(None, (said, text))), tuple(blocks))
+        return Message(" ".join(filter(None, (before, text))), tuple(blocks))
     text = f"*{len(digests)} digest{'' if len(digests) == 1 else 's'} here*"
     blocks.append(section(text))
     for digest in digests[:SHOWN]:
@@ -64,7 +79,7 @@ def listing(digests: Sequence[Digest], asker: Owner, command: Command, said: str
         blocks.append(context(f"{len(more)} more, by their numbers: {', '.join(more)}"))
     blocks.append(add)
     names = "; ".join(f"{d.id} {line(d.plan.project)}, {when_of(d.plan)}" for d in digests[:SHOWN])
-    return Message(" ".join(filter(None, (said, f"{text}: {names}"))), tuple(blocks))
+    return Message(" ".join(filter(None, (before, f"{text}: {names}"))), tuple(blocks))
 
 
 def _entry(digest: Digest, asker: Owner, command: Command) -> str:
@@ -96,14 +111,36 @@ def _buttons(digest: Digest, asker: Owner) -> Block:
     buttons = [button("Resume", "digest.resume", value)] if digest.paused else going
     buttons.append(button("Change", "digest.change", value))
     if digest.owner != asker:
-        question = confirm(
-            "Take this digest over?",
-            "It runs with your key then, so it shows to everybody here what you may see of the project.",
-            "Take over",
-        )
-        buttons.append(button("Take over", "digest.take_over", value, confirm=question))
-    buttons.append(_remove(digest))
+        buttons.append(take_over(digest, "Take over"))
+    buttons.append(_remove(digest, asker))
     return actions(buttons)
+
+
+def take_over(digest: Digest, label: str) -> Element:
+    """The button that takes somebody else's digest over, after a question."""
+    question = confirm(
+        f"Take over {shortened(digest.owner_name, NAME)}'s digest?",
+        "It runs with your key then, so it shows to everybody in the channel what you may see of the "
+        f"project. {shortened(digest.owner_name, NAME)} is told.",
+        "Take over",
+    )
+    return button(label, "digest.take_over", agreed(digest), confirm=question)
+
+
+def agreed(digest: Digest) -> str:
+    """A button's value: the digest, and the owner whom the person who presses it was asked about."""
+    return f"{digest.id}:{digest.owner.user_id}"
+
+
+def asks(digest: Digest, doing: Literal["remove", "take_over"]) -> Message:
+    """The question before somebody else's digest is removed or taken over."""
+    owner = line(shortened(digest.owner_name, NAME))
+    what = "Remove" if doing == "remove" else "Take over"
+    question = "Remove it?" if doing == "remove" else "Take it over?"
+    text = f"{_named(digest)} belongs to {owner}. {question} {owner} is told."
+    style = "danger" if doing == "remove" else "primary"
+    yes = button(f"{what} digest", f"digest.{doing}", agreed(digest), style=style)
+    return Message(text, (section(text), actions([yes])))
 
 
 def standing(digest: Digest, asker: Owner, command: Command) -> str:
@@ -112,11 +149,15 @@ def standing(digest: Digest, asker: Owner, command: Command) -> str:
     return said[0].upper() + said[1:]
 
 
-def _remove(digest: Digest) -> Element:
+def _remove(digest: Digest, asker: Owner) -> Element:
+    owner = shortened(digest.owner_name, NAME)
+    mine = digest.owner == asker
     question = confirm(
-        f"Remove digest {digest.id}?", "Nothing is posted any more; what was posted stays.", "Remove"
+        f"Remove digest {digest.id}?" if mine else f"Remove {owner}'s digest?",
+        "Nothing is posted any more; what was posted stays." + ("" if mine else f" {owner} is told."),
+        "Remove",
     )
-    return button("Remove", "digest.remove", str(digest.id), style="danger", confirm=question)
+    return button("Remove", "digest.remove", agreed(digest), style="danger", confirm=question)
 
 
 def why(digest: Digest, asker: Owner, command: Command) -> str:
@@ -149,7 +190,9 @@ def _or(names: Iterable[str]) -> str:
 
 def moment(at: datetime) -> str:
     """A moment as Slack shows it to each reader in their own time zone."""
-    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} {{time}}|{at:%Y-%m-%d %H:%M} UTC>"
+    utc = at.astimezone(UTC)
+    shown = f"{utc:%b} {utc.day}, {utc.year} at {utc:%H:%M} UTC"
+    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} at {{time}}|{shown}>"
 
 
 def wall_clock(times: Sequence[datetime], zone: str) -> str:
@@ -183,7 +226,7 @@ def added(planned: Planned) -> Message:
         blocks.append(section(warning))
         text += f" {warning}"
     change = button("Change", "digest.change", str(digest.id))
-    blocks.append(actions([change, _remove(digest)]))
+    blocks.append(actions([change, _remove(digest, digest.owner)]))
     return Message(text, tuple(blocks))
 
 
@@ -215,9 +258,29 @@ def taken_over(planned: Planned) -> str:
     return f"{_named(planned.digest)} {said}: next {comes}."
 
 
-def removed(digest: Digest, command: Command) -> str:
+def removed(digest: Digest, command: Command) -> Message:
     """A digest is gone, and how to have it back."""
-    return f"{_named(digest)} is removed; this adds it anew: {code(typed(digest.plan, command))}"
+    anew = code(typed(digest.plan, command))
+    return _undoable(f"{_named(digest)} is removed. To add it again later: {anew}", digest)
+
+
+def restored(digest: Digest, asker: Owner, command: Command) -> str:
+    """A removed digest is back as it was."""
+    return f"{_named(digest)} is restored. {standing(digest, asker, command)}"
+
+
+def told_owner(digest: Digest, who: str, done: Literal["removed", "restored", "took over"]) -> Message:
+    """What the owner of a digest is told when somebody else deals with it; `who` is a Slack user."""
+    text = (
+        f"<@{who}> {done} your digest {bold(digest.plan.project)} in {where(digest)}, {when_of(digest.plan)}."
+    )
+    if done == "removed":
+        return _undoable(text, digest)
+    return told(f"{text} It runs with their key now." if done == "took over" else text)
+
+
+def _undoable(text: str, digest: Digest) -> Message:
+    return Message(text, (section(text, button("Undo", "digest.undo", str(digest.id))),))
 
 
 def ran(digest: Digest, state: RunState | None, stopped: str, service: str) -> str:

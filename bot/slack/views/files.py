@@ -96,7 +96,7 @@ def progress(load: Load, doing: str) -> str:
                 lines.append(f":white_circle: {name}")
             case State.COMING:
                 lines.append(f":arrow_up: {name} {_how_far(one)}")
-            case State.FAILED | State.TAKEN:
+            case State.FAILED | State.REFUSED | State.TAKEN:
                 lines.append(f":x: {name}")
             case State.UNSURE:
                 lines.append(f":grey_question: {name}")
@@ -105,18 +105,19 @@ def progress(load: Load, doing: str) -> str:
     return "\n".join(lines)
 
 
-def told(number: int, load: Load, style: Style, retry: str | None) -> Message:
-    """A line for each file: attached, or why not. `retry` is the job of those that failed."""
+def row(number: int, one: Carried, style: Style) -> Block:
+    """A file's line: attached, or why not."""
+    change = None
+    if one.attachment:
+        change = button("Rename or describe", "files.open_describe", f"{number}:{one.attachment.id}")
+    return section(_line(one, style), accessory=change)
+
+
+def told(number: int, rows: Sequence[Block], style: Style, retry: str | None) -> Message:
+    """All files' rows. `retry` is the job of those that failed."""
     head = f"Files for {_issue(number, style)}"
-    blocks: list[Block] = [section(f"*{head}*")]
-    lines = [head]
-    for one in load.files:
-        said = _line(one, style)
-        lines.append(said)
-        change = None
-        if one.attachment:
-            change = button("Rename or describe", "files.open_describe", f"{number}:{one.attachment.id}")
-        blocks.append(section(said, accessory=change))
+    blocks: list[Block] = [section(f"*{head}*"), *rows]
+    lines = [head, *(one["text"]["text"] for one in rows)]
     buttons = [button(f"Open in {style.service}", "open", url=style.url(number))]
     if retry:
         buttons.insert(0, button("Retry", "files.retry", retry, style="primary"))

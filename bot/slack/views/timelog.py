@@ -24,7 +24,7 @@ from bot.slack.views.blocks import (
 from bot.slack.views.issues import Style, hours
 from bot.store.time_entries import Entry, Spent
 from bot.usecases.naming import pick
-from bot.usecases.timelog import Changeable, Loggable, Logged, Totals, Wanted
+from bot.usecases.timelog import Changeable, Loggable, LongDay, Totals, Wanted
 
 MINUTES = 60
 CENTS = 100
@@ -138,11 +138,19 @@ def understood(spent: Spent, style: Style, today: date) -> str:
 
 
 def said_back(
-    did: str, spent: Spent, totals: Totals, style: Style, *, today: date, why_private: str = ""
+    did: str,
+    spent: Spent,
+    totals: Totals,
+    style: Style,
+    *,
+    today: date,
+    why_private: str = "",
+    stale: str = "",
 ) -> Message:
     """What the person alone sees: what was understood, their totals, and the way to change it.
 
-    `did` is `Logged` or `Changed to`; `why_private` says why nobody else was told.
+    `did` is `Logged` or `Changed to`; `why_private` says why nobody else was told; `stale` is the channel
+    whose post still shows the entry as it was before.
     """
     text = f"{did} {understood(spent, style, today)}."
     about = [part for part in (spent.title if spent.issue_id else "", spent.comments) if part]
@@ -152,6 +160,9 @@ def said_back(
     blocks.append(context(f"Through me: {_long(totals.today)} today, {_long(totals.week)} this week"))
     if why_private:
         blocks.append(context(f"Only you see this: {prose(why_private)}."))
+    if stale:
+        not_updated = f"I couldn't update the post in <#{stale}>, so it shows the earlier entry."
+        blocks.append(context(f"{not_updated} Take it back there if it's wrong."))
     if isinstance(spent, Entry):
         blocks.append(actions([button("Edit", "time.edit", str(spent.id))]))
     else:
@@ -161,9 +172,8 @@ def said_back(
     return Message(text, tuple(blocks))
 
 
-def announced(logged: Logged, style: Style, user_id: str) -> Message:
+def announced(spent: Spent, style: Style, user_id: str) -> Message:
     """What a conversation sees of time that was logged from it."""
-    spent = logged.spent
     url = style.url(spent.issue_id) if spent.issue_id else project_url(style.base_url, spent.project_id)
     name = f"#{spent.issue_id} {spent.title}" if spent.issue_id else spent.title
     did = f" logged {_long(spent.minutes)} on "
@@ -181,6 +191,18 @@ def needed(said: str, kept: str) -> Message:
     """What is answered when the form can't be opened any more: the way to it, with what was typed kept."""
     text = prose(said)
     return Message(text, (section(text), actions([button("Fill in the form", "time.fill", kept)])))
+
+
+def adds_up(error: LongDay, today: date) -> str:
+    """How long the day would be, in plain text."""
+    return f"That adds up to {_long(error.minutes)} for {_day(error.day, today)}."
+
+
+def long_day(error: LongDay, today: date, kept: str) -> Message:
+    """The question before more than 24 hours are logged for one day; `kept` is what was typed."""
+    text = f"{adds_up(error, today)} Log it anyway?"
+    anyway = button("Log time anyway", "time.log_anyway", kept, style="primary")
+    return Message(text, (section(text), actions([anyway, button("Edit time", "time.fill", kept)])))
 
 
 def unknown(style: Style, wanted: Wanted, error: OutcomeUnknown) -> Message:

@@ -44,6 +44,74 @@ def test_what_follows_the_duration_is_the_comment(text: str, spent: str, comment
     assert timelog_command(text, WEDNESDAY) == LogTime(issue=42, hours=Decimal(spent), comment=comment)
 
 
+@pytest.mark.parametrize(
+    ("text", "issue", "spent", "comment"),
+    [
+        ("1h 42", 42, "1", ""),
+        ("1h #42", 42, "1", ""),
+        ("1h 30m 42 Pairing", 42, "1.5", "Pairing"),
+        ("90m #42 30 tickets sorted", 42, "1.5", "30 tickets sorted"),
+        ("1:30 42", 42, "1.5", ""),
+        ("1 h 30 min #42", 42, "1.5", ""),
+    ],
+)
+def test_a_duration_with_its_unit_may_come_before_the_issue(
+    text: str, issue: int, spent: str, comment: str
+) -> None:
+    assert timelog_command(text, WEDNESDAY) == LogTime(issue=issue, hours=Decimal(spent), comment=comment)
+
+
+@pytest.mark.parametrize(
+    ("text", "spent", "comment"),
+    [
+        ("1h 30m", "1.5", ""),
+        ("1h30", "1.5", ""),
+        ("1h 30 42", "1", "30 42"),
+        ("1h 42 2 files", "1", "42 2 files"),
+    ],
+)
+def test_numbers_that_may_mean_either_open_the_form(text: str, spent: str, comment: str) -> None:
+    known = LogTime(hours=Decimal(spent), comment=comment)
+
+    assert timelog_command(text, WEDNESDAY) == OpenTimeForm(known)
+
+
+@pytest.mark.parametrize(
+    ("text", "day", "comment"),
+    [
+        ("42 1h yesterday", 14, ""),
+        ("1h 42 Yesterday Pairing", 14, "Pairing"),
+        ("42 1h today", 15, ""),
+        ("42 1h 2026-07-01 Pairing", 1, "Pairing"),
+        ("42 1h mon", 13, ""),
+        ("project:web 1h yesterday", 14, ""),
+    ],
+)
+def test_a_day_right_after_the_duration_is_the_date(text: str, day: int, comment: str) -> None:
+    asked = timelog_command(text, WEDNESDAY)
+
+    assert isinstance(asked, LogTime)
+    assert (asked.on, asked.comment) == (date(2026, 7, day), comment)
+
+
+@pytest.mark.parametrize(
+    ("text", "on"),
+    [
+        ("42 1h Mon Repos renovated", None),
+        ("42 1h What broke yesterday", None),
+        ('42 1h "yesterday"', None),
+        ("42 1h yesterday's call", None),
+        ("42 1h on:mon yesterday", date(2026, 7, 13)),
+    ],
+)
+def test_a_day_that_belongs_to_the_comment_stays_there(text: str, on: date | None) -> None:
+    asked = timelog_command(text, WEDNESDAY)
+
+    assert isinstance(asked, LogTime)
+    assert asked.on == on
+    assert asked.comment
+
+
 def test_time_on_a_project() -> None:
     asked = timelog_command('project:"web shop" 45m stand-up', WEDNESDAY)
 

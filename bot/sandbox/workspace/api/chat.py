@@ -32,7 +32,9 @@ def _own(state: State, given: Arguments, error: str) -> Message:
     name, ts = given.required("channel", "ts")
     message = state.find(visible_channel(state, name).id, ts)
     if message is None or message.to is not None:
-        raise Refused("message_not_found", "No such message; ephemeral ones can't be changed by timestamp.")
+        gone = message is None  # somebody may have deleted it
+        detail = "No such message; ephemeral ones can't be changed by timestamp."
+        raise Refused("message_not_found", detail, broken=not gone)
     if not message.by_app:
         raise Refused(error, "The message is not the app's own.")
     return message
