@@ -92,6 +92,8 @@ QUIET = (
 )
 TROUBLE = {HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600)}
 """What a service answers that is in no state to answer."""
+LONGEST_VALUE = 10_000
+"""How many characters of a value, or of a traceback, are logged."""
 SHORTEST_SECRET = 8  # striking out anything shorter would leave holes in ordinary words
 
 _SECRETS = tuple(
@@ -107,11 +109,11 @@ _SECRETS = tuple(
 _LED_TO = tuple(
     re.compile(pattern)
     for pattern in (
-        r"((?i:X-[\w-]*API-Key)\b\\?['\"]?\s*[:=,]\s*b?\\?['\"]?)[^\s'\",}\])\\]+",
+        r"((?i:X-[\w-]{0,60}API-Key)\b\\?['\"]?\s*[:=,]\s*b?\\?['\"]?)[^\s'\",}\])\\]+",
         r"(with code: )[^\s'\"]+",  # an installation's, as Bolt logs it
         r"(ticket=)[^&\s'\"\\]+",  # Socket Mode's address
         r"(/(?:commands|actions|app|workflows)/)[TE][0-9A-Z]+/[^\s'\"\\]+",  # whoever has it can post
-        r"(://)[^/\s:@]*:[^/\s@]+(?=@)",  # user and password in an address
+        r"(://)[^/\s:@]{0,255}:[^/\s@]{1,255}(?=@)",  # user and password in an address
     )
 )
 """Secrets that are known by what stands before them, which stays."""
@@ -169,11 +171,12 @@ def _in_json(_logger: WrappedLogger, _method: str, rendered: EventDict | str) ->
     return _BREAKING.sub(lambda match: f"\\u{ord(match[0]):04x}", str(rendered))
 
 
-def _traceback(stream: TextIO, error: structlog.types.ExcInfo) -> None:
-    """A plain traceback, set in so that no line of an error's own text passes for an entry."""
-    buffer = io.StringIO()
-    structlog.dev.plain_traceback(buffer, error)
-    stream.write(textwrap.indent(_BREAKING_BUT_LINES.sub(_spelled, buffer.getvalue()), "    "))
+def _cut(text: str, known: Iterable[str]) -> str:
+    """The text, or its beginning and end; redacted before it is cut, so that no half of a secret stays."""
+    if len(text) <= LONGEST_VALUE:
+        return text
+    text, half = strike_out(text, known), LONGEST_VALUE // 2
+    return f"{text[:half]} [cut: {len(text)} characters] {text[-half:]}"
 
 
 def configure(
@@ -188,6 +191,18 @@ def configure(
     """
     exact = sorted((s.get_secret_value() for s in known if len(s) >= SHORTEST_SECRET), key=len, reverse=True)
 
+    def cut(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        return {
+            name: _cut(value, exact) if isinstance(value, str) else value for name, value in event.items()
+        }
+
+    def traceback(stream: TextIO, error: structlog.types.ExcInfo) -> None:
+        """Writes a plain traceback, indented so that no line of an error's own text passes for an entry."""
+        buffer = io.StringIO()
+        structlog.dev.plain_traceback(buffer, error)
+        lines = _BREAKING_BUT_LINES.sub(_spelled, _cut(buffer.getvalue(), exact))
+        stream.write(textwrap.indent(lines, "    "))
+
     def without_secrets(_logger: WrappedLogger, _method: str, rendered: EventDict | str) -> str:
         return strike_out(str(rendered), exact)
 
@@ -201,13 +216,15 @@ def configure(
     render: list[Processor] = (
         [
             structlog.processors.format_exc_info,
+            cut,
             structlog.processors.JSONRenderer(ensure_ascii=False),
             _in_json,
         ]
         if form == "json"
         else [
+            cut,
             _in_one_line,
-            structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=_traceback),
+            structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=traceback),
         ]
     )
     handler = logging.StreamHandler(stream)

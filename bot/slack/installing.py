@@ -17,6 +17,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.manifest import INSTALL_PATH, REDIRECT_PATH, SCOPES
+from bot.slack.views.blocks import shortened
 from bot.store.installations import STATE_SECONDS, Installations
 
 NOT_HERE = (
@@ -31,6 +32,8 @@ WHY = {
 }
 TEAM = re.compile(r"[TE][A-Z0-9]{1,30}")
 NO_TEAM = "That isn't a Slack workspace's ID. Open this address again without `team`."
+REASON = 100
+"""How much is read of why Slack refused: anybody can put anything there."""
 
 log = structlog.get_logger(__name__)
 
@@ -75,8 +78,9 @@ async def _installed(args: AsyncSuccessArgs) -> BoltResponse:
 
 
 async def _failed(args: AsyncFailureArgs) -> BoltResponse:
-    log.warning("not installed", action="slack.install_failed", why=args.reason)
-    said = escape(WHY.get(args.reason, f"Slack said: {args.reason}."))
+    reason = shortened(args.reason, REASON)
+    log.warning("not installed", action="slack.install_failed", why=reason)
+    said = escape(WHY.get(reason, f"Slack said: {reason}."))
     again = f'<a href="{escape(args.settings.install_path)}">Begin anew</a>'
     return _page(args, args.suggested_status_code, "Not installed", f"{said} {again}.")
 

@@ -30,10 +30,13 @@ from bot.usecases.projects import Channel
 log = structlog.get_logger(__name__)
 
 NAMED_BY_LINK = re.compile(
-    r"(?:^|^attach\s+|parent:)\s*<?(https?://[^|>\s]+/issues/[0-9][^|>\s]*)", re.IGNORECASE
+    r"(?:^attach\s++|^\s*+|parent:\s*+)<?(https?://[^|>\s]{1,2000}/issues/[0-9][^|>\s]{0,2000})",
+    re.IGNORECASE,
 )
 """Where a command takes a link for an issue's number."""
-COMMAND = re.compile(r"`/(?=issue|issues|timelog|digest|tracker)(\w+)")
+COMMAND_LENGTH = 8_000
+"""How long a command can be: reading one takes a few milliseconds for each thousand characters."""
+COMMAND = re.compile(r"`/(?=issue|issues|timelog|digest|tracker)(\w{1,20})")
 
 
 class Unshown(SlackApiError):
@@ -226,9 +229,22 @@ class Turn:
         """Whether this turn came from a form's own button, so that its answer belongs in a form too."""
         return self.body.get("type") == "block_actions" and modal(self.body) is not None
 
-    def own_text(self) -> str:
-        """A command's text. Raises UserError when it names an issue by a link to somewhere else."""
+    @property
+    def text(self) -> str:
+        """A command's text. Raises UserError when it is too long to be read."""
         text = str(self.body.get("text") or "")
+        if len(text) > COMMAND_LENGTH:
+            raise UserError(
+                f"Your command has {len(text):,} characters, and I read up to {COMMAND_LENGTH:,}. "
+                "Shorten it, and attach the rest as a file."
+            )
+        return text
+
+    def own_text(self) -> str:
+        """A command's text. Raises UserError when it is too long, or names an issue by a link to somewhere
+        else.
+        """
+        text = self.text
         for url in NAMED_BY_LINK.findall(text):
             if issue_number(self.parts.client.base_url, url) is None:
                 raise UserError("That link doesn't lead to an issue of {service}: give the issue's number.")

@@ -217,3 +217,11 @@ async def test_who_sends_slowly_is_cut_off_and_holds_nobody_up(
     assert all(answer.startswith(b"HTTP/1.1 408 ") for answer in answers[60:])
     assert "Traceback" not in logged.getvalue()
     await patient.close()
+
+
+@pytest.mark.parametrize("name", ["/issue", "/issues", "/timelog", "/digest", "/tracker"])
+async def test_a_command_that_is_too_long_is_refused_unread(ana: Person, name: str) -> None:
+    answer = await ana.ask(f"{name} attach{' ' * 40_000}x")
+
+    assert answer["text"].startswith("Your command has 40,007 characters, and I read up to 8,000.")
+    assert "Shorten it, and attach the rest as a file." in answer["text"]

@@ -19,7 +19,7 @@ _LABELS = {
 }
 _FORMS = {
     "login": re.compile(r"[a-z0-9_.@-]*", re.ASCII | re.IGNORECASE),
-    "mail": re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+"),
+    "mail": re.compile(r"[^@\s]{1,64}@[^@\s.]{1,63}(\.[^@\s.]{1,63}){1,9}"),
 }
 
 

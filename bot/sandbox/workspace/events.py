@@ -16,7 +16,7 @@ from bot.sandbox.workspace.triggers import Triggers
 RETRY_AFTER = (0.0, 60.0, 300.0)
 MESSAGE_EVENTS = {"channel": "message.channels", "private": "message.groups", "im": "message.im"}
 CHANNEL_TYPES = {"channel": "channel", "private": "group", "im": "im"}
-LINK = re.compile(r"<(https?://[^|>\s]+)(?:\|[^>]*)?>")
+LINK = re.compile(r"<(https?://[^|<>\s]{1,2000})(?:\|[^<>]{0,2000})?>")
 REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection_failed"}
 
 

@@ -111,7 +111,7 @@ def _text_fault(part: JsonObject, value: str) -> str | None:
     kind = part["type"]
     if kind == "number_input":
         return _number_fault(part, value)
-    if kind == "email_text_input" and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", value):
+    if kind == "email_text_input" and not re.fullmatch(r"[^@\s]{1,64}@[^@\s]{1,255}\.[^@\s]{1,63}", value):
         return "Please enter a valid email address."
     if kind == "url_text_input":
         address = urlsplit(value)

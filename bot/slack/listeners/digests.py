@@ -53,7 +53,7 @@ BUTTONS: dict[str, Callable[[int], Deed]] = {
 
 async def command(turn: Turn) -> None:
     """`/digest …`."""
-    match digest_command(str(turn.body.get("text") or "")):
+    match digest_command(turn.text):
         case ListDigests():
             await show(turn)
         case AddDigest(schedule=Schedule() as schedule) as asked:

@@ -22,7 +22,7 @@ from bot.usecases.search import Query
 
 async def command(turn: Turn) -> None:
     """`/issues …`."""
-    text = str(turn.body.get("text") or "")
+    text = turn.text
     found = await find(turn, text, 0)
     await turn.answer(found)
 

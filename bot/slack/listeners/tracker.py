@@ -9,7 +9,7 @@ from bot.slack.views import help as help_views
 
 async def command(turn: Turn) -> None:
     """`/tracker …`."""
-    text = str(turn.body.get("text") or "")
+    text = turn.text
     turn.typed = turn.typed if text.split(" ", 1)[0].casefold() != "link" else None  # a key may follow
     match tracker_command(text):
         case asked.Account():
