@@ -2,12 +2,12 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import Row, select, text, update
+from sqlalchemy import select, text, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.app import Bot
@@ -144,9 +144,10 @@ async def test_a_typed_key_isnt_stored_and_requests_in_flight_are_rotated(
     wire.fail("slow", lasting=True)
     submitting = asyncio.create_task(ben.submit(form, {"API key": KEYS["ben"]}))
 
-    async def in_flight() -> Sequence[Row[tuple[str, str]]]:
+    async def in_flight() -> list[tuple[str, str]]:
         statement = select(DeliveryRow.key, DeliveryRow.sealed).where(DeliveryRow.sealed.is_not(None))
-        return await slow.database.read(lambda connection: connection.execute(statement).all())
+        rows = await slow.database.read(lambda connection: connection.execute(statement).all())
+        return [(row.key, row.sealed) for row in rows]
 
     async def asked() -> bool:
         return bool(wire.asked) and len(await in_flight()) == 1

@@ -48,9 +48,8 @@ async def team_access_revoked(turn: Turn) -> None:
 
 
 async def tokens_revoked(turn: Turn) -> None:
-    """Logs that the bot's token no longer works.
-
-    Nothing is deleted: the token may be replaced, and for an app that was removed Slack sends `app_uninstalled`.
+    """Logs that the bot's token no longer works. Nothing is deleted: it may be replaced, and for an app that
+    was removed Slack sends `app_uninstalled`.
     """
     if not (turn.body["event"].get("tokens") or {}).get("bot"):
         return
