@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.sandbox.workspace.blocks.surfaces import check_blocks, with_ids
+from bot.sandbox.workspace.blocks.tokens import check_tokens
 from bot.sandbox.workspace.model import Channel, Message
 from bot.sandbox.workspace.shapes import JsonObject, Refused, as_list, as_object
 from bot.sandbox.workspace.state import State
@@ -48,6 +49,7 @@ def content(state: State, arguments: Mapping[str, Any], where: str, *, longest: 
         state.violate(where, "text_too_long", f"{len(text)} characters; 4,000 is the limit to keep to.")
     if not text.strip():
         state.violate(where, "missing_text", "Top-level text is what screen readers and notifications read.")
+    check_tokens(state, where, text, blocks)
     return Content(text, with_ids(blocks), _metadata(arguments.get("metadata")))
 
 

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from bot.sandbox.workspace.blocks.surfaces import check_view, with_ids
+from bot.sandbox.workspace.blocks.tokens import check_tokens
 from bot.sandbox.workspace.forms import entered, with_current_conversation
 from bot.sandbox.workspace.model import View
 from bot.sandbox.workspace.shapes import JsonObject, Refused
@@ -51,6 +52,7 @@ def _unique(state: State, body: JsonObject, itself: View | None = None) -> None:
 def open_view(state: State, user: str, view: object, *, channel: str | None, on_top: bool) -> View:
     """Show a form to a person: alone, or on top of the ones already open."""
     body = definition(view, "modal")
+    check_tokens(state, "view", body["blocks"])
     _unique(state, body)
     stack = state.stack(user)
     if on_top and not stack:
@@ -80,6 +82,7 @@ def open_view(state: State, user: str, view: object, *, channel: str | None, on_
 def update_view(state: State, shown: View, view: object) -> View:
     """Put another definition in a view's place; what was typed stays where block and action ids do."""
     body = definition(view, shown.type)
+    check_tokens(state, "view", body["blocks"])
     _unique(state, body, shown)
     with_current_conversation(body["blocks"], state.channels.get(shown.channel or ""))
     shown.body, shown.errors, shown.hash = body, None, state.new_hash()
@@ -91,6 +94,7 @@ def update_view(state: State, shown: View, view: object) -> View:
 def publish_home(state: State, user: str, view: object) -> View:
     """Show a person their Home tab."""
     body = definition(view, "home")
+    check_tokens(state, "view", body["blocks"])
     view_id = state.homes[user].id if user in state.homes else state.new_id("V")
     values = entered(body["blocks"], {}, state.homes[user].values if user in state.homes else None)
     home = View(view_id, user, "home", body, state.new_hash(), view_id, values=values)

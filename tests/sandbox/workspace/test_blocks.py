@@ -40,6 +40,19 @@ GOOD_IN_MESSAGES: list[Json] = [
     {"type": "image", "image_url": "https://shop.example/a.png", "alt_text": "A"},
     {"type": "markdown", "text": "x" * 12_000},
     {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": []}]},
+    {
+        "type": "rich_text",
+        "elements": [
+            {
+                "type": "rich_text_section",
+                "elements": [
+                    {"type": "user", "user_id": "U0ANA0001"},
+                    {"type": "text", "text": "<x> *y*", "style": {"code": True}},
+                    {"type": "link", "url": "https://x.y", "text": "a|b"},
+                ],
+            }
+        ],
+    },
     {"type": "actions", "elements": [{"type": "button", "text": plain("B"), "confirm": CONFIRM}] * 25},
     accessory("overflow", options=[*options(5)]),
     accessory("static_select", options=options(100), initial_option=options(1)[0]),
@@ -76,6 +89,13 @@ BAD_IN_MESSAGES: list[tuple[str, Json]] = [
     ("image_url or slack_file", {"type": "image", "alt_text": "A"}),
     ("invalid additional property: colour", section(colour="red")),
     ("missing required field: is_decimal_allowed", within("number_input")),
+    (
+        "/elements/0/elements/0/text",
+        {
+            "type": "rich_text",
+            "elements": [{"type": "rich_text_section", "elements": [{"type": "text", "text": ""}]}],
+        },
+    ),
     ("no more than 12000", {"type": "markdown", "text": "x" * 12_001}),
 ]
 
@@ -96,6 +116,17 @@ async def test_block_beyond_its_bounds_is_refused_with_the_place(
     assert refused.value.response["error"] == "invalid_blocks"
     assert said in " ".join(refused.value.response["response_metadata"]["messages"])
     assert [broken.rule for broken in workspace.violations] == ["invalid_blocks"]
+
+
+async def test_angle_brackets_that_are_no_token_go_on_the_panel(app: App, workspace: Workspace) -> None:
+    good = "<https://x.y|a> <@U0ANA0001> <#C0GENERAL01|g> <!here> <!date^1^{date}|May 1> &lt;project&gt;"
+    await app.web.chat_postMessage(channel=GENERAL, text=good, blocks=[section(good)])
+    assert workspace.violations == []
+
+    await app.web.chat_postMessage(
+        channel=GENERAL, text="x", blocks=[section("`/tracker default <project>`")]
+    )
+    assert [broken.rule for broken in workspace.violations] == ["unknown_token"]
 
 
 async def test_number_of_blocks_and_their_ids(app: App) -> None:

@@ -4,6 +4,7 @@ from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.api.call import Arguments, need_scope, visible_channel
 from bot.sandbox.workspace.api.entities import attach
 from bot.sandbox.workspace.blocks.surfaces import check_blocks
+from bot.sandbox.workspace.blocks.tokens import check_tokens
 from bot.sandbox.workspace.model import Channel, Message
 from bot.sandbox.workspace.posting import KEEP_TO, content, post, replace, thread_of
 from bot.sandbox.workspace.shapes import JsonObject, Refused, as_object
@@ -93,6 +94,7 @@ def unfurl(state: State, given: Arguments) -> JsonObject:
     for url, shown in as_object(given.all.get("unfurls")).items():
         if problems := check_blocks(as_object(shown).get("blocks", []), "message", "/unfurls/blocks"):
             raise Refused("cannot_unfurl_url", messages=problems)
+        check_tokens(state, "chat.unfurl", as_object(shown).get("blocks"))
         message.unfurls[url] = as_object(shown)
     state.changed(state.channels[message.channel].members)
     return answer
