@@ -31,7 +31,7 @@ ACTIVITIES: tuple[ProjectInclude, ...] = ("time_entry_activities",)
 MINUTES = 60
 LATEST = 20
 """How many of a person's entries tell which activities they use."""
-SUGGESTED = 30
+SUGGESTED = 20
 ROUNDING = Decimal("0.011")
 """Two sums of hours, each rounded to two places (service-facts, Time entries), differ by this at most."""
 
