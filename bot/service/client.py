@@ -5,13 +5,14 @@ itself knows no key. What it asks and how an answer is read is in `wire`, how it
 """
 
 from collections.abc import AsyncGenerator, AsyncIterable, Collection, Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from types import TracebackType
 from typing import Literal, Self
 
 from pydantic import SecretStr
 
-from bot.errors import Refused
+from bot.errors import AnswerTooLarge, Refused
 from bot.service import conventions, paging, wire
 from bot.service.beyond import Beyond
 from bot.service.conventions import PAGE, ProjectInclude, UserInclude
@@ -34,6 +35,8 @@ ISSUES = "/issues.json"
 PROJECTS = "/projects.json"
 DEFAULT_TIMEOUTS = Timeouts()
 DEFAULT_LIMITS = Limits()
+LONGEST_DESCRIPTION = 20_000
+"""Characters of a description in a list: thousands of issues are in memory at once."""
 
 
 class Client:
@@ -113,17 +116,24 @@ class Client:
     async def list_issues(
         self, key: SecretStr, filters: IssueFilters, *, offset: int = 0, limit: int = PAGE
     ) -> Page[Issue]:
-        """One page of issues in the order that the filters ask for.
+        """One page of issues in the order that the filters ask for; of several, descriptions are cut.
 
-        Raises Refused, with the status 200, when the answer shows that the service ignored a filter.
+        A page that is too large for one answer is read in parts, and may come out shorter. Raises Refused,
+        with the status 200, when the answer shows that the service ignored a filter.
         """
-        return await self._issues(key, filters, offset, limit, {})
+
+        async def read(at: int, rows: int) -> Page[Issue]:
+            return await self._issues(key, filters, at, rows, {})
+
+        return await _whole_page(read, offset, limit)
 
     def iter_issues(self, key: SecretStr, filters: IssueFilters) -> AsyncGenerator[Issue, None]:
-        """All issues in the order of ids, whatever order the filters ask for; see `paging`."""
+        """All issues in the order of ids, whatever order the filters ask for; see `paging`. Descriptions are
+        cut.
+        """
 
-        async def read(some: IssueFilters, offset: int, params: Mapping[str, str]) -> Page[Issue]:
-            return await self._issues(key, some, offset, PAGE, params)
+        async def read(some: IssueFilters, offset: int, limit: int, params: Mapping[str, str]) -> Page[Issue]:
+            return await self._issues(key, some, offset, limit, params)
 
         return paging.every_issue(read, filters, ISSUES)
 
@@ -136,7 +146,7 @@ class Client:
         for issue in page.items:
             if ignored := filters.contradicted(issue):
                 raise Refused("GET", ISSUES, 200, (f"filtering by {ignored} is not possible here",))
-        return page
+        return page if limit == 1 else replace(page, items=tuple(map(_cut, page.items)))
 
     # Projects
 
@@ -157,8 +167,12 @@ class Client:
     ) -> Page[Project]:
         """One page of the public projects and those that the person has access to."""
         params = {"include": ",".join(sorted(include))} if include else {}
-        call = wire.read_page("list_projects", PROJECTS, params, offset=offset, limit=limit)
-        return await self._transport.send(key, call, wire.page("projects", Project))
+
+        async def read(at: int, rows: int) -> Page[Project]:
+            call = wire.read_page("list_projects", PROJECTS, params, offset=at, limit=rows)
+            return await self._transport.send(key, call, wire.page("projects", Project))
+
+        return await _whole_page(read, offset, limit)
 
     def iter_projects(
         self, key: SecretStr, include: Collection[ProjectInclude] = ()
@@ -202,3 +216,18 @@ class Client:
         """Change logged time."""
         call = wire.write("update_time_entry", "PUT", wire.path("time_entries", entry_id), changes)
         await self._transport.send(key, call, wire.nothing)
+
+
+async def _whole_page(read: paging.ReadPart[paging.R], offset: int, limit: int) -> Page[paging.R]:
+    try:
+        return await read(offset, limit)
+    except AnswerTooLarge:
+        if limit == 1:
+            raise
+    return await paging.in_parts(read, offset, limit)
+
+
+def _cut(issue: Issue) -> Issue:
+    if issue.description is None or len(issue.description) <= LONGEST_DESCRIPTION:
+        return issue
+    return issue.model_copy(update={"description": issue.description[:LONGEST_DESCRIPTION]})

@@ -7,6 +7,9 @@ whichever order the pages were read. When it doesn't, rows moved forward, and th
 page begins with a known row again, reading ahead less while rows keep moving. The next page is always
 counted from the rows received: a service may cap its pages. Only pages of a single row can't overlap: a
 list of issues goes on by id then.
+
+A page may be larger than the limit of an answer. It is then read in smaller parts, and a list of issues goes
+on by id, with as many rows a page as fit. A single row that is larger than the limit is left out.
 """
 
 import asyncio
@@ -17,18 +20,26 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from bot.errors import ServiceBroken
+from bot.errors import AnswerTooLarge, ServiceBroken
 from bot.service import conventions
 from bot.service.conventions import PAGE
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page, Project
 
 AHEAD = 8
+SMALLER = 4
+"""How many times fewer rows are asked for after an answer that was too large."""
+MOST_PARTS = 30
 FRUITLESS = 20  # pages without a new row, beside those walked again, before a list is held to have no end
 
 R = TypeVar("R", Issue, Project)
 ReadPage: TypeAlias = Callable[[int], Coroutine[Any, Any, Page[R]]]
-ReadIssues: TypeAlias = Callable[[IssueFilters, int, Mapping[str, str]], Coroutine[Any, Any, Page[Issue]]]
+ReadPart: TypeAlias = Callable[[int, int], Coroutine[Any, Any, Page[R]]]
+"""Reads from this offset on this many rows."""
+ReadIssues: TypeAlias = Callable[
+    [IssueFilters, int, int, Mapping[str, str]], Coroutine[Any, Any, Page[Issue]]
+]
+"""Reads by these filters from this offset on this many rows, with these parameters besides."""
 
 
 class Known(Protocol):
@@ -81,6 +92,36 @@ class ReadAhead(Generic[R]):
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+async def in_parts(read: ReadPart[R], offset: int, limit: int) -> Page[R]:
+    """A page that is too large for one answer, from several smaller ones. It is shorter than asked for when
+    MOST_PARTS weren't enough.
+
+    Raises AnswerTooLarge when nothing could be read, and what `read` raises.
+    """
+    page: Page[R] | None = None
+    rows: list[R] = []
+    at, end, size = offset, offset + limit, max(1, limit // SMALLER)
+    for part in range(1, MOST_PARTS + 1):
+        size = min(size, end - at)
+        try:
+            page = await read(at, size)
+        except AnswerTooLarge:
+            if part == MOST_PARTS and page is None:
+                raise
+            at += size == 1
+            size = max(1, size // SMALLER)
+        else:
+            rows += page.items
+            at += len(page.items)
+            size *= 2
+            if not page.items or at >= page.total_count:
+                break
+        if at >= end:
+            break
+    total = page.total_count if page else end
+    return Page(tuple(rows), total, offset, limit)
+
+
 async def every(
     read: ReadPage[R], known: Known, path: str, first: Page[R] | None = None
 ) -> AsyncGenerator[R, None]:
@@ -128,23 +169,32 @@ async def every_issue(read: ReadIssues, filters: IssueFilters, path: str) -> Asy
     """Every issue that the filters let through, in the order of ids, whatever order they ask for."""
     filters = replace(filters, sort=(Sort("id"),))
 
-    async def ordered(some: IssueFilters, offset: int, params: Mapping[str, str]) -> Page[Issue]:
-        page = await read(some, offset, params)
+    async def ordered(some: IssueFilters, offset: int, limit: int, params: Mapping[str, str]) -> Page[Issue]:
+        page = await read(some, offset, limit, params)
         if any(one.id >= other.id for one, other in pairwise(page.items)):
             raise ServiceBroken("GET", path, None, "the list is not in the order asked for")
         return page
 
-    if filters.issue_ids:
-        rows = _by_number(ordered, filters)
-    else:
-        first = await ordered(filters, 0, {})
-        if len(first.items) == 1 < first.total_count and filters.query_id is None:
-            rows = _by_cursor(ordered, filters, path)
+    last = 0
+    try:
+        if filters.issue_ids:
+            rows = _by_number(ordered, filters)
         else:
-            rows = every(lambda offset: ordered(filters, offset, {}), Below(), path, first)
-    async with aclosing(rows):
-        async for issue in rows:
-            yield issue
+            first = await ordered(filters, 0, PAGE, {})
+            if len(first.items) == 1 < first.total_count and filters.query_id is None:
+                rows = _by_cursor(ordered, filters, path, last)
+            else:
+                rows = every(lambda offset: ordered(filters, offset, PAGE, {}), Below(), path, first)
+        async with aclosing(rows):
+            async for issue in rows:
+                last = issue.id
+                yield issue
+    except AnswerTooLarge:
+        if filters.issue_ids or filters.query_id is not None:  # which leave no room for the cursor
+            raise
+        async with aclosing(_by_cursor(ordered, filters, path, last)) as rest:
+            async for issue in rest:
+                yield issue
 
 
 async def _by_number(read: ReadIssues, filters: IssueFilters) -> AsyncGenerator[Issue, None]:
@@ -152,18 +202,25 @@ async def _by_number(read: ReadIssues, filters: IssueFilters) -> AsyncGenerator[
     wanted = sorted(set(filters.issue_ids))
     while wanted:
         some, wanted = wanted[:PAGE], wanted[PAGE:]
-        page = await read(replace(filters, issue_ids=tuple(some)), 0, {})
+        page = await read(replace(filters, issue_ids=tuple(some)), 0, PAGE, {})
         for issue in page.items:
             yield issue
         if page.items and len(page.items) < page.total_count:
             wanted = [number for number in some if number > page.items[-1].id] + wanted
 
 
-async def _by_cursor(read: ReadIssues, filters: IssueFilters, path: str) -> AsyncGenerator[Issue, None]:
-    """Issues from the last id on; a service that ignores the filter answers with ids below it."""
-    last = 0
+async def _by_cursor(
+    read: ReadIssues, filters: IssueFilters, path: str, last: int
+) -> AsyncGenerator[Issue, None]:
+    """Issues after the id `last`; a service that ignores the filter answers with ids below it."""
+    left_out, size = 0, PAGE
     while True:
-        page = await read(filters, 0, {"issue_id": f"{conventions.SINCE}{last + 1}"})
+        try:
+            page = await read(filters, left_out, size, {"issue_id": f"{conventions.SINCE}{last + 1}"})
+        except AnswerTooLarge:
+            left_out += size == 1
+            size = max(1, size // SMALLER)
+            continue
         if not page.items:
             return
         if page.items[0].id <= last:
@@ -171,3 +228,4 @@ async def _by_cursor(read: ReadIssues, filters: IssueFilters, path: str) -> Asyn
         for issue in page.items:
             last = issue.id
             yield issue
+        left_out, size = 0, min(PAGE, size * 2)

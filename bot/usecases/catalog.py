@@ -21,6 +21,8 @@ from bot.usecases.recent import Recent
 
 INCLUDED: tuple[ProjectInclude, ...] = ("trackers", "issue_categories", "issue_custom_fields")
 
+LATEST = 50
+"""Issues whose names stand in for what the service doesn't list; their descriptions come with them."""
 Required = Mapping[int | None, frozenset[int]]
 """Ids of required custom fields by a tracker's id, None where no tracker was chosen."""
 REMEMBERED = 24 * 3600.0
@@ -99,7 +101,9 @@ class Catalogs:
         key, beyond = session.key, self._client.beyond
         latest = IssueFilters(project_id=project_id, status="any", sort=(Sort("id", descending=True),))
         page, statuses, priorities = await asyncio.gather(
-            self._client.list_issues(key, latest), beyond.issue_statuses(key), beyond.issue_priorities(key)
+            self._client.list_issues(key, latest, limit=LATEST),
+            beyond.issue_statuses(key),
+            beyond.issue_priorities(key),
         )
         seen = page.items
         if project_id is None:

@@ -14,7 +14,7 @@ from bot.usecases.issues import Issues, Source
 
 SHOWN = 3
 SEARCHED = 3
-CANDIDATES = 25
+CANDIDATES = 15
 LONG = 4
 STEM = 6
 ALIKE = 0.5

@@ -195,7 +195,7 @@ class Issues:
                 filters = IssueFilters(project_id=project_id, subject=words, status="open", sort=latest)
         except ValueError:  # nothing that could be searched for
             return ()
-        return (await self._client.list_issues(session.key, filters, limit=30)).items
+        return (await self._client.list_issues(session.key, filters, limit=20)).items
 
     async def one(self, session: Session, number: int) -> Issue:
         """One issue as the interface's own list has it. Raises UserError when the person sees none."""
@@ -220,7 +220,7 @@ class Issues:
         if not numbers:
             return {}
         filters = IssueFilters(issue_ids=tuple(sorted(numbers)[:50]), status="any")
-        page = await self._client.list_issues(session.key, filters, limit=50)
+        page = await self._client.list_issues(session.key, filters, limit=len(filters.issue_ids))
         return {issue.id: issue.subject for issue in page.items if issue.id in numbers}
 
     async def _project(self, session: Session, issue: Issue) -> Project | None:
@@ -311,7 +311,7 @@ class Issues:
         filters = IssueFilters(
             project_id=int(new.project_id), author=("me",), status="any", sort=(Sort("id", descending=True),)
         )
-        for issue in (await self._client.list_issues(session.key, filters, limit=50)).items:
+        for issue in (await self._client.list_issues(session.key, filters, limit=25)).items:
             recent = issue.created_on is not None and issue.created_on >= since - CLOCK_SKEW
             mine = issue.author is not None and issue.author.id == session.user_id
             same = issue.subject == new.subject

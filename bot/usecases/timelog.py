@@ -32,7 +32,7 @@ MINUTES = 60
 DAY = 24 * MINUTES
 LATEST = 20
 """How many of a person's entries tell which activities they use."""
-SUGGESTED = 30
+SUGGESTED = 20
 ROUNDING = Decimal("0.011")
 """Two sums of hours, each rounded to two places (service-facts, Time entries), differ by this at most."""
 

@@ -37,10 +37,15 @@ ASKS_FIRST = frozenset({"timelog without activity"})
 """What opens a form only when the service doesn't take the activity; a button does, once a trigger is old."""
 LONGEST = 20.0
 """Seconds without a word that no busy machine explains, when whatever waits does so for a moment only."""
+ERRORS: list[type[errors.ServiceError]] = [
+    *errors.ServiceError.__subclasses__(),
+    errors.AnswerTooLarge,
+    errors.NoFreeConnection,
+]
 SENTENCES = re.compile(
     "|".join(
         re.escape(re.split("[:,]", kind.template.replace("{service}", "Tracker"))[0])
-        for kind in [*errors.ServiceError.__subclasses__(), errors.AnswerTooLarge, errors.NoFreeConnection]
+        for kind in ERRORS
         if kind.template != errors.ServiceError.template
     )
     + "|Tracker refused that|Tracker is asking us to slow down|lost on the way to Tracker: try again"

@@ -4,18 +4,21 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from bot.errors import Forbidden, ServiceBroken
-from bot.service.client import Client
+from bot.errors import AnswerTooLarge, Forbidden, ServiceBroken
+from bot.service.client import Client, Limits
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page
 from bot.service.paging import every_issue
 from tests.service.scripted import Asked, Reply, Service
+
+BY_ID = IssueFilters(sort=(Sort("id"),))
 
 
 class Tracker:
@@ -28,6 +31,8 @@ class Tracker:
         self.delay = 0.0
         self.requests = self.answered = self.under_way = self.most = 0
         self.filters_by_id = True
+        self.size = 0
+        self.sizes: dict[int, int] = {}
         service.handle = self.answer
 
     async def answer(self, asked: Asked) -> Reply:
@@ -50,9 +55,13 @@ class Tracker:
             )
             rows = [row for row in rows if row in numbers]
         offset, limit = int(query["offset"]), min(int(query["limit"]), self.cap)
-        some = [{"id": row} for row in rows[offset : offset + limit]]
+        some = [self.row(row) for row in rows[offset : offset + limit]]
         name = "projects" if "sort" not in query else "issues"
         return {name: some, "total_count": len(rows), "offset": offset, "limit": limit}
+
+    def row(self, number: int) -> dict[str, object]:
+        size = self.sizes.get(number, self.size)
+        return {"id": number, "description": "x" * size} if size else {"id": number}
 
 
 @pytest.fixture
@@ -109,6 +118,51 @@ async def test_a_cap_that_appears_midway(client: Client, service: Service, key: 
     tracker.meanwhile = lambda request: setattr(tracker, "cap", 30 if request > 3 else 100)
 
     assert await all_ids(client, key) == tracker.ids
+
+
+@pytest.fixture
+async def small(service: Service) -> AsyncIterator[Client]:
+    """A client that reads no more than 16 KB at once, as the bot reads no more than 16 MB."""
+    async with Client(service.url, limits=Limits(answer=16_000)) as client:
+        yield client
+
+
+@pytest.mark.parametrize(("heavy", "size"), [(17, 1_200), (100, 170), (400, 170), (20, 9_000)])
+async def test_answers_that_are_too_large_are_read_in_smaller_pages(
+    small: Client, service: Service, key: SecretStr, heavy: int, size: int
+) -> None:
+    tracker = Tracker(service, range(1, 401))
+    tracker.sizes = dict.fromkeys(range(150, 150 + heavy), size)
+
+    assert await all_ids(small, key) == tracker.ids
+    assert [project.id async for project in small.iter_projects(key)] == tracker.ids
+    page = await small.list_issues(key, BY_ID, offset=149, limit=10)
+    assert [issue.id for issue in page.items] == list(range(150, 160))
+    assert page.total_count == 400
+    assert len(service.asked) < 300
+
+
+async def test_an_issue_that_fits_into_no_answer_is_left_out(
+    small: Client, service: Service, key: SecretStr
+) -> None:
+    tracker = Tracker(service, range(1, 31))
+    tracker.sizes = {7: 20_000, 8: 20_000, 30: 20_000}
+    others = [number for number in tracker.ids if number not in tracker.sizes]
+
+    assert await all_ids(small, key) == others
+    page = await small.list_issues(key, BY_ID, limit=30)
+    assert [issue.id for issue in page.items] == others
+    with pytest.raises(AnswerTooLarge):
+        await small.list_issues(key, replace(BY_ID, issue_ids=(7,)), limit=1)
+
+
+async def test_long_descriptions_are_cut_in_lists(client: Client, service: Service, key: SecretStr) -> None:
+    Tracker(service, range(1, 3)).size = 50_000
+
+    for issue in (await client.list_issues(key, BY_ID)).items:
+        assert len(issue.description or "") == 20_000
+    [one] = (await client.list_issues(key, replace(BY_ID, issue_ids=(1,)), limit=1)).items
+    assert len(one.description or "") == 50_000
 
 
 async def test_pages_of_one_row_go_on_by_id(client: Client, service: Service, key: SecretStr) -> None:
@@ -221,7 +275,7 @@ def test_what_stayed_is_found_and_nothing_twice(
     stayed = set(ids)
     pending = iter(changes)
 
-    async def read(_: IssueFilters, offset: int, __: Mapping[str, str]) -> Page[Issue]:
+    async def read(_: IssueFilters, offset: int, __: int, ___: Mapping[str, str]) -> Page[Issue]:
         page = Page(tuple(Issue(id=number) for number in ids[offset : offset + cap]), len(ids), offset, cap)
         where, how_many, comes = next(pending, (0, 0, True))
         if comes:
