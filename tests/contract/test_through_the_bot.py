@@ -262,3 +262,24 @@ async def test_a_digest_has_what_was_opened_and_an_issue_is_taken_from_it(
     cannot = "doesn't let me assign an issue that exists" in text_of(answer)
     assert cannot or taken.assigned_to == taken.author
     assert cannot == (world.database is None)
+
+
+async def test_privacy_that_roles_refuse_is_found_out_before_or_after_creating(
+    office: Office, ana: Person, world: World, client: Client
+) -> None:
+    await office.link(BEN, world.keys["ben"])
+    ben = Person(office, BEN)
+
+    await ben.command("/issue new Ben's secret project:webshop private:yes tracker:feature")
+    await office.idle()
+    said = text_of((await ben.messages())[-1])
+    if world.database is not None:  # Redmine tells what a role may do
+        assert "Tracker doesn't let you create private issues in" in said
+        filters = IssueFilters(project_id=world.project("public"), subject="Ben's secret", status="any")
+        assert not (await client.list_issues(world.key("ana"), filters, limit=1)).items
+    else:
+        assert said.startswith("Everyone can see ")
+
+    await ana.command("/issue new Ana's secret project:webshop private:yes tracker:feature")
+    await office.idle()
+    assert (await newest(client, world, "Ana's secret")).is_private

@@ -98,7 +98,8 @@ async def test_an_unknown_option_is_answered_with_the_nearest_one(ana: Person) -
 
 
 async def test_a_custom_field_is_given_by_its_name(office: Office, ana: Person) -> None:
-    await ana.ask("/issue new Crash project:mobile tracker:bug severity:MAJOR customer-reference:K-1")
+    await ana.command("/issue new Crash project:mobile tracker:bug severity:MAJOR customer-reference:K-1")
+    await office.idle()
 
     assert newest(office).custom == {1: "Major", 2: "K-1"}
 

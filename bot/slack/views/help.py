@@ -12,7 +12,8 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         (
             'new Checkout fails priority:high to:me due:fri desc:"Since this morning"',
             "creates it with options: `project: tracker: status: priority: to: category: version: parent: "
-            "start: due: estimate: private:yes watch: cf_<id>: desc:`",
+            "start: due: estimate: private:yes watch: cf_<id>: desc:`, "
+            "and custom fields by name: `browser:safari`",
         ),
         ("42", "shows issue 42 to you"),
         ("attach 42", "takes files from your computer for issue 42"),
