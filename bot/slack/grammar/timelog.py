@@ -58,8 +58,8 @@ def _on_issue(parsed: Parsed, wanted: LogTime, today: date, locale: str) -> Time
     if not parsed.words:
         return OpenTimeForm(wanted)
     if ahead := _duration_ahead(parsed.words, locale):
-        spent, number, count = ahead
-        return _with_rest(parsed.after(count), replace(wanted, issue=number, hours=spent), today)
+        wanted = replace(wanted, hours=ahead[0], issue=ahead[1])
+        return _with_rest(parsed.after(ahead[2]), wanted, today)
     number = reading.issue_number(parsed.words[0].text)
     if number is None:
         spent, count = _duration(parsed.words, locale)

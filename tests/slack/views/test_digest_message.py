@@ -67,7 +67,8 @@ def _shown(block: JSON) -> str:
         case {"type": "context", "elements": elements}:
             return " ".join(element["text"] for element in elements)
         case {"accessory": {"options": options}}:
-            return f"{block['text']['text']} [{', '.join(option['value'] for option in options)}]"
+            told = re.sub(r"<!date\^[0-9]+\^[^|]+\|", "<", block["text"]["text"])
+            return f"{told} [{', '.join(option['value'] for option in options)}]"
     return str(block["text"]["text"])
 
 
@@ -86,12 +87,12 @@ Web Shop: 3 new issues
 Since Fri 20 Nov 09:00 (Europe/Madrid) · 2 more than in the period before · opened per day: ▁▂█▂▄
 *Bug* · 2
 *<https://tracker.example/issues/41|#41 The cart forgets>*
-High · nobody assigned · by Ben Okafor · 3 h old [show:41, take:41, time:41, open:41]
+High · nobody assigned · by Ben Okafor · opened <Nov 23, 2026 at 05:00 UTC> [show:41, take:41, time:41, open:41]
 *<https://tracker.example/issues/42|#42 Typo &amp; co>*
-Low · nobody assigned · by Ben Okafor · 5 min old · closed [show:42, take:42, time:42, open:42]
+Low · nobody assigned · by Ben Okafor · opened <Nov 23, 2026 at 07:55 UTC> · closed [show:42, take:42, time:42, open:42]
 *Feature* · 1
 *<https://tracker.example/issues/40|#40 Sort by &lt;price&gt;>*
-Low · assigned to Ben Okafor · by Ben Okafor · 2 days old [show:40, take:40, time:40, open:40]
+Low · assigned to Ben Okafor · by Ben Okafor · opened <Nov 21, 2026 at 03:00 UTC> [show:40, take:40, time:40, open:40]
 As Ana Ruiz sees it; private issues are left out · digest 3 · `/digest` to change it\
 """)
     assert made.text == snapshot("""\
@@ -262,7 +263,7 @@ def test_slack_takes_it_whatever_people_wrote(data: st.DataObject) -> None:
     assert _size(arguments["blocks"]) <= 13_000
     for written in (made.text, *_mrkdwn(arguments["blocks"])):
         assert set(re.findall("<[^>]*>?", written)) == set(
-            re.findall(r"<https://tracker\.example/[^<>]+>", written)
+            re.findall(r"<https://tracker\.example/[^<>]+>|<!date\^[0-9]+\^[^<>]+>", written)
         )
 
 
