@@ -114,7 +114,10 @@ def standing(digest: Digest, asker: Owner, command: Command) -> str:
 
 def _remove(digest: Digest) -> Element:
     question = confirm(
-        f"Remove digest {digest.id}?", "Nothing is posted any more; what was posted stays.", "Remove"
+        f"Remove digest {digest.id}?",
+        "Nothing is posted any more; what was posted stays.",
+        "Remove",
+        style="danger",
     )
     return button("Remove", "digest.remove", str(digest.id), style="danger", confirm=question)
 
