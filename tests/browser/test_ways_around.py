@@ -109,7 +109,7 @@ async def test_only_one_message_shows_its_toolbar(ana: Visitor) -> None:
 
     async def count() -> int:
         opacities = await shown.evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).opacity)")
-        return opacities.count("1")
+        return list(opacities).count("1")
 
     await messages.nth(1).get_by_role("button", name="More actions").focus()
     assert await count() == 1
