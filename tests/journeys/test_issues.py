@@ -26,8 +26,8 @@ async def test_one_line_creates_an_issue_with_every_option_and_announces_it(
     parent = next(i.id for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
     await ana.ask(
         "/issue new Pay <button> & <!channel> is dead project:“Web Shop” tracker:support priority:high to:me "
-        f"category:checkout version:3.0 parent:#{parent} start:2029-12-31 due:2030-01-31 estimate:1h30 watch:dana "
-        'cf_2:K-1 desc:"It *never* worked"'
+        f"category:checkout version:3.0 parent:#{parent} start:2029-12-31 due:2030-01-31 estimate:1h30 "
+        'watch:dana cf_2:K-1 desc:"It *never* worked"'
     )
 
     made = newest(office)
