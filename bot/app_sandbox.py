@@ -100,6 +100,7 @@ class Sandbox:
         await self.bot.start()
         self._closing.push_async_callback(self.bot.stop, SECONDS_TO_FINISH)
         await self._link(person for person in PEOPLE if person.linked)
+        self.workspace.show_links(self._linked)
         await self._at_home()
         await self._digest()
 
@@ -136,6 +137,13 @@ class Sandbox:
             user = await self.bot.client.get_user(key)
             owner = Owner(None, team_id, person.slack_id)
             await self.bot.store.links.put(owner, key, user.id, f"{person.firstname} {person.lastname}")
+
+    async def _linked(self) -> set[str]:
+        """The Slack ids of the people who have linked an account."""
+        state = self.workspace.state
+        people = [user.id for user in state.users.values() if user.is_choice]
+        links = [await self.bot.store.links.get(Owner(None, state.team.id, person)) for person in people]
+        return {link.owner.user_id for link in links if link}
 
 
 async def _listen(server: Tracker | Workspace, port: int, option: str) -> None:

@@ -16,6 +16,7 @@ from bot.store.store import Store
 from bot.store.vault import Vault
 from tests.contract.redmine import missing, running
 from tests.contract.world import World
+from tests.logs import restored
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -35,6 +36,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     for name in ("redmine", "browser"):
         if item.get_closest_marker(name):
             item.add_marker(pytest.mark.xdist_group(name))
+
+
+@pytest.fixture(autouse=True)
+def _logging_restored() -> Iterator[None]:
+    """Whatever a test configures is over with it."""
+    with restored():
+        yield
 
 
 @pytest.fixture(scope="session")

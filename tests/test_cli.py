@@ -24,6 +24,8 @@ from tests.ports import free_port
 
 Command = Callable[..., Result]
 Start = Callable[..., Awaitable[Process]]
+LONGEST = 90
+"""Seconds that a process starts and stops in, on any machine."""
 
 
 @pytest.fixture
@@ -65,13 +67,13 @@ async def _end(process: Process, number: signal.Signals | None = None) -> tuple[
     """Exit code, output and errors, after a signal if there is one."""
     if number is not None:
         process.send_signal(number)
-    printed, logged = await asyncio.wait_for(process.communicate(), 20)
+    printed, logged = await asyncio.wait_for(process.communicate(), LONGEST)
     return process.returncode, printed.decode(), logged.decode()
 
 
 async def _line(stream: asyncio.StreamReader | None) -> str:
     assert stream
-    return (await asyncio.wait_for(stream.readline(), 20)).decode().strip()
+    return (await asyncio.wait_for(stream.readline(), LONGEST)).decode().strip()
 
 
 async def _get(url: str) -> tuple[int, str]:

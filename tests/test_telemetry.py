@@ -32,16 +32,6 @@ OURS = {name: kept for name, kept in METRICS.items() if name.startswith("issuebo
 DASHBOARD = json.loads((ROOT / ".github" / "grafana-dashboard.json").read_text(encoding="utf-8"))
 
 
-@pytest.fixture(autouse=True)
-def _logging_as_before() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
-    yield
-    root.handlers, root.level = handlers, level
-    structlog.reset_defaults()
-    structlog.contextvars.clear_contextvars()
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -127,8 +117,7 @@ def test_logs_of_every_origin_are_struck_out_tracebacks_too(form: str) -> None:
         assert secret not in written
 
 
-def test_an_error_that_ends_the_program_is_struck_out_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # put back in the end
+def test_an_error_that_ends_the_program_is_struck_out_too() -> None:
     stream = io.StringIO()
     telemetry.configure("json", "info", [SecretStr("hush-hush")], stream)
 

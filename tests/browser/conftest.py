@@ -21,7 +21,7 @@ from bot.app_sandbox import Sandbox
 from bot.config import Settings
 from tests.browser.visitor import Arrive, Visitor, visiting
 
-PATIENCE = 20_000
+PATIENCE = 60_000
 SWITCHES = (
     "--no-sandbox",
     "--disable-gpu",

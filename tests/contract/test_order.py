@@ -60,9 +60,10 @@ async def test_children_stand_below_their_parents(client: Client, world: World) 
 
     order = [row["id"] for row in await ordered(client, world, held, Sort("parent"))]
 
-    for row in held.rows:
-        if "parent" in row:
-            assert order.index(row["parent"]["id"]) < order.index(row["id"])
+    children = [row for row in held.rows if "parent" in row]
+    assert children
+    for row in children:
+        assert order.index(row["parent"]["id"]) < order.index(row["id"])
 
 
 async def test_three_keys_sort_one_after_the_other_and_pages_join_without_gaps(

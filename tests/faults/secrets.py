@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import structlog
-
 from bot import telemetry
 from tests.faults.scene import Scene
 from tests.journeys.reading import JSON
+from tests.logs import restored
 
 
 class _Raw(logging.Handler):
@@ -41,19 +40,11 @@ class Logs:
 @contextmanager
 def listening() -> Iterator[Logs]:
     """Log at DEBUG as the program does, into a string, while the block runs."""
-    logs, root = Logs(), logging.getLogger()
-    handlers, level = root.handlers, root.level
-    levels = {name: logging.getLogger(name).level for name in (*telemetry.QUIET, "apscheduler")}
-    telemetry.configure("json", "debug", stream=logs.printed)
-    root.addHandler(logs.raw)
-    try:
+    logs = Logs()
+    with restored():
+        telemetry.configure("json", "debug", stream=logs.printed)
+        logging.getLogger().addHandler(logs.raw)
         yield logs
-    finally:
-        root.handlers, root.level = handlers, level
-        for name, before in levels.items():
-            logging.getLogger(name).setLevel(before)
-        structlog.reset_defaults()
-        structlog.contextvars.clear_contextvars()
 
 
 def canaries(scene: Scene) -> dict[str, str]:

@@ -54,7 +54,7 @@ class Pair:
             env=environment,
             stderr=asyncio.subprocess.DEVNULL,
         )
-        await until(self._healthy, 30)
+        await until(self._healthy)
 
     async def kill(self) -> None:
         process, self.process = self.process, None
@@ -172,7 +172,7 @@ async def test_whoever_waits_for_a_killed_replica_is_told_so_by_another_one_once
     again = await ana.form_saying("New issue", "I was stopped in the middle of this")
     await pair.start()
     await killed_while(pair, wire, ana.command(command))
-    await until(cut_off, 10)
+    await until(cut_off)
     await asyncio.sleep(1)
 
     assert SUBJECT in json.dumps(again)

@@ -18,7 +18,6 @@ import stamina
 
 from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
-from bot.sandbox.workspace import socket, triggers
 from bot.sandbox.workspace.api import rates
 from bot.service.client import Limits
 from bot.slack import handling, pacing, pauses, submission
@@ -36,12 +35,6 @@ EXTENT = os.environ.get("ISSUEBOT_MATRIX", "kinds")
 PARTS, LANES = 2, 6
 """Tests that share the doings, and offices that are open at the same time in each: most faults are waits."""
 
-BUSY = (
-    (socket, "ACK_SECONDS"),
-    (triggers, "TRIGGER_SECONDS"),
-    (time_listeners, "TRIGGER_LIFE"),
-)
-
 
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -54,8 +47,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(pauses, "PAUSE", 0.02)
     monkeypatch.setattr(pacing, "SECONDS_PER_CHANNEL", 0)
     monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
-    for module, limit in BUSY:  # nor is it any fault that is looked for here when the machine is slow
-        monkeypatch.setattr(module, limit, 60)
+    monkeypatch.setattr(time_listeners, "TRIGGER_LIFE", 60)  # no slow machine is a fault to look for
     monkeypatch.setattr(handling, "PATIENCE", 60)  # what is said meanwhile is no answer to what was done
     monkeypatch.setattr(handling, "OPTIONS_TIME", 4)  # less than a slow service is silent
     monkeypatch.setattr(rates, "PER_MINUTE", {})

@@ -18,7 +18,6 @@ import pytest
 import structlog
 from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
 
-from bot.sandbox.workspace import socket, triggers
 from bot.sandbox.workspace.api import rates
 from bot.slack import handling, pacing, pauses, posting, submission, webclient
 from bot.slack.listeners import accounts, timelog
@@ -34,8 +33,6 @@ EVERYTHING = os.environ.get("ISSUEBOT_MATRIX") == "all"
 PARTS, LANES = 4, 3
 """Tests that share the doings, and offices that are open at the same time in each: some faults are waits."""
 BUSY = (
-    (socket, "ACK_SECONDS"),
-    (triggers, "TRIGGER_SECONDS"),
     (handling, "OPTIONS_TIME"),
     (timelog, "TRIGGER_LIFE"),
 )

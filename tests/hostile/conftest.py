@@ -2,12 +2,11 @@
 
 import io
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import structlog
 from aiohttp import web
 
 from bot import telemetry
@@ -36,35 +35,22 @@ def ana(office: Office) -> Person:
 
 
 @pytest.fixture
-def logged(office: Office) -> Iterator[io.StringIO]:  # noqa: ARG001 - the bot sets some levels as it starts
+def logged(office: Office) -> io.StringIO:  # noqa: ARG001 - the bot sets some levels as it starts
     """All that any logger of the office's process says, down to the last detail, as it is printed."""
     stream = io.StringIO()
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
-    known = [
-        logger for logger in logging.Logger.manager.loggerDict.values() if isinstance(logger, logging.Logger)
-    ]
-    levels = {logger: logger.level for logger in known}
     telemetry.configure("json", "debug", stream=stream)
-    for logger in known:
-        logger.setLevel(logging.NOTSET)
-    yield stream
-    for logger, before in levels.items():
-        logger.setLevel(before)
-    root.handlers, root.level = handlers, level
-    structlog.reset_defaults()
+    for logger in logging.Logger.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger):
+            logger.setLevel(logging.NOTSET)
+    return stream
 
 
 @pytest.fixture
-def printed(office: Office) -> Iterator[io.StringIO]:  # noqa: ARG001 - as above
+def printed(office: Office) -> io.StringIO:  # noqa: ARG001 - as above
     """What the office's bot logs in production."""
     stream = io.StringIO()
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
     telemetry.configure("json", "info", stream=stream)
-    yield stream
-    root.handlers, root.level = handlers, level
-    structlog.reset_defaults()
+    return stream
 
 
 @pytest.fixture

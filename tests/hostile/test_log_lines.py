@@ -17,19 +17,13 @@ FORGED = "x\r\n2026-01-01 [info] forged\x1b[2J\x9b31m\u2028forged\x85forged\x0bf
 @pytest.mark.parametrize("form", ["console", "json"])
 def test_a_log_line_stays_one_line(form: Any) -> None:
     stream = io.StringIO()
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
     telemetry.configure(form, "info", stream=stream)
+    structlog.get_logger("x").info(FORGED, action="x", name=FORGED)
+    logging.getLogger("y").warning("%s", FORGED)
     try:
-        structlog.get_logger("x").info(FORGED, action="x", name=FORGED)
-        logging.getLogger("y").warning("%s", FORGED)
-        try:
-            int(FORGED)
-        except ValueError:
-            structlog.get_logger("x").exception("failed", action="x", names=[FORGED])
-    finally:
-        root.handlers, root.level = handlers, level
-        structlog.reset_defaults()
+        int(FORGED)
+    except ValueError:
+        structlog.get_logger("x").exception("failed", action="x", names=[FORGED])
 
     said = stream.getvalue()
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", said)

@@ -22,8 +22,8 @@ from tests.journeys.reading import until
 from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
-SECONDS_TO_START = 30
-SECONDS_TO_STOP = 20
+SECONDS_TO_START = 90
+SECONDS_TO_STOP = 60
 
 
 @dataclass

@@ -63,6 +63,7 @@ class Office:
             service_url=self.service_url or self.tracker.url,
             request_url=url if self.transport == "http" else None,
         )
+        self.workspace.state.ack_seconds = self.workspace.state.trigger_seconds = LONGEST
         await self.workspace.start(port=0)
         if self.slack_wire:  # all addresses that the workspace gives out lead over the wire
             self.workspace.state.base_url = await self.slack_wire.up(self.workspace.url)

@@ -13,6 +13,7 @@ import aiohttp
 from tests.journeys.office import Office
 from tests.journeys.reading import (
     JSON,
+    STILL_WORKING,
     button_saying,
     input_named,
     option_saying,
@@ -76,13 +77,14 @@ class Person:
         await self._post("shortcut", callback_id=callback_id, **about)
 
     async def after(self, doing: Any, channel: str | None = None) -> JSON:
-        """What newly appears in the channel after doing something."""
+        """The newest answer in the channel after doing something."""
         before = {(m["ts"], str(m)) for m in await self.messages(channel)}
         await doing
 
         async def new() -> JSON | None:
             fresh = [m for m in await self.messages(channel) if (m["ts"], str(m)) not in before]
-            return fresh[-1] if fresh else None
+            answers = [m for m in fresh if text_of(m) != STILL_WORKING]
+            return answers[-1] if answers else None
 
         return await until(new)
 

@@ -6,8 +6,10 @@ from typing import Any, TypeVar
 
 JSON = dict[str, Any]
 T = TypeVar("T")
-PATIENCE = 10.0
+PATIENCE = 60.0
 LOOK_EVERY = 0.02
+STILL_WORKING = "One moment: Tracker takes its time."
+"""What the bot says first where the service, or the machine, is slow."""
 INITIAL = {
     "initial_value": "value",
     "initial_option": "selected_option",

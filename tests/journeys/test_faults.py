@@ -8,7 +8,6 @@ from sqlalchemy import text
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
-from bot.sandbox.workspace import triggers
 from bot.slack import handling
 from bot.store.links import Links
 from bot.store.vault import Vault
@@ -324,13 +323,12 @@ async def test_without_the_right_encryption_key_links_stay_for_when_it_is_back(a
     assert "issues*" in text_of(await ana.ask("/issues"))
 
 
-async def test_a_form_that_slack_would_not_open_any_more_is_a_button_away(
-    ana: Person, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(triggers, "TRIGGER_SECONDS", 0)
+async def test_a_form_that_slack_would_not_open_any_more_is_a_button_away(ana: Person) -> None:
+    state = ana.office.workspace.state
+    state.trigger_seconds, usual = 0, state.trigger_seconds
     offer = await ana.ask("/issue new project:webshop due:2030-01-02")
-    monkeypatch.undo()
-    ana.office.workspace.violations.clear()
+    state.trigger_seconds = usual
+    state.violations.clear()
 
     await ana.press(offer, "Open the form")
 

@@ -3,15 +3,13 @@
 import asyncio
 import io
 import json
-import logging
 import re
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import structlog
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 
@@ -26,14 +24,13 @@ from tests.journeys.apart import SECONDS_TO_STOP, Apart
 from tests.journeys.digesting import ANA
 from tests.journeys.office import TEAM, Office
 from tests.journeys.person import Person
-from tests.journeys.reading import JSON, text_of, until
+from tests.journeys.reading import JSON, STILL_WORKING, text_of, until
 from tests.journeys.wire import Wire
 
 Metrics = dict[str, dict[str, float]]
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 LISTED = re.findall(r"^\| `(issuebot_\w+)` \|", README, re.MULTILINE)
-WAITING = "One moment: Tracker takes its time."
 TYPED = "Blueberries"
 
 
@@ -62,18 +59,15 @@ async def digests_due(office: Office, *groups: Group) -> None:
 
 
 async def one_moment(person: Person) -> bool:
-    return any(text_of(message) == WAITING for message in await person.messages())
+    return any(text_of(message) == STILL_WORKING for message in await person.messages())
 
 
 @pytest.fixture
-def log(wired: Person) -> Iterator[Callable[[], list[JSON]]]:  # noqa: ARG001 - the bot sets levels as it starts
+def log(wired: Person) -> Callable[[], list[JSON]]:  # noqa: ARG001 - the bot sets levels as it starts
     """The lines that the bot has logged since."""
-    stream, root = io.StringIO(), logging.getLogger()
-    handlers, level = root.handlers, root.level
+    stream = io.StringIO()
     telemetry.configure("json", "debug", stream=stream)
-    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
-    root.handlers, root.level = handlers, level
-    structlog.reset_defaults()
+    return lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
 async def test_every_metric_of_the_readme_moves_and_holds_nothing_that_was_typed(
@@ -173,7 +167,7 @@ async def test_whoever_waits_for_a_slow_service_hears_so_once(
     assert "issues*" in text_of(answer)
     messages = await wired.messages()
     assert len(messages) == before + (does is _types)
-    assert [text_of(message) for message in messages].count(WAITING) == 1
+    assert [text_of(message) for message in messages].count(STILL_WORKING) == 1
 
 
 async def test_whoever_waits_in_a_form_sees_it_there(

@@ -1,7 +1,6 @@
 """All rows of a list: each once, none lost, whatever happens to the list meanwhile."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -214,11 +213,8 @@ async def test_pages_are_read_ahead_in_parallel_but_not_without_bound(
 ) -> None:
     tracker = Tracker(service, range(1, 3001))
     tracker.delay = 0.05
-    began = time.monotonic()
 
     assert await all_ids(client, key) == tracker.ids
-
-    assert time.monotonic() - began < 31 * 0.05
     assert 4 <= tracker.most <= 8
 
 

@@ -5,8 +5,6 @@ from typing import Literal, Protocol
 
 from bot.sandbox.workspace.shapes import JsonObject
 
-ACK_SECONDS = 3.0
-
 Kind = Literal["slash_commands", "interactive", "events_api"]
 Outcome = Literal["acknowledged", "timeout", "refused", "offline"]
 
@@ -38,7 +36,7 @@ class Delivery(Protocol):
     async def deliver(
         self, kind: Kind, payload: JsonObject, *, takes_answer: bool, retry: Retry | None = None
     ) -> Answer:
-        """Hand one payload over and wait for its acknowledgement, 3 seconds at most."""
+        """Hand one payload over and wait for its acknowledgement, `state.ack_seconds` at most."""
         ...
 
     async def close(self) -> None:

@@ -12,8 +12,9 @@ from urllib.parse import urlencode
 
 import aiohttp
 
-from bot.sandbox.workspace.delivery import ACK_SECONDS, Answer, Kind, Retry
-from bot.sandbox.workspace.shapes import MAX_BODY, Clock, JsonObject, parsed
+from bot.sandbox.workspace.delivery import Answer, Kind, Retry
+from bot.sandbox.workspace.shapes import MAX_BODY, JsonObject, parsed
+from bot.sandbox.workspace.state import State
 
 SUCCESS = range(200, 300)
 
@@ -35,10 +36,10 @@ def encoded(kind: Kind, payload: Mapping[str, object]) -> tuple[str, bytes]:
 class HttpDelivery:
     """Posts to one address; an answer other than 2xx is a refusal."""
 
-    def __init__(self, request_url: str, signing_secret: str, clock: Clock) -> None:
+    def __init__(self, request_url: str, signing_secret: str, state: State) -> None:
         self._url = request_url
         self._secret = signing_secret
-        self._clock = clock
+        self._state = state
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -54,11 +55,11 @@ class HttpDelivery:
         takes_answer: bool,  # noqa: ARG002 - HTTP has a body always
         retry: Retry | None = None,
     ) -> Answer:
-        """Post one payload; wait 3 seconds for a 2xx."""
+        """Post one payload and wait for a 2xx."""
         if self._session is None:
             self._session = aiohttp.ClientSession(trust_env=False)
         content_type, body = encoded(kind, payload)
-        timestamp = str(int(self._clock.now()))
+        timestamp = str(int(self._state.clock.now()))
         headers = {
             "Content-Type": content_type,
             "X-Slack-Request-Timestamp": timestamp,
@@ -68,7 +69,7 @@ class HttpDelivery:
             headers["X-Slack-Retry-Num"] = str(retry.number)
             headers["X-Slack-Retry-Reason"] = retry.reason
         posting = asyncio.create_task(self._post(self._session, body, headers))
-        timer = asyncio.create_task(self._clock.sleep(ACK_SECONDS))
+        timer = asyncio.create_task(self._state.clock.sleep(self._state.ack_seconds))
         try:
             await asyncio.wait({posting, timer}, return_when=asyncio.FIRST_COMPLETED)
             return posting.result() if posting.done() else Answer("timeout")

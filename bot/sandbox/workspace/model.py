@@ -8,7 +8,7 @@ from typing import Any, Literal
 from bot.sandbox.workspace.shapes import JsonObject
 
 ChannelKind = Literal["channel", "private", "im"]
-Note = Literal["starts linked", "starts unlinked", "administrator", "no account yet", ""]
+Note = Literal["not linked", "administrator", "no account yet", ""]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from aiohttp import WSMsgType, web
@@ -12,6 +13,7 @@ from bot.sandbox.workspace.delivery import Delivery
 from bot.sandbox.workspace.events import Events
 from bot.sandbox.workspace.exchange import Mistake
 from bot.sandbox.workspace.interactions import Interactions
+from bot.sandbox.workspace.invite import INVITE, invite
 from bot.sandbox.workspace.model import Channel, Message, User, View
 from bot.sandbox.workspace.shapes import JsonObject, as_list, as_object, parsed
 from bot.sandbox.workspace.snapshot import Beside, snapshot
@@ -23,6 +25,12 @@ PAGE = Path(__file__).parent / "page"
 COALESCE_SECONDS = 0.03
 LONGEST = 12_000
 Act = Callable[[User, JsonObject], Awaitable[JsonObject]]
+Linked = Callable[[], Awaitable[AbstractSet[str]]]
+"""Answers with the ids of the people who have linked an account."""
+
+
+async def _nobody() -> AbstractSet[str]:
+    return frozenset()
 
 
 class PageApi:
@@ -44,6 +52,7 @@ class PageApi:
         self._interactions = interactions
         self._submissions = submissions
         self._events = events
+        self.linked: Linked = _nobody
         self._sockets: set[web.WebSocketResponse] = set()
 
     def routes(self) -> list[web.RouteDef]:
@@ -135,7 +144,8 @@ class PageApi:
             user = self._user(wanted)
         except Mistake as mistake:
             return web.json_response({"ok": False, "error": str(mistake)}, status=400)
-        shown = snapshot(self._state, user, self._beside, connected=self._delivery.connected)
+        connected, linked = self._delivery.connected, await self.linked()
+        shown = snapshot(self._state, user, self._beside, connected=connected, linked=linked)
         return web.json_response(shown, headers={"Cache-Control": "no-store"})
 
     async def _news(self, request: web.Request) -> web.StreamResponse:
@@ -210,7 +220,11 @@ class PageApi:
 
     async def _command(self, user: User, body: JsonObject) -> JsonObject:
         channel = self._open_channel(user, body.get("channel"))
-        self._interactions.command(user, channel, str(body.get("text") or ""))
+        typed = str(body.get("text") or "").strip()
+        if typed.partition(" ")[0] == INVITE.command:
+            invite(self._state, user, channel, typed)
+        else:
+            self._interactions.command(user, channel, typed)
         return {}
 
     async def _shortcut(self, user: User, body: JsonObject) -> JsonObject:

@@ -50,9 +50,7 @@ LOG = b"""\
 def _note(person: Person) -> Note:
     if person.admin:
         return "administrator"
-    if person is NEWCOMER:
-        return "no account yet"
-    return "starts linked" if person.linked else "starts unlinked"
+    return "no account yet" if person is NEWCOMER else "not linked"
 
 
 def _picture() -> bytes:

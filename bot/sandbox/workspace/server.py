@@ -17,7 +17,7 @@ from bot.sandbox.workspace.exchange import Exchange
 from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.interactions import Interactions
 from bot.sandbox.workspace.model import App, Team
-from bot.sandbox.workspace.page_api import PageApi
+from bot.sandbox.workspace.page_api import Linked, PageApi
 from bot.sandbox.workspace.response_urls import ResponseUrls
 from bot.sandbox.workspace.seed import Seed
 from bot.sandbox.workspace.shapes import MAX_BODY, Clock, Errands
@@ -74,12 +74,12 @@ class Workspace:
         self.calls = self.state.calls
         self._runner: web.AppRunner | None = None
         self._errands = Errands()
-        self._triggers = Triggers(self.state.clock)
+        self._triggers = Triggers(self.state)
         self._response_urls = ResponseUrls(self.state)
         self._socket = SocketDelivery(self.state)
         self._delivery: Delivery = self._socket
         if request_url is not None:
-            self._delivery = HttpDelivery(request_url, self.signing_secret, self.state.clock)
+            self._delivery = HttpDelivery(request_url, self.signing_secret, self.state)
         self._api = WebApi(
             self.state, self._triggers, Tokens(self.bot_token, self.app_token), socket_url=self._socket_url
         )
@@ -108,6 +108,10 @@ class Workspace:
     def connected(self) -> bool:
         """Whether the app has opened a Socket Mode connection (or is reached by HTTP)."""
         return self._delivery.connected
+
+    def show_links(self, linked: Linked) -> None:
+        """Let the page say who has linked an account, as `linked` answers each time."""
+        self._page.linked = linked
 
     def _socket_url(self) -> str:
         root = f"ws{self.url.removeprefix('http')}"

@@ -1,12 +1,14 @@
 """What the page shows one person: the state, as plain JSON."""
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot.sandbox.people import Person
 from bot.sandbox.workspace import payloads
-from bot.sandbox.workspace.model import Channel, Details, File, Message, Shortcut, User, View
+from bot.sandbox.workspace.invite import INVITE
+from bot.sandbox.workspace.model import Channel, Command, Details, File, Message, Shortcut, User, View
 from bot.sandbox.workspace.shapes import JsonObject
 from bot.sandbox.workspace.state import State
 
@@ -20,7 +22,7 @@ class Beside:
     service_name: str
 
 
-def _person(state: State, user: User) -> JsonObject:
+def _person(state: State, user: User, linked: AbstractSet[str]) -> JsonObject:
     words = user.real_name.split()
     return {
         "id": user.id,
@@ -35,7 +37,7 @@ def _person(state: State, user: User) -> JsonObject:
         "is_admin": user.is_admin,
         "is_bot": user.is_bot,
         "is_app_user_choice": user.is_choice,
-        "note": user.note,
+        "note": "linked" if user.id in linked and not user.is_admin else user.note,
     }
 
 
@@ -105,6 +107,13 @@ def _shortcuts(shortcuts: Iterable[Shortcut]) -> list[JsonObject]:
     ]
 
 
+def _commands(commands: Iterable[Command]) -> list[JsonObject]:
+    return [
+        {"command": known.command, "description": known.description, "usage_hint": known.usage_hint}
+        for known in commands
+    ]
+
+
 def _app(state: State, *, connected: bool) -> JsonObject:
     app = state.app
     return {
@@ -112,10 +121,7 @@ def _app(state: State, *, connected: bool) -> JsonObject:
         "bot_user_id": app.bot_user_id,
         "name": app.name,
         "connected": connected,
-        "commands": [
-            {"command": known.command, "description": known.description, "usage_hint": known.usage_hint}
-            for known in app.commands
-        ],
+        "commands": _commands(app.commands),
         "global_shortcuts": _shortcuts(known for known in app.shortcuts if not known.on_message),
         "message_shortcuts": _shortcuts(known for known in app.shortcuts if known.on_message),
     }
@@ -148,8 +154,13 @@ def _panel(state: State, beside: Beside) -> JsonObject:
     }
 
 
-def snapshot(state: State, user: User, beside: Beside, *, connected: bool) -> JsonObject:
-    """Everything that the page of `user` needs, and nothing that `user` may not see in Slack."""
+def snapshot(
+    state: State, user: User, beside: Beside, *, connected: bool, linked: AbstractSet[str]
+) -> JsonObject:
+    """Everything that the page of `user` needs, and nothing that `user` may not see in Slack.
+
+    `linked` are the ids of the people who have linked an account.
+    """
     channels = [
         channel
         for channel in state.channels.values()
@@ -159,9 +170,10 @@ def snapshot(state: State, user: User, beside: Beside, *, connected: bool) -> Js
     return {
         "version": state.version,
         "team": {"id": state.team.id, "name": state.team.name},
-        "me": _person(state, user),
-        "people": [_person(state, known) for known in state.users.values()],
+        "me": _person(state, user, linked),
+        "people": [_person(state, known, linked) for known in state.users.values()],
         "app": _app(state, connected=connected),
+        "commands": _commands([INVITE]),
         "channels": [_channel(state, channel, user) for channel in channels],
         "messages": {
             channel.id: [

@@ -6,7 +6,7 @@ import uuid
 
 from aiohttp import WSMsgType, web
 
-from bot.sandbox.workspace.delivery import ACK_SECONDS, Answer, Kind, Retry
+from bot.sandbox.workspace.delivery import Answer, Kind, Retry
 from bot.sandbox.workspace.shapes import MAX_BODY, JsonObject, as_object, parsed
 from bot.sandbox.workspace.state import State
 
@@ -96,7 +96,7 @@ class SocketDelivery:
             envelope["retry_reason"] = retry.reason if retry else ""
         waiting: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[envelope["envelope_id"]] = waiting
-        timer = asyncio.create_task(self._state.clock.sleep(ACK_SECONDS))
+        timer = asyncio.create_task(self._state.clock.sleep(self._state.ack_seconds))
         try:
             await connection.send_json(envelope)
             await asyncio.wait((asyncio.ensure_future(waiting), timer), return_when=asyncio.FIRST_COMPLETED)

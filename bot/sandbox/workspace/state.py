@@ -23,6 +23,9 @@ from bot.sandbox.workspace.model import (
 )
 from bot.sandbox.workspace.shapes import Clock, JsonObject
 
+ACK_SECONDS = 3.0
+TRIGGER_SECONDS = 3.0
+"""How long the app may take to acknowledge a payload, and to use its trigger."""
 KEPT_VIOLATIONS = 200
 KEPT_CALLS = 10_000
 ALPHABET = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -67,6 +70,8 @@ class State:
         self.homes: dict[str, View] = {}
         self.details: dict[str, Details] = {}
         self.work_objects = True
+        self.ack_seconds = ACK_SECONDS
+        self.trigger_seconds = TRIGGER_SECONDS
         self.violations: list[Violation] = []
         self.calls: list[Call] = []
         self.version = 1

@@ -4,9 +4,9 @@ import itertools
 import secrets
 from dataclasses import dataclass
 
-from bot.sandbox.workspace.shapes import Clock, Refused
+from bot.sandbox.workspace.shapes import Refused
+from bot.sandbox.workspace.state import State
 
-TRIGGER_SECONDS = 3.0
 KEPT_SECONDS = 600.0
 
 
@@ -24,14 +24,14 @@ class Trigger:
 class Triggers:
     """All of the last minutes."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, state: State) -> None:
+        self._state = state
         self._known: dict[str, Trigger] = {}
         self._counter = itertools.count(1_000_000_000)
 
     def issue(self, user: str, channel: str | None, *, in_modal: bool = False) -> str:
         """A new trigger id for what `user` has just done."""
-        now = self._clock.now()
+        now = self._state.clock.now()
         self._known = {key: known for key, known in self._known.items() if known.at > now - KEPT_SECONDS}
         trigger_id = f"{next(self._counter)}.{int(now)}.{secrets.token_hex(16)}"
         self._known[trigger_id] = Trigger(user, channel, now, in_modal)
@@ -47,8 +47,9 @@ class Triggers:
             raise Refused("invalid_trigger_id", "This trigger_id was never given out, or long ago.")
         if trigger.used:
             raise Refused("exchanged_trigger_id", "A trigger_id opens one view; this one was used before.")
-        age = self._clock.now() - trigger.at
-        if age > TRIGGER_SECONDS:
-            raise Refused("expired_trigger_id", f"A trigger_id lives 3 seconds; this was {age:.1f} s old.")
+        age, most = self._state.clock.now() - trigger.at, self._state.trigger_seconds
+        if age > most:
+            detail = f"A trigger_id lives {most:g} seconds; this was {age:.1f} s old."
+            raise Refused("expired_trigger_id", detail)
         trigger.used = True
         return trigger

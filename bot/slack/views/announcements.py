@@ -9,7 +9,10 @@ TAKE_BACK = "announcement.take_back"
 def takeable(message: Message, owner: Owner) -> Message:
     """The message with a button at its end; whose it is travels in the button's value."""
     question = confirm(
-        "Take this message back?", "Only the message goes: what it tells of stays as it is.", "Take it back"
+        "Take this message back?",
+        "Only the message goes: what it tells of stays as it is.",
+        "Take it back",
+        style="danger",
     )
     last = button("Take back", TAKE_BACK, written(owner), confirm=question)
     if message.blocks and (row := message.blocks[-1])["type"] == "actions":

@@ -136,14 +136,15 @@ def button(
     return filled(named, value=value or None, url=url, style=style, confirm=confirm)
 
 
-def confirm(title: str, text: str, yes: str, no: str = "Cancel") -> JSON:
-    """A question before a button acts."""
-    return {
+def confirm(title: str, text: str, yes: str, no: str = "Cancel", *, style: str | None = None) -> JSON:
+    """A question before a button acts; with the style `danger` its `yes` is red."""
+    asked = {
         "title": plain(title, 100),
         "text": plain(text, 300),
         "confirm": plain(yes, 30),
         "deny": plain(no, 30),
     }
+    return filled(asked, style=style)
 
 
 def option(text: str, value: str, url: str | None = None) -> JSON:

@@ -156,6 +156,7 @@ def _remove(digest: Digest, asker: Owner) -> Element:
         f"Remove digest {digest.id}?" if mine else f"Remove {owner}'s digest?",
         "Nothing is posted any more; what was posted stays." + ("" if mine else f" {owner} is told."),
         "Remove",
+        style="danger",
     )
     return button("Remove", "digest.remove", agreed(digest), style="danger", confirm=question)
 

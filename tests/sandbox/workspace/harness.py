@@ -73,6 +73,8 @@ MANIFEST: Json = {
         }
     },
 }
+LONGEST = 60
+"""Seconds that everything is through in, on any machine."""
 SERVICE_URL = "http://127.0.0.1:8081/"
 Answering = Callable[[SocketModeRequest], Awaitable[object]]
 
@@ -128,7 +130,7 @@ class App:
         await self.client.close()  # type: ignore[no-untyped-call]  # slack_sdk has no types here
 
     async def next(self) -> Json:
-        request = await asyncio.wait_for(self.received.get(), 5)
+        request = await asyncio.wait_for(self.received.get(), LONGEST)
         return dict(request.payload)
 
     async def error(self, call: Awaitable[object]) -> str:
@@ -166,7 +168,7 @@ class Page:
 
     async def until(self, holds: Callable[[Json], object]) -> Json:
         """The person's picture once it is as awaited."""
-        async with asyncio.timeout(5), self.events() as events:
+        async with asyncio.timeout(LONGEST), self.events() as events:
             while not holds(state := await self.state()):
                 await events.receive()
         return state

@@ -19,7 +19,7 @@ async def test_snapshot_shows_a_person_what_they_may_see(page: Page, workspace: 
         "Chris Lindqvist",
         "Gwen Adair",
     ]
-    notes = ["starts linked", "starts unlinked", "administrator", "no account yet"]
+    notes = ["not linked", "not linked", "administrator", "no account yet"]
     assert [p["note"] for p in state["people"][:4]] == notes
     assert {c["name"] for c in state["channels"]} >= {"general", "webshop", "mobile", "partners", "Issue Bot"}
     assert state["app"]["commands"][0]["command"] == "/issue"
@@ -48,6 +48,40 @@ async def test_messages_carry_mentions_channels_and_links(page: Page) -> None:
     assert (await page.post("delete", channel=GENERAL, ts=reply["ts"])) == {"ok": True}
     page.user = "U0BEN0001"
     assert (await page.post("delete", channel=GENERAL, ts=parent["ts"]))["ok"] is False
+
+
+async def test_invite_adds_people_and_the_app(page: Page, workspace: Workspace) -> None:
+    invited = "/invite @Ben Okafor @Issue Bot"
+    leaders = workspace.state.channels[LEADERS]
+
+    assert await page.post("command", channel=LEADERS, text=invited) == {"ok": True}
+
+    assert leaders.members >= {"U0BEN0001", workspace.state.app.bot_user_id}
+    page.user = "U0BEN0001"
+    assert LEADERS in {channel["id"] for channel in (await page.state())["channels"]}
+
+
+@pytest.mark.parametrize(
+    ("channel", "text", "error"),
+    [
+        (LEADERS, "/invite", "Mention who to add: /invite @someone"),
+        ("D", "/invite @Ben Okafor", "Nobody can be added to a direct message."),
+    ],
+)
+async def test_invite_says_what_it_needs(page: Page, channel: str, text: str, error: str) -> None:
+    if channel == "D":
+        channel = next(c["id"] for c in (await page.state())["channels"] if c["kind"] == "im")
+
+    assert (await page.post("command", channel=channel, text=text))["error"] == error
+
+
+async def test_outsiders_are_not_invited(page: Page, workspace: Workspace) -> None:
+    async with page.events() as events:
+        await page.post("command", channel=LEADERS, text="/invite @Lena Fuchs")
+        told = await events.receive_json()
+
+    assert told["text"] == "Lena Fuchs is from another company and can't join #leadership."
+    assert "U0LENA0001" not in workspace.state.channels[LEADERS].members
 
 
 async def test_pages_of_those_concerned_are_told_of_news(app: App, page: Page) -> None:

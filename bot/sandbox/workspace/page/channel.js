@@ -4,7 +4,7 @@ import { showBlocks } from "./blocks.js";
 import { Composer, dropOn } from "./composer.js";
 import { avatar, h, icon, keepFocus } from "./dom.js";
 import { MessageList } from "./list.js";
-import { channelById, channelTitle, isAppChannel, openChannel, person, store } from "./store.js";
+import { channelById, channelTitle, isAppChannel, openChannel, person, post, store } from "./store.js";
 import { surface } from "./values.js";
 
 const list = new MessageList("Messages");
@@ -46,9 +46,23 @@ function showHead(channel) {
     channel.topic && !app ? h("span", { class: "topic" }, channel.topic) : null,
     other && !app && other.title ? h("span", { class: "topic" }, other.title) : null,
     h("span", { class: "spring" }),
-    channel.kind !== "im" && !channel.bot_is_member
-      ? h("span", { class: "pill quiet" }, `${store.state.app.name} is not in this channel`) : null,
+    channel.kind !== "im" && !channel.bot_is_member ? absent(channel) : null,
   ].filter(Boolean)));
+}
+
+/** That the app is not in the channel; a button that invites it for those who can. */
+function absent(channel) {
+  const { name } = store.state.app;
+  const said = `${name} isn't in this channel`;
+  if (!writable(channel)) return h("span", { class: "pill quiet" }, said);
+  return h("button", {
+    type: "button", class: "pill quiet invite", dataset: { focus: "invite" },
+    on: { click: () => post("command", { channel: channel.id, text: `/invite @${name}` }) },
+  }, h("span", {}, said), h("b", {}, "Invite"));
+}
+
+function writable(channel) {
+  return channel.kind === "im" || (channel.is_member && !channel.is_archived);
 }
 
 function intro(channel) {
@@ -87,7 +101,7 @@ export function showChannel() {
   home.hidden = !onHome;
   list.wrap.hidden = onHome;
   if (onHome) showHome();
-  const writes = channel.kind === "im" || (channel.is_member && !channel.is_archived);
+  const writes = writable(channel);
   mainComposer.node.hidden = onHome || !writes;
   notice.hidden = onHome || writes;
   notice.textContent = channel.is_archived ? `#${channel.name} is archived: nothing can be written in it.`

@@ -1,12 +1,13 @@
 // What could be meant by what is being typed: commands, people, channels.
 
 import { avatar, h, icon } from "./dom.js";
-import { isAppChannel, store } from "./store.js";
+import { commands, isAppChannel, store } from "./store.js";
 
-function commands(typed) {
-  const { app } = store.state;
-  return app.commands.filter((c) => c.command.startsWith(typed.toLowerCase())).map((c) => ({
-    insert: c.command, name: c.command, usage: c.usage_hint, note: c.description, lead: avatar({ is_bot: true }, 22),
+function matching(typed) {
+  const own = store.state.commands;
+  return commands().filter((c) => c.command.startsWith(typed.toLowerCase())).map((c) => ({
+    insert: c.command, name: c.command, usage: c.usage_hint, note: c.description,
+    lead: own.includes(c) ? h("span", { class: "lead" }, icon("slash", 16)) : avatar({ is_bot: true }, 22),
   }));
 }
 
@@ -35,7 +36,7 @@ function channels(typed) {
 export function completionAt(text, caret, inThread) {
   const before = text.slice(0, caret);
   const command = /^\/\S*$/.exec(before);
-  if (command) return inThread ? null : { title: "Commands", from: 0, to: caret, options: commands(before) };
+  if (command) return inThread ? null : { title: "Commands", from: 0, to: caret, options: matching(before) };
   const word = /(?:^|\s)([@#])([\p{L}\d._-]*)$/u.exec(before);
   if (!word) return null;
   const from = caret - word[2].length - 1;
@@ -47,5 +48,5 @@ export function completionAt(text, caret, inThread) {
 /** The command whose options are being typed. */
 export function hintFor(text) {
   const found = /^(\/\S+)\s/.exec(text);
-  return found ? store.state.app.commands.find((c) => c.command === found[1].toLowerCase()) || null : null;
+  return found ? commands().find((c) => c.command === found[1].toLowerCase()) || null : null;
 }

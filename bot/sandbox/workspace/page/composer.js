@@ -3,11 +3,17 @@
 import { completionAt, hintFor } from "./complete.js";
 import { h, icon, uid } from "./dom.js";
 import { acceptDrops, fileChip, upload } from "./files.js";
+import { keep, kept } from "./kept.js";
 import { menu } from "./menu.js";
-import { channelTitle, post, store } from "./store.js";
+import { channelTitle, commands, post, store } from "./store.js";
 import { toast } from "./toast.js";
 
-const drafts = new Map();
+const DRAFTS = "drafts";
+const drafts = new Map(kept(DRAFTS, []));
+
+function keepDrafts() {
+  keep(DRAFTS, [...drafts].map(([place, { text, files }]) => [place, { text, files: files.filter((file) => file.id) }]));
+}
 
 function tool(label, content, run) {
   return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, on: { click: run } }, content);
@@ -108,6 +114,7 @@ export class Composer {
   }
 
   settle() {
+    keepDrafts();
     this.area.style.setProperty("height", "auto");
     this.area.style.setProperty("height", `${Math.min(this.area.scrollHeight, 240)}px`);
     const { files } = this.draft();
@@ -204,7 +211,7 @@ export class Composer {
       return;
     }
     const name = (/^\/\S+/.exec(text) || [""])[0].toLowerCase();
-    const command = name && store.state.app.commands.some((c) => c.command === name);
+    const command = name && commands().some((c) => c.command === name);
     if (command && this.inThread) {
       toast(`${name} is not supported in threads. Sorry!`, "error");
       return;
@@ -213,7 +220,7 @@ export class Composer {
       toast(`${name} is not a valid command.`, "error");
       return;
     }
-    const kept = { text: this.area.value, files: draft.files };
+    const before = { text: this.area.value, files: draft.files };
     const place = this.place;
     if (!command) draft.files = [];
     draft.text = "";
@@ -222,14 +229,13 @@ export class Composer {
     this.settle();
     const answer = command
       ? await post("command", { channel: this.channel.id, text })
-      : await post("message", { channel: this.channel.id, text, thread_ts: this.thread || undefined, file_ids: kept.files.map((f) => f.id) });
+      : await post("message", { channel: this.channel.id, text, thread_ts: this.thread || undefined, file_ids: before.files.map((f) => f.id) });
     if (answer) {
       if (this.onSent) this.onSent();
       return;
     }
-    drafts.set(place, { text: draft.text || kept.text, files: kept.files });
-    if (place !== this.place) return;
-    this.area.value = this.draft().text;
+    drafts.set(place, { text: draft.text || before.text, files: before.files });
+    if (place === this.place) this.area.value = this.draft().text;
     this.settle();
   }
 }

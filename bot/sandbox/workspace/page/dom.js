@@ -102,6 +102,7 @@ export function link(url, label, props = {}) {
 const SHAPES = {
   bolt: "M13 3 5 13.5h6L10.5 21 19 10.5h-6z",
   plus: "M12 5v14M5 12h14",
+  menu: "M5 7h14M5 12h14M5 17h14",
   more: "M6 12h.01M12 12h.01M18 12h.01",
   reply: "M4.5 6.5A1.5 1.5 0 0 1 6 5h12a1.5 1.5 0 0 1 1.5 1.5v8A1.5 1.5 0 0 1 18 16h-6l-4 3.5V16H6a1.5 1.5 0 0 1-1.5-1.5zM8.5 9.5h7M8.5 12.2h4.5",
   close: "M6.5 6.5l11 11M17.5 6.5l-11 11",

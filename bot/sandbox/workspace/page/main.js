@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { closeOrphan } from "./menu.js";
 import { showModals } from "./modals.js";
 import { panel, showPanel } from "./panel.js";
-import { showSidebar, showTopbar, sidebar, topbar } from "./sidebar.js";
+import { showDrawer, showSidebar, showTopbar, sidebar, topbar } from "./sidebar.js";
 import {
   changed, channelById, channelTitle, connect, isAppChannel, onChange, openChannel, openThread, refresh, store, switchUser, unreadCount,
 } from "./store.js";
@@ -49,6 +49,7 @@ function draw() {
   makeRoom();
   document.body.classList.toggle("with-thread", Boolean(store.thread));
   document.body.classList.toggle("with-panel", store.panelOpen);
+  document.body.classList.toggle("with-drawer", store.drawerOpen);
   showTopbar();
   showSidebar();
   showChannel();
@@ -64,7 +65,8 @@ function draw() {
 }
 
 function mount() {
-  document.getElementById("app").replaceChildren(topbar, h("div", { class: "columns" }, sidebar, channelCard, threadCard, panel));
+  const shade = h("div", { class: "drawer-shade", on: { click: () => showDrawer(false) } });
+  document.getElementById("app").replaceChildren(topbar, h("div", { class: "columns" }, sidebar, shade, channelCard, threadCard, panel));
 }
 
 /** A message's permalink leads to that message on this page. */

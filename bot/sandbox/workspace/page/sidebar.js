@@ -5,10 +5,22 @@ import { avatar, h, icon, keepFocus } from "./dom.js";
 import { menu } from "./menu.js";
 import { changed, channelTitle, isAppChannel, openChannel, person, showsMessages, store, switchUser, unreadCount } from "./store.js";
 
-export const sidebar = h("nav", { class: "sidebar", "aria-label": "Channels and people" });
+export const sidebar = h("nav", {
+  class: "sidebar", id: "sidebar", "aria-label": "Channels and people",
+  on: { keydown: (event) => event.key === "Escape" && showDrawer(false) },
+});
 export const topbar = h("header", { class: "topbar" });
 let sidebarSig = "";
 let topbarSig = "";
+
+/** On a narrow screen the left column is a drawer: opens or closes it and moves the focus along. */
+export function showDrawer(open) {
+  if (open === store.drawerOpen) return;
+  store.drawerOpen = open;
+  changed();
+  const next = open ? sidebar.querySelector("[aria-current]") || sidebar.querySelector("button") : topbar.querySelector(".drawer-toggle");
+  if (next) next.focus();
+}
 
 function row(channel) {
   const title = channelTitle(channel);
@@ -22,7 +34,10 @@ function row(channel) {
   return h("li", {}, h("button", {
     type: "button", class: `row${unread ? " unread" : ""}`, "aria-current": current ? "page" : null,
     "aria-label": label, title: channel.is_ext_shared ? "Shared with another company" : null,
-    dataset: { focus: `row/${channel.id}` }, on: { click: () => openChannel(channel.id) },
+    dataset: { focus: `row/${channel.id}` }, on: { click: () => {
+      showDrawer(false);
+      openChannel(channel.id);
+    } },
   }, lead, h("span", { class: "row-name" }, title),
   channel.is_ext_shared ? icon("globe", 14) : null,
   channel.kind === "im" && channel.with === store.user ? h("span", { class: "row-note" }, "you") : null,
@@ -69,7 +84,7 @@ function connection() {
 export function showTopbar() {
   const { team, me, app, panel } = store.state;
   const broken = panel.violations.length;
-  const sig = JSON.stringify([team, me, app.connected, app.name, broken, store.panelOpen, store.online]);
+  const sig = JSON.stringify([team, me, app.connected, app.name, broken, store.panelOpen, store.drawerOpen, store.online]);
   if (sig === topbarSig) return;
   topbarSig = sig;
   const switcher = h("button", {
@@ -83,7 +98,12 @@ export function showTopbar() {
       changed();
     } },
   }, icon("panel", 17), "Sandbox", broken ? h("span", { class: "badge", "aria-label": `${broken} rules broken` }, String(broken)) : null);
+  const drawer = h("button", {
+    type: "button", class: "icon-button drawer-toggle", "aria-label": "Channels", "aria-expanded": String(store.drawerOpen),
+    "aria-controls": "sidebar", dataset: { focus: "drawer" }, on: { click: () => showDrawer(!store.drawerOpen) },
+  }, icon("menu", 20));
   keepFocus(topbar, () => topbar.replaceChildren(
+    drawer,
     h("span", { class: "team-mark", "aria-hidden": "true" }, (team.name || "W").slice(0, 1)),
     h("h1", { class: "team" }, team.name),
     h("span", { class: "local" }, "on this machine"),

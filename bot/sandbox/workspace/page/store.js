@@ -1,5 +1,6 @@
 // What the page knows: the server's snapshot and the visitor's own place in it (person, channel, thread, tab).
 
+import { keep, kept } from "./kept.js";
 import { toast } from "./toast.js";
 
 export const store = {
@@ -9,11 +10,13 @@ export const store = {
   tab: "home",
   thread: null,
   panelOpen: true,
+  drawerOpen: false,
   online: true,
   lastRead: {},
 };
 
 const READ = "read";
+store.lastRead = kept(READ, {}); // what was read before can't be known without it: everything counts as new
 
 const listeners = new Set();
 
@@ -23,12 +26,6 @@ export function onChange(listener) {
 
 export function changed() {
   for (const listener of listeners) listener();
-}
-
-try {
-  store.lastRead = JSON.parse(sessionStorage.getItem(READ)) || {};
-} catch {
-  // what was read before can't be known: everything counts as new
 }
 
 /** A POST below /page/ in the acting person's name; the answer's JSON, or a toast and null when it was refused. */
@@ -108,13 +105,18 @@ function newest(channel) {
 function markRead() {
   if (document.hidden || !showsMessages()) return;
   store.lastRead[store.user][store.channel] = newest(store.channel);
-  sessionStorage.setItem(READ, JSON.stringify(store.lastRead));
+  keep(READ, store.lastRead);
 }
 
 export function unreadCount(channel) {
   const seen = (store.lastRead[store.user] || {})[channel] || "0";
   return (store.state.messages[channel] || [])
     .filter((m) => m.ts > seen && m.user !== store.user && (!m.thread_ts || m.thread_ts === m.ts)).length;
+}
+
+/** The app's commands and the workspace's own. */
+export function commands() {
+  return [...store.state.app.commands, ...store.state.commands];
 }
 
 export function person(id) {

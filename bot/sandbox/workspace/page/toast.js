@@ -2,6 +2,8 @@
 
 import { h, icon } from "./dom.js";
 
+const SECONDS_SHOWN = 4;
+
 export function toast(text, kind = "info") {
   const box = document.getElementById("toasts");
   const same = [...box.children].find((node) => node.dataset.text === text);
@@ -13,5 +15,5 @@ export function toast(text, kind = "info") {
       icon("close", 16)));
   box.append(node);
   while (box.children.length > 4) box.firstChild.remove();
-  setTimeout(() => node.remove(), kind === "error" ? 9000 : 5000);
+  setTimeout(() => node.remove(), SECONDS_SHOWN * 1000);
 }
