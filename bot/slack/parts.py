@@ -15,6 +15,7 @@ from bot.slack.profiles import Profiles
 from bot.slack.views.issues import Style
 from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
+from bot.timings import Timings
 from bot.usecases.accounts import Accounts
 from bot.usecases.assigning import Assigning
 from bot.usecases.catalog import Catalogs
@@ -47,6 +48,7 @@ class Parts:
     prefix: str
     file_hosts: frozenset[str]
     in_flight: InFlight
+    timings: Timings
 
     @cached_property
     def finished(self) -> Finished:
@@ -159,6 +161,7 @@ class Parts:
             self.accounts,
             poster=self.poster,
             on_finished=telemetry.digest_finished,
+            timings=self.timings,
         )
 
     @property

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
@@ -15,8 +15,7 @@ from bot.sandbox.demo import demo_data
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.delivery import Answer
-from bot.slack import abandoned
-from bot.store import unfinished
+from bot.timings import Timings
 from tests.journeys.office import Office
 from tests.journeys.person import Person
 from tests.journeys.reading import text_of, until
@@ -95,12 +94,14 @@ async def wire(service: Tracker) -> AsyncIterator[Wire]:
 
 
 @pytest.fixture
-async def pair(
-    wire: Wire, tmp_path: Path, url_of_postgresql: str, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Pair]:
-    monkeypatch.setattr(unfinished, "UNHEARD", timedelta(seconds=4))
-    monkeypatch.setattr(abandoned, "SECONDS", 0.2)
-    office = Office(tmp_path, transport="http", service_url=wire.url, database_url=url_of_postgresql)
+async def pair(wire: Wire, tmp_path: Path, url_of_postgresql: str) -> AsyncIterator[Pair]:
+    office = Office(
+        tmp_path,
+        transport="http",
+        service_url=wire.url,
+        database_url=url_of_postgresql,
+        timings=Timings(interval=0.2, heartbeat_timeout=4),
+    )
     await office.open()
     await office.link(ANA.slack_id, ANA.api_key)
     pair = Pair(office)

@@ -13,8 +13,8 @@ from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.slack import digest_posts, pacing, webclient
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
+from bot.timings import DEFAULT
 from bot.usecases import digest_runs
-from bot.usecases.digest_delivery import LOOK_AFTER
 from bot.usecases.digests import Wanted
 from bot.usecases.projects import Channel
 from bot.usecases.schedules import parse
@@ -25,6 +25,7 @@ from tests.journeys.slackwire import SlackWire
 from tests.people import KEYS
 
 HOUR = timedelta(hours=1)
+LATER = timedelta(seconds=DEFAULT.look_up_after * 2)
 ANA = Owner(None, TEAM, "U0ANA0001")
 POST = "chat.postMessage"
 
@@ -117,7 +118,7 @@ async def test_a_post_that_never_arrived_is_posted_after_the_look(digests: Diges
     digests.report()
     digests.wire.faults = [(POST, fault)]
     await digests.tick()
-    await digests.tick(LOOK_AFTER * 2)
+    await digests.tick(LATER)
     assert len(await digests.posts()) == 1
 
 
@@ -144,8 +145,8 @@ async def test_what_cant_be_looked_up_is_not_repeated_and_the_owner_is_told(dige
     digests.report()
     digests.wire.faults = [(POST, "lose the answer"), ("conversations.history", "refuse:missing_scope")]
     await digests.tick()
-    await digests.tick(LOOK_AFTER * 2)
-    await digests.tick(LOOK_AFTER * 2)
+    await digests.tick(LATER)
+    await digests.tick(LATER)
     assert len(await digests.posts()) == 1
     (told,) = await digests.told()
     assert "can't look up whether it stands there" in told

@@ -10,13 +10,13 @@ from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import ARCHIVED_PROJECT, CLOSED_PROJECT
 from bot.store.digest_runs import RunState
 from bot.store.digests import Pause
-from bot.usecases.digest_clock import LEASE
-from bot.usecases.digest_delivery import LOOK_AFTER
+from bot.timings import DEFAULT
 from bot.usecases.digest_posts import Standing
 from tests.usecases.newsroom import SHOP, VAULT, Fault, Newsroom, Process
 
 HOUR = timedelta(hours=1)
-SOON = LEASE + timedelta(seconds=1)
+SOON = timedelta(seconds=DEFAULT.longest_post + 1)
+LATER = timedelta(seconds=DEFAULT.look_up_after * 2)
 
 
 async def test_a_digest_has_what_was_opened_since_the_last_one_and_nothing_from_before_it(
@@ -111,7 +111,7 @@ async def test_a_message_that_was_posted_unnoticed_is_found_and_not_posted_again
     newsroom.report()
     newsroom.board.faults = ["lose the answer"]
     await newsroom.tick(engine, after=HOUR)
-    await newsroom.tick(engine, after=LOOK_AFTER * 2)
+    await newsroom.tick(engine, after=LATER)
     assert len(newsroom.board.posts) == 1
     assert newsroom.finished == [RunState.SENT]
 
@@ -125,7 +125,7 @@ async def test_a_message_that_got_lost_is_posted_once_it_is_known_not_to_stand_t
     newsroom.board.faults = ["lose the request", "lose the request"]
     await newsroom.tick(engine, after=HOUR)
     for _ in range(3):
-        await newsroom.tick(engine, after=LOOK_AFTER * 2)
+        await newsroom.tick(engine, after=LATER)
     assert [post.issues for post in newsroom.board.posts] == [(issue.id,)]
 
 
@@ -138,7 +138,7 @@ async def test_a_message_that_cant_be_looked_up_is_not_repeated_and_its_owner_is
     newsroom.board.faults, newsroom.board.hidden = ["lose the request"], True
     await newsroom.tick(engine, after=HOUR)
     for _ in range(4):
-        await newsroom.tick(engine, after=LOOK_AFTER * 2)
+        await newsroom.tick(engine, after=LATER)
     assert newsroom.board.posts == []
     assert newsroom.board.told == [("U0ANA", (digest.id,), "unsure")]
     following = newsroom.report()
@@ -146,7 +146,7 @@ async def test_a_message_that_cant_be_looked_up_is_not_repeated_and_its_owner_is
     assert [post.issues for post in newsroom.board.posts] == [(following.id,)]
 
 
-async def test_what_a_dead_process_claimed_is_taken_over_when_its_lease_ends(newsroom: Newsroom) -> None:
+async def test_what_a_dead_process_claimed_is_taken_over(newsroom: Newsroom) -> None:
     dying, living = newsroom.engine(), newsroom.engine()
     await newsroom.add()
     newsroom.report()
