@@ -15,10 +15,15 @@ from bot.sandbox.demo import demo_data
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.delivery import Answer
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.store.unfinished import Asked
+from bot.store.vault import Vault
 from bot.timings import Timings
-from tests.journeys.office import Office
+from tests.journeys.office import TEAM, Office
 from tests.journeys.person import Person
 from tests.journeys.reading import text_of, until
+from tests.journeys.slackwire import SlackWire
 from tests.journeys.wire import Wire
 from tests.ports import free_port
 
@@ -179,3 +184,27 @@ async def test_whoever_waits_for_a_killed_replica_is_told_so_by_another_one_once
     assert SUBJECT in json.dumps(again)
     [told] = await cut_off()
     assert command in told
+
+
+async def test_replica_stays_alive_while_slack_is_slow(tmp_path: Path) -> None:
+    timings, wire = Timings(interval=0.3, heartbeat_timeout=3), SlackWire()
+    office = Office(tmp_path, slack_wire=wire, timings=timings)
+    await office.open()
+    vault = Vault(office.bot.settings.encryption_keys)
+    dead, other = (Store(office.bot.database, vault, timings=timings) for _ in range(2))
+    asked = {"command": "/issue", "user_id": ANA.slack_id, "team_id": TEAM, "channel_id": "C0GENERAL01"}
+    wire.lasting = {"chat.postEphemeral": "slow:9"}
+    await dead.deliveries.claim("1", Asked(Owner(None, TEAM, ANA.slack_id), (None, TEAM), asked))
+    taken = {}
+
+    async def told() -> bool:
+        await other.processes.beat()
+        if wire.called("chat.postEphemeral"):
+            taken.update(await other.unfinished.take_abandoned())
+        told = [text_of(message) for message in await Person(office, ANA.slack_id).messages()]
+        return any("I was stopped in the middle of this" in text for text in told)
+
+    await until(told, 30)
+    await office.close()
+
+    assert taken == {}

@@ -160,6 +160,7 @@ class Process:
 
     def __init__(self, newsroom: "Newsroom") -> None:
         self.left: int | None = None
+        self.dies: tuple[Literal["before", "after"], str] | None = None
         self.stalls_at: int | str | None = None
         self.stands_still = asyncio.Event()
         self.go_on = asyncio.Event()
@@ -176,10 +177,16 @@ class Process:
     async def step(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         if name == self.stalls_at or (isinstance(self.stalls_at, int) and name != "post"):
             await self._stall()
+        if self.dies == ("before", name):
+            self.dead = True
         if self.dead:
             raise Died
         if self.left is None:
-            return await work()
+            done = await work()
+            if self.dies == ("after", name):
+                self.dead = True
+                raise Died
+            return done
         self.left -= 1
         if self.left == 0:
             self.dead = True
@@ -341,6 +348,14 @@ class Newsroom:
             await self._processes[engine].beat()
         await engine.run_due(self.now)
         await engine.idle()
+
+    async def goes_on(self, engine: DigestRuns, seconds: int) -> None:
+        """The engine's process does what it does in production, every five seconds."""
+        for _ in range(seconds // 5):
+            self.now += timedelta(seconds=5)
+            await self._processes[engine].beat()
+            await engine.run_due(self.now)
+            await engine.idle()
 
     async def works(self, process: Process) -> None:
         """A process ticks, and works until it is done or dies."""

@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Literal
 
 import pytest
 
@@ -159,6 +160,21 @@ async def test_what_a_dead_process_claimed_is_taken_over(newsroom: Newsroom) -> 
     assert newsroom.board.posts == []
     await newsroom.tick(living, after=SOON)
     assert len(newsroom.board.posts) == 1
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_digest_of_a_killed_process_is_posted_once_within_a_minute(
+    newsroom: Newsroom, when: Literal["before", "after"]
+) -> None:
+    killed, living = Process(newsroom), newsroom.engine()
+    await newsroom.add()
+    issue = newsroom.report()
+    newsroom.now += HOUR
+    killed.dies = (when, "post")
+    await newsroom.works(killed)
+    await newsroom.goes_on(living, 60)
+    assert [post.issues for post in newsroom.board.posts] == [(issue.id,)]
+    assert newsroom.finished == [RunState.SENT]
 
 
 @pytest.mark.parametrize("fault", ["lose the answer", "lose the request"])
