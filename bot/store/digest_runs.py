@@ -174,12 +174,15 @@ class DigestRuns:
             asked=not scheduled,
         )
 
-    async def abandoned(self, now: datetime, limit: int) -> tuple[Run, ...]:
-        """Unfinished runs that no other living process holds, the longest due first."""
+    async def abandoned(self, now: datetime, limit: int, *, besides: Collection[int]) -> tuple[Run, ...]:
+        """Unfinished runs that no living process holds, besides those of some digests, the longest due first.
+
+        A run that this process holds and forgot, as when the database was away, is one of them.
+        """
         statement = (
             select(DigestRow, *_OF_A_RUN)
             .join(DigestRunRow, DigestRow.id == DigestRunRow.digest_id)
-            .where(self._unheld(now))
+            .where(self._unheld(now), DigestRunRow.digest_id.not_in(besides))
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
             .limit(limit)
         )

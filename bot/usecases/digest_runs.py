@@ -77,8 +77,8 @@ class DigestRuns:
             await self._realign(now)
             self._aligned = True
         self._tell_soon()
-        abandoned = await self._store.digest_runs.abandoned(now, AT_HAND)
-        abandoned = tuple(run for run in abandoned if key(run) not in self._at_hand)
+        held = {digest for digest, _ in self._at_hand}
+        abandoned = await self._store.digest_runs.abandoned(now, AT_HAND, besides=held)
         for runs in grouped(abandoned, lambda run: run.digest.owner).values():
             self._begin(await self._store.digest_runs.take(runs, now, self._delivery.lease()))
         while len(self._at_hand) < AT_HAND:

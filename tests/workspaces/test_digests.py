@@ -64,7 +64,7 @@ async def test_digest_is_announced_again_after_a_slow_token(
     await company.start()
     await slack.install(company.port, Place("T1"))
     await _add(company)
-    slow_ones = []
+    slow_ones: list[int] = []
 
     async def before_renewal() -> None:
         announced = select(DigestRunRow.digest_id).where(DigestRunRow.state == RunState.SENDING)

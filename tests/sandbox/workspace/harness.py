@@ -55,6 +55,7 @@ MANIFEST: Json = {
                 "channels:history",
                 "im:write",
                 "links:write",
+                "metadata.message:read",
                 "users:read",
                 "files:read",
             ]
