@@ -31,6 +31,7 @@ from bot.store.engine import Database
 from bot.store.housekeeping import forget_what_is_old
 from bot.store.store import Store
 from bot.store.vault import Vault
+from bot.timings import DEFAULT, Timings
 from bot.usecases.digest_runs import DigestRuns
 
 SECONDS_TO_CONNECT = 10
@@ -57,10 +58,16 @@ class Bot:
     digests: DigestRuns
     port: int
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, timings: Timings = DEFAULT) -> None:
         self.settings = settings
+        self._timings = timings
         self.database = Database(settings.database_url)
-        self.store = Store(self.database, Vault(settings.encryption_keys), settings.slack_client_id)
+        self.store = Store(
+            self.database,
+            Vault(settings.encryption_keys),
+            settings.slack_client_id,
+            timings=self._timings,
+        )
         self.client = Client(
             settings.service_base_url,
             key_header=settings.service_api_key_header,
@@ -118,7 +125,7 @@ class Bot:
         left = max(0, deadline - time.monotonic())
         finishing = [self.digests.stop(left)] if scheduler else []
         cut_off, *_ = await asyncio.gather(self.in_flight.drain(left), *finishing)
-        await self.parts.finished.leave()
+        await self.parts.finished.stop()
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)
 
@@ -145,6 +152,7 @@ class Bot:
             prefix=settings.command_prefix,
             file_hosts=settings.file_hosts,
             in_flight=self.in_flight,
+            timings=self._timings,
         )
         app = build(slack=slack, parts=parts)
         telemetry.TASKS_IN_FLIGHT.set_function(lambda: len(self.in_flight))
@@ -159,10 +167,11 @@ class Bot:
         secret = None if settings.socket_mode else settings.slack_signing_secret or None
         installing = flow(slack, self.store.installations, *app_of) if several else None
         self._web = Web(app, self._answering, readiness, telemetry.REGISTRY, secret, installing=installing)
-        await self.store.unfinished.live()
+        await self.store.processes.beat()
+        closing.push_async_callback(self._leave, asyncio.create_task(self._send_heartbeats()))
         await self._listen(self._web)
         closing.push_async_callback(_end, asyncio.create_task(self._prune()))
-        self._watching = asyncio.create_task(abandoned.watch(parts))
+        self._watching = asyncio.create_task(abandoned.watch(parts, self._timings.interval))
         closing.push_async_callback(_end, self._watching)
         if settings.socket_mode:
             self._socket = SocketMode(app, settings.slack_app_token, self.slack, self._answering)
@@ -170,7 +179,7 @@ class Bot:
             if not await self._socket.connect(SECONDS_TO_CONNECT):
                 log.warning("no connection to Slack yet; trying on", action="slack.unconnected")
         self.digests = parts.digest_runs
-        self._scheduler = Scheduler(self.digests, self.store.digest_runs)
+        self._scheduler = Scheduler(self.digests, self.store.digest_runs, self._timings.interval)
         self._scheduler.start()
 
     async def _listen(self, listener: Web) -> None:
@@ -189,6 +198,21 @@ class Bot:
             return False
         ask = self.slack.api_test if self.settings.several_workspaces else self.slack.auth_test
         return bool((await ask()).get("ok"))
+
+    async def _send_heartbeats(self) -> None:
+        while True:
+            await asyncio.sleep(self._timings.interval)
+            try:
+                await self.store.processes.beat()
+            except Exception:
+                log.exception("heartbeat not sent", action="process.no_heartbeat")
+
+    async def _leave(self, heartbeats: asyncio.Task[None]) -> None:
+        await _end(heartbeats)
+        try:
+            await self.store.processes.leave()
+        except Exception:
+            log.exception("the other replicas will notice by the timeout", action="process.not_left")
 
     async def _prune(self) -> None:
         while True:
@@ -243,10 +267,10 @@ def spare_collector() -> None:
     gc.set_threshold(NEW_OBJECTS, 10, 10)
 
 
-async def run(settings: Settings) -> int:
+async def run(settings: Settings, timings: Timings = DEFAULT) -> int:
     """Runs the bot until SIGTERM or Ctrl-C; 0, the program's exit code. Raises what `Bot.start` raises."""
     with stop_signal() as stop:
-        bot = Bot(settings)
+        bot = Bot(settings, timings)
         await bot.start()
         spare_collector()
         await stop.wait()

@@ -9,15 +9,14 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from bot.store.digest_runs import DigestRuns as Kept
 from bot.usecases.digest_runs import DigestRuns
 
-SECONDS = 5
-
 log = structlog.get_logger(__name__)
 
 
 class Scheduler:
     """Has whatever is due set going every few seconds, by the database's clock."""
 
-    def __init__(self, digests: DigestRuns, kept: Kept) -> None:
+    def __init__(self, digests: DigestRuns, kept: Kept, interval: float) -> None:
+        self._interval = interval
         self._digests = digests
         self._kept = kept
         self._clock = AsyncIOScheduler(timezone=UTC)
@@ -28,7 +27,7 @@ class Scheduler:
         self._job = self._clock.add_job(
             self._tick,
             "interval",
-            seconds=SECONDS,
+            seconds=self._interval,
             coalesce=True,
             max_instances=1,
             misfire_grace_time=None,
@@ -47,8 +46,8 @@ class Scheduler:
     async def _watched(self) -> None:
         """APScheduler goes by the wall clock: where that is set back, it would wait for the time it had."""
         while True:
-            await asyncio.sleep(SECONDS)
-            latest = datetime.now(UTC) + timedelta(seconds=2 * SECONDS)
+            await asyncio.sleep(self._interval)
+            latest = datetime.now(UTC) + timedelta(seconds=2 * self._interval)
             if self._job.next_run_time > latest:
                 self._job.modify(next_run_time=datetime.now(UTC))
 

@@ -10,15 +10,13 @@ from bot.slack.turn import Turn
 from bot.slack.views.forms import refilled
 from bot.store.unfinished import Asked
 
-SECONDS = 5
-
 log = structlog.get_logger(__name__)
 
 
-async def watch(parts: Parts) -> None:
-    """Every few seconds, until cancelled: says that this process lives, and looks for those that died."""
+async def watch(parts: Parts, interval: float) -> None:
+    """Answers the requests of crashed replicas, checking every `interval` seconds until cancelled."""
     while True:
-        await asyncio.sleep(SECONDS)
+        await asyncio.sleep(interval)
         try:
             abandoned = await parts.store.unfinished.take_abandoned()
         except Exception:

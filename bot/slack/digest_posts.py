@@ -1,10 +1,14 @@
 """Digests in Slack: where they may go, posting each once, finding out whether one was posted."""
 
 import asyncio
+import math
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from datetime import datetime, timedelta
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -13,6 +17,7 @@ import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.slack.audiences import shared_outside
 from bot.slack.pacing import Pacer
@@ -33,15 +38,18 @@ from bot.usecases.digest_posts import (
     Posted,
     Refused,
     Standing,
+    Unfinished,
     Unsure,
 )
 from bot.usecases.recent import Recent
 
 EVENT_TYPE = "issuebot_digest"
 TYPES = "public_channel,private_channel,mpim,im"
-PAGE, PAGES = 200, 20
-SKEW = timedelta(hours=1)
-"""How far Slack's clock may be from the database's."""
+CONVERSATIONS, PAGES = 999, 20
+MESSAGES = 15
+"""The most messages of a page that every app gets (docs.slack.dev, conversations.history)."""
+MARGIN = timedelta(seconds=10)
+"""How far Slack's clock may be from what is known of it."""
 WAIT = 30.0
 """Seconds until Slack is asked again that could not be reached, or doesn't know its own app."""
 LISTED_FOR = 5
@@ -84,6 +92,7 @@ class SlackPoster:
         self._pacers: dict[str, Pacer] = defaultdict(Pacer)
         self._listed: Recent[str, Mapping[str, Standing]] = Recent(seconds=LISTED_FOR)
         self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._slack_time: tuple[datetime, float] | None = None
 
     def __len__(self) -> int:
         return sum(map(len, self._pacers.values()))
@@ -98,53 +107,64 @@ class SlackPoster:
         """Waits until a message may go to the digest's channel."""
         return self._pacers[digest.owner.team_id].turn(digest.channel_id, due_at)
 
-    def prepared(self, edition: Edition) -> Callable[[], Awaitable[Outcome]]:
+    def prepared(self, edition: Edition) -> Callable[[float], Awaitable[Outcome]]:
         """The message, made; calling it posts it once."""
         digest = edition.digest
         message = digest_message.message(edition, self._style, self._command)
+        headline, *others = message.blocks
+        marked = replace(message, blocks=({**headline, "block_id": _mark(digest, edition.due_at)}, *others))
+        metadata = _metadata(digest, edition.due_at)
 
-        async def post() -> Outcome:
-            outcome = await self._post(
-                digest.owner, digest.channel_id, message, _metadata(digest, edition.due_at)
-            )
+        async def post(latest: float) -> Outcome:
+            outcome = await self._post(digest.owner, digest.channel_id, marked, metadata, latest=latest)
             if isinstance(outcome, Delayed):
                 self._pacers[digest.owner.team_id].hold(outcome.seconds)
             return outcome
 
         return post
 
-    async def find(self, digest: Digest, due_at: datetime, since: datetime) -> Found:
-        """Reads the channel around that time for the message that has the due time in its metadata."""
-        wanted = _metadata(digest, due_at)
-        cursor = ""
+    def slack_time(self) -> datetime | None:
+        """By the latest answer to a request for conversations: every post comes after one."""
+        if self._slack_time is None:
+            return None
+        told, at = self._slack_time
+        return told + timedelta(seconds=time.monotonic() - at)
+
+    async def find(
+        self, digest: Digest, due_at: datetime, within: tuple[datetime, datetime], searched_to: str | None
+    ) -> Found:
+        """From the newest message to the oldest; each page begins where the one before it ended."""
+        first, last = within
+        oldest = str((first - MARGIN).timestamp())
+        latest = searched_to or str((last + MARGIN).timestamp())
         try:
             for _ in range(PAGES):
                 slack = await self._slack(digest.owner)
                 page = await slack.conversations_history(
                     channel=digest.channel_id,
-                    oldest=str((since - SKEW).timestamp()),
-                    latest=str((since + SKEW).timestamp()),
-                    limit=PAGE,
-                    cursor=cursor or None,
+                    oldest=oldest,
+                    latest=latest,
+                    limit=MESSAGES,
                     include_all_metadata=True,
                 )
-                for message in page.get("messages") or ():
-                    about = message.get("metadata") or {}
-                    if {key: about.get(key) for key in wanted} == wanted:
+                messages = page.get("messages") or ()
+                for message in messages:
+                    if _is_of(message, digest, due_at):
                         return Posted(str(message["ts"]))
-                cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
-                if not cursor:
-                    return Hidden() if page.get("has_more") else Absent()
+                if not page.get("has_more"):
+                    return Absent()
+                if not messages:
+                    return Hidden()
+                latest = searched_to = str(messages[-1]["ts"])
         except SlackApiError as error:
             log.warning("not looked up", action="digest.look_up", error=reason(error))
             if (seconds := _asked_to_wait(error)) is not None:
-                return Delayed(seconds)
+                return Unfinished(seconds, searched_to)
             passes = reason(error) in BROKEN | LOCKED_OUT - {"missing_scope"}
-            return Delayed(WAIT) if passes else Hidden()
+            return Unfinished(WAIT, searched_to) if passes else Hidden()
         except SLACK_FAILED as error:
             log.warning("not looked up", action="digest.look_up", error=type(error).__name__)
-            return Delayed(WAIT)
-        return Hidden()
+        return Unfinished(WAIT, searched_to)
 
     async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
         """One direct message."""
@@ -165,9 +185,19 @@ class SlackPoster:
             log.warning("not told", action="digest.tell", outcome=str(outcome))
         return not isinstance(outcome, Delayed)
 
-    async def _post(self, owner: Owner, channel_id: str, message: Message, metadata: JSON | None) -> Outcome:
+    async def _post(
+        self,
+        owner: Owner,
+        channel_id: str,
+        message: Message,
+        metadata: JSON | None,
+        *,
+        latest: float = math.inf,
+    ) -> Outcome:
         try:
             slack = await self._slack(owner)
+            if time.monotonic() > latest:  # nothing may be awaited between this and the request
+                return Delayed(0)
             answer = await slack.chat_postMessage(
                 channel=channel_id, metadata=metadata, **message.as_arguments()
             )
@@ -187,8 +217,9 @@ class SlackPoster:
             for _ in range(PAGES):
                 slack = await self._slack(owner)
                 page = await slack.users_conversations(
-                    types=TYPES, exclude_archived=True, limit=999, cursor=cursor or None
+                    types=TYPES, exclude_archived=True, limit=CONVERSATIONS, cursor=cursor or None
                 )
+                self._note_time(page)
                 found |= {
                     one["id"]: _standing_of(one)
                     for one in page.get("channels") or ()
@@ -201,10 +232,18 @@ class SlackPoster:
             log.info("conversations not listed", action="digest.channels", error=reason(error))
         return found
 
+    def _note_time(self, answer: AsyncSlackResponse) -> None:
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        with suppress(ValueError):
+            told = parsedate_to_datetime(headers.get("date", "")).replace(tzinfo=UTC)
+            self._slack_time = (told, time.monotonic())
+
     async def _standing(self, owner: Owner, channel_id: str) -> Standing:
         try:
             slack = await self._slack(owner)
-            channel = (await slack.conversations_info(channel=channel_id)).get("channel") or {}
+            answer = await slack.conversations_info(channel=channel_id)
+            self._note_time(answer)
+            channel = answer.get("channel") or {}
         except SLACK_FAILED as error:
             why = reason(error)
             log.info("channel not seen", action="digest.channel", error=why)
@@ -214,11 +253,24 @@ class SlackPoster:
         return _standing_of(channel)
 
 
+def _mark(digest: Digest, due_at: datetime) -> str:
+    """The block id of a digest's headline: Slack gives it back without any further scope."""
+    return f"{EVENT_TYPE}:{digest.id}:{due_at.isoformat()}"
+
+
 def _standing_of(channel: JSON) -> Standing:
     shared = shared_outside(channel)
     if shared is None:
         return Standing.UNKNOWN
     return Standing.SHARED if shared else Standing.OPEN
+
+
+def _is_of(message: JSON, digest: Digest, due_at: datetime) -> bool:
+    """Whether a message is that digest's; the metadata tells of those from before there were marks."""
+    if any(block.get("block_id") == _mark(digest, due_at) for block in message.get("blocks") or ()):
+        return True
+    metadata, wanted = message.get("metadata") or {}, _metadata(digest, due_at)
+    return {name: metadata.get(name) for name in wanted} == wanted
 
 
 def _metadata(digest: Digest, due_at: datetime) -> JSON:

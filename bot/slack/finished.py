@@ -38,12 +38,13 @@ class Finished:
         if self._noting is None:
             self._noting = asyncio.create_task(self._note())
 
-    async def leave(self) -> None:
-        """The process ends; what it didn't finish is told of by another one."""
+    async def stop(self) -> None:
+        """Notes what is finished, at once: the process stops."""
         if self._noting is not None:
             self._noting.cancel()
         try:
-            await self._unfinished.leave(self._deliveries)
+            if self._deliveries:
+                await self._unfinished.finish(self._deliveries)
         except Exception:
             log.exception("not noted as finished", action="delivery.not_left")
 

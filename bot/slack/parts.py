@@ -16,6 +16,7 @@ from bot.slack.profiles import Profiles
 from bot.slack.views.issues import Style
 from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
+from bot.timings import Timings
 from bot.usecases.accounts import Accounts
 from bot.usecases.assigning import Assigning
 from bot.usecases.catalog import Catalogs
@@ -48,6 +49,7 @@ class Parts:
     prefix: str
     file_hosts: frozenset[str]
     in_flight: InFlight
+    timings: Timings
 
     @cached_property
     def finished(self) -> Finished:
@@ -160,6 +162,7 @@ class Parts:
             self.accounts,
             poster=self.poster,
             on_finished=telemetry.digest_finished,
+            timings=self.timings,
         )
 
     @cached_property

@@ -1,8 +1,9 @@
 """The runs of digests: one for each digest and due time, held by one process at a time.
 
 The database decides who runs what. A run is `claimed`, then `sending` from before its message goes out until
-that is known to be posted; what its message covers is written down in the same step. A process that dies
-leaves a lease that ends; whoever takes the run over then sees how far it came.
+that is known to be posted; what its message covers is written down in the same step. When a process dies,
+another one takes its runs over and sees how far each came, but not before `lease_until`: until then the
+message of a run may still be on its way.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,6 +20,7 @@ from sqlalchemy import (
     and_,
     delete,
     exists,
+    or_,
     select,
     update,
 )
@@ -26,7 +28,8 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered
 from bot.store.engine import Database
-from bot.store.tables import NOW, DigestIssueRow, DigestRow, DigestRunRow
+from bot.store.processes import Processes
+from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 from bot.store.upsert import insert
 
 NOBODY = ""
@@ -38,6 +41,7 @@ _OF_A_RUN = (
     DigestRunRow.asked,
     DigestRunRow.attempts,
     DigestRunRow.sending_at,
+    DigestRunRow.searched_to,
     DigestRunRow.covered_to.label("run_covered_to"),  # beside the digest's own
 )
 
@@ -59,7 +63,7 @@ class RunState(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """One due time of a digest. `missed` is how many due times before it this run stands for, too; `asked`
-    whether somebody asked for it between two due times.
+    whether somebody asked for it between two due times. `sending_at` and `searched_to` are as in its table.
     """
 
     digest: Digest
@@ -70,9 +74,8 @@ class Run:
     asked: bool = False
     attempts: int = 0
     sending_at: datetime | None = None
+    searched_to: str | None = None
     covered_to: datetime | None = None
-    dead: bool = False
-    """Whether it was taken from a process that let its lease end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,12 +91,13 @@ class Claim:
 class DigestRuns:
     """What is due, claimed, sent and covered. Moments are the database's: replicas share no other clock."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, processes: Processes) -> None:
         self._database = database
+        self._processes = processes
 
     async def now(self) -> datetime:
         """What time it is for all processes."""
-        return await self._database.read(lambda connection: connection.execute(NOW).scalar_one())
+        return await self._processes.now()
 
     async def due(self, now: datetime, limit: int) -> tuple[Digest, ...]:
         """The digests of one owner that are due, the longest due first: the owner of the one that is due the
@@ -117,19 +121,19 @@ class DigestRuns:
 
         return await self._database.read(work)
 
-    async def claim(self, claims: Sequence[Claim], holder: str, lease_until: datetime) -> tuple[Run, ...]:
+    async def claim(self, claims: Sequence[Claim], lease_until: datetime) -> tuple[Run, ...]:
         """Takes due times; those that this caller got. Of several that claim one, one gets it.
 
         A claim with `next_due` None leaves the schedule as it is: for a run that somebody asked for.
         """
 
         def work(connection: Connection) -> tuple[Run, ...]:
-            claimed = [self._claim(connection, claim, holder, lease_until) for claim in claims]
+            claimed = [self._claim(connection, claim, lease_until) for claim in claims]
             return tuple(run for run in claimed if run is not None)
 
         return await self._database.write(work)
 
-    def _claim(self, connection: Connection, claim: Claim, holder: str, lease_until: datetime) -> Run | None:
+    def _claim(self, connection: Connection, claim: Claim, lease_until: datetime) -> Run | None:
         scheduled = claim.next_due is not None
         still = DigestRow.next_due == claim.digest.next_due if scheduled else DigestRow.paused.is_(None)
         locked = select(DigestRow).where(DigestRow.id == claim.digest.id, still).with_for_update()
@@ -150,7 +154,7 @@ class DigestRuns:
                 digest_id=digest.id,
                 due_at=claim.due_at,
                 state=RunState.CLAIMED,
-                holder=holder,
+                holder=self._processes.name,
                 lease_until=lease_until,
                 attempts=0,
                 missed=claim.missed,
@@ -165,17 +169,20 @@ class DigestRuns:
             digest=digest,
             due_at=claim.due_at,
             state=RunState.CLAIMED,
-            holder=holder,
+            holder=self._processes.name,
             missed=claim.missed,
             asked=not scheduled,
         )
 
-    async def expired(self, now: datetime, limit: int) -> tuple[Run, ...]:
-        """Unfinished runs that nobody holds any more, the longest due first."""
+    async def abandoned(self, now: datetime, limit: int, *, besides: Collection[int]) -> tuple[Run, ...]:
+        """Unfinished runs that no living process holds, besides those of some digests, the longest due first.
+
+        A run that this process holds and forgot, as when the database was away, is one of them.
+        """
         statement = (
             select(DigestRow, *_OF_A_RUN)
             .join(DigestRunRow, DigestRow.id == DigestRunRow.digest_id)
-            .where(DigestRunRow.lease_until <= now)
+            .where(self._unheld(now), DigestRunRow.digest_id.not_in(besides))
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
             .limit(limit)
         )
@@ -183,44 +190,30 @@ class DigestRuns:
             lambda connection: tuple(_run_of(row) for row in connection.execute(statement))
         )
 
-    async def take(
-        self, runs: Sequence[Run], holder: str, now: datetime, lease_until: datetime
-    ) -> tuple[Run, ...]:
-        """Takes runs over whose lease has ended and that are as they were seen; those that it got."""
+    async def take(self, runs: Sequence[Run], now: datetime, lease_until: datetime) -> tuple[Run, ...]:
+        """Takes abandoned runs over that are as they were seen; those that it got."""
+        unheld = self._unheld(now)
 
         def work(connection: Connection) -> tuple[Run, ...]:
             taken = []
             for run in runs:
                 statement = (
                     _update(run)
-                    .where(DigestRunRow.state == run.state, DigestRunRow.lease_until <= now)
-                    .values(holder=holder, lease_until=lease_until)
+                    .where(DigestRunRow.state == run.state, unheld)
+                    .values(holder=self._processes.name, lease_until=lease_until)
                     .returning(DigestRunRow.digest_id)
                 )
                 if connection.scalar(statement) is not None:
-                    taken.append(replace(run, holder=holder, dead=run.holder != NOBODY))
+                    taken.append(replace(run, holder=self._processes.name))
             return tuple(taken)
 
         return await self._database.write(work)
 
-    async def renew(self, holder: str, digests: Collection[int], lease_until: datetime) -> None:
-        """Holds on to the runs of these digests that this process has in hand."""
-        statement = (
-            update(DigestRunRow)
-            .where(
-                DigestRunRow.holder == holder,
-                DigestRunRow.digest_id.in_(digests),
-                DigestRunRow.lease_until.is_not(None),
-            )
-            .values(lease_until=lease_until)
-        )
-        await self._write(statement)
-
-    async def release(self, holder: str, now: datetime) -> None:
+    async def release(self, now: datetime) -> None:
         """Lets go of what this process has claimed and not begun to send."""
         statement = (
             update(DigestRunRow)
-            .where(DigestRunRow.holder == holder, DigestRunRow.state == RunState.CLAIMED)
+            .where(DigestRunRow.holder == self._processes.name, DigestRunRow.state == RunState.CLAIMED)
             .values(lease_until=now, holder=NOBODY)
         )
         await self._write(statement)
@@ -231,7 +224,7 @@ class DigestRuns:
         covered: Sequence[Covered],
         *,
         covered_to: datetime | None,
-        now: datetime,
+        sending_at: datetime,
         lease_until: datetime,
     ) -> bool:
         """Notes that the message goes out now, and what it covers.
@@ -244,7 +237,13 @@ class DigestRuns:
                 DigestRunRow.state == RunState.CLAIMED,
                 exists().where(DigestRow.id == DigestRunRow.digest_id, DigestRow.paused.is_(None)),
             )
-            .values(state=RunState.SENDING, sending_at=now, lease_until=lease_until, covered_to=covered_to)
+            .values(
+                state=RunState.SENDING,
+                sending_at=sending_at,
+                searched_to=None,
+                lease_until=lease_until,
+                covered_to=covered_to,
+            )
             .returning(DigestRunRow.digest_id)
         )
 
@@ -272,9 +271,14 @@ class DigestRuns:
 
         await self._database.write(work)
 
-    async def later(self, run: Run, until: datetime) -> None:
+    async def later(self, run: Run, until: datetime, searched_to: str | None = None) -> None:
         """Leaves the run, as far as it is, to whichever process comes first after that."""
-        statement = _update(run).values(lease_until=until, holder=NOBODY, attempts=DigestRunRow.attempts + 1)
+        statement = _update(run).values(
+            lease_until=until,
+            holder=NOBODY,
+            attempts=DigestRunRow.attempts + 1,
+            searched_to=searched_to or run.searched_to,
+        )
         await self._write(statement)
 
     async def drop(self, run: Run) -> None:
@@ -368,6 +372,11 @@ class DigestRuns:
         old = and_(DigestRunRow.due_at < older_than, DigestRunRow.lease_until.is_(None))
         await self._database.forget(DigestRunRow, old)
 
+    def _unheld(self, now: datetime) -> ColumnElement[bool]:
+        mine = (NOBODY, self._processes.name)
+        dead = self._processes.dead(DigestRunRow.holder, now)
+        return and_(DigestRunRow.lease_until <= now, or_(DigestRunRow.holder.in_(mine), dead))
+
     async def _write(self, statement: Update) -> None:
         await self._database.write(lambda connection: connection.execute(statement))
 
@@ -400,5 +409,6 @@ def _run_of(row: Row[*tuple[Any, ...]]) -> Run:
         asked=row.asked,
         attempts=row.attempts,
         sending_at=row.sending_at,
+        searched_to=row.searched_to,
         covered_to=row.run_covered_to,
     )

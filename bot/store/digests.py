@@ -15,12 +15,14 @@ from sqlalchemy import (
     case,
     insert,
     literal,
+    or_,
     select,
     update,
 )
 
 from bot.store.engine import Database
 from bot.store.owner import Owner
+from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, UtcDateTime
 
 Group = Literal["tracker", "priority", "category", "assignee"]
@@ -116,8 +118,9 @@ class Covered:
 class Digests:
     """What the bot remembers of digests; their runs are in `DigestRuns`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, processes: Processes) -> None:
         self._database = database
+        self._processes = processes
 
     async def add(
         self,
@@ -271,17 +274,24 @@ class Digests:
         await self._write(statement.values(owner_notice=notice))
 
     async def owner_to_tell(self) -> tuple[tuple[Digest, ...], Notice] | None:
-        """All of an owner's digests with the same news for them; nobody else gets these from now on."""
-        first = await self._first(DigestRow.owner_notice.is_not(None))
+        """All of an owner's digests with the same notice; this process holds them until `owner_told`."""
+        unheld = await self._unheld()
+        first = await self._first(and_(DigestRow.owner_notice.is_not(None), unheld))
         if first is None or first.owner_notice is None:
             return None
         notice = NOTICES[first.owner_notice]
         alike = and_(_owned(digest_of(first).owner), DigestRow.owner_notice == notice)
-        return await self._taken(alike, owner_notice=None), notice
+        return await self._hold(and_(alike, unheld)), notice
+
+    async def owner_told(self, digests: Sequence[Digest], notice: Notice) -> None:
+        """Notes that the owner of these was told, unless there is something else to tell them by now."""
+        same = [DigestRow.owner_notice == notice, *(_owned(digest.owner) for digest in digests[:1])]
+        await self._write(_each(digests).where(*same).values(owner_notice=None, notice_holder=None))
 
     async def channel_to_tell(self) -> tuple[Digest, ...]:
-        """The stopped digests of a channel that has to be told; nobody else gets these from now on."""
-        first = await self._first(DigestRow.channel_notice.is_(True))
+        """The stopped digests of a channel to tell; this process holds them until `channel_told`."""
+        unheld = await self._unheld()
+        first = await self._first(and_(DigestRow.channel_notice.is_(True), unheld))
         if first is None:
             return ()
         there = and_(
@@ -289,19 +299,11 @@ class Digests:
             DigestRow.channel_id == first.channel_id,
             DigestRow.channel_notice.is_(True),
         )
-        return await self._taken(there, channel_notice=False)
+        return await self._hold(and_(there, unheld))
 
-    async def tell_owner_later(self, digests: Sequence[Digest], notice: Notice) -> None:
-        """Notes once more what the owner of these has to be told: it couldn't be said, and is still so."""
-        still = [DigestRow.owner_notice.is_(None), *(_owned(digest.owner) for digest in digests[:1])]
-        if notice == "stopped":
-            still.append(DigestRow.paused.is_not(None))
-        await self._write(_each(digests).where(*still).values(owner_notice=notice))
-
-    async def tell_channel_later(self, digests: Collection[Digest]) -> None:
-        """Notes once more that the channel has to be told, of those that still stand still."""
-        still = DigestRow.paused.in_(ABOUT_THE_PROJECT)
-        await self._write(_each(digests).where(still).values(channel_notice=True))
+    async def channel_told(self, digests: Sequence[Digest]) -> None:
+        """Notes that the channel of these was told."""
+        await self._write(_each(digests).values(channel_notice=False, notice_holder=None))
 
     async def rename(self, digest: Digest, project: str) -> None:
         """Notes what its project is called now."""
@@ -321,11 +323,22 @@ class Digests:
         statement = select(DigestRow).where(which, _THERE).order_by(DigestRow.id).limit(1)
         return await self._database.read(lambda connection: connection.execute(statement).one_or_none())
 
-    async def _taken(self, which: ColumnElement[bool], **cleared: bool | None) -> tuple[Digest, ...]:
-        statement = update(DigestRow).where(which, _THERE).values(**cleared).returning(DigestRow)
+    async def _unheld(self) -> ColumnElement[bool]:
+        """The digests whose notices no other living process is telling."""
+        holder = DigestRow.notice_holder
+        dead = self._processes.dead(holder, await self._processes.now())
+        return or_(holder.is_(None), holder == self._processes.name, dead)
+
+    async def _hold(self, which: ColumnElement[bool]) -> tuple[Digest, ...]:
+        held = (
+            update(DigestRow)
+            .where(which, _THERE)
+            .values(notice_holder=self._processes.name)
+            .returning(DigestRow)
+        )
 
         def work(connection: Connection) -> tuple[Digest, ...]:
-            rows = sorted(connection.execute(statement), key=lambda row: row.id)
+            rows = sorted(connection.execute(held), key=lambda row: row.id)
             return tuple(digest_of(row) for row in rows)
 
         return await self._database.write(work)

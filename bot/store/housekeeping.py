@@ -14,7 +14,7 @@ async def forget_what_is_old(store: Store) -> None:
     """Deletes the rows whose time is over. Raises what the database raises."""
     now = datetime.now(UTC)
     await store.deliveries.prune(now - DELIVERIES_KEPT)
-    await store.unfinished.prune()
+    await store.processes.prune()
     await store.continuations.prune()
     await store.digests.prune()
     await store.digest_runs.prune(now - RUNS_KEPT)

@@ -1,5 +1,9 @@
 """Everything that the bot remembers, in one place."""
 
+from datetime import datetime
+
+from sqlalchemy import Select
+
 from bot.store.channels import Channels
 from bot.store.continuations import Continuations
 from bot.store.created_issues import CreatedIssues
@@ -9,26 +13,38 @@ from bot.store.digests import Digests
 from bot.store.engine import Database
 from bot.store.installations import Installations
 from bot.store.links import Links
+from bot.store.processes import Processes
 from bot.store.rotation import Sealings
+from bot.store.tables import NOW
 from bot.store.time_entries import TimeEntries
 from bot.store.unfinished import Unfinished
 from bot.store.vault import Vault
+from bot.timings import DEFAULT, Timings
 
 
 class Store:
     """What the bot remembers, in a database that is open; `client_id` is the Slack app's whose installations
-    it works with.
+    it works with, `clock` the time that all processes share.
     """
 
-    def __init__(self, database: Database, vault: Vault, client_id: str = "") -> None:
+    def __init__(
+        self,
+        database: Database,
+        vault: Vault,
+        client_id: str = "",
+        *,
+        timings: Timings = DEFAULT,
+        clock: Select[datetime] = NOW,
+    ) -> None:
+        self.processes = Processes(database, timeout=timings.heartbeat_timeout, clock=clock)
         self.links = Links(database, vault)
         self.channels = Channels(database)
-        self.unfinished = Unfinished(database, vault)
+        self.unfinished = Unfinished(database, vault, self.processes)
         self.deliveries = Deliveries(database, self.unfinished)
         self.continuations = Continuations(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
-        self.digests = Digests(database)
-        self.digest_runs = DigestRuns(database)
+        self.digests = Digests(database, self.processes)
+        self.digest_runs = DigestRuns(database, self.processes)
         self.installations = Installations(database, vault, client_id)
         self.sealings = Sealings(database, vault)

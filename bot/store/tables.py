@@ -192,7 +192,8 @@ class TimeEntryRow(Table):
 
 
 class DigestRow(Table):
-    """A digest. `next_due` is null while it is paused; the notices are what people still have to be told.
+    """A digest. `next_due` is null while it is paused; the notices are what people still have to be told, and
+    `notice_holder` the process that is telling them.
 
     A removed digest keeps its row for a while, paused, so that it can be restored; `removed_paused` is what
     `paused` was before.
@@ -225,13 +226,17 @@ class DigestRow(Table):
     history: Mapped[dict[str, Any]]
     owner_notice: Mapped[str | None]
     channel_notice: Mapped[bool]
+    notice_holder: Mapped[str | None]
     created_at: Mapped[datetime]
     removed_at: Mapped[datetime | None]
     removed_paused: Mapped[str | None]
 
 
 class DigestRunRow(Table):
-    """A digest's run for one due time, held by one process until `lease_until`; null once it is finished."""
+    """A digest's run for one due time, held by one process; another takes it over once that one is dead, and
+    not before `lease_until`, which is null once the run is finished. `sending_at` is Slack's time if that is
+    known; `searched_to` is the `ts` down to which the channel was searched for the run's message.
+    """
 
     __tablename__ = "digest_runs"
 
@@ -246,6 +251,7 @@ class DigestRunRow(Table):
     missed: Mapped[int] = mapped_column(Integer)
     asked: Mapped[bool]
     sending_at: Mapped[datetime | None]
+    searched_to: Mapped[str | None]
     covered_to: Mapped[datetime | None]
     ts: Mapped[str | None]
 

@@ -1,10 +1,8 @@
-"""The database's clock, which tells when digests are due and when leases end."""
+"""The database's clock, which tells when digests are due."""
 
 import time
 from datetime import UTC, datetime, timedelta
 
-LEASE = timedelta(seconds=90)
-"""How long a process holds a run that it doesn't hear of; each tick renews it."""
 JUMP = timedelta(minutes=1)
 """How far the clock may fall behind before due times are looked at anew."""
 
@@ -25,7 +23,3 @@ class Clock:
         """The time by the database's clock."""
         then, at = self._told or (datetime.now(UTC), time.monotonic())
         return then + timedelta(seconds=time.monotonic() - at)
-
-    def lease(self) -> datetime:
-        """When a lease ends that is taken now."""
-        return self.now() + LEASE

@@ -20,28 +20,23 @@ from bot.service.models import Issue
 from bot.store.digest_runs import Run, RunState
 from bot.store.digests import Covered, Digest, Pause
 from bot.store.store import Store
+from bot.timings import Timings
 from bot.usecases import digest_periods as periods
 from bot.usecases.accounts import Accounts
 from bot.usecases.digest_clock import Clock
 from bot.usecases.digest_posts import (
     Absent,
-    Delayed,
     Hidden,
     Outcome,
     Posted,
     Poster,
     Refused,
     Standing,
+    Unfinished,
     Unsure,
 )
 from bot.usecases.digest_reading import OVERLAP, Opened, read
 
-LONGEST_POST = 35.0
-"""Seconds that a post may be under way, with the wait that Slack may ask for."""
-SLOWEST_STEP = 20.0
-"""Seconds after which a post that was announced in the database is not begun any more."""
-LOOK_AFTER = timedelta(seconds=10)
-"""How soon a message whose outcome is unknown is looked up."""
 FIRST_PAUSE, LONGEST_PAUSE = 15.0, 900.0
 """Seconds until what failed is tried again: twice as long each time."""
 AT_FIRST = 3
@@ -77,6 +72,7 @@ class Delivery:
         on_finished: OnFinished,
         clock: Clock,
         since: Mapping[Key, float],
+        timings: Timings,
     ) -> None:
         self._client = client
         self._store = store
@@ -85,7 +81,12 @@ class Delivery:
         self._on_finished = on_finished
         self._clock = clock
         self._since = since
+        self._timings = timings
         self._readers = asyncio.Semaphore(READERS)
+
+    def lease(self) -> datetime:
+        """Until when a message that is announced now may be on its way, by the database's clock."""
+        return self._clock.now() + timedelta(seconds=self._timings.longest_post)
 
     async def ready(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The runs that are to be posted; the others are ended or put off."""
@@ -103,13 +104,13 @@ class Delivery:
     async def _looked_up(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The runs that are to be posted, after each that may have been is looked up."""
         sending = [run for run in runs if run.state is RunState.SENDING]
-        if any(run.dead for run in sending):  # who held one may not be dead, and its post still under way
-            await asyncio.sleep(LONGEST_POST)
         posted = {key(run) for run in sending if not await self._absent(run)}
         return [run for run in runs if key(run) not in posted]
 
     async def _absent(self, run: Run) -> bool:
-        found = await self._poster.find(run.digest, run.due_at, run.sending_at or run.due_at)
+        sending_at = run.sending_at or run.due_at
+        within = (sending_at, sending_at + timedelta(seconds=self._timings.longest_post))
+        found = await self._poster.find(run.digest, run.due_at, within, run.searched_to)
         log.info("looked up", action="digest.looked_up", digest=run.digest.id, found=type(found).__name__)
         match found:
             case Posted(ts):
@@ -120,8 +121,8 @@ class Delivery:
             case Hidden():
                 await self._finish(run, RunState.UNKNOWN)
                 await self._store.digests.notify(run.digest, "unsure")
-            case Delayed(seconds):
-                await self.later(run, seconds)
+            case Unfinished(seconds, searched_to):
+                await self.later(run, seconds, searched_to)
         return False
 
     async def _standing(self, runs: Sequence[Run]) -> Sequence[Run]:
@@ -211,7 +212,7 @@ class Delivery:
                     await self._stop([run], why)
                     return RunState.DROPPED
                 case Unsure():
-                    await self.later(run, LOOK_AFTER.total_seconds())
+                    await self.later(run, self._timings.look_up_after)
                     return None
                 case None:
                     await self._store.digest_runs.drop(run)
@@ -227,13 +228,21 @@ class Delivery:
         now, began = self._clock.now(), time.monotonic()
         post = self._poster.prepared(periods.edition(run, issues, now))
         begun = await self._store.digest_runs.begin_sending(
-            run, covered, covered_to=covered_to, now=now, lease_until=self._clock.lease()
+            run,
+            covered,
+            covered_to=covered_to,
+            sending_at=self._poster.slack_time() or now,
+            lease_until=self.lease(),
         )
         if not begun:
             return None
-        if time.monotonic() - began > SLOWEST_STEP:  # it stood still, and its lease may have ended
-            return Delayed(0)
-        return await post()
+        # Another process may look for the message once the lease has ended: by then the post is over.
+        longest = self._timings.longest_post
+        try:
+            async with asyncio.timeout_at(began + longest):
+                return await post(began + longest / 2)
+        except TimeoutError:
+            return Unsure()
 
     async def _folded(self, run: Run) -> Run:
         """The run, standing for the due times too that passed while it could not be posted."""
@@ -280,14 +289,14 @@ class Delivery:
         log.info("digest", action="digest.run", outcome=state.value, late_s=late_s, **about)
         self._on_finished(state, late)
 
-    async def later(self, run: Run, seconds: float | None = None) -> None:
+    async def later(self, run: Run, seconds: float | None = None, searched_to: str | None = None) -> None:
         """Put a run off: for so many seconds at first, longer each time."""
         growing = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(run.attempts, 10))
         patient = seconds is None or run.attempts > AT_FIRST
         wait = min(LONGEST_PAUSE, max(growing if patient else 0, seconds or 0))
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "attempts": run.attempts}
         log.info("digest put off", action="digest.put_off", seconds=round(wait), **about)
-        await self._store.digest_runs.later(run, self._clock.now() + timedelta(seconds=wait))
+        await self._store.digest_runs.later(run, self._clock.now() + timedelta(seconds=wait), searched_to)
         if run.attempts == TOLD_AFTER:
             await self._store.digests.notify(run.digest, "delayed")
 

@@ -1,7 +1,9 @@
-"""Telling owners and channels what became of their digests: once, and later where it can't be said now."""
+"""Tells owners and channels what became of their digests.
 
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+A notice is cleared after it was sent, so that a crash loses none; a crash right after sending repeats it.
+"""
+
+from collections.abc import Sequence
 
 import structlog
 
@@ -29,16 +31,16 @@ class News:
     async def _owners(self) -> bool:
         while (news := await self._kept.owner_to_tell()) is not None:
             digests, notice = news
-            later = partial(self._kept.tell_owner_later, digests, notice)
-            if digests and not await _said(self._poster.tell_owner(digests, notice), later):
+            if digests and not await self._poster.tell_owner(digests, notice):
                 return False
+            await self._kept.owner_told(digests, notice)
         return True
 
     async def _channels(self) -> None:
         while digests := await self._kept.channel_to_tell():
-            later = partial(self._kept.tell_channel_later, digests)
-            if not await _said(self._to_channel(digests), later):
+            if not await self._to_channel(digests):
                 return
+            await self._kept.channel_told(digests)
 
     async def _to_channel(self, digests: Sequence[Digest]) -> bool:
         owner, channel_id = digests[0].owner, digests[0].channel_id
@@ -46,15 +48,3 @@ class News:
         if standing is Standing.OPEN:
             return await self._poster.tell_channel(digests)
         return standing is not Standing.UNKNOWN  # nobody is left to be told, or people who must not be
-
-
-async def _said(say: Awaitable[bool], otherwise: Callable[[], Awaitable[None]]) -> bool:
-    """Whether it was said; `otherwise` is done where it wasn't."""
-    try:
-        said = await say
-    except BaseException:
-        await otherwise()
-        raise
-    if not said:
-        await otherwise()
-    return said

@@ -68,6 +68,14 @@ class Unsure:
     """It may have been posted, or not."""
 
 
+@dataclass(frozen=True)
+class Unfinished:
+    """The search can go on after so many seconds, at messages before `searched_to`, Slack's `ts`."""
+
+    seconds: float
+    searched_to: str | None = None
+
+
 class Absent:
     """It was looked up and isn't there."""
 
@@ -77,7 +85,7 @@ class Hidden:
 
 
 Outcome = Posted | Refused | Delayed | Unsure
-Found = Posted | Absent | Hidden | Delayed
+Found = Posted | Absent | Hidden | Unfinished
 
 
 class Poster(Protocol):
@@ -89,11 +97,22 @@ class Poster(Protocol):
     def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
         """Waits until a message may go to the digest's channel, in order of due times."""
 
-    def prepared(self, edition: Edition) -> Callable[[], Awaitable[Outcome]]:
-        """The message, made; calling it posts once: never again by itself once it may have been posted."""
+    def prepared(self, edition: Edition) -> Callable[[float], Awaitable[Outcome]]:
+        """The message, made; calling it posts once: never again by itself once it may have been posted.
 
-    async def find(self, digest: Digest, due_at: datetime, since: datetime) -> Found:
-        """Looks for the message that was posted for that due time; Delayed where that can't be said yet."""
+        It takes the latest moment, on the monotonic clock, at which the request may begin; Delayed after it.
+        """
+
+    def slack_time(self) -> datetime | None:
+        """The time by Slack's clock, which dates messages; None until Slack has told it."""
+
+    async def find(
+        self, digest: Digest, due_at: datetime, within: tuple[datetime, datetime], searched_to: str | None
+    ) -> Found:
+        """Searches the channel for the message of that due time, which was posted at one of those moments.
+
+        `searched_to` is where an unfinished search goes on.
+        """
 
     async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
         """Tells their owner, in one message, what became of these; False when that has to be tried again."""

@@ -1,7 +1,7 @@
 """Running digests: each due time once, whoever dies when, and each new issue in one message.
 
-A due time is claimed in the database by one process, with a lease. The owner's due digests are read together
-and posted by `digest_delivery`.
+A due time is claimed in the database by one process. The owner's due digests are read together and posted by
+`digest_delivery`.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from bot.service.client import Client
 from bot.store.digest_runs import Claim, Run, RunState
 from bot.store.digests import Digest, Pause
 from bot.store.store import Store
+from bot.timings import DEFAULT, Timings
 from bot.usecases import digest_periods as periods
 from bot.usecases.accounts import Accounts
 from bot.usecases.digest_clock import Clock
@@ -47,9 +48,9 @@ class DigestRuns:
         *,
         poster: Poster,
         on_finished: OnFinished,
+        timings: Timings = DEFAULT,
     ) -> None:
         self._store = store
-        self._holder = secrets.token_hex(8)
         self._clock = Clock()
         self._at_hand: dict[Key, float] = {}  # since when
         self._delivery = Delivery(
@@ -60,6 +61,7 @@ class DigestRuns:
             on_finished=on_finished,
             clock=self._clock,
             since=self._at_hand,
+            timings=timings,
         )
         self._tasks: set[asyncio.Task[Any]] = set()
         self._news = News(store.digests, poster)
@@ -75,13 +77,10 @@ class DigestRuns:
             await self._realign(now)
             self._aligned = True
         self._tell_soon()
-        if self._at_hand:
-            held = {digest for digest, _ in self._at_hand}
-            await self._store.digest_runs.renew(self._holder, held, self._clock.lease())
-        left = await self._store.digest_runs.expired(now, AT_HAND)
-        left = tuple(run for run in left if key(run) not in self._at_hand)
-        for runs in grouped(left, lambda run: run.digest.owner).values():
-            self._begin(await self._store.digest_runs.take(runs, self._holder, now, self._clock.lease()))
+        held = {digest for digest, _ in self._at_hand}
+        abandoned = await self._store.digest_runs.abandoned(now, AT_HAND, besides=held)
+        for runs in grouped(abandoned, lambda run: run.digest.owner).values():
+            self._begin(await self._store.digest_runs.take(runs, now, self._delivery.lease()))
         while len(self._at_hand) < AT_HAND:
             digests = await self._store.digest_runs.due(now, OF_ONE_OWNER)
             if not digests or not await self._claim(digests, now):
@@ -95,7 +94,7 @@ class DigestRuns:
             log.warning("no due times", action="digest.no_times", digests=sorted(unreadable))
             await self._store.digests.stop(digests[0].owner, unreadable, Pause.SCHEDULE)
         claims = [periods.claim(digest, now) for digest in readable]
-        runs = await self._store.digest_runs.claim(claims, self._holder, self._clock.lease())
+        runs = await self._store.digest_runs.claim(claims, self._delivery.lease())
         self._begin(runs)
         return bool(runs or unreadable)
 
@@ -120,7 +119,7 @@ class DigestRuns:
         if self._clock.set(now):
             self._aligned = False
         claim = Claim(digest=digest, due_at=now, missed=0, next_due=None)
-        claimed = await self._store.digest_runs.claim([claim], self._holder, self._clock.lease())
+        claimed = await self._store.digest_runs.claim([claim], self._delivery.lease())
         if not claimed:
             return None
         return await self._go(self._asked(claimed[0]))
@@ -138,7 +137,7 @@ class DigestRuns:
         for task in (left := set(self._tasks)):
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
-        await self._store.digest_runs.release(self._holder, self._clock.now())
+        await self._store.digest_runs.release(self._clock.now())
 
     def _go(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
@@ -180,7 +179,7 @@ class DigestRuns:
             return await work
         except Exception:
             log.exception("digest failed", action="digest.failed", digest=run.digest.id)
-            with suppress(Exception):  # its lease ends by itself
+            with suppress(Exception):  # this process takes it up again once its lease has ended
                 await self._delivery.later(run)
             return None
         finally:

@@ -19,11 +19,13 @@ from bot.usecases.digest_periods import counted, ends_around
 from bot.usecases.digest_reading import filters_of, since
 from bot.usecases.naming import pick
 from bot.usecases.projects import Channel, Projects
-from bot.usecases.schedules import Schedule, next_times, parse
+from bot.usecases.schedules import Schedule, next_times, parse, shortest_gap
 
 SHOWN_TIMES = 3
 AT_ONCE = timedelta(seconds=10)
 """How long adding a digest keeps others from adding the same one."""
+SHORTEST_GAP = timedelta(minutes=15)
+MOST_IN_A_CHANNEL, MOST_OF_A_PERSON = 20, 50
 MOST_COUNTED = 2000
 """A chart that would need more issues than this to be read begins empty."""
 
@@ -67,6 +69,13 @@ class Digests:
         """A new digest of the channel, of what is opened from now on. Raises UserError, NotLinked and
         ServiceError; UserError too for one that the channel has already.
         """
+        _check_gap(wanted.schedule)
+        if len(await self.listed(channel)) >= MOST_IN_A_CHANNEL:
+            raise UserError(
+                f"This channel has {MOST_IN_A_CHANNEL} digests, which is the limit. "
+                "Remove one first: `/digest` lists them."
+            )
+        await self._check_count(owner)
         now = await self._store.digest_runs.now()
         async with self._accounts.reading(owner) as session:
             project = await self._projects.chosen(session, wanted.project, channel)
@@ -102,6 +111,7 @@ class Digests:
         """Set a digest's schedule and filters anew; its project stays. Raises UserError, NotLinked and
         ServiceError.
         """
+        _check_gap(wanted.schedule)
         digest = await self.one(asker, channel, digest_id)
         now = await self._store.digest_runs.now()
         async with self._accounts.reading(asker) as session:
@@ -181,6 +191,8 @@ class Digests:
     async def take_over(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Planned:
         """Make the person the owner, whose key the digest runs with from now on. Raises what `one` raises."""
         digest = await self.one(asker, channel, digest_id)
+        if digest.owner != asker:
+            await self._check_count(asker)
         async with self._accounts.reading(asker) as session:
             project = await self._seen(session, digest)
         times = self.times(digest, await self._store.digest_runs.now())
@@ -225,6 +237,13 @@ class Digests:
     def times(self, digest: Digest, after: datetime) -> tuple[datetime, ...]:
         """When a digest comes next, were it active."""
         return _times(parse(digest.plan.schedule), digest.plan.zone, after)
+
+    async def _check_count(self, owner: Owner) -> None:
+        if len(await self.of_owner(owner)) >= MOST_OF_A_PERSON:
+            raise UserError(
+                f"You own {MOST_OF_A_PERSON} digests, which is the limit. "
+                "Remove one first: `/digest` lists the ones in a channel."
+            )
 
     async def _again(self, digest: Digest) -> Digest:
         return await self._store.digests.get(digest.owner.team_id, digest.id) or digest
@@ -310,6 +329,13 @@ class Digests:
         rows = [row async for row in self._client.iter_issues(session.key, filters)]
         opened = [row.created_on for row in rows if row.created_on and not row.is_private]
         return counted(ends, (), opened, since=ends[0])
+
+
+def _check_gap(schedule: Schedule) -> None:
+    if shortest_gap(schedule) < SHORTEST_GAP:
+        raise UserError(
+            "A digest can be posted every 15 minutes at most. Choose a slower schedule, such as `hourly`."
+        )
 
 
 def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ...]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from functools import cache
-from itertools import dropwhile, islice, takewhile
+from itertools import dropwhile, islice, pairwise, takewhile
 from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
@@ -44,6 +44,8 @@ _SET_BACK = timedelta(hours=3)
 """No clock is set back further than this."""
 _FAR = timedelta(days=50 * 366)
 """What isn't due for so long never is: it bounds the search, as cronsim bounds each of its steps."""
+_TIMES_COMPARED = 100
+"""More than a day of a schedule that comes every quarter of an hour."""
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _OF_A_MACHINE = frozenset({"localtime", "Factory"})
 _NEAR = 3
@@ -106,6 +108,12 @@ def previous_times(schedule: Schedule, zone: str, before: datetime, count: int) 
     """The last `count` due times before `before`, in UTC, the oldest first; fewer as in `next_times`."""
     found = dropwhile(lambda due: due >= before, _around(schedule, zone, before, ahead=False))
     return tuple(islice(found, count))[::-1]
+
+
+def shortest_gap(schedule: Schedule) -> timedelta:
+    """The shortest time between two of its due times, as far as there is no summer time."""
+    times = next_times(schedule, "UTC", _LONG_AGO, _TIMES_COMPARED)
+    return min((later - earlier for earlier, later in pairwise(times)), default=_FAR)
 
 
 def zone_named(text: str) -> str:

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
@@ -15,11 +15,15 @@ from bot.sandbox.demo import demo_data
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.delivery import Answer
-from bot.slack import abandoned
-from bot.store import unfinished
-from tests.journeys.office import Office
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.store.unfinished import Asked
+from bot.store.vault import Vault
+from bot.timings import Timings
+from tests.journeys.office import TEAM, Office
 from tests.journeys.person import Person
 from tests.journeys.reading import text_of, until
+from tests.journeys.slackwire import SlackWire
 from tests.journeys.wire import Wire
 from tests.ports import free_port
 
@@ -95,12 +99,14 @@ async def wire(service: Tracker) -> AsyncIterator[Wire]:
 
 
 @pytest.fixture
-async def pair(
-    wire: Wire, tmp_path: Path, url_of_postgresql: str, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Pair]:
-    monkeypatch.setattr(unfinished, "UNHEARD", timedelta(seconds=4))
-    monkeypatch.setattr(abandoned, "SECONDS", 0.2)
-    office = Office(tmp_path, transport="http", service_url=wire.url, database_url=url_of_postgresql)
+async def pair(wire: Wire, tmp_path: Path, url_of_postgresql: str) -> AsyncIterator[Pair]:
+    office = Office(
+        tmp_path,
+        transport="http",
+        service_url=wire.url,
+        database_url=url_of_postgresql,
+        timings=Timings(interval=0.2, heartbeat_timeout=4),
+    )
     await office.open()
     await office.link(ANA.slack_id, ANA.api_key)
     pair = Pair(office)
@@ -178,3 +184,27 @@ async def test_whoever_waits_for_a_killed_replica_is_told_so_by_another_one_once
     assert SUBJECT in json.dumps(again)
     [told] = await cut_off()
     assert command in told
+
+
+async def test_replica_stays_alive_while_slack_is_slow(tmp_path: Path) -> None:
+    timings, wire = Timings(interval=0.3, heartbeat_timeout=3), SlackWire()
+    office = Office(tmp_path, slack_wire=wire, timings=timings)
+    await office.open()
+    vault = Vault(office.bot.settings.encryption_keys)
+    dead, other = (Store(office.bot.database, vault, timings=timings) for _ in range(2))
+    asked = {"command": "/issue", "user_id": ANA.slack_id, "team_id": TEAM, "channel_id": "C0GENERAL01"}
+    wire.lasting = {"chat.postEphemeral": "slow:9"}
+    await dead.deliveries.claim("1", Asked(Owner(None, TEAM, ANA.slack_id), (None, TEAM), asked))
+    taken = {}
+
+    async def told() -> bool:
+        await other.processes.beat()
+        if wire.called("chat.postEphemeral"):
+            taken.update(await other.unfinished.take_abandoned())
+        told = [text_of(message) for message in await Person(office, ANA.slack_id).messages()]
+        return any("I was stopped in the middle of this" in text for text in told)
+
+    await until(told, 30)
+    await office.close()
+
+    assert taken == {}

@@ -1,18 +1,14 @@
-"""The bot as `issuebot run`, with waits so short that a test sees what happens after them."""
+"""The bot as `issuebot run`, with timings so short that a test sees what happens after a crash."""
 
-from datetime import timedelta
+import asyncio
+import sys
 
-from bot import scheduler
-from bot.cli import main
-from bot.slack import abandoned
-from bot.store import unfinished
-from bot.usecases import digest_clock, digest_delivery
+from bot import app, config, telemetry
+from bot.timings import Timings
+
+TIMINGS = Timings(interval=1, heartbeat_timeout=6, longest_post=4, look_up_after=1)
 
 if __name__ == "__main__":
-    digest_clock.LEASE = timedelta(seconds=3)
-    digest_delivery.LONGEST_POST = 1.0
-    digest_delivery.LOOK_AFTER = timedelta(seconds=1)
-    scheduler.SECONDS = 1
-    unfinished.UNHEARD = timedelta(seconds=6)
-    abandoned.SECONDS = 1
-    main()
+    settings = config.load()
+    telemetry.configure(settings.log_format, settings.log_level, settings.secrets)
+    sys.exit(asyncio.run(app.run(settings, TIMINGS)))

@@ -18,6 +18,7 @@ from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
 from bot.store.owner import Owner
 from bot.store.vault import Vault
+from bot.timings import DEFAULT, Timings
 from tests.journeys.reading import LOOK_EVERY
 from tests.journeys.slackwire import SlackWire
 from tests.ports import free_port
@@ -42,6 +43,7 @@ class Office:
     issue_updates: bool = True
     roles: bool = False
     database_url: str | None = None
+    timings: Timings = DEFAULT
     slack_wire: SlackWire | None = None
     """What the bot reaches Slack over, if its calls are to fail; started and stopped with the office."""
     tracker: Tracker = field(init=False)
@@ -83,7 +85,8 @@ class Office:
                 encryption_keys=(Vault.generate_key(),),
                 host="127.0.0.1",
                 port=port,
-            )
+            ),
+            self.timings,
         )
         await self.bot.start()
         self.http = aiohttp.ClientSession(headers={"X-Sandbox": "1"})

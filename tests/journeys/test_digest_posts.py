@@ -10,11 +10,12 @@ import pytest
 
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
+from bot.sandbox.workspace.model import Message
 from bot.slack import digest_posts, pacing, webclient
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
+from bot.timings import DEFAULT
 from bot.usecases import digest_runs
-from bot.usecases.digest_delivery import LOOK_AFTER
 from bot.usecases.digests import Wanted
 from bot.usecases.projects import Channel
 from bot.usecases.schedules import parse
@@ -25,6 +26,7 @@ from tests.journeys.slackwire import SlackWire
 from tests.people import KEYS
 
 HOUR = timedelta(hours=1)
+LATER = timedelta(seconds=DEFAULT.look_up_after * 2)
 ANA = Owner(None, TEAM, "U0ANA0001")
 POST = "chat.postMessage"
 
@@ -117,8 +119,37 @@ async def test_a_post_that_never_arrived_is_posted_after_the_look(digests: Diges
     digests.report()
     digests.wire.faults = [(POST, fault)]
     await digests.tick()
-    await digests.tick(LOOK_AFTER * 2)
+    await digests.tick(LATER)
     assert len(await digests.posts()) == 1
+
+
+async def test_search_for_a_post_goes_on_where_slack_stopped_it(digests: Digests) -> None:
+    state = digests.office.workspace.state
+    state.history_page = 15
+    await digests.add()
+    digests.report()
+    for minutes in range(3, 63):
+        chat(digests, f"{datetime.now(UTC).timestamp() - 60 * minutes:.6f}")
+    history = "conversations.history"
+    digests.wire.faults = [(POST, "lose the answer"), (history, "slow:0"), (history, "429:60")]
+    await digests.tick()
+    for _ in range(20):
+        chat(digests, state.new_ts())
+    for _ in range(4):
+        await digests.tick(timedelta(minutes=2))
+    asked = [call.arguments for call in digests.wire.called(history)]
+    assert len(await digests.posts()) == 1
+    assert len(asked) == 3
+    assert asked[1]["latest"] == asked[2]["latest"] < asked[0]["latest"]
+    assert float(asked[0]["latest"]) - float(asked[0]["oldest"]) < 60
+
+
+def chat(digests: Digests, ts: str) -> None:
+    """Somebody says something in the channel of the digest."""
+    channel = digests.office.channel_id("general")
+    messages = digests.office.workspace.state.messages[channel]
+    messages.append(Message(ts, channel, "U0BEN0001", "Lunch?"))
+    messages.sort(key=lambda message: float(message.ts))
 
 
 async def test_who_asks_for_a_digest_hears_at_once_that_slack_has_it_wait_and_it_comes_once(
@@ -144,8 +175,8 @@ async def test_what_cant_be_looked_up_is_not_repeated_and_the_owner_is_told(dige
     digests.report()
     digests.wire.faults = [(POST, "lose the answer"), ("conversations.history", "refuse:missing_scope")]
     await digests.tick()
-    await digests.tick(LOOK_AFTER * 2)
-    await digests.tick(LOOK_AFTER * 2)
+    await digests.tick(LATER)
+    await digests.tick(LATER)
     assert len(await digests.posts()) == 1
     (told,) = await digests.told()
     assert "can't look up whether it stands there" in told

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 
 import pytest
 from pydantic import SecretStr
@@ -12,21 +11,16 @@ from sqlalchemy import text
 
 from bot.slack import finished
 from bot.slack.finished import Finished
-from bot.store import unfinished
 from bot.store.engine import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.unfinished import Asked
 from bot.store.vault import Vault
+from bot.timings import Timings
 from tests.journeys.reading import until
 
 KEY = Vault.generate_key()
-
-
-@pytest.fixture(autouse=True)
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    # SQLite's clock has whole seconds.
-    monkeypatch.setattr(unfinished, "UNHEARD", timedelta(seconds=3))
+HASTY = Timings(heartbeat_timeout=3)  # SQLite's clock has whole seconds
 
 
 @pytest.fixture
@@ -37,13 +31,13 @@ def asked(ana: Owner) -> Asked:
 @asynccontextmanager
 async def process(database: Database, key: SecretStr = KEY) -> AsyncIterator[Store]:
     """A process that says again and again that it lives, until it dies."""
-    store = Store(database, Vault([key]))
-    await store.unfinished.live()
+    store = Store(database, Vault([key]), timings=HASTY)
+    await store.processes.beat()
 
     async def live() -> None:
         while True:
             await asyncio.sleep(0.3)
-            await store.unfinished.live()
+            await store.processes.beat()
 
     living = asyncio.create_task(live())
     yield store
@@ -56,6 +50,7 @@ async def given_up(*stores: Store, seconds: float = 20) -> list[dict[str, Asked 
     taken: list[dict[str, Asked | None]] = [{} for _ in stores]
     ends, more = time.monotonic() + seconds, 3
     while more and time.monotonic() < ends:
+        await asyncio.gather(*(store.processes.beat() for store in stores))
         found = await asyncio.gather(*(store.unfinished.take_abandoned() for store in stores))
         for mine, new in zip(taken, found, strict=True):
             mine.update(new)
@@ -87,14 +82,16 @@ async def test_what_a_dead_process_had_at_hand_is_taken_by_one_other_and_again_i
 async def test_nobody_is_held_to_be_dead_because_the_database_was_away(
     database: Database, asked: Asked
 ) -> None:
-    lives, looks = Store(database, Vault([KEY])), Store(database, Vault([KEY]))
+    lives, looks = (Store(database, Vault([KEY]), timings=HASTY) for _ in range(2))
     for store in (lives, looks):
-        await store.unfinished.live()
+        await store.processes.beat()
     assert await lives.deliveries.claim("1", asked)
     await asyncio.sleep(4)
 
     assert await looks.unfinished.take_abandoned() == {}
-    await lives.unfinished.live()
+    await looks.processes.beat()
+    assert await looks.unfinished.take_abandoned() == {}
+    await lives.processes.beat()
     assert await looks.unfinished.take_abandoned() == {}
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import SecretStr
+from sqlalchemy import bindparam, select
 
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue, Project, User, free_id, put
@@ -19,8 +20,12 @@ from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from bot.store.digest_runs import Run, RunState
 from bot.store.digests import Digest, Notice, Pause
+from bot.store.engine import Database
 from bot.store.owner import Owner
+from bot.store.processes import Processes
 from bot.store.store import Store
+from bot.store.tables import UtcDateTime
+from bot.store.vault import Vault
 from bot.usecases.accounts import Accounts
 from bot.usecases.catalog import Catalogs
 from bot.usecases.digest_posts import (
@@ -42,6 +47,7 @@ from bot.usecases.schedules import parse
 
 TEAM = "T1"
 SHOP, VAULT = 1, 2
+HEARTBEAT = timedelta(seconds=8)
 START = datetime(2026, 3, 10, 8, 30, tzinfo=UTC)
 Fault = Literal["lose the request", "lose the answer", "refuse", "delay"]
 
@@ -86,8 +92,11 @@ class Board:
         await asyncio.sleep(0)
         yield
 
-    def prepared(self, edition: Edition) -> Callable[[], Awaitable[Outcome]]:
-        return lambda: self.post(edition)
+    def prepared(self, edition: Edition) -> Callable[[float], Awaitable[Outcome]]:
+        return lambda _latest: self.post(edition)
+
+    def slack_time(self) -> datetime | None:
+        return None
 
     async def post(self, edition: Edition) -> Outcome:
         fault = self.faults.pop(0) if self.faults else None
@@ -111,7 +120,7 @@ class Board:
         self.posts.append(post)
         return Unsure() if fault == "lose the answer" else Posted(post.ts)
 
-    async def find(self, digest: Digest, due_at: datetime, _since: datetime) -> Found:
+    async def find(self, digest: Digest, due_at: datetime, *_: object) -> Found:
         if self.hidden:
             run = Run(digest=digest, due_at=due_at, state=RunState.SENDING, holder="")
             self.unsure[digest.id] |= {one.issue_id for one in await self.store.digest_runs.sent(run)}
@@ -151,17 +160,15 @@ class Process:
 
     def __init__(self, newsroom: "Newsroom") -> None:
         self.left: int | None = None
+        self.dies: tuple[Literal["before", "after"], str] | None = None
         self.stalls_at: int | str | None = None
         self.stands_still = asyncio.Event()
         self.go_on = asyncio.Event()
         self.dead = False
         self.fails: list[tuple[str, int]] = []
         """Steps of the database that fail, once each: by name and digest."""
-        store = Store.__new__(Store)
-        vars(store).update(vars(newsroom.store))
-        vars(store).update(
-            digest_runs=Steps(newsroom.store.digest_runs, self), digests=Steps(newsroom.store.digests, self)
-        )
+        store = newsroom.new_store()
+        vars(store).update(digest_runs=Steps(store.digest_runs, self), digests=Steps(store.digests, self))
         self.engine: DigestRuns = newsroom.engine(store, Steps(newsroom.board, self))
 
     def die_after(self, steps: int) -> None:
@@ -170,10 +177,16 @@ class Process:
     async def step(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         if name == self.stalls_at or (isinstance(self.stalls_at, int) and name != "post"):
             await self._stall()
+        if self.dies == ("before", name):
+            self.dead = True
         if self.dead:
             raise Died
         if self.left is None:
-            return await work()
+            done = await work()
+            if self.dies == ("after", name):
+                self.dead = True
+                raise Died
+            return done
         self.left -= 1
         if self.left == 0:
             self.dead = True
@@ -203,10 +216,10 @@ class Steps:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._of, name)
-        if name == "turn":
+        if name in {"turn", "slack_time"}:
             return method
         if name == "prepared":
-            return lambda edition: lambda: self._process.step("post", method(edition))
+            return lambda edition: lambda latest: self._process.step("post", lambda: method(edition)(latest))
 
         async def step(*given: Any, **named: Any) -> Any:
             about = (name, given[0].digest.id) if given and isinstance(given[0], Run) else None
@@ -221,12 +234,15 @@ class Steps:
 class Newsroom:
     """A service with two people and two projects; `now` is everybody's clock, moved by hand."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._vault = Vault([Vault.generate_key()])
+        self._processes: dict[DigestRuns, Processes] = {}
         self.now = START
+        self.store = self.new_store()
         self.service_is_ahead = timedelta(0)
         self.requests: Counter[str] = Counter()
-        self.board = Board(store)
+        self.board = Board(self.store)
         self.tracker = Tracker(clock=lambda: self.now + self.service_is_ahead)
         self.ana, self.ben = Owner(None, TEAM, "U0ANA"), Owner(None, TEAM, "U0BEN")
         self.finished: list[RunState] = []
@@ -262,13 +278,21 @@ class Newsroom:
 
     def engine(self, store: Store | None = None, board: Any = None) -> DigestRuns:
         """Another process's engine."""
-        return DigestRuns(
+        store = store or self.new_store()
+        engine = DigestRuns(
             self.client,
-            store or self.store,
+            store,
             self.accounts,
             poster=board or self.board,
             on_finished=lambda state, _late: self.finished.append(state),
         )
+        self._processes[engine] = store.processes
+        return engine
+
+    def new_store(self) -> Store:
+        """Another process's store."""
+        clock = select(bindparam("now", callable_=lambda: self.now, type_=UtcDateTime()))
+        return Store(self._database, self._vault, clock=clock)
 
     async def add(
         self, channel: str = "C1", schedule: str = "hourly", *, owner: Owner | None = None, **wanted: Any
@@ -317,10 +341,21 @@ class Newsroom:
         self._unseen.clear()
 
     async def tick(self, engine: DigestRuns, *, after: timedelta = timedelta(0)) -> None:
-        """Time passes, then the engine's clock ticks and its work is done."""
+        """Time passes, then the engine sends some heartbeats, its clock ticks, and its work is done."""
         self.now += after
+        for _ in range(4):
+            self.now += HEARTBEAT
+            await self._processes[engine].beat()
         await engine.run_due(self.now)
         await engine.idle()
+
+    async def goes_on(self, engine: DigestRuns, seconds: int) -> None:
+        """The engine's process does what it does in production, every five seconds."""
+        for _ in range(seconds // 5):
+            self.now += timedelta(seconds=5)
+            await self._processes[engine].beat()
+            await engine.run_due(self.now)
+            await engine.idle()
 
     async def works(self, process: Process) -> None:
         """A process ticks, and works until it is done or dies."""

@@ -21,19 +21,14 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from bot.store.digest_runs import DigestRuns as KeptRuns
 from bot.store.digests import Pause
 from bot.store.engine import Database
-from bot.store.store import Store
-from bot.store.vault import Vault
-from bot.usecases import digest_delivery
-from bot.usecases.digest_clock import LEASE
+from bot.timings import DEFAULT
 from bot.usecases.digest_reading import OVERLAP
 from tests.usecases.newsroom import SHOP, VAULT, Board, Died, Fault, Newsroom, Process
 
 T = TypeVar("T")
 EXAMPLES = int(os.environ.get("ISSUEBOT_DIGEST_EXAMPLES", "8"))
-KEY = Vault.generate_key()
 FAULTS = st.sampled_from(("lose the request", "lose the answer", "refuse", "delay"))
 STEPS = st.integers(1, 40)
 
@@ -42,7 +37,6 @@ class Machine(RuleBasedStateMachine):
     """Two processes, a database, a service and a board; what happens to them is drawn."""
 
     database: ClassVar[Callable[[], Awaitable[Database]]]
-    patch: ClassVar[pytest.MonkeyPatch]
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,14 +49,8 @@ class Machine(RuleBasedStateMachine):
 
     async def _open(self) -> None:
         self.base = await type(self).database()
-        self.newsroom = Newsroom(Store(self.base, Vault([KEY])))
+        self.newsroom = Newsroom(self.base)
         await self.newsroom.open()
-
-        async def now(_: KeptRuns) -> object:
-            return self.newsroom.now
-
-        self.patch.setattr(KeptRuns, "now", now)
-        self.patch.setattr(digest_delivery, "LONGEST_POST", 0)
         self.board: Board = self.newsroom.board
         self.processes = [Process(self.newsroom), Process(self.newsroom)]
         self.expected: dict[int, set[int]] = {}
@@ -136,7 +124,7 @@ class Machine(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1), steps=STEPS, lease_ends=st.booleans())
     def a_process_stalls_while_the_other_goes_on(self, *, which: int, steps: int, lease_ends: bool) -> None:
         slow, other = self.processes[which], self.processes[1 - which]
-        after = LEASE * 1.5 if lease_ends else timedelta(0)
+        after = timedelta(seconds=DEFAULT.longest_post) * 1.5 if lease_ends else timedelta(0)
         self.run(self.newsroom.stalls(slow, steps, lambda: self.newsroom.tick(other.engine, after=after)))
 
     @rule(digest=st.integers(1, 3))
@@ -194,7 +182,7 @@ class Machine(RuleBasedStateMachine):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
 def test_no_due_time_comes_twice_and_no_issue_is_missed_or_repeated(
-    dialect: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dialect: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     if dialect == "sqlite":
         template = tmp_path / "template.db"
@@ -212,11 +200,11 @@ def test_no_due_time_comes_twice_and_no_issue_is_missed_or_repeated(
 
         async def database() -> Database:
             connection = await asyncpg.connect(url)
-            await connection.execute("truncate digests, links restart identity cascade")
+            await connection.execute("truncate digests, links, processes restart identity cascade")
             await connection.close()
             return Database(url)
 
-    machine = type("DigestMachine", (Machine,), {"database": staticmethod(database), "patch": monkeypatch})
+    machine = type("DigestMachine", (Machine,), {"database": staticmethod(database)})
     run_state_machine_as_test(
         machine,
         settings=settings(

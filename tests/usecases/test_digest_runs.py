@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Literal
 
 import pytest
 
@@ -10,13 +11,13 @@ from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import ARCHIVED_PROJECT, CLOSED_PROJECT
 from bot.store.digest_runs import RunState
 from bot.store.digests import Pause
-from bot.usecases.digest_clock import LEASE
-from bot.usecases.digest_delivery import LOOK_AFTER
+from bot.timings import DEFAULT
 from bot.usecases.digest_posts import Standing
 from tests.usecases.newsroom import SHOP, VAULT, Fault, Newsroom, Process
 
 HOUR = timedelta(hours=1)
-SOON = LEASE + timedelta(seconds=1)
+SOON = timedelta(seconds=DEFAULT.longest_post + 1)
+LATER = timedelta(seconds=DEFAULT.look_up_after * 2)
 
 
 async def test_a_digest_has_what_was_opened_since_the_last_one_and_nothing_from_before_it(
@@ -111,7 +112,7 @@ async def test_a_message_that_was_posted_unnoticed_is_found_and_not_posted_again
     newsroom.report()
     newsroom.board.faults = ["lose the answer"]
     await newsroom.tick(engine, after=HOUR)
-    await newsroom.tick(engine, after=LOOK_AFTER * 2)
+    await newsroom.tick(engine, after=LATER)
     assert len(newsroom.board.posts) == 1
     assert newsroom.finished == [RunState.SENT]
 
@@ -125,7 +126,7 @@ async def test_a_message_that_got_lost_is_posted_once_it_is_known_not_to_stand_t
     newsroom.board.faults = ["lose the request", "lose the request"]
     await newsroom.tick(engine, after=HOUR)
     for _ in range(3):
-        await newsroom.tick(engine, after=LOOK_AFTER * 2)
+        await newsroom.tick(engine, after=LATER)
     assert [post.issues for post in newsroom.board.posts] == [(issue.id,)]
 
 
@@ -138,7 +139,7 @@ async def test_a_message_that_cant_be_looked_up_is_not_repeated_and_its_owner_is
     newsroom.board.faults, newsroom.board.hidden = ["lose the request"], True
     await newsroom.tick(engine, after=HOUR)
     for _ in range(4):
-        await newsroom.tick(engine, after=LOOK_AFTER * 2)
+        await newsroom.tick(engine, after=LATER)
     assert newsroom.board.posts == []
     assert newsroom.board.told == [("U0ANA", (digest.id,), "unsure")]
     following = newsroom.report()
@@ -146,7 +147,7 @@ async def test_a_message_that_cant_be_looked_up_is_not_repeated_and_its_owner_is
     assert [post.issues for post in newsroom.board.posts] == [(following.id,)]
 
 
-async def test_what_a_dead_process_claimed_is_taken_over_when_its_lease_ends(newsroom: Newsroom) -> None:
+async def test_what_a_dead_process_claimed_is_taken_over(newsroom: Newsroom) -> None:
     dying, living = newsroom.engine(), newsroom.engine()
     await newsroom.add()
     newsroom.report()
@@ -159,6 +160,21 @@ async def test_what_a_dead_process_claimed_is_taken_over_when_its_lease_ends(new
     assert newsroom.board.posts == []
     await newsroom.tick(living, after=SOON)
     assert len(newsroom.board.posts) == 1
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_digest_of_a_killed_process_is_posted_once_within_a_minute(
+    newsroom: Newsroom, when: Literal["before", "after"]
+) -> None:
+    killed, living = Process(newsroom), newsroom.engine()
+    await newsroom.add()
+    issue = newsroom.report()
+    newsroom.now += HOUR
+    killed.dies = (when, "post")
+    await newsroom.works(killed)
+    await newsroom.goes_on(living, 60)
+    assert [post.issues for post in newsroom.board.posts] == [(issue.id,)]
+    assert newsroom.finished == [RunState.SENT]
 
 
 @pytest.mark.parametrize("fault", ["lose the answer", "lose the request"])

@@ -24,7 +24,7 @@ async def test_a_run_that_fails_lets_go_of_no_other_one_whose_post_is_under_way(
     newsroom.report()
     newsroom.now += HOUR
     one.fails = [("begin_sending", failing.id), ("later", failing.id)]
-    await newsroom.stalls(one, "post", partial(newsroom.tick, other.engine, after=timedelta(seconds=20)))
+    await newsroom.stalls(one, "post", partial(newsroom.tick, other.engine))
     assert one.fails == []
     await newsroom.tick(other.engine, after=HOUR)
     assert newsroom.board.twice() == []
@@ -55,22 +55,38 @@ async def test_who_asks_while_the_clock_is_set_back_hides_that_from_nobody(newsr
     assert len(newsroom.board.posts) >= 3
 
 
+async def test_notice_outlives_the_process_that_was_sending_it(newsroom: Newsroom) -> None:
+    killed, living = Process(newsroom), newsroom.engine()
+    digest = await newsroom.add()
+    newsroom.board.standing["C1"] = Standing.GONE
+    newsroom.now += HOUR
+    killed.dies = ("before", "tell_owner")
+    await newsroom.works(killed)
+    await newsroom.goes_on(living, 60)
+    assert newsroom.board.told == [("U0ANA", (digest.id,), "stopped")]
+
+
+async def test_notice_is_sent_by_one_of_two_processes(newsroom: Newsroom) -> None:
+    slow, other = Process(newsroom), Process(newsroom)
+    digest = await newsroom.add()
+    newsroom.board.standing["C1"] = Standing.GONE
+    newsroom.now += HOUR
+    await newsroom.stalls(slow, "tell_owner", partial(newsroom.goes_on, other.engine, 15))
+    assert newsroom.board.told == [("U0ANA", (digest.id,), "stopped")]
+
+
 @pytest.mark.parametrize("deed", ["resume", "take over"])
 async def test_what_is_told_later_is_still_so(newsroom: Newsroom, deed: str) -> None:
     process = Process(newsroom)
     digest = await newsroom.add()
     newsroom.board.standing["C1"] = Standing.GONE
     newsroom.board.speechless = 2
-    newsroom.now += HOUR
-
-    async def meanwhile() -> None:
-        newsroom.board.standing.clear()
-        if deed == "resume":
-            await newsroom.digests.resume(newsroom.ana, None, digest.id)
-        else:
-            await newsroom.digests.take_over(newsroom.ben, Channel(TEAM, "C1"), digest.id)
-
-    await newsroom.stalls(process, "tell_owner_later", meanwhile)
+    await newsroom.tick(process.engine, after=HOUR)
+    newsroom.board.standing.clear()
+    if deed == "resume":
+        await newsroom.digests.resume(newsroom.ana, None, digest.id)
+    else:
+        await newsroom.digests.take_over(newsroom.ben, Channel(TEAM, "C1"), digest.id)
     await newsroom.tick(process.engine, after=timedelta(minutes=1))
     assert newsroom.board.told == []
 

@@ -11,6 +11,7 @@ from bot.config import Settings
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.store.owner import Owner
+from bot.timings import DEFAULT, Timings
 from tests.workspaces.slack import CLIENT_ID, CLIENT_SECRET, SIGNING_SECRET, Slack
 
 KEYS = {person.login: SecretStr(person.api_key) for person in PEOPLE}
@@ -24,6 +25,7 @@ class Company:
     tracker: Tracker
     database_url: str
     key: SecretStr
+    timings: Timings = DEFAULT
     bots: list[Bot] = field(default_factory=list)
 
     @property
@@ -53,7 +55,7 @@ class Company:
 
     async def start(self, **changes: Any) -> Bot:
         """One more bot."""
-        bot = Bot(self.settings(**changes))
+        bot = Bot(self.settings(**changes), self.timings)
         await bot.start()
         self.bots.append(bot)
         return bot

@@ -6,7 +6,7 @@ import hmac
 import itertools
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -56,6 +56,8 @@ class Slack:
 
     lives: int = HALF_A_DAY
     loses_answers: bool = False
+    before_renewal: Callable[[], Awaitable[None]] | None = None
+    """What is waited for before a token is renewed."""
     taken_out: set[str] = field(default_factory=set)
     trouble: str = ""
     """What calls with a bot token get in place of an answer: a status, an error's name, or `broken`."""
@@ -180,6 +182,8 @@ class Slack:
         given, _ = await arguments(request)
         self.calls.append(Call(method, token, given.all))
         if method == "oauth.v2.access":
+            if self.before_renewal and given.all.get("grant_type") == "refresh_token":
+                await self.before_renewal()
             return self._access(request, given.all)
         if method == "api.test":
             return web.json_response({"ok": True})

@@ -1,12 +1,20 @@
 """What the bot says of its own accord goes out with the token of the workspace that it is for."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
+from bot.sandbox.tracker.server import Tracker
+from bot.store.digest_runs import RunState
 from bot.store.owner import Owner
+from bot.store.tables import DigestRunRow
+from bot.store.vault import Vault
+from bot.timings import Timings
 from bot.usecases.digests import Wanted
 from bot.usecases.projects import Channel
 from bot.usecases.schedules import parse
@@ -45,6 +53,31 @@ async def test_the_digests_of_two_workspaces_are_posted_with_their_own_tokens(
         (listed,) = slack.with_tokens_of(place, "users.conversations")
         (post,) = slack.with_tokens_of(place, "chat.postMessage")
         assert [call.arguments["team_id"] for call in (listed, post)] == [owner.team_id] * 2
+
+
+async def test_digest_is_announced_again_after_a_slow_token(
+    slack: Slack, tracker: Tracker, tmp_path: Path
+) -> None:
+    slack.lives = 50  # less than a call needs, so that each call renews the token first
+    url = f"sqlite:///{tmp_path}/bot.db"
+    company = Company(slack, tracker, url, Vault.generate_key(), Timings(longest_post=2))
+    await company.start()
+    await slack.install(company.port, Place("T1"))
+    await _add(company)
+    slow_ones: list[int] = []
+
+    async def before_renewal() -> None:
+        announced = select(DigestRunRow.digest_id).where(DigestRunRow.state == RunState.SENDING)
+        if not slow_ones and await company.bot.database.read(lambda connection: connection.scalar(announced)):
+            slow_ones.append(len(slack.calls))
+            await asyncio.sleep(1.3)
+
+    slack.before_renewal = before_renewal
+    await _due(company, timedelta(hours=1))
+    after = [call.method for call in slack.calls[slow_ones[0] :] if call.method != "oauth.v2.access"]
+    await company.close()
+
+    assert after == ["conversations.info", "chat.postMessage"]
 
 
 async def test_a_digest_waits_while_its_workspace_has_no_token(company: Company, slack: Slack) -> None:

@@ -52,7 +52,7 @@ class State:
     """Plain collections, open to whoever asks, and the few ways in which they change.
 
     `lost` are the channels that the app was put out of: that it can't write there is news to it, and no
-    broken rule.
+    broken rule. `history_page` is the most messages of a page; for apps outside the Marketplace it's 15.
     """
 
     def __init__(self, team: Team, app: App, clock: Clock) -> None:
@@ -72,6 +72,7 @@ class State:
         self.work_objects = True
         self.ack_seconds = ACK_SECONDS
         self.trigger_seconds = TRIGGER_SECONDS
+        self.history_page = 999
         self.violations: list[Violation] = []
         self.calls: list[Call] = []
         self.version = 1

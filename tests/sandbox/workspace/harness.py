@@ -56,6 +56,7 @@ MANIFEST: Json = {
                 "channels:history",
                 "im:write",
                 "links:write",
+                "metadata.message:read",
                 "users:read",
                 "files:read",
             ]

@@ -110,7 +110,7 @@ def _of_history(state: State, given: Arguments) -> Channel:
 
 
 def _shown(state: State, given: Arguments, messages: Sequence[Message]) -> list[JsonObject]:
-    metadata = given.flag("include_all_metadata")
+    metadata = given.flag("include_all_metadata") and "metadata.message:read" in state.app.scopes
     return [payloads.message(state, message, metadata=metadata) for message in messages]
 
 
@@ -132,7 +132,9 @@ def history(state: State, given: Arguments) -> JsonObject:
             or (inclusive and message.ts in (oldest, latest))
         )
     ]
-    shown, following = page(given, found if upward else found[::-1], lambda message: message.ts)
+    shown, following = page(
+        given, found if upward else found[::-1], lambda message: message.ts, most=state.history_page
+    )
     return {
         "messages": _shown(state, given, shown[::-1] if upward else shown),
         "has_more": bool(following),

@@ -17,12 +17,12 @@ ItemT = TypeVar("ItemT")
 
 
 def page(
-    given: Arguments, items: Sequence[ItemT], name: Callable[[ItemT], str]
+    given: Arguments, items: Sequence[ItemT], name: Callable[[ItemT], str], *, most: int = MOST
 ) -> tuple[Sequence[ItemT], str]:
     """The page that a call asks for, and the cursor of the next one, empty after the last.
 
-    `name` tells items apart. Raises Refused for a limit out of bounds and for a cursor of something that is
-    not listed, or no longer.
+    `name` tells items apart; a page has `most` of them, even if the call asks for more. Raises Refused for a
+    limit out of bounds and for a cursor of something that is not listed, or no longer.
     """
     limit = given.number("limit", 0) if given.text("limit") else DEFAULT
     if not 1 <= limit <= MOST:
@@ -31,7 +31,7 @@ def page(
     if cursor := given.text("cursor"):
         names = [name(item) for item in items]
         begin = _place(cursor, names)
-    end = begin + limit
+    end = begin + min(limit, most)
     following = base64.b64encode(f"next:{name(items[end])}".encode()).decode() if end < len(items) else ""
     return items[begin:end], following
 

@@ -1,0 +1,75 @@
+"""Which processes of the bot are alive: each sends heartbeats, and the database's clock decides."""
+
+import secrets
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, SQLColumnExpression, delete, exists, false
+
+from bot.store.engine import Database, explained
+from bot.store.tables import NOW, ProcessRow
+from bot.store.upsert import insert
+
+KEPT = timedelta(minutes=30)
+
+
+class Processes:
+    """Keeps this process alive for the others, and tells which of them are; `name` is on all that it holds.
+
+    `timeout`: seconds without a heartbeat after which a process is dead. `clock` reads the time that all
+    processes share.
+    """
+
+    def __init__(self, database: Database, *, timeout: float, clock: Select[datetime] = NOW) -> None:
+        self._database = database
+        self._timeout = timedelta(seconds=timeout)
+        self._clock = clock
+        self.name = secrets.token_hex(8)
+        self._last_beat: datetime | None = None
+        self._steady_since: datetime | None = None
+
+    async def now(self) -> datetime:
+        """The database's time."""
+        return await self._database.read(lambda connection: connection.execute(self._clock).scalar_one())
+
+    async def beat(self) -> None:
+        """Send a heartbeat. Raises DatabaseUnavailableError."""
+
+        def work(connection: Connection) -> datetime:
+            now = connection.execute(self._clock).scalar_one()
+            row = insert(self._database.dialect, ProcessRow).values(holder=self.name, seen_at=now)
+            connection.execute(row.on_conflict_do_update(index_elements=["holder"], set_={"seen_at": now}))
+            return now
+
+        with explained():
+            now = await self._database.write(work)
+        if not self._beat_lately(now):
+            self._steady_since = now
+        self._last_beat = now
+
+    def dead(self, holder: SQLColumnExpression[Any], now: datetime) -> ColumnElement[bool]:
+        """Whether the process with the name in this column is dead.
+
+        False for all of them until this process's own heartbeats have been steady for as long as the timeout:
+        after an outage of the database, or a jump of its clock, every process looks dead for a moment.
+        """
+        steady = self._beat_lately(now) and self._steady_since and now - self._steady_since >= self._timeout
+        if not steady:
+            return false()
+        # A heartbeat from the far future is from before the clock was set back.
+        heard = ProcessRow.seen_at.between(now - self._timeout, now + self._timeout)
+        return ~exists().where(ProcessRow.holder == holder, heard)
+
+    async def leave(self) -> None:
+        """Give up everything that this process holds: it stops."""
+        statement = delete(ProcessRow).where(ProcessRow.holder == self.name)
+        await self._database.write(lambda connection: connection.execute(statement))
+
+    async def prune(self) -> None:
+        """Delete processes that have been dead for long."""
+        now = await self.now()
+        statement = delete(ProcessRow).where(ProcessRow.seen_at < now - KEPT)
+        await self._database.write(lambda connection: connection.execute(statement))
+
+    def _beat_lately(self, now: datetime) -> bool:
+        return self._last_beat is not None and abs(now - self._last_beat) < self._timeout / 2
