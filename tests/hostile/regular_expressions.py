@@ -171,7 +171,7 @@ def _sample(kind: Any, value: Any) -> str:
             (c for c in f"a0 -.{''.join(map(chr, _literals([(kind, value)])))}" if _takes(value, c)), "a"
         )
     if kind in REPEATS:
-        return "".join(_sample(*item) for item in value[2]) * value[0]
+        return "".join(_sample(*item) for item in value[2]) * int(value[0])
     if kind in (kinds.SUBPATTERN, kinds.BRANCH, kinds.ATOMIC_GROUP):
         return "".join(_sample(*item) for item in _inside(kind, value)[0])
     return "a" if kind in (kinds.ANY, kinds.NOT_LITERAL) else ""
