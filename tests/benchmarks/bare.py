@@ -1,7 +1,7 @@
 """A bare Bolt app, the other side of commands: verify, acknowledge, ask the service, answer. Nothing else.
 
 It makes the requests to the service that the bot made for the same command: `REQUESTS` is a JSON object of
-them, by what was typed; by httpx, as most would, or by aiohttp, as the bot does, where `BY` says so.
+them, by what was typed; by httpx, as the bot does, or by aiohttp where `BY` says so.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Slash commands: their way through the bot, and their acknowledgement, against a bare Bolt app.
 
-Two of them: one that asks the service by httpx, and, for what is left when that is the same, one by aiohttp.
+Two of them: one that asks the service by httpx, as the bot does, and one by aiohttp for comparison.
 """
 
 import json

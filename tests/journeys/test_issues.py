@@ -85,6 +85,16 @@ async def test_a_small_files_size_is_exact(office: Office, ana: Person) -> None:
     assert "|a.txt> (6 bytes)" in text_of(await ana.ask(f"/issue {issue.id}"))
 
 
+async def test_a_project_with_huge_descriptions_stays_usable(office: Office, ana: Person) -> None:
+    issues = [issue for issue in office.tracker.data.issues.values() if issue.project_id == 1]
+    for issue in sorted(issues, key=lambda issue: issue.id)[-17:]:
+        issue.description = "x" * 1_200_000
+
+    await ana.ask("/issue new The price is wrong project:webshop priority:high")
+    assert newest(office).subject == "The price is wrong"
+    assert "issues*" in text_of(await ana.ask("/issues project:webshop sort:-id"))
+
+
 async def test_the_channels_own_project_is_used_when_none_is_named(office: Office, ana: Person) -> None:
     assert "Which project?" in (await ana.ask("/issue new Where does this go"))["text"]
 

@@ -1,12 +1,9 @@
 """What goes wrong between the bot and the service: which error it is, what is tried again, what leaks."""
 
 import asyncio
-import gzip
 import socket
 import time
 import traceback
-import tracemalloc
-import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -220,68 +217,12 @@ async def test_an_answer_above_the_limit_is_an_error(service: Service, key: Secr
     assert len(service.asked) == 2
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-async def test_compressed_answers_are_read(
-    client: Client, service: Service, key: SecretStr, encoding: str
-) -> None:
-    service.reply(
-        packed(b'{"user": {"id": 1, "login": "' + b"x" * 200_000 + b'"}}', encoding),
-        Content_Encoding=encoding,
-    )
-
-    assert (await client.get_user(key)).id == 1
-    assert service.last.headers["Accept-Encoding"] == "identity"
-
-
-async def test_a_decompression_bomb_stops_at_the_limit(service: Service, key: SecretStr) -> None:
-    service.reply(packed(b" " * 100_000_000), Content_Encoding="gzip")
-    async with Client(service.url) as client:
-        tracemalloc.start()
-        with pytest.raises(errors.ServiceBroken):
-            await read(client, key)
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-
-    assert most < 30_000_000
-
-
-def packed(body: bytes, encoding: str = "gzip") -> bytes:
-    return gzip.compress(body) if encoding == "gzip" else zlib.compress(body)
-
-
 async def test_malformed_json_is_read_again(client: Client, service: Service, key: SecretStr) -> None:
     service.reply(b'{"user": {"id": 1},,')
     service.reply(USER)
 
     assert (await client.get_user(key)).id == 1
     assert len(service.asked) == 2
-
-
-async def test_a_malformed_redirect_is_a_redirect(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply(status=302, Location="http://[")
-
-    with pytest.raises(errors.Redirected):
-        await create(client, key)
-
-
-async def test_no_cookie_is_kept(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply(USER, Set_Cookie="session=anas; Path=/")
-
-    await read(client, key)
-    await read(client, key)
-
-    assert "Cookie" not in service.last.headers
-
-
-async def test_proxies_of_the_environment_are_ignored(
-    service: Service, elsewhere: Service, key: SecretStr, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HTTP_PROXY", elsewhere.url)
-    service.reply(USER)
-    async with Client(service.url) as client:
-        await read(client, key)
-
-    assert elsewhere.asked == []
 
 
 @pytest.mark.parametrize("fault", ["hang", "stall"])

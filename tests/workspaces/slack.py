@@ -187,13 +187,8 @@ class Slack:
             return self._access(request, given.all)
         if method == "api.test":
             return web.json_response({"ok": True})
-        if self.trouble == "broken":
-            assert request.transport
-            request.transport.abort()
-        if self.trouble.isdecimal():
-            return web.Response(status=int(self.trouble), text="<html>One moment please</html>")
         if self.trouble:
-            return web.json_response({"ok": False, "error": self.trouble})
+            return self._troubled(request)
         if token not in self.tokens:
             return web.json_response({"ok": False, "error": "invalid_auth"})
         place, name = self.tokens[token], _name(self.tokens[token])
@@ -211,6 +206,14 @@ class Slack:
             case _:
                 more = {"view": {"id": f"V{next(self._numbers)}"}}
         return web.json_response({"ok": True, **more}, headers={"X-OAuth-Scopes": ",".join(self.scopes)})
+
+    def _troubled(self, request: web.Request) -> web.StreamResponse:
+        if self.trouble == "broken":
+            assert request.transport
+            request.transport.abort()
+        if self.trouble.isdecimal():
+            return web.Response(status=int(self.trouble), text="<html>One moment please</html>")
+        return web.json_response({"ok": False, "error": self.trouble})
 
     def _access(self, request: web.Request, given: dict[str, Any]) -> web.StreamResponse:
         pair = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
