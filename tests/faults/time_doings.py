@@ -111,10 +111,17 @@ async def choose_issue(s: Scene) -> Steps:
 
 @doing("fill in time", "action:time.fill")
 async def fill_time(s: Scene) -> Steps:
-    kept = {"issue": NUMBER, "project": None, "hours": "1.5", "on": "2026-01-05", "comment": s.word}
-    offer = await s.offer(kept, "Fill in the form", "time.fill")
+    kept = {"issue": NUMBER, "hours": "1.5", "spent_on": "2026-01-05", "comment": s.word}
+    offer = await s.offer({"time": kept}, "Fill in the form", "time.fill")
     yield
     await s.ana.press(offer, "Fill in the form")
+
+
+@doing("log a long day", "action:time.log_anyway", effect=entries_logged, said="Logged ")
+async def log_anyway(s: Scene) -> Steps:
+    asked = await s.after(s.ana.command(f"/timelog {NUMBER} 30h activity:design on:2026-01-05 {s.word}"))
+    yield
+    await s.ana.press(asked, "Log time anyway")
 
 
 async def logged(s: Scene) -> JSON:
@@ -310,6 +317,14 @@ async def remove(s: Scene) -> Steps:
     listed = await listing(s, "chris")
     yield
     await s.chris.press(listed, "Remove")
+
+
+@doing("undo removal", "action:digest.undo", effect=digests_set, said="is restored", refused=HIDDEN)
+async def undo(s: Scene) -> Steps:
+    await only_digest(s)
+    gone = await s.after(s.ana.command("/digest remove"))
+    yield
+    await s.ana.press(gone, "Undo")
 
 
 @doing("offer zones", "options:digest.zone", asked=False)

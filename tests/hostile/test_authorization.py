@@ -58,12 +58,13 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
     hidden, assigned = str(scene.hidden), scene.tracker.data.issues[scene.hidden].assigned_to_id or 1
     page = json.dumps({"q": "status:any project:any", "o": 0, "b": [0]})
     aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
-        ((*RESUMING, "link.open", "time.fill", "files.retry", "files.new"), scene.kept),
-        ((*BUTTONS, "digest.change"), (str(scene.digest.id),) * 2),
+        ((*RESUMING, "link.open", "time.fill", "time.log_anyway", "files.retry", "files.new"), scene.kept),
+        ((*BUTTONS, "digest.change"), (str(scene.digest.id), f"{scene.digest.id}:{ANA.user_id}")),
+        (("digest.undo",), (str(scene.digest.id),) * 2),
         (("time.edit",), (str(scene.entry.id),) * 2),
         (("issue.show", "issue.share", "time.open", "time.issue", "files.open"), (hidden,)),
         (("issue.menu",), tuple(f"{what}:{hidden}" for what in ("show", "share", "take", "time"))),
-        (("issue.take",), (f"{hidden}:{assigned}",)),
+        (("issue.take",), (f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
         (("issue.project", "project.default"), ("4",)),
         (("issue.subject", "project.name"), (WORD,)),
         (("search.page.previous", "search.page.next"), (page,)),

@@ -219,6 +219,7 @@ COMMANDS = (
 /issue new project:#1 tracker:"{e}" priority:"{e}" to:"{e}" {e}|/issue attach {n}|/issues project:#1 sort:id
 /issues "{e}" project:#1|/issues project:any author:"{e}"|/issues query:"{e}"|/issues nosuch:"{e}"
 /timelog {n} 1h {e}|/timelog {n} 1h activity:"{e}"|/timelog|/timelog edit|/timelog project:#1 30m {e}
+/timelog {n} 30h activity:"{e}" on:2026-01-05
 /digest add #1 daily {at} empty:yes|/digest add "{e}" daily {at}|/digest now|/digest|/digest add #1
 /digest add #1 "{e}"|/digest change 1|/digest add #1 daily {at} tz:"{e}"
 /digest pause 1|/digest|/digest resume 1

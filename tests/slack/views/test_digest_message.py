@@ -68,7 +68,11 @@ def _shown(block: JSON) -> str:
         case {"type": "context", "elements": elements}:
             return " ".join(element["text"] for element in elements)
         case {"accessory": {"options": options}}:
-            told = re.sub(r"<!date\^[0-9]+\^[^|]+\|", "<", block["text"]["text"])
+            told = re.sub(
+                r"<!date\^[0-9]+\^[^|]+\|\w+ ([0-9]+), [0-9]+ at ([0-9:]+) UTC>",
+                r"<\1, \2>",
+                block["text"]["text"],
+            )
             return f"{told} [{', '.join(option['value'] for option in options)}]"
     return str(block["text"]["text"])
 
@@ -88,12 +92,12 @@ Web Shop: 3 new issues
 Since Fri 20 Nov 09:00 (Europe/Madrid) · 2 more than in the period before · opened per day: ▁▂█▂▄
 *Bug* · 2
 *<https://tracker.example/issues/41|#41 The cart forgets>*
-High · nobody assigned · by Ben Okafor · opened <Nov 23, 2026 at 05:00 UTC> [show:41, take:41, time:41, open:41]
+High · nobody assigned · by Ben Okafor · opened <23, 05:00> [show:41, take:41, time:41, open:41]
 *<https://tracker.example/issues/42|#42 Typo &amp; co>*
-Low · nobody assigned · by Ben Okafor · opened <Nov 23, 2026 at 07:55 UTC> · closed [show:42, take:42, time:42, open:42]
+Low · nobody assigned · by Ben Okafor · opened <23, 07:55> · closed [show:42, take:42, time:42, open:42]
 *Feature* · 1
 *<https://tracker.example/issues/40|#40 Sort by &lt;price&gt;>*
-Low · assigned to Ben Okafor · by Ben Okafor · opened <Nov 21, 2026 at 03:00 UTC> [show:40, take:40, time:40, open:40]
+Low · assigned to Ben Okafor · by Ben Okafor · opened <21, 03:00> [show:40, take:40, time:40, open:40]
 As Ana Ruiz sees it; private issues are left out · digest 3 · `/digest` to change it\
 """)
     assert made.text == snapshot("""\
