@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - the rows are as they are posted
 """The digest's message: what is in it, in which order, and that Slack takes it whatever people wrote."""
 
 import re
