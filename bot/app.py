@@ -16,23 +16,23 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
 from bot.config import Settings, leave_proxies_out
-from bot.scheduler import Scheduler
+from bot.features.digests.runs import DigestRuns
+from bot.features.parts import Parts
+from bot.features.registry import build
+from bot.jobs import Scheduler
 from bot.service.client import Client
-from bot.slack import abandoned, webclient
-from bot.slack.answering import Answering
-from bot.slack.inflight import InFlight
-from bot.slack.installing import flow
-from bot.slack.parts import Parts
-from bot.slack.register import build
-from bot.slack.socketmode import SocketMode
-from bot.slack.web import Readiness, Web
+from bot.slack import crash_recovery, web_client
+from bot.slack.acknowledgements import Answering
+from bot.slack.http import Readiness, Web
+from bot.slack.in_flight import InFlight
+from bot.slack.oauth import flow
+from bot.slack.socket_mode import SocketMode
 from bot.slack.workspaces import InstalledWorkspaces, OneWorkspace
-from bot.store.engine import Database
-from bot.store.housekeeping import forget_what_is_old
+from bot.store.database import Database
+from bot.store.retention import forget_what_is_old
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Timings
-from bot.usecases.digest_runs import DigestRuns
 
 SECONDS_TO_CONNECT = 10
 SECONDS_TO_BE_LEFT = 2
@@ -136,10 +136,10 @@ class Bot:
         await self.database.open(_migrating)
         if urlsplit(settings.slack_api_url).hostname in {"127.0.0.1", "::1", "localhost"}:
             leave_proxies_out()
-        connections = await closing.enter_async_context(webclient.session())
+        connections = await closing.enter_async_context(web_client.session())
         several = settings.several_workspaces
         token = SecretStr("") if several else settings.slack_bot_token
-        self.slack = slack = webclient.web_client(token, settings.slack_api_url, connections)
+        self.slack = slack = web_client.web_client(token, settings.slack_api_url, connections)
         app_of = (settings.slack_client_id, settings.slack_client_secret)
         self.parts = parts = Parts(
             client=self.client,
@@ -171,7 +171,7 @@ class Bot:
         closing.push_async_callback(self._leave, asyncio.create_task(self._send_heartbeats()))
         await self._listen(self._web)
         closing.push_async_callback(_end, asyncio.create_task(self._prune()))
-        self._watching = asyncio.create_task(abandoned.watch(parts, self._timings.interval))
+        self._watching = asyncio.create_task(crash_recovery.watch(parts, self._timings.interval))
         closing.push_async_callback(_end, self._watching)
         if settings.socket_mode:
             self._socket = SocketMode(app, settings.slack_app_token, self.slack, self._answering)

@@ -12,6 +12,9 @@ from pydantic import SecretStr
 
 from bot.app import Bot, stop_signal
 from bot.config import Settings, has_screen
+from bot.features.digests.digests import Wanted
+from bot.features.digests.schedules import parse
+from bot.features.projects.projects import Channel
 from bot.sandbox.demo import demo_data
 from bot.sandbox.demo.life import go_on_reporting
 from bot.sandbox.people import PEOPLE, Person
@@ -20,9 +23,6 @@ from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
 from bot.store.owner import Owner
 from bot.store.vault import Vault
-from bot.usecases.digests import Wanted
-from bot.usecases.projects import Channel
-from bot.usecases.schedules import parse
 
 HOST = "127.0.0.1"
 SECONDS_TO_FINISH = 5

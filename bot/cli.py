@@ -7,10 +7,11 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from bot import app, app_check, app_sandbox, config, telemetry
+from bot import app, app_sandbox, config, telemetry
+from bot import check as app_check
 from bot.slack import manifest as slack_manifest
-from bot.store.engine import Database, DatabaseUnavailableError, explained
-from bot.store.rotation import Rotation
+from bot.store.database import Database, DatabaseUnavailableError, explained
+from bot.store.key_rotation import Rotation
 from bot.store.store import Store
 from bot.store.vault import Vault
 

@@ -11,12 +11,12 @@ import asyncpg
 import pytest
 import structlog
 
-from bot.store.engine import Database
+from bot.store.database import Database
 from bot.store.store import Store
 from bot.store.vault import Vault
 from tests.contract.redmine import missing, running
 from tests.contract.world import World
-from tests.logs import restored
+from tests.support.logs import restored
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -15,12 +15,12 @@ from aiohttp import web
 from pydantic import SecretStr
 from sqlalchemy import Connection, text
 
-from bot.app_check import check
-from bot.app_check import slack as slack_check
 from bot.app_sandbox import Sandbox
+from bot.check import check
+from bot.check import slack as slack_check
 from bot.config import Settings
 from bot.slack.manifest import SCOPES
-from bot.store.engine import Database
+from bot.store.database import Database
 from bot.store.vault import Vault
 
 HERE = "http://127.0.0.1"

@@ -14,13 +14,13 @@ from typer.testing import CliRunner, Result
 
 from bot.cli import program
 from bot.slack.manifest import manifest, to_yaml
-from bot.store.engine import Database
+from bot.store.database import Database
+from bot.store.key_rotation import BATCH
 from bot.store.owner import Owner
-from bot.store.rotation import BATCH
 from bot.store.store import Store
 from bot.store.vault import Vault
-from tests.people import BARE
-from tests.ports import free_port
+from tests.support.people import BARE
+from tests.support.ports import free_port
 
 Command = Callable[..., Result]
 Start = Callable[..., Awaitable[Process]]

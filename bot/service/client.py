@@ -13,13 +13,10 @@ from typing import Literal, Self
 from pydantic import SecretStr
 
 from bot.errors import AnswerTooLarge, Refused
-from bot.service import conventions, paging, wire
-from bot.service.beyond import Beyond
+from bot.service import conventions, pagination, protocol
 from bot.service.conventions import PAGE, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
-from bot.service.models import Issue, Page, Project, TimeEntry, Upload, User
-from bot.service.transport import PROBE, Limits, OnAnswer, Probe, Source, Timeouts, Transport
-from bot.service.writes import (
+from bot.service.inputs import (
     AttachmentChanges,
     NewIssue,
     NewProject,
@@ -28,6 +25,9 @@ from bot.service.writes import (
     TimeEntryChanges,
     UserChanges,
 )
+from bot.service.models import Issue, Page, Project, TimeEntry, Upload, User
+from bot.service.optional import Beyond
+from bot.service.transport import PROBE, Limits, OnAnswer, Probe, Source, Timeouts, Transport
 
 __all__ = ["Client", "Limits", "Probe", "Timeouts"]
 
@@ -82,14 +82,14 @@ class Client:
 
     async def probe(self, seconds: float = PROBE) -> Probe | None:
         """How the service answers without a key; None when there is no answer in time."""
-        return await self._transport.probe(wire.path("users", "current"), seconds)
+        return await self._transport.probe(protocol.path("users", "current"), seconds)
 
     # Users
 
     async def create_user(self, key: SecretStr, user: NewUser) -> User:
         """Create a user, as an administrator; the answer may carry the new user's own key."""
-        call = wire.write("create_user", "POST", "/users.json", user)
-        return await self._transport.send(key, call, wire.one("user", User))
+        call = protocol.write("create_user", "POST", "/users.json", user)
+        return await self._transport.send(key, call, protocol.one("user", User))
 
     async def get_user(
         self,
@@ -98,20 +98,20 @@ class Client:
         include: Collection[UserInclude] = (),
     ) -> User:
         """A user; `current` is whose key it is, and the only proof that a key is good."""
-        call = wire.read("get_user", wire.path("users", user_id), tuple(include))
-        return await self._transport.send(key, call, wire.one("user", User))
+        call = protocol.read("get_user", protocol.path("users", user_id), tuple(include))
+        return await self._transport.send(key, call, protocol.one("user", User))
 
     async def update_user(self, key: SecretStr, user_id: int, changes: UserChanges) -> None:
         """Change a user, as an administrator."""
-        call = wire.write("update_user", "PUT", wire.path("users", user_id), changes)
-        await self._transport.send(key, call, wire.nothing)
+        call = protocol.write("update_user", "PUT", protocol.path("users", user_id), changes)
+        await self._transport.send(key, call, protocol.nothing)
 
     # Issues
 
     async def create_issue(self, key: SecretStr, issue: NewIssue) -> Issue:
         """Create an issue. What the person may not set is changed silently: compare the answer."""
-        call = wire.write("create_issue", "POST", ISSUES, issue)
-        return await self._transport.send(key, call, wire.one("issue", Issue))
+        call = protocol.write("create_issue", "POST", ISSUES, issue)
+        return await self._transport.send(key, call, protocol.one("issue", Issue))
 
     async def list_issues(
         self, key: SecretStr, filters: IssueFilters, *, offset: int = 0, limit: int = PAGE
@@ -135,14 +135,14 @@ class Client:
         async def read(some: IssueFilters, offset: int, limit: int, params: Mapping[str, str]) -> Page[Issue]:
             return await self._issues(key, some, offset, limit, params)
 
-        return paging.every_issue(read, filters, ISSUES)
+        return pagination.every_issue(read, filters, ISSUES)
 
     async def _issues(
         self, key: SecretStr, filters: IssueFilters, offset: int, limit: int, params: Mapping[str, str]
     ) -> Page[Issue]:
         everything = {**filters.to_params(), **params}
-        call = wire.read_page("list_issues", ISSUES, everything, offset=offset, limit=limit)
-        page = await self._transport.send(key, call, wire.page("issues", Issue))
+        call = protocol.read_page("list_issues", ISSUES, everything, offset=offset, limit=limit)
+        page = await self._transport.send(key, call, protocol.page("issues", Issue))
         for issue in page.items:
             if ignored := filters.contradicted(issue):
                 raise Refused("GET", ISSUES, 200, (f"filtering by {ignored} is not possible here",))
@@ -152,15 +152,15 @@ class Client:
 
     async def create_project(self, key: SecretStr, project: NewProject) -> Project:
         """Create a project."""
-        call = wire.write("create_project", "POST", PROJECTS, project)
-        return await self._transport.send(key, call, wire.one("project", Project))
+        call = protocol.write("create_project", "POST", PROJECTS, project)
+        return await self._transport.send(key, call, protocol.one("project", Project))
 
     async def get_project(
         self, key: SecretStr, project_id: int | str, include: Collection[ProjectInclude] = ()
     ) -> Project:
         """A project by its number or identifier. Raises ValueError for an empty identifier."""
-        call = wire.read("get_project", wire.path("projects", project_id), tuple(include))
-        return await self._transport.send(key, call, wire.one("project", Project))
+        call = protocol.read("get_project", protocol.path("projects", project_id), tuple(include))
+        return await self._transport.send(key, call, protocol.one("project", Project))
 
     async def list_projects(
         self, key: SecretStr, include: Collection[ProjectInclude] = (), *, offset: int = 0, limit: int = PAGE
@@ -169,8 +169,8 @@ class Client:
         params = {"include": ",".join(sorted(include))} if include else {}
 
         async def read(at: int, rows: int) -> Page[Project]:
-            call = wire.read_page("list_projects", PROJECTS, params, offset=at, limit=rows)
-            return await self._transport.send(key, call, wire.page("projects", Project))
+            call = protocol.read_page("list_projects", PROJECTS, params, offset=at, limit=rows)
+            return await self._transport.send(key, call, protocol.page("projects", Project))
 
         return await _whole_page(read, offset, limit)
 
@@ -179,7 +179,9 @@ class Client:
     ) -> AsyncGenerator[Project, None]:
         """All projects in the service's own order; see `paging`."""
         known: set[int] = set()
-        return paging.every(lambda offset: self.list_projects(key, include, offset=offset), known, PROJECTS)
+        return pagination.every(
+            lambda offset: self.list_projects(key, include, offset=offset), known, PROJECTS
+        )
 
     # Uploads and attachments
 
@@ -197,34 +199,36 @@ class Client:
         don't come, and whatever `content` raises.
         """
         params = {} if filename is None else {"filename": filename}
-        call = wire.Call("upload_file", "POST", "/uploads.json", params)
-        return await self._transport.send(key, call, wire.one("upload", Upload), Source(content, size))
+        call = protocol.Call("upload_file", "POST", "/uploads.json", params)
+        return await self._transport.send(key, call, protocol.one("upload", Upload), Source(content, size))
 
     async def update_attachment(self, key: SecretStr, attachment_id: int, changes: AttachmentChanges) -> None:
         """Change an attachment's name or description."""
-        call = wire.write("update_attachment", "PATCH", wire.path("attachments", attachment_id), changes)
-        await self._transport.send(key, call, wire.nothing)
+        call = protocol.write(
+            "update_attachment", "PATCH", protocol.path("attachments", attachment_id), changes
+        )
+        await self._transport.send(key, call, protocol.nothing)
 
     # Time entries
 
     async def create_time_entry(self, key: SecretStr, entry: NewTimeEntry) -> TimeEntry:
         """Log time on an issue or a project."""
-        call = wire.write("create_time_entry", "POST", "/time_entries.json", entry)
-        return await self._transport.send(key, call, wire.one("time_entry", TimeEntry))
+        call = protocol.write("create_time_entry", "POST", "/time_entries.json", entry)
+        return await self._transport.send(key, call, protocol.one("time_entry", TimeEntry))
 
     async def update_time_entry(self, key: SecretStr, entry_id: int, changes: TimeEntryChanges) -> None:
         """Change logged time."""
-        call = wire.write("update_time_entry", "PUT", wire.path("time_entries", entry_id), changes)
-        await self._transport.send(key, call, wire.nothing)
+        call = protocol.write("update_time_entry", "PUT", protocol.path("time_entries", entry_id), changes)
+        await self._transport.send(key, call, protocol.nothing)
 
 
-async def _whole_page(read: paging.ReadPart[paging.R], offset: int, limit: int) -> Page[paging.R]:
+async def _whole_page(read: pagination.ReadPart[pagination.R], offset: int, limit: int) -> Page[pagination.R]:
     try:
         return await read(offset, limit)
     except AnswerTooLarge:
         if limit == 1:
             raise
-    return await paging.in_parts(read, offset, limit)
+    return await pagination.in_parts(read, offset, limit)
 
 
 def _cut(issue: Issue) -> Issue:

@@ -32,7 +32,16 @@ from bot.errors import (
     Unreachable,
     UserError,
 )
-from bot.service.wire import CONNECTION_BROKE, CUT_SHORT, GATEWAY, NOT_JSON, TOO_LARGE, Answer, Call, Decoder
+from bot.service.protocol import (
+    CONNECTION_BROKE,
+    CUT_SHORT,
+    GATEWAY,
+    NOT_JSON,
+    TOO_LARGE,
+    Answer,
+    Call,
+    Decoder,
+)
 
 T = TypeVar("T")
 NOTHING: Mapping[str, str] = {}

@@ -11,11 +11,11 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot import telemetry
-from bot.slack.handling import DELIVERY, kept_of, last_resort
-from bot.slack.parts import Parts
-from bot.slack.submission import SENT_ALREADY
+from bot.features.parts import Parts
+from bot.slack.blocks import JSON, sentence
+from bot.slack.dispatch import DELIVERY, kept_of, last_resort
+from bot.slack.submissions import SENT_ALREADY
 from bot.slack.turn import Turn, modal, owner_of
-from bot.slack.views.blocks import JSON, sentence
 from bot.store.unfinished import Asked
 
 WAITED_FOR = frozenset({"block_actions", "shortcut", "message_action", "view_submission"})

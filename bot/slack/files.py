@@ -9,9 +9,9 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.features.files.attach import Incoming, LostFile
+from bot.slack.blocks import JSON
 from bot.slack.posting import BROKE_OFF, reason
-from bot.slack.views.blocks import JSON
-from bot.usecases.files import Incoming, LostFile
 
 PIECE = 64 * 1024
 TIMEOUT = aiohttp.ClientTimeout(total=600, connect=5, sock_read=30)

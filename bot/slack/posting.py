@@ -16,7 +16,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
-from bot.slack.views.blocks import JSON, Message
+from bot.slack.blocks import JSON, Message
 
 log = structlog.get_logger(__name__)
 

@@ -14,18 +14,18 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import BotError, UserError
+from bot.features.issues.announcement_views import takeable
+from bot.features.issues.views import Style
+from bot.features.parts import Parts
+from bot.features.projects.projects import Channel
 from bot.service.conventions import issue_number
 from bot.slack import posting
+from bot.slack.blocks import JSON, Message, sentence
+from bot.slack.directory import Profile
+from bot.slack.forms import NONSENSE, notice, number_in
 from bot.slack.grammar.tokens import as_typed
-from bot.slack.parts import Parts
 from bot.slack.posting import BROKE_OFF, SLACK_FAILED, Announced, Place, reason
-from bot.slack.profiles import Profile
-from bot.slack.views.announcements import takeable
-from bot.slack.views.blocks import JSON, Message, sentence
-from bot.slack.views.forms import NONSENSE, notice, number_in
-from bot.slack.views.issues import Style
 from bot.store.owner import Owner
-from bot.usecases.projects import Channel
 
 log = structlog.get_logger(__name__)
 

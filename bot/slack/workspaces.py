@@ -18,8 +18,8 @@ from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import StoredSecretError
-from bot.slack import webclient
-from bot.slack.inflight import InFlight
+from bot.slack import web_client
+from bot.slack.in_flight import InFlight
 from bot.slack.posting import reason
 from bot.store.store import Store
 
@@ -100,7 +100,7 @@ class InstalledWorkspaces(Workspaces):
     async def client(self, enterprise_id: str | None, team_id: str | None) -> AsyncWebClient:
         """A client with the team's own token, or its organization's."""
         bot = await self._bot(enterprise_id, team_id)
-        return webclient.for_team(self._slack, bot.bot_token, team_id)
+        return web_client.for_team(self._slack, bot.bot_token, team_id)
 
     async def __call__(
         self,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import bindparam, delete, select
 
-from bot.store.engine import Database
+from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import ChannelDefaultRow, table_of
 from bot.store.upsert import insert

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import bindparam, delete
 
-from bot.store.engine import Database
+from bot.store.database import Database
 from bot.store.tables import DeliveryRow, table_of
 from bot.store.unfinished import Asked, Unfinished
 from bot.store.upsert import insert

@@ -26,8 +26,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
+from bot.store.database import Database
 from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered
-from bot.store.engine import Database
 from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 from bot.store.upsert import insert

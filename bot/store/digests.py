@@ -20,7 +20,7 @@ from sqlalchemy import (
     update,
 )
 
-from bot.store.engine import Database
+from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, UtcDateTime

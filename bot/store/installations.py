@@ -18,7 +18,7 @@ from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
 from sqlalchemy import ColumnElement, Connection, RowMapping, and_, bindparam, delete, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
-from bot.store.engine import Database
+from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import (
     INSTALLATIONS,

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, select
 
 from bot.errors import StoredSecretError
-from bot.store.engine import Database
+from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import LinkRow, table_of
 from bot.store.upsert import insert

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, SQLColumnExpression, delete, exists, false
 
-from bot.store.engine import Database, explained
+from bot.store.database import Database, explained
 from bot.store.tables import NOW, ProcessRow
 from bot.store.upsert import insert
 

@@ -5,16 +5,16 @@ from datetime import datetime
 from sqlalchemy import Select
 
 from bot.store.channels import Channels
-from bot.store.continuations import Continuations
 from bot.store.created_issues import CreatedIssues
+from bot.store.database import Database
 from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import DigestRuns
 from bot.store.digests import Digests
-from bot.store.engine import Database
 from bot.store.installations import Installations
+from bot.store.key_rotation import Sealings
 from bot.store.links import Links
 from bot.store.processes import Processes
-from bot.store.rotation import Sealings
+from bot.store.saved_input import Continuations
 from bot.store.tables import NOW
 from bot.store.time_entries import TimeEntries
 from bot.store.unfinished import Unfinished

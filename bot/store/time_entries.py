@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, select, update
 
-from bot.store.engine import Database
+from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import TimeEntryRow
 from bot.store.upsert import insert

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from sqlalchemy import Connection, Row, bindparam, select, update
 
 from bot.errors import StoredSecretError
-from bot.store.engine import Database
+from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.processes import Processes
 from bot.store.tables import DeliveryRow, table_of

@@ -25,25 +25,25 @@ from pydantic import SecretStr
 from slack_sdk.oauth.installation_store import Installation
 from sqlalchemy import text
 
+from bot.features.accounts.accounts import Accounts
+from bot.features.digests.runs import DigestRuns
+from bot.features.projects.projects import Projects
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Data, Project, User, put
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
+from bot.store.database import Database
 from bot.store.digests import Plan
-from bot.store.engine import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
-from bot.usecases.accounts import Accounts
-from bot.usecases.digest_runs import DigestRuns
-from bot.usecases.projects import Projects
 from tests.benchmarks.processes import running
 from tests.benchmarks.sides import scene
 from tests.benchmarks.slack import SECRET, TEAM, TOKEN, USER
 from tests.benchmarks.table import share
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 PARTS = ("core", "users", "digests", "workspaces", "projects")
 RATES = (20, 50, 100, 150, 200, 250, 300, 350, 400, 500)

@@ -37,7 +37,7 @@ from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.socket import SocketDelivery
 from tests.benchmarks.load_people import Colleague, Told, add_channels, invented
 from tests.benchmarks.load_service import Held, serve
-from tests.journeys.apart import Apart
+from tests.support.apart import Apart
 
 PAUSE = 8.0
 LINKED_AT_ONCE = 5

@@ -11,9 +11,9 @@ from bot.sandbox.people import Person as Invented
 from bot.sandbox.workspace import snapshot
 from bot.sandbox.workspace.model import Channel
 from tests.benchmarks.load_service import key_of
-from tests.journeys.office import Office
-from tests.journeys.person import Person
-from tests.journeys.reading import JSON, input_named, option_saying, text_of, until
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import JSON, input_named, option_saying, text_of, until
 
 TEAM_SIZE = 5
 PROJECT = "Web Shop"

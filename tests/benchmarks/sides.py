@@ -10,13 +10,13 @@ from pydantic import SecretStr
 
 from bot.sandbox.people import ANA
 from bot.service.client import Client
-from bot.store.engine import Database
+from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import Vault
 from tests.benchmarks.processes import Side, running
 from tests.benchmarks.slack import SECRET, TEAM, TOKEN, USER, Slack
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 
 @dataclass

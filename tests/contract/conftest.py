@@ -12,7 +12,7 @@ from bot.service.client import Client
 from tests.contract import reference
 from tests.contract.raw import Wire
 from tests.contract.world import World
-from tests.journeys.office import Office
+from tests.support.office import Office
 
 
 @pytest_asyncio.fixture(params=["reference", pytest.param("redmine", marks=pytest.mark.redmine)])

@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 ROOT = Path("/usr/share/redmine")
 SEED = Path(__file__).with_name("redmine_seed.rb")

@@ -6,7 +6,7 @@ from pydantic import SecretStr
 from bot.errors import Unauthorized
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
-from bot.service.writes import NewIssue, NewUser, UserChanges
+from bot.service.inputs import NewIssue, NewUser, UserChanges
 from tests.contract.world import World
 
 WRONG_KEY = SecretStr("0" * 40)

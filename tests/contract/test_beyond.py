@@ -6,7 +6,7 @@ import pytest
 
 from bot.errors import NotFound
 from bot.service.client import Client
-from bot.service.writes import IssueChanges, NewIssue, UploadInput
+from bot.service.inputs import IssueChanges, NewIssue, UploadInput
 from tests.contract.raw import Wire, an_issue
 from tests.contract.world import World
 

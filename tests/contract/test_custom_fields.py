@@ -7,8 +7,8 @@ import pytest
 from bot.errors import Refused
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
+from bot.service.inputs import CustomFieldInput, NewIssue
 from bot.service.models import Issue
-from bot.service.writes import CustomFieldInput, NewIssue
 from tests.contract.world import World
 
 Value = str | tuple[str, ...]

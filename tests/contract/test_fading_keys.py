@@ -14,10 +14,10 @@ from bot.service.client import Client
 from bot.service.filters import IssueFilters
 from tests.contract.switches import switched
 from tests.contract.world import World
-from tests.journeys.office import Office
-from tests.journeys.person import Person
-from tests.journeys.reading import JSON, text_of, until, waiting
-from tests.journeys.wire import Wire
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until, waiting
+from tests.support.wire import Wire
 
 REJECTED = "no longer accepts your API key"
 MOST_REQUESTS = 20

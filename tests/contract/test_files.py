@@ -4,8 +4,8 @@ import pytest
 
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
+from bot.service.inputs import AttachmentChanges, NewIssue, UploadInput
 from bot.service.models import Attachment, Issue
-from bot.service.writes import AttachmentChanges, NewIssue, UploadInput
 from tests.contract.raw import OCTETS, Wire, a_token, an_issue, made
 from tests.contract.world import World
 

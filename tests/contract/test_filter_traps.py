@@ -7,9 +7,9 @@ from bot.service.client import Client
 from bot.service.filters import IssueFilters
 from tests.contract.oracle import Depot, Row, depot
 from tests.contract.world import World
-from tests.journeys.office import Office
-from tests.journeys.person import Person
-from tests.journeys.reading import text_of
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import text_of
 
 ANA = "U0ANA0001"
 

@@ -8,8 +8,8 @@ from bot.service.client import Client
 from tests.contract.depot import ISSUES
 from tests.contract.oracle import Depot, Way, depot, differing
 from tests.contract.world import World
-from tests.journeys.office import Office
-from tests.journeys.person import Person
+from tests.support.office import Office
+from tests.support.person import Person
 
 AT_ONCE = 4
 DATED = ("created", "updated", "closed", "start", "due")

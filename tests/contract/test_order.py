@@ -13,8 +13,8 @@ from bot.service.conventions import SortField
 from bot.service.filters import IssueFilters, Sort
 from tests.contract.oracle import Depot, Row, depot
 from tests.contract.world import World
-from tests.journeys.office import Office
-from tests.journeys.person import Person
+from tests.support.office import Office
+from tests.support.person import Person
 
 NAMED = ("project", "author", "category", "fixed_version")
 NUMBERED = ("tracker", "status", "priority")

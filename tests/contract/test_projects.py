@@ -4,7 +4,7 @@ import pytest
 
 from bot.errors import Refused
 from bot.service.client import Client
-from bot.service.writes import NewProject
+from bot.service.inputs import NewProject
 from tests.contract.raw import JSON, Wire, made
 from tests.contract.world import World
 

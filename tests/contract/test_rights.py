@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from bot.errors import ServiceError
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
-from bot.service.writes import (
+from bot.service.inputs import (
     AttachmentChanges,
     NewIssue,
     NewProject,

@@ -9,9 +9,9 @@ from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue
 from tests.contract.world import World
-from tests.journeys.office import Office
-from tests.journeys.person import Person
-from tests.journeys.reading import JSON, text_of, until, values_of
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until, values_of
 
 ANA, BEN, CHRIS = "U0ANA0001", "U0BEN0001", "U0CHRIS01"
 TEXTS = (

@@ -3,7 +3,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from bot.service.client import Client
-from bot.service.writes import NewTimeEntry
+from bot.service.inputs import NewTimeEntry
 from tests.contract.world import World
 
 

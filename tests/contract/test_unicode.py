@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.errors import Refused
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
-from bot.service.writes import NewIssue, NewProject, NewTimeEntry, NewUser, UploadInput
+from bot.service.inputs import NewIssue, NewProject, NewTimeEntry, NewUser, UploadInput
 from tests.contract.world import World
 
 CHOSEN = [

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 
 from tests.faults.issue_doings import CREATED, issues_made
 from tests.faults.scene import CHANNEL, NUMBER, Scene, doing, owner
-from tests.journeys.office import TEAM
-from tests.people import KEYS
+from tests.support.office import TEAM
+from tests.support.people import KEYS
 
 Steps = AsyncGenerator[None, None]
 INFRASTRUCTURE = 3

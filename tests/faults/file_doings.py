@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from bot.sandbox.tracker.data import CLOSED_PROJECT
 from tests.faults.issue_doings import message
 from tests.faults.scene import NUMBER, WEBSHOP, Scene, doing
-from tests.journeys.reading import JSON
+from tests.support.reading import JSON
 
 Steps = AsyncGenerator[None, None]
 

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 
 from bot.sandbox.tracker.data import Category, free_id
 from tests.faults.scene import CHANNEL, NUMBER, Scene, doing
-from tests.journeys.digesting import WEB
-from tests.journeys.reading import JSON, button_saying, until
+from tests.support.digesting import WEB
+from tests.support.reading import JSON, button_saying, until
 
 Steps = AsyncGenerator[None, None]
 CREATED = r"[Cc]reated "

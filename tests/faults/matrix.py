@@ -14,10 +14,10 @@ from bot.service.transport import Timeouts
 from tests.faults import secrets
 from tests.faults.doings import DOINGS
 from tests.faults.scene import Scene
-from tests.journeys.person import Person
-from tests.journeys.reading import JSON, LOOK_EVERY, text_of, values_of
-from tests.journeys.wire import AFTER, Fault, Wire
-from tests.people import KEYS
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.reading import JSON, LOOK_EVERY, text_of, values_of
+from tests.support.wire import AFTER, Fault, Wire
 
 UNKNOWN = re.compile(
     r"may have been (?:done|created) or not|couldn't learn whether|look whether it was|looks before it sends"

@@ -13,11 +13,11 @@ import aiohttp
 from bot.app import Bot
 from bot.sandbox.workspace.delivery import Answer
 from bot.sandbox.workspace.http import HttpDelivery, signature
-from bot.slack.inflight import InFlight
+from bot.slack.in_flight import InFlight
 from tests.faults.scene import Scene
-from tests.journeys.office import Office
-from tests.journeys.reading import JSON, until
-from tests.ports import free_port
+from tests.support.office import Office
+from tests.support.ports import free_port
+from tests.support.reading import JSON, until
 
 Mode = Literal["once", "again", "anew"]
 Copy = tuple[bytes, dict[str, str]]

@@ -10,9 +10,9 @@ from bot.sandbox.tracker.data import Data, Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, NEW, NORMAL
 from bot.sandbox.tracker.server import Tracker
 from bot.store.owner import Owner
-from tests.journeys.office import TEAM, Office
-from tests.journeys.person import Person
-from tests.journeys.reading import JSON, input_named
+from tests.support.office import TEAM, Office
+from tests.support.person import Person
+from tests.support.reading import JSON, input_named
 
 IDS = {"ana": "U0ANA0001", "ben": "U0BEN0001", "chris": "U0CHRIS01", "gwen": "U0GWEN001"}
 LINKED = ("ana", "chris")

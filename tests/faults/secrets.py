@@ -11,8 +11,8 @@ from pathlib import Path
 
 from bot import telemetry
 from tests.faults.scene import Scene
-from tests.journeys.reading import JSON
-from tests.logs import restored
+from tests.support.logs import restored
+from tests.support.reading import JSON
 
 
 class _Raw(logging.Handler):

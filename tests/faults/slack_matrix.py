@@ -15,8 +15,8 @@ from tests.faults.doings import DOINGS
 from tests.faults.matrix import GENERIC, Seen
 from tests.faults.scene import Doing, Scene
 from tests.faults.time_doings import digests_posted
-from tests.journeys.reading import JSON
-from tests.journeys.slackwire import SlackWire
+from tests.support.reading import JSON
+from tests.support.slackwire import SlackWire
 
 LOST = ("lose the request", "lose the answer", "late answer:1")
 BROKEN = (

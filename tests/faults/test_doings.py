@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from bot.slack import register
+from bot.features import registry as register
 from tests.faults.doings import DOINGS
 from tests.hostile.recording import GONE
 

@@ -8,11 +8,11 @@ import pytest
 
 from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
-from bot.slack import pauses
+from bot.slack import debounce
 from tests.faults.doings import DOINGS
 from tests.faults.scene import Scene
-from tests.journeys.office import Office
-from tests.journeys.wire import Wire
+from tests.support.office import Office
+from tests.support.wire import Wire
 
 SILENT = {"unlink", "take back", "digest pause", "digest remove"}
 """What the service isn't asked for."""
@@ -21,7 +21,7 @@ SILENT = {"unlink", "take back", "digest pause", "digest remove"}
 async def test_nothing_is_sent_to_be_written_with_a_faded_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pauses, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
     service = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
     await service.start()
     wire = Wire(service.url)

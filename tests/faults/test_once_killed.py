@@ -20,12 +20,12 @@ from bot.store.store import Store
 from bot.store.unfinished import Asked
 from bot.store.vault import Vault
 from bot.timings import Timings
-from tests.journeys.office import TEAM, Office
-from tests.journeys.person import Person
-from tests.journeys.reading import text_of, until
-from tests.journeys.slackwire import SlackWire
-from tests.journeys.wire import Wire
-from tests.ports import free_port
+from tests.support.office import TEAM, Office
+from tests.support.person import Person
+from tests.support.ports import free_port
+from tests.support.reading import text_of, until
+from tests.support.slackwire import SlackWire
+from tests.support.wire import Wire
 
 SUBJECT = "Half done"
 
@@ -54,7 +54,7 @@ class Pair:
             "PORT": str(self.port),
         }
         self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.journeys.hasty", "run"),
+            *(sys.executable, "-m", "tests.support.hasty", "run"),
             env=environment,
             stderr=asyncio.subprocess.DEVNULL,
         )

@@ -16,20 +16,25 @@ from pathlib import Path
 import pytest
 import stamina
 
+from bot.features.accounts import handlers as accounts
+from bot.features.files import attach as files
+from bot.features.issues import assign as assigning
+from bot.features.issues import issues
+from bot.features.projects import projects
+from bot.features.timelog import handlers as time_listeners
+from bot.features.timelog import timelog
 from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.api import rates
 from bot.service.client import Limits
-from bot.slack import handling, pacing, pauses, submission
-from bot.slack.listeners import accounts
-from bot.slack.listeners import timelog as time_listeners
-from bot.usecases import assigning, files, issues, projects, timelog
+from bot.slack import debounce, dispatch, submissions
+from bot.slack import rate_limiter as pacing
 from tests.faults import secrets
 from tests.faults.doings import DOINGS
 from tests.faults.matrix import Cell, Matrix, flawless
 from tests.faults.scene import Scene
-from tests.journeys.office import Office
-from tests.journeys.wire import KINDS, OVERSIZED, Fault, Wire
+from tests.support.office import Office
+from tests.support.wire import KINDS, OVERSIZED, Fault, Wire
 
 EXTENT = os.environ.get("ISSUEBOT_MATRIX", "kinds")
 PARTS, LANES = 2, 6
@@ -41,15 +46,15 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Whatever waits, the bot or Slack's rates, waits for a moment only."""
     for usecase in (assigning, files, issues, projects, timelog):
         monkeypatch.setattr(usecase, "LOOKS", (0.01, 0.02))
-    monkeypatch.setattr(submission, "PATIENCE", 0.5)
-    monkeypatch.setattr(submission, "TAKEN_IN", 0.1)
+    monkeypatch.setattr(submissions, "PATIENCE", 0.5)
+    monkeypatch.setattr(submissions, "TAKEN_IN", 0.1)
     monkeypatch.setattr(accounts, "TAKEN_IN", 0.1)
-    monkeypatch.setattr(pauses, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
     monkeypatch.setattr(pacing, "SECONDS_PER_CHANNEL", 0)
     monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
     monkeypatch.setattr(time_listeners, "TRIGGER_LIFE", 60)  # no slow machine is a fault to look for
-    monkeypatch.setattr(handling, "PATIENCE", 60)  # what is said meanwhile is no answer to what was done
-    monkeypatch.setattr(handling, "OPTIONS_TIME", 4)  # less than a slow service is silent
+    monkeypatch.setattr(dispatch, "PATIENCE", 60)  # what is said meanwhile is no answer to what was done
+    monkeypatch.setattr(dispatch, "OPTIONS_TIME", 4)  # less than a slow service is silent
     monkeypatch.setattr(rates, "PER_MINUTE", {})
     monkeypatch.setattr(rates, "MESSAGE_BURST", 10**6)
     with stamina.set_testing(True, attempts=3):

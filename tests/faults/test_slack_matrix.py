@@ -18,22 +18,24 @@ import pytest
 import structlog
 from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
 
+from bot.features.accounts import handlers as accounts
+from bot.features.digests import runs as digest_runs
+from bot.features.timelog import handlers as timelog
 from bot.sandbox.workspace.api import rates
-from bot.slack import handling, pacing, pauses, posting, submission, webclient
-from bot.slack.listeners import accounts, timelog
-from bot.usecases import digest_runs
+from bot.slack import debounce, dispatch, posting, submissions, web_client
+from bot.slack import rate_limiter as pacing
 from tests.faults import secrets
 from tests.faults.doings import DOINGS
 from tests.faults.scene import Scene
 from tests.faults.slack_matrix import IN_TIME, Cell, Matrix, faults_of
-from tests.journeys.office import Office
-from tests.journeys.slackwire import SlackWire
+from tests.support.office import Office
+from tests.support.slackwire import SlackWire
 
 EVERYTHING = os.environ.get("ISSUEBOT_MATRIX") == "all"
 PARTS, LANES = 4, 3
 """Tests that share the doings, and offices that are open at the same time in each: some faults are waits."""
 BUSY = (
-    (handling, "OPTIONS_TIME"),
+    (dispatch, "OPTIONS_TIME"),
     (timelog, "TRIGGER_LIFE"),
 )
 """What a slow machine needs more time for than Slack gives."""
@@ -43,17 +45,17 @@ BUSY = (
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever waits, the bot or Slack's rates, waits for a moment only."""
     patience = aiohttp.ClientTimeout(total=0.8)
-    monkeypatch.setattr(webclient, "TIMEOUT", patience)
+    monkeypatch.setattr(web_client, "TIMEOUT", patience)
     monkeypatch.setattr(posting, "TIMEOUT", patience)
     monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.01)
-    monkeypatch.setattr(submission, "PATIENCE", 0)  # so that what comes of a form is shown by a call
-    monkeypatch.setattr(submission, "TAKEN_IN", 0.1)
+    monkeypatch.setattr(submissions, "PATIENCE", 0)  # so that what comes of a form is shown by a call
+    monkeypatch.setattr(submissions, "TAKEN_IN", 0.1)
     monkeypatch.setattr(accounts, "TAKEN_IN", 0.1)
     monkeypatch.setattr(digest_runs, "PATIENCE", 0.5)
-    monkeypatch.setattr(pauses, "PAUSE", 0.02)
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
     for module, limit in BUSY:
         monkeypatch.setattr(module, limit, IN_TIME)
-    monkeypatch.setattr(handling, "PATIENCE", 60)  # a slow machine is no slow service
+    monkeypatch.setattr(dispatch, "PATIENCE", 60)  # a slow machine is no slow service
     monkeypatch.setattr(pacing, "SECONDS_PER_CHANNEL", 0)
     monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
     monkeypatch.setattr(rates, "PER_MINUTE", {})

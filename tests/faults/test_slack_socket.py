@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.people import ANA
-from bot.slack import socketmode
-from tests.journeys.office import Office
-from tests.journeys.person import Person
-from tests.journeys.reading import text_of, until
-from tests.journeys.slackwire import SlackWire
+from bot.slack import socket_mode as socketmode
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import text_of, until
+from tests.support.slackwire import SlackWire
 
 GARBAGE = (
     *("", "null", "[]", "5", "{", "[" * 5000, '"{"', "\u0000", "ping"),

@@ -3,9 +3,9 @@
 from collections.abc import AsyncGenerator
 
 from tests.faults.scene import CHANNEL, NUMBER, Scene, doing, owner
-from tests.journeys.digesting import WEB
-from tests.journeys.office import TEAM
-from tests.journeys.reading import JSON
+from tests.support.digesting import WEB
+from tests.support.office import TEAM
+from tests.support.reading import JSON
 
 Steps = AsyncGenerator[None, None]
 

@@ -13,11 +13,11 @@ from bot import telemetry
 from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.api import rates
-from bot.slack import pauses
+from bot.slack import debounce
 from tests.hostile.scene import Scene, Stranger, Watched, begun
-from tests.journeys.office import Office
-from tests.journeys.person import Person
-from tests.people import KEYS
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import Person
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ async def stranger() -> AsyncIterator[Stranger]:
 @pytest.fixture
 async def scene(tmp_path: Path, stranger: Stranger, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
     """An office of its own, whose service is watched, with Ana's things in it."""
-    monkeypatch.setattr(pauses, "PAUSE", 0)
+    monkeypatch.setattr(debounce, "PAUSE", 0)
     monkeypatch.setattr(rates.Rates, "admit", lambda *_: None)  # nobody presses as fast as this
     tracker = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
     await tracker.start()

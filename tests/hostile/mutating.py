@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from tests.hostile.recording import Recorded, recordings
-from tests.journeys.reading import JSON
+from tests.support.reading import JSON
 
 THOROUGH = "ISSUEBOT_HOSTILE_EXAMPLES"
 """Names how many payloads are tried; without it the same few are, every time."""

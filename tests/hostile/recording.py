@@ -12,12 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bot.features import registry as register
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Answer, Kind
-from bot.slack import register
-from tests.journeys.office import Office
-from tests.journeys.reading import JSON
+from tests.support.office import Office
+from tests.support.reading import JSON
 
 RECORDED = Path(__file__).parent / "recorded"
 SLACK, SERVICE, SECRET = "http://slack.invalid/", "http://service.invalid", "0" * 40

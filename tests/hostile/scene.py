@@ -9,22 +9,22 @@ from typing import Any
 
 from aiohttp import web
 
+from bot.features.registry import FORMS
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.model import Call, View
-from bot.slack.register import FORMS
 from bot.store.digests import Digest
 from bot.store.owner import Owner
 from bot.store.time_entries import Entry
 from tests.hostile.recording import Recorded, recordings
 from tests.hostile.sending import Answer, send
-from tests.journeys.digesting import AT
-from tests.journeys.office import TEAM, Office
-from tests.journeys.person import Person
-from tests.journeys.reading import JSON
-from tests.journeys.wire import Wire
-from tests.people import KEYS
+from tests.support.digesting import AT
+from tests.support.office import TEAM, Office
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.reading import JSON
+from tests.support.wire import Wire
 
 ANA, BEN = Owner(None, TEAM, "U0ANA0001"), Owner(None, TEAM, "U0BEN0001")
 CHRIS = Owner(None, TEAM, "U0CHRIS01")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.http import encoded, signature
-from tests.journeys.office import Office
-from tests.journeys.reading import JSON
+from tests.support.office import Office
+from tests.support.reading import JSON
 
 FORM = "application/x-www-form-urlencoded"
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from bot.features.digests.handlers import BUTTONS
+from bot.features.registry import ACTIONS, CLOSED, EVENTS, OPTIONS, RESUMING, SHORTCUTS
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
-from bot.slack.listeners.digests import BUTTONS
-from bot.slack.register import ACTIONS, CLOSED, EVENTS, OPTIONS, RESUMING, SHORTCUTS
 from tests.hostile.recording import GONE, name_of
 from tests.hostile.scene import (
     ALL_FORMS,
@@ -39,9 +39,9 @@ from tests.hostile.scene import (
     submission,
     through,
 )
-from tests.journeys.office import TEAM
-from tests.journeys.reading import JSON
-from tests.people import KEYS
+from tests.support.office import TEAM
+from tests.support.people import KEYS
+from tests.support.reading import JSON
 
 ANSWERED = (200, 400)
 """Acted on, or refused as what Slack never sends."""

@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from bot.slack.mrkdwn import rendered
+from bot.slack.text import rendered
 from tests.hostile.descriptions import MARKDOWN, TEXTILE
-from tests.journeys.office import Office
-from tests.journeys.person import Person
-from tests.journeys.reading import text_of
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import text_of
 
 HELD = 0.05
 TEXTS = [("markdown", text, name) for name, text in MARKDOWN.items()]

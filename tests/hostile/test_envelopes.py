@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from bot.slack import pauses, submission
+from bot.slack import debounce, submissions
 from tests.hostile.mutating import EXAMPLES, JUNK, added, mutated, tried
 from tests.hostile.recording import Recorded
 from tests.hostile.test_payloads import broken, fresh
-from tests.journeys.office import Office
-from tests.journeys.person import Person
-from tests.people import KEYS
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import Person
 
 FRAMES = [
     *("", " ", "{", "[]", "null", "5", '"hello"', "ping", "\x00", "{}", '{"type": null}', "[" * 2000),
@@ -27,8 +27,8 @@ FRAMES = [
 
 @pytest.fixture
 async def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
-    monkeypatch.setattr(pauses, "PAUSE", 0.01)
-    monkeypatch.setattr(submission, "TAKEN_IN", 0.01)
+    monkeypatch.setattr(debounce, "PAUSE", 0.01)
+    monkeypatch.setattr(submissions, "TAKEN_IN", 0.01)
     office = Office(tmp_path)
     await office.open()
     await office.link("U0ANA0001", KEYS["ana"])

@@ -13,12 +13,12 @@ from urllib.parse import urlencode
 import pytest
 
 from bot.sandbox.workspace.http import signature
-from bot.slack import web
-from bot.slack.web import BODY_LIMIT
+from bot.slack import http as web
+from bot.slack.http import BODY_LIMIT
 from tests.hostile.sending import FORM, Answer, post, raw, signed
-from tests.journeys.office import TEAM, Office
-from tests.journeys.person import Person
-from tests.people import KEYS
+from tests.support.office import TEAM, Office
+from tests.support.people import KEYS
+from tests.support.person import Person
 
 CANARY = "kanarienvogel-2fd1"
 REFUSED = range(400, 500)

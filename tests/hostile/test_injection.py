@@ -17,13 +17,13 @@ from bot.sandbox.workspace.api import rates
 from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.response_urls import ResponseUrls
 from bot.sandbox.workspace.state import State
-from bot.slack import pauses
+from bot.slack import debounce
 from tests.hostile.recording import name_of, registered
-from tests.journeys.digesting import AT
-from tests.journeys.office import Office
-from tests.journeys.person import DM, Person
-from tests.journeys.reading import JSON, until
-from tests.people import KEYS
+from tests.support.digesting import AT
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import DM, Person
+from tests.support.reading import JSON, until
 
 MARKUP = (
     "<!channel> <!here|x> <@U0EVIL0001> <#C0EVIL0001> <http://evil.example|Tracker> &lt;!everyone&gt; *fett* "
@@ -79,7 +79,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
     monkeypatch.setattr(ResponseUrls, "_respond", responding)
     monkeypatch.setattr(HttpDelivery, "deliver", delivering)
     monkeypatch.setattr(rates.Rates, "admit", lambda *_: None)
-    monkeypatch.setattr(pauses, "PAUSE", 0)
+    monkeypatch.setattr(debounce, "PAUSE", 0)
     return heard
 
 

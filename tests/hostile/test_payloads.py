@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from sqlalchemy import func, select
 
-from bot.slack import pauses, payloads, submission
+from bot.slack import debounce, interaction, submissions
 from bot.store.tables import DeliveryRow
 from tests.hostile.mutating import EXAMPLES, mutated, tried
 from tests.hostile.recording import Recorded, recordings, registered
 from tests.hostile.sending import FORM, post, signed
-from tests.journeys.office import Office
-from tests.journeys.person import Person
+from tests.support.office import Office
+from tests.support.person import Person
 
 ANSWERS = {200, 400, 404}
 SECONDS = 3  # Slack's limit
@@ -40,7 +40,7 @@ def test_every_kind_that_the_bot_registers_is_recorded() -> None:
 
 @pytest.mark.parametrize("recording", recordings(), ids=lambda recording: recording.name)
 def test_what_slack_sends_makes_sense(recording: Recorded) -> None:
-    payloads.check(recording.payload)
+    interaction.check(recording.payload)
 
 
 def test_the_home_tab_needs_no_title_as_slack_documents_it() -> None:
@@ -53,14 +53,14 @@ def test_the_home_tab_needs_no_title_as_slack_documents_it() -> None:
         "callback_id": "",
         "hash": "1.a",
     }
-    payloads.check(home | {"event": home["event"] | {"view": view}})
+    interaction.check(home | {"event": home["event"] | {"view": view}})
 
 
 @pytest.fixture
 async def steadfast(office: Office, ana: Person, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
     """The office, which is as good as before when the test is over, with nothing broken on the way."""
-    monkeypatch.setattr(pauses, "PAUSE", 0.01)
-    monkeypatch.setattr(submission, "TAKEN_IN", 0.01)
+    monkeypatch.setattr(debounce, "PAUSE", 0.01)
+    monkeypatch.setattr(submissions, "TAKEN_IN", 0.01)
     loose: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: loose.append(context))
     yield office

@@ -15,14 +15,14 @@ from typer.testing import CliRunner, Result
 from bot.cli import program
 from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
-from bot.store.engine import Database
+from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.vault import Vault
-from tests.journeys.apart import Apart
-from tests.journeys.office import TEAM, Office
-from tests.journeys.person import Person
-from tests.journeys.reading import text_of, until
-from tests.people import BARE, KEYS
+from tests.support.apart import Apart
+from tests.support.office import TEAM, Office
+from tests.support.people import BARE, KEYS
+from tests.support.person import Person
+from tests.support.reading import text_of, until
 
 CANARY = "canary7Qz"
 PASSWORD = f"pass-{CANARY}"

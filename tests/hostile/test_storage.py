@@ -15,11 +15,11 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import ContinuationRow, DeliveryRow, LinkRow, Table
 from bot.store.vault import Vault
-from tests.journeys.office import TEAM, Office
-from tests.journeys.person import Person
-from tests.journeys.reading import JSON, text_of, until
-from tests.journeys.wire import Wire
-from tests.people import BARE, KEYS
+from tests.support.office import TEAM, Office
+from tests.support.people import BARE, KEYS
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until
+from tests.support.wire import Wire
 
 ASKED = "/issue new project:webshop Kanarienvogel entflogen"
 UNREADABLE = "Your stored key can't be read any more"

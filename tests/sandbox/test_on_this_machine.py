@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 
 from bot.sandbox.tracker.server import Tracker
-from tests.people import BARE
+from tests.support.people import BARE
 
 PROC = Path("/proc")
 REAL = "xoxb-2847562938475-2847562938476-a1B2c3D4e5F6g7H8i9J0k1L2"

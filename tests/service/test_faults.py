@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from bot import errors
 from bot.service.client import Client, Limits, Timeouts
 from bot.service.filters import IssueFilters
-from bot.service.writes import NewIssue, TimeEntryChanges
+from bot.service.inputs import NewIssue, TimeEntryChanges
 from tests.service.scripted import Service
 
 USER = {"user": {"id": 1}}

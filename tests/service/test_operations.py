@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from bot.service.client import Client
 from bot.service.conventions import issue_number, issue_url, project_url
 from bot.service.filters import IssueFilters, Sort
-from bot.service.writes import (
+from bot.service.inputs import (
     AttachmentChanges,
     CustomFieldInput,
     NewIssue,

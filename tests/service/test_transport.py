@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from bot import errors
 from bot.service.client import Client
-from bot.service.writes import NewIssue
+from bot.service.inputs import NewIssue
 from tests.service.scripted import Service
 
 USER = {"user": {"id": 1}}

@@ -9,9 +9,9 @@ from aiohttp import web
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack import webclient
+from bot.features.files.attach import LostFile
+from bot.slack import web_client
 from bot.slack.files import incoming
-from bot.usecases.files import LostFile
 
 JSON = dict[str, Any]
 CONTENT = b"line\n" * 40_000
@@ -82,7 +82,7 @@ async def host() -> AsyncIterator[FileHost]:
 @pytest.fixture
 async def slack(host: FileHost) -> AsyncIterator[AsyncWebClient]:
     async with aiohttp.ClientSession() as connections:
-        yield webclient.web_client(SecretStr("xoxb-1"), f"{host.url}/api/", connections)
+        yield web_client.web_client(SecretStr("xoxb-1"), f"{host.url}/api/", connections)
 
 
 async def read(slack: AsyncWebClient, file: JSON) -> bytes:

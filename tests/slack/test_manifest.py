@@ -7,9 +7,9 @@ import pytest
 from jsonschema import Draft7Validator
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack import register
+from bot.features import registry as register
+from bot.features.links import views as shared_links
 from bot.slack.manifest import SCOPES, Mode, manifest, to_yaml
-from bot.slack.views import shared_links
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "https://bot.example.com"

@@ -5,10 +5,10 @@ from pydantic import SecretStr
 from sqlalchemy import select, update
 
 from bot.errors import StoredSecretError
-from bot.store import rotation
-from bot.store.engine import Database
+from bot.store import key_rotation as rotation
+from bot.store.database import Database
+from bot.store.key_rotation import Rotation
 from bot.store.owner import Owner
-from bot.store.rotation import Rotation
 from bot.store.store import Store
 from bot.store.tables import LinkRow
 from bot.store.vault import Vault

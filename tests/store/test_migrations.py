@@ -8,8 +8,8 @@ from alembic.migration import MigrationContext
 from alembic.operations import MigrateOperation, Operations, ops
 from alembic.script import Script, ScriptDirectory
 
-from bot.store.engine import LATEST
-from bot.store.migrating import configured
+from bot.store.database import LATEST
+from bot.store.upgrade import configured
 
 BEFORE_THE_RULE = {"0001", "0002", "0003"}
 DIRECTORY = ScriptDirectory.from_config(configured())

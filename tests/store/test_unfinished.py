@@ -9,15 +9,15 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from bot.slack import finished
-from bot.slack.finished import Finished
-from bot.store.engine import Database
+from bot.slack import completed_deliveries
+from bot.slack.completed_deliveries import Finished
+from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.unfinished import Asked
 from bot.store.vault import Vault
 from bot.timings import Timings
-from tests.journeys.reading import until
+from tests.support.reading import until
 
 KEY = Vault.generate_key()
 HASTY = Timings(heartbeat_timeout=3)  # SQLite's clock has whole seconds
@@ -112,7 +112,7 @@ async def test_what_is_at_hand_is_kept_sealed(database: Database, store: Store, 
 async def test_what_is_finished_while_the_database_is_away_is_noted_later(
     database: Database, store: Store, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finished, "LATER", 0.2)
+    monkeypatch.setattr(completed_deliveries, "LATER", 0.2)
     await store.deliveries.claim("1", asked)
     await database.write(lambda connection: connection.execute(text("alter table deliveries rename to away")))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bot.errors import UserError
 from bot.slack.grammar.requests import SlackUser
-from bot.slack.mrkdwn.escaping import JOINER
+from bot.slack.text.escaping import JOINER
 
 _ENTITY = re.compile(r"<([@#!][^<>\n]+|[A-Za-z][A-Za-z0-9+.-]*:[^<>\n]+)>")
 _CURLY = "“”„‟"

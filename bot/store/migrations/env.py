@@ -1,4 +1,4 @@
-"""Alembic's entry: runs on the connection and in the transaction that bot.store.migrating hands it."""
+"""Alembic's entry: runs on the connection and in the transaction that bot.store.upgrade hands it."""
 
 from alembic import context
 

@@ -9,35 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import UserError
-from bot.service.filters import DateRange, Sort
-from bot.slack.grammar import (
+from bot.features.accounts.commands import (
     Account,
-    AttachFiles,
     ClearDefault,
     EditUser,
-    Help,
     Link,
-    Me,
-    Named,
-    NewIssue,
     NewProject,
     NewUser,
-    OpenForm,
     Projects,
-    Search,
     SetDefault,
     ShowDefault,
-    ShowIssue,
     ShowProject,
     ShowUser,
-    SlackUser,
     TrackerHelp,
     Unlink,
     Whoami,
-    issue_command,
-    issues_command,
     tracker_command,
 )
+from bot.features.issues.commands import AttachFiles, NewIssue, OpenForm, ShowIssue, issue_command
+from bot.features.search.commands import Search, issues_command
+from bot.service.filters import DateRange, Sort
+from bot.slack.grammar.requests import Help, Me, Named, SlackUser
 
 WEDNESDAY = date(2026, 7, 15)
 PARIS = ZoneInfo("Europe/Paris")

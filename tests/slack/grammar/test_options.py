@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import UserError
-from bot.slack.grammar import SlackUser, parse
+from bot.slack.grammar.options import parse
+from bot.slack.grammar.requests import SlackUser
 
 KNOWN = ("project", "priority", "to", "watch", "desc", "start", "cf_")
 

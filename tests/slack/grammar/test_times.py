@@ -6,8 +6,8 @@ import pytest
 
 from bot.errors import UserError
 from bot.service.filters import DateRange
-from bot.slack.grammar import day, days, hours
-from bot.slack.grammar.dates import times
+from bot.slack.grammar.dates import day, days, times
+from bot.slack.grammar.durations import hours
 
 WEDNESDAY = date(2026, 7, 15)
 

@@ -1,0 +1,156 @@
+"""What Slack says of the tokens and secrets."""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.oauth.installation_store import Bot as InstalledBot
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot import errors
+from bot.check.findings import Finding, clock, fine, wrong
+from bot.config import Settings
+from bot.slack import web_client
+from bot.slack.manifest import INSTALL_PATH, SCOPES
+from bot.slack.posting import reason
+from bot.store.store import Store
+
+SECONDS_TO_GREET = 10
+WORKSPACES_ASKED, WORKSPACES_AT_ONCE = 100, 5
+SLACK_ITSELF = re.compile(r"(.+\.)?slack(-gov)?\.com")
+UPDATE_MANIFEST = "paste `issuebot manifest` into the app's page “App Manifest”"
+# slack_sdk trips over an answer that is text, as a proxy or another program at this address gives it.
+NO_USABLE_ANSWER = (SlackApiError, aiohttp.ClientError, TimeoutError, AttributeError)
+
+
+async def check(slack: AsyncWebClient, settings: Settings) -> AsyncIterator[Finding]:
+    """Yields what is found of the token, or the app that workspaces install, and of the way to Slack."""
+    if settings.several_workspaces:
+        yield await _client_secret(slack, settings)
+    else:
+        async for finding in _bot_token(slack):
+            yield finding
+    yield await _socket_mode(slack, settings) if settings.socket_mode else _signing_secret(settings)
+
+
+async def _bot_token(slack: AsyncWebClient) -> AsyncIterator[Finding]:
+    name = "SLACK_BOT_TOKEN"
+    try:
+        answer = await slack.auth_test()
+    except NO_USABLE_ANSWER as error:
+        yield wrong(name, _refusal(error, "install the app anew and copy its bot token"))
+        return
+    headers = _headers(answer)
+    if not answer.get("bot_id"):
+        yield wrong(name, "is no bot's: copy the “Bot User OAuth Token” from the app's “OAuth & Permissions”")
+    elif missing := _missing_scopes(headers):
+        yield wrong(name, f"lacks {missing}: {UPDATE_MANIFEST}, then reinstall the app")
+    else:
+        yield fine(name, f"works in {answer.get('team')}, with every scope that is needed")
+    if off := clock("Slack's", headers.get("date")):
+        yield off
+
+
+async def _client_secret(slack: AsyncWebClient, settings: Settings) -> Finding:
+    """Slack names what is wrong with the pair before, or in place of, the code that nobody ever got."""
+    name, secret = "SLACK_CLIENT_SECRET", settings.slack_client_secret.get_secret_value()
+    try:
+        await slack.oauth_v2_access(client_id=settings.slack_client_id, client_secret=secret, code="0")
+    except NO_USABLE_ANSWER as error:
+        if reason(error) != "invalid_code":
+            mend = "copy SLACK_CLIENT_ID and this from the app's “Basic Information” again"
+            return wrong(name, _refusal(error, mend))
+    return fine(name, "is taken by Slack")
+
+
+async def installed(store: Store, slack: AsyncWebClient) -> Finding:
+    """Whether all tokens work and have every scope. Expired ones aren't tried: the bot renews them itself."""
+    name, at_once = "SLACK_CLIENT_ID", asyncio.Semaphore(WORKSPACES_AT_ONCE)
+
+    async def trouble(bot: InstalledBot) -> str | None:
+        if bot.bot_token_expires_at and bot.bot_token_expires_at < time.time():
+            return None
+        try:
+            async with at_once:
+                answer = await web_client.for_team(slack, bot.bot_token, bot.team_id).auth_test()
+        except NO_USABLE_ANSWER as error:
+            why = reason(error) or type(error).__name__
+        else:
+            missing = _missing_scopes(_headers(answer))
+            why = f"lacks {missing}" if missing else ""
+        where = bot.team_name or bot.enterprise_name or bot.team_id or bot.enterprise_id
+        return f"{where} ({why})" if why else None
+
+    try:
+        count, latest = await store.installations.latest(WORKSPACES_ASKED)
+    except errors.StoredSecretError as error:
+        return wrong(name, f"a workspace's token can't be opened ({error}): install the app there again")
+    if not count:
+        return fine(name, f"no workspace is installed yet: open {INSTALL_PATH} at the bot's address")
+    said = (
+        f"{count} installed" if count <= len(latest) else f"{count} installed, the latest {len(latest)} asked"
+    )
+    if troubles := [one for one in await asyncio.gather(*map(trouble, latest)) if one]:
+        mend = f"open {INSTALL_PATH} to install the app there again"
+        first = f"where a scope is missing, first {UPDATE_MANIFEST}"
+        return wrong(name, f"{said}, but not in order: {', '.join(troubles)}: {mend}; {first}")
+    return fine(name, f"{said}, and their tokens work with every scope that is needed")
+
+
+def _headers(answer: AsyncSlackResponse) -> dict[str, str]:
+    return {header.lower(): value for header, value in (answer.headers or {}).items()}
+
+
+def _missing_scopes(headers: dict[str, str]) -> str:
+    """The manifest's scopes that a token lacks: all that Slack lets a bot see of its app's configuration."""
+    granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
+    return ", ".join(scope for scope in SCOPES if scope not in granted)
+
+
+def _signing_secret(settings: Settings) -> Finding:
+    """Slack tells nothing of it; its own have a form."""
+    name, secret = "SLACK_SIGNING_SECRET", settings.slack_signing_secret.get_secret_value()
+    host = urlsplit(settings.slack_api_url).hostname or ""
+    if SLACK_ITSELF.fullmatch(host) and not re.fullmatch(r"[0-9a-f]{32}", secret):
+        mend = "copy “Signing Secret” from the app's “Basic Information”: 32 digits and letters a to f"
+        return wrong(name, f"is none of Slack's: {mend}")
+    return fine(name, f"is set; Slack's requests are taken on port {settings.port}")
+
+
+async def _socket_mode(slack: AsyncWebClient, settings: Settings) -> Finding:
+    """A connection is opened, and left at the first word: there Slack says whether it is switched off."""
+    name = "SLACK_APP_TOKEN"
+    try:
+        answer = await slack.apps_connections_open(app_token=settings.slack_app_token.get_secret_value())
+        greeting = await _greeting(str(answer.get("url")))
+    except NO_USABLE_ANSWER as error:
+        mend = "make an app-level token with connections:write, and switch Socket Mode on"
+        return wrong(name, _refusal(error, mend))
+    if greeting.get("type") == "hello":
+        return fine(name, "opens Socket Mode")
+    if greeting.get("reason") == "link_disabled":
+        return wrong(name, "is good, but Socket Mode is off: switch it on in the app's page “Socket Mode”")
+    return wrong(name, "opens no connection: Slack closes it at once, so try again in a minute")
+
+
+async def _greeting(url: str) -> dict[str, object]:
+    """The first message of a connection (https://docs.slack.dev/apis/events-api/using-socket-mode)."""
+    async with (
+        asyncio.timeout(SECONDS_TO_GREET),
+        aiohttp.ClientSession(trust_env=True) as session,
+        session.ws_connect(url) as connection,
+    ):
+        message = await connection.receive()
+        greeting = message.json() if message.type is aiohttp.WSMsgType.TEXT else None
+        return greeting if isinstance(greeting, dict) else {}
+
+
+def _refusal(error: Exception, mend: str) -> str:
+    if isinstance(error, SlackApiError) and isinstance(error.response, AsyncSlackResponse):
+        return f"Slack says {error.response.get('error', 'nothing of use')}: {mend}"
+    return f"Slack can't be reached ({type(error).__name__}): check SLACK_API_URL and the network"

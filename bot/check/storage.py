@@ -1,0 +1,73 @@
+"""Whether the database can be used, and what is in it opened."""
+
+import base64
+from collections.abc import AsyncIterator
+
+from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.check.findings import Finding, fine, wrong
+from bot.check.slack import installed
+from bot.config import Settings
+from bot.store.database import Database, DatabaseUnavailableError
+from bot.store.store import Store
+from bot.store.vault import Vault
+
+LINKS_TRIED = 5
+FEWEST_BYTES = 16
+"""So many different ones at least, and not all of them ASCII, are in any 32 random bytes."""
+TABLES = {
+    "older": "`issuebot run`, or `issuebot db upgrade` before it, makes its tables up to date",
+    "current": "its tables are up to date",
+    "newer": "its tables are a newer version's: upgrade this one soon",
+}
+
+
+async def check(settings: Settings, slack: AsyncWebClient) -> AsyncIterator[Finding]:
+    """Yields what is found of the database, of the encryption keys, and of installed workspaces."""
+    database = Database(settings.database_url)
+    try:
+        await database.try_writing()
+        age = await database.age()
+        yield fine("DATABASE_URL", f"answers and can be written; {TABLES[age]}")
+        store = Store(database, Vault(settings.encryption_keys), settings.slack_client_id)
+        yield await _keys(settings, None if age == "older" else store)
+        if settings.several_workspaces and age != "older":
+            yield await installed(store, slack)
+    except DatabaseUnavailableError as error:
+        yield wrong("DATABASE_URL", f"{error}: check the address, and that it may be written")
+    finally:
+        await database.close()
+
+
+async def linked_keys(settings: Settings) -> tuple[SecretStr, ...]:
+    """Keys of people who are linked, the latest first; none where the database can't be used."""
+    database = Database(settings.database_url)
+    try:
+        if await database.age() == "older":
+            return ()
+        return await Store(database, Vault(settings.encryption_keys)).links.latest_keys(LINKS_TRIED)
+    except DatabaseUnavailableError:
+        return ()
+    finally:
+        await database.close()
+
+
+async def _keys(settings: Settings, store: Store | None) -> Finding:
+    name = "ENCRYPTION_KEYS"
+    if any(_is_weak(key) for key in settings.encryption_keys):
+        mend = "put one of `issuebot keys generate` first, run `issuebot keys rotate`, and take it out"
+        return wrong(name, f"one of them isn't random: {mend}")
+    if store is None:
+        return fine(name, "can encrypt")
+    if unreadable := await store.sealings.unreadable():
+        return wrong(
+            name, f"open all stored keys but {unreadable}: put the earlier encryption key back, as the last"
+        )
+    return fine(name, "open every stored key")
+
+
+def _is_weak(key: SecretStr) -> bool:
+    """Whether it is a pattern or somebody's words in place of 32 random bytes."""
+    content = base64.urlsafe_b64decode(key.get_secret_value())
+    return len(set(content)) < FEWEST_BYTES or content.isascii()

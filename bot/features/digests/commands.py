@@ -1,0 +1,178 @@
+"""`/digest` (contract.md, Slash commands)."""
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from bot.errors import UserError
+from bot.features.digests import schedules
+from bot.features.digests.schedules import Schedule
+from bot.slack.grammar import values
+from bot.slack.grammar.options import Parsed, parse
+from bot.slack.grammar.requests import Help
+from bot.slack.grammar.tokens import Word
+from bot.store.digests import GROUPS, Group
+
+
+@dataclass(frozen=True)
+class ListDigests:
+    """`/digest`: this channel's digests."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddDigest:
+    """`/digest add`: None or empty where nothing was said; the form asks for a schedule that is left out."""
+
+    project: str | None = None
+    schedule: Schedule | None = None
+    zone: str | None = None
+    tracker: tuple[str, ...] = ()
+    priority: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    group: Group | None = None
+    empty: bool = False
+
+
+@dataclass(frozen=True)
+class ChangeDigest:
+    """`/digest change [3]`; here and below the id is None where none was typed."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class DigestNow:
+    """`/digest now [3]`."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class PauseDigest:
+    """`/digest pause [3]`."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class ResumeDigest:
+    """`/digest resume [3]`."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class RemoveDigest:
+    """`/digest remove [3]`."""
+
+    id: int | None = None
+
+
+@dataclass(frozen=True)
+class TakeOverDigest:
+    """`/digest take over [3]`: whoever types it becomes the digest's owner."""
+
+    id: int | None = None
+
+
+OneDigest = ChangeDigest | DigestNow | PauseDigest | ResumeDigest | RemoveDigest | TakeOverDigest
+
+
+DigestRequest = ListDigests | AddDigest | OneDigest | Help
+
+
+OPTIONS = ("project", "tracker", "priority", "category", "group", "empty", "tz")
+
+_ALONE: dict[str, DigestRequest] = {"list": ListDigests(), "help": Help()}
+_ONE: dict[str, type[OneDigest]] = {
+    "change": ChangeDigest,
+    "edit": ChangeDigest,
+    "now": DigestNow,
+    "pause": PauseDigest,
+    "resume": ResumeDigest,
+    "remove": RemoveDigest,
+    "delete": RemoveDigest,
+    "stop": RemoveDigest,
+    "take": TakeOverDigest,
+    "takeover": TakeOverDigest,
+}
+_KNOWN = ("add", *_ALONE, *_ONE)
+_NUMBER = re.compile(r"#?([0-9]{1,9})")
+_TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
+_SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
+
+
+def digest_command(text: str) -> DigestRequest:
+    """What `/digest <text>` asks for. Raises UserError; it never repeats a key that was typed."""
+    values.without_key(text)
+    parsed = parse(text, OPTIONS)
+    command = parsed.words[0].text.lower() if parsed.words else "list"
+    rest = parsed.after(1)
+    if command == "add":
+        return _add(rest)
+    if command not in _KNOWN:
+        raise values.unknown_word(command, _KNOWN, "/digest")
+    if parsed.options:
+        raise UserError(f"`/digest {command}` takes no options: leave out `{next(iter(parsed.options))}:`.")
+    if command in _ONE:
+        return _one(command, rest)
+    if rest.words:
+        raise UserError(f"`/digest {command}` takes nothing after it: type it alone.")
+    return _ALONE[command]
+
+
+def _one(command: str, said: Parsed) -> OneDigest:
+    if command == "take" and said.plain.lower().split()[:1] == ["over"]:
+        said = said.after(1)
+    if not said.words:
+        return _ONE[command]()
+    number = _NUMBER.fullmatch(said.plain)
+    if number is None or not int(number[1]):
+        raise UserError(f"Say which digest by its number: `/digest {command} 3`.")
+    return _ONE[command](int(number[1]))
+
+
+def _add(said: Parsed) -> AddDigest:
+    begin = next((n for n, word in enumerate(said.words) if _begins_schedule(word)), len(said.words))
+    if begin == len(said.words) and any(map(_meant_as_schedule, said.words[1:])):
+        schedules.parse("")
+    before = Parsed(said.words[:begin], {}).plain
+    option = values.name(said, "project")
+    if before and option:
+        raise UserError("The project is named twice: leave out `project:`, or the words before the schedule.")
+    typed = values.name(said, "tz")
+    zone = schedules.zone_named(typed) if typed else None
+    return AddDigest(
+        project=before or option,
+        schedule=schedules.parse(said.after(begin).plain) if said.words[begin:] else None,
+        zone=zone,
+        tracker=values.names(said, "tracker"),
+        priority=values.names(said, "priority"),
+        category=values.names(said, "category"),
+        group=_group(said),
+        empty=values.yes_or_no(said, "empty"),
+    )
+
+
+def _begins_schedule(word: Word) -> bool:
+    """In quotes it is a part of the project's name."""
+    return not word.quoted and word.text.lower() in schedules.KEYWORDS
+
+
+def _meant_as_schedule(word: Word) -> bool:
+    """Whether a word behind the project's name looks like a schedule that was mistyped."""
+    typed = word.text.lower()
+    near = get_close_matches(typed, schedules.KEYWORDS, n=1, cutoff=0.7)
+    return not word.quoted and bool(near or typed in _SCHEDULE_LIKE or _TIME.fullmatch(typed))
+
+
+def _group(said: Parsed) -> Group | None:
+    typed = values.name(said, "group")
+    if typed is None:
+        return None
+    group = next((known for known in GROUPS if known == typed.lower()), None)
+    if group is None:
+        raise UserError(
+            f"`group:` is one of {', '.join(f'`{group}`' for group in GROUPS)}: write `group:priority`."
+        )
+    return group

@@ -1,0 +1,134 @@
+"""The form of a digest, and reading it back."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from bot.features.digests.digests import Wanted
+from bot.features.digests.schedules import parse, zone_named
+from bot.slack import forms
+from bot.slack.blocks import JSON, Block, option, section
+from bot.slack.text import bold, line, prose
+from bot.store.digests import GROUPS, Choice, Digest, Group
+
+USUAL = "weekdays 09:00"
+KINDS = {"tracker": "Tracker", "priority": "Priority", "category": "Category"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filled:
+    """What the form holds when it opens; `chosen` by kind (`tracker`, …)."""
+
+    zone: str
+    project: Choice | None = None
+    schedule: str = USUAL
+    chosen: Mapping[str, tuple[Choice, ...]] = field(default_factory=dict)
+    group: Group = "tracker"
+    empty: bool = False
+
+
+def add_form(filled: Filled, channel_id: str | None, metadata: str, said: str | None = None) -> JSON:
+    """The form for a new digest; `channel_id` is the conversation that is proposed."""
+    blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
+    project = _option(filled.project) if filled.project else None
+    blocks.append(
+        forms.field(
+            "project",
+            "Project",
+            forms.searched("issue.project", project, "Type a part of its name"),
+            optional=False,
+        )
+    )
+    blocks += _when(filled)
+    channel = forms.conversation("channel", channel_id, "Where it is posted")
+    blocks.append(forms.field("channel", "Channel", channel, optional=False))
+    blocks += _what(filled)
+    return forms.form("digest.add", "New digest", blocks, submit="Add", metadata=metadata)
+
+
+def change_form(digest: Digest, metadata: str) -> JSON:
+    """The form that changes a digest; project and channel stay."""
+    plan = digest.plan
+    filled = Filled(
+        zone=plan.zone,
+        schedule=plan.schedule,
+        chosen={"tracker": plan.trackers, "priority": plan.priorities, "category": plan.categories},
+        group=plan.group,
+        empty=plan.empty,
+    )
+    about = (
+        f"Digest {digest.id}: {bold(plan.project)} in <#{digest.channel_id}>, by {line(digest.owner_name)}"
+    )
+    blocks = [section(about), *_when(filled), *_what(filled)]
+    return forms.form("digest.change", "Change digest", blocks, submit="Save", metadata=metadata)
+
+
+def _when(filled: Filled) -> list[Block]:
+    zone = option(filled.zone, filled.zone)
+    return [
+        forms.field(
+            "schedule",
+            "Schedule",
+            forms.text("schedule", filled.schedule, most=200),
+            optional=False,
+            hint="daily 09:00, weekdays 9am, weekly mon,thu 09:00, hourly, or cron 0 9 * * 1-5",
+        ),
+        forms.field(
+            "zone", "Time zone", forms.searched("digest.zone", zone, "Type a city", 0), optional=False
+        ),
+    ]
+
+
+def _what(filled: Filled) -> list[Block]:
+    blocks: list[Block] = [
+        forms.field(
+            name,
+            label,
+            forms.several_searched(
+                f"digest.{name}", [_option(one) for one in filled.chosen.get(name, ())], "Any"
+            ),
+        )
+        for name, label in KINDS.items()
+    ]
+    groups = [(group, group.capitalize()) for group in GROUPS]
+    return [
+        *blocks,
+        forms.field(
+            "group", "Group by", forms.choice("group", groups, filled.group, "Tracker"), optional=False
+        ),
+        forms.field(
+            "empty",
+            "Empty digests",
+            forms.checkbox("empty", "Post even when nothing is new", checked=filled.empty),
+        ),
+    ]
+
+
+def _option(choice: Choice) -> JSON:
+    return option(choice.name, str(choice.id))
+
+
+def submitted(view: JSON) -> Wanted:
+    """What the form asks for; choices are ids (`#5`). Raises UserError for a schedule or a time
+    zone that can't be read.
+    """
+    values = forms.Values(view)
+    project = values.chosen("project")
+    return Wanted(
+        project=f"#{project}" if project else None,
+        schedule=parse(values.text("schedule") or ""),
+        zone=zone_named(values.chosen("zone") or "UTC"),
+        **{name: tuple(f"#{one}" for one in values.all_chosen(name)) for name in KINDS},
+        group=next((group for group in GROUPS if group == values.chosen("group")), "tracker"),
+        empty=bool(values.all_chosen("empty")),
+    )
+
+
+def strangers(view: JSON, known: Mapping[str, Collection[int]]) -> dict[str, str]:
+    """Errors at the fields whose choices are another project's; `known` has the ids of the chosen one's."""
+    values = forms.Values(view)
+    return {
+        name: f"The chosen project has no {name} “{text}”: take it out."
+        for name, ids in known.items()
+        for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True)
+        if forms.number_in(value) not in ids
+    }

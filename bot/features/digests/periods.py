@@ -1,0 +1,100 @@
+"""The periods between due times: which ones a run stands for, and how many issues were opened in each."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from bot.errors import UserError
+from bot.features.digests.posts import Edition
+from bot.features.digests.schedules import Schedule, due_times, next_times, parse, previous_times
+from bot.service.models import Issue
+from bot.store.digest_runs import Claim, Run
+from bot.store.digests import Digest
+
+PERIODS = 8
+"""How many periods the chart has."""
+LATE = timedelta(minutes=15)
+"""From when on a digest says that it comes late."""
+NEVER = timedelta(days=36_500)
+INSTANT = timedelta(microseconds=1)
+
+
+def claim(digest: Digest, now: datetime) -> Claim:
+    """The due time of a digest that is due: all that it missed is one, the last one."""
+    schedule, zone = parse(digest.plan.schedule), digest.plan.zone
+    since = digest.next_due or now
+    times = due_times(schedule, zone, since, now)
+    due_at = max((since, *previous_times(schedule, zone, now + INSTANT, 1)))
+    (after,) = next_times(schedule, zone, now, 1) or (now + NEVER,)
+    return Claim(digest=digest, due_at=due_at, missed=max(0, len(times) - 1), next_due=after)
+
+
+def readable(digest: Digest) -> bool:
+    """Whether its schedule and time zone are known: a zone may go with a system's update."""
+    try:
+        parse(digest.plan.schedule)
+        ZoneInfo(digest.plan.zone)
+    except (UserError, KeyError, ValueError):
+        return False
+    return True
+
+
+def sooner(digest: Digest, now: datetime) -> datetime | None:
+    """The next due time where the one that is set lies further ahead; else None."""
+    if not readable(digest):  # claiming it says so
+        return None
+    (coming,) = next_times(parse(digest.plan.schedule), digest.plan.zone, now, 1) or (None,)
+    later = coming is not None and digest.next_due is not None and digest.next_due > coming
+    return coming if later else None
+
+
+def edition(run: Run, issues: tuple[Issue, ...], now: datetime) -> Edition:
+    """The message of a run with these new issues, as it is posted now."""
+    digest = run.digest
+    schedule, zone = parse(digest.plan.schedule), digest.plan.zone
+    counts = dict(history(digest, [issue.created_on for issue in issues if issue.created_on], now))
+    ends = (*previous_times(schedule, zone, run.due_at, PERIODS - 1), run.due_at)
+    late = now - run.due_at
+    comparable = not run.asked and not run.missed and set(ends) <= counts.keys()
+    return Edition(
+        digest=digest,
+        due_at=run.due_at,
+        issues=issues,
+        now=now,
+        missed=run.missed,
+        late=late if late >= LATE else timedelta(0),
+        periods=tuple(counts[end] for end in ends) if comparable else (),
+        asked=run.asked,
+    )
+
+
+def history(digest: Digest, opened: Iterable[datetime], now: datetime) -> list[tuple[datetime, int]]:
+    """The digest's history with these issues in it: each in the period in which it was opened."""
+    ends = ends_around(parse(digest.plan.schedule), digest.plan.zone, now)
+    known = min((end for end, _ in digest.history), default=digest.period_from)
+    return counted(ends, digest.history, opened, since=known)
+
+
+def counted(
+    ends: Sequence[datetime],
+    before: Iterable[tuple[datetime, int]],
+    opened: Iterable[datetime],
+    *,
+    since: datetime,
+) -> list[tuple[datetime, int]]:
+    """The periods between `ends` that end at `since` or later, by the end of each, with what was counted
+    before and these issues.
+    """
+    told = [end for end in ends[1:] if end >= since]
+    counts = dict.fromkeys(told, 0) | {end: n for end, n in before if end in told}
+    for moment in opened:
+        place = bisect_left(ends, moment)
+        if 0 < place < len(ends) and ends[place] in counts:
+            counts[ends[place]] += 1
+    return sorted(counts.items())
+
+
+def ends_around(schedule: Schedule, zone: str, now: datetime) -> tuple[datetime, ...]:
+    """Where periods end: the beginning of the first one, then the ends of some past ones and of this one."""
+    return (*previous_times(schedule, zone, now + INSTANT, PERIODS + 1), *next_times(schedule, zone, now, 1))

@@ -1,0 +1,301 @@
+"""Digests in Slack: where they may go, posting each once, finding out whether one was posted."""
+
+import asyncio
+import math
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+import aiohttp
+import structlog
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.features.digests import message as digest_message
+from bot.features.digests import notices as digest_notices
+from bot.features.digests.posts import (
+    Absent,
+    Delayed,
+    Edition,
+    Found,
+    Hidden,
+    Outcome,
+    Posted,
+    Refused,
+    Standing,
+    Unfinished,
+    Unsure,
+)
+from bot.features.issues.views import Style
+from bot.slack.audience import shared_outside
+from bot.slack.blocks import JSON, Message
+from bot.slack.posting import SLACK_FAILED, reason
+from bot.slack.rate_limiter import Pacer
+from bot.slack.workspaces import Workspaces
+from bot.store.digests import Digest, Notice, Pause
+from bot.store.owner import Owner
+from bot.ttl_cache import Recent
+
+EVENT_TYPE = "issuebot_digest"
+TYPES = "public_channel,private_channel,mpim,im"
+CONVERSATIONS, PAGES = 999, 20
+MESSAGES = 15
+"""The most messages of a page that every app gets (docs.slack.dev, conversations.history)."""
+MARGIN = timedelta(seconds=10)
+"""How far Slack's clock may be from what is known of it."""
+WAIT = 30.0
+"""Seconds until Slack is asked again that could not be reached, or doesn't know its own app."""
+LISTED_FOR = 5
+"""Seconds for which a list of conversations holds: so late it is noticed that outsiders came in."""
+GONE = frozenset(
+    {"channel_not_found", "is_archived", "not_in_channel", "channel_is_limited_access", "user_not_found"}
+)
+"""Slack's words for a conversation that takes nothing from the bot any more."""
+BROKEN = frozenset({None, "internal_error", "fatal_error", "service_unavailable", "request_timeout"})
+"""What may have been carried out all the same (docs.slack.dev, chat.postMessage, Errors)."""
+LOCKED_OUT = frozenset(
+    {
+        "access_denied",
+        "accesslimited",
+        "account_inactive",
+        "invalid_auth",
+        "message_limit_exceeded",
+        "missing_scope",
+        "not_authed",
+        "org_login_required",
+        "rate_limited",
+        "ratelimited",
+        "team_added_to_org",
+        "token_expired",
+        "token_revoked",
+    }
+)
+"""What is wrong with the app or the workspace and not with the conversation: it passes, or is mended."""
+
+log = structlog.get_logger(__name__)
+
+
+class SlackPoster:
+    """Posts digests to Slack; see `usecases.digest_posts.Poster`."""
+
+    def __init__(self, workspaces: Workspaces, style: Style, command: Callable[[str], str]) -> None:
+        self._workspaces = workspaces
+        self._style = style
+        self._command = command
+        self._pacers: dict[str, Pacer] = defaultdict(Pacer)
+        self._listed: Recent[str, Mapping[str, Standing]] = Recent(seconds=LISTED_FOR)
+        self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._slack_time: tuple[datetime, float] | None = None
+
+    def __len__(self) -> int:
+        return sum(map(len, self._pacers.values()))
+
+    async def standings(self, owner: Owner, channels: Collection[str]) -> Mapping[str, Standing]:
+        """From one list of all that the bot is in; what isn't there is asked for by itself."""
+        async with self._listing[owner.team_id]:  # who comes while it is read waits for it
+            listed = await self._listed.get(owner.team_id, partial(self._conversations, owner))
+        return {one: listed.get(one) or await self._standing(owner, one) for one in channels}
+
+    def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
+        """Waits until a message may go to the digest's channel."""
+        return self._pacers[digest.owner.team_id].turn(digest.channel_id, due_at)
+
+    def prepared(self, edition: Edition) -> Callable[[float], Awaitable[Outcome]]:
+        """The message, made; calling it posts it once."""
+        digest = edition.digest
+        message = digest_message.message(edition, self._style, self._command)
+        headline, *others = message.blocks
+        marked = replace(message, blocks=({**headline, "block_id": _mark(digest, edition.due_at)}, *others))
+        metadata = _metadata(digest, edition.due_at)
+
+        async def post(latest: float) -> Outcome:
+            outcome = await self._post(digest.owner, digest.channel_id, marked, metadata, latest=latest)
+            if isinstance(outcome, Delayed):
+                self._pacers[digest.owner.team_id].hold(outcome.seconds)
+            return outcome
+
+        return post
+
+    def slack_time(self) -> datetime | None:
+        """By the latest answer to a request for conversations: every post comes after one."""
+        if self._slack_time is None:
+            return None
+        told, at = self._slack_time
+        return told + timedelta(seconds=time.monotonic() - at)
+
+    async def find(
+        self, digest: Digest, due_at: datetime, within: tuple[datetime, datetime], searched_to: str | None
+    ) -> Found:
+        """From the newest message to the oldest; each page begins where the one before it ended."""
+        first, last = within
+        oldest = str((first - MARGIN).timestamp())
+        latest = searched_to or str((last + MARGIN).timestamp())
+        try:
+            for _ in range(PAGES):
+                slack = await self._slack(digest.owner)
+                page = await slack.conversations_history(
+                    channel=digest.channel_id,
+                    oldest=oldest,
+                    latest=latest,
+                    limit=MESSAGES,
+                    include_all_metadata=True,
+                )
+                messages = page.get("messages") or ()
+                for message in messages:
+                    if _is_of(message, digest, due_at):
+                        return Posted(str(message["ts"]))
+                if not page.get("has_more"):
+                    return Absent()
+                if not messages:
+                    return Hidden()
+                latest = searched_to = str(messages[-1]["ts"])
+        except SlackApiError as error:
+            log.warning("not looked up", action="digest.look_up", error=reason(error))
+            if (seconds := _asked_to_wait(error)) is not None:
+                return Unfinished(seconds, searched_to)
+            passes = reason(error) in BROKEN | LOCKED_OUT - {"missing_scope"}
+            return Unfinished(WAIT, searched_to) if passes else Hidden()
+        except SLACK_FAILED as error:
+            log.warning("not looked up", action="digest.look_up", error=type(error).__name__)
+        return Unfinished(WAIT, searched_to)
+
+    async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
+        """One direct message."""
+        message = digest_notices.to_owner(digests, notice, self._style.service, self._command)
+        return await self._told(digests[0].owner, digests[0].owner.user_id, message)
+
+    async def tell_channel(self, digests: Sequence[Digest]) -> bool:
+        """One message in the channel."""
+        message = digest_notices.to_channel(digests, self._style.service)
+        return await self._told(digests[0].owner, digests[0].channel_id, message)
+
+    async def _slack(self, owner: Owner) -> AsyncWebClient:
+        return await self._workspaces.client(owner.enterprise_id, owner.team_id)
+
+    async def _told(self, owner: Owner, channel_id: str, message: Message) -> bool:
+        outcome = await self._post(owner, channel_id, message, None)
+        if not isinstance(outcome, Posted):
+            log.warning("not told", action="digest.tell", outcome=str(outcome))
+        return not isinstance(outcome, Delayed)
+
+    async def _post(
+        self,
+        owner: Owner,
+        channel_id: str,
+        message: Message,
+        metadata: JSON | None,
+        *,
+        latest: float = math.inf,
+    ) -> Outcome:
+        try:
+            slack = await self._slack(owner)
+            if time.monotonic() > latest:  # nothing may be awaited between this and the request
+                return Delayed(0)
+            answer = await slack.chat_postMessage(
+                channel=channel_id, metadata=metadata, **message.as_arguments()
+            )
+        except SlackApiError as error:
+            return _refused(error)
+        except aiohttp.ClientConnectorError:
+            return Delayed(WAIT)
+        except SLACK_FAILED as error:
+            log.warning("post broken off", action="digest.post", error=type(error).__name__)
+            return Unsure()
+        return Posted(str(answer["ts"]))
+
+    async def _conversations(self, owner: Owner) -> Mapping[str, Standing]:
+        found: dict[str, Standing] = {}
+        cursor = ""
+        try:
+            for _ in range(PAGES):
+                slack = await self._slack(owner)
+                page = await slack.users_conversations(
+                    types=TYPES, exclude_archived=True, limit=CONVERSATIONS, cursor=cursor or None
+                )
+                self._note_time(page)
+                found |= {
+                    one["id"]: _standing_of(one)
+                    for one in page.get("channels") or ()
+                    if shared_outside(one) is not None
+                }
+                cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
+                if not cursor:
+                    break
+        except SLACK_FAILED as error:  # what isn't known then is asked for by itself
+            log.info("conversations not listed", action="digest.channels", error=reason(error))
+        return found
+
+    def _note_time(self, answer: AsyncSlackResponse) -> None:
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        with suppress(ValueError):
+            told = parsedate_to_datetime(headers.get("date", "")).replace(tzinfo=UTC)
+            self._slack_time = (told, time.monotonic())
+
+    async def _standing(self, owner: Owner, channel_id: str) -> Standing:
+        try:
+            slack = await self._slack(owner)
+            answer = await slack.conversations_info(channel=channel_id)
+            self._note_time(answer)
+            channel = answer.get("channel") or {}
+        except SLACK_FAILED as error:
+            why = reason(error)
+            log.info("channel not seen", action="digest.channel", error=why)
+            return Standing.GONE if why in GONE else Standing.UNKNOWN
+        if channel.get("is_archived") or not (channel.get("is_im") or channel.get("is_member", True)):
+            return Standing.GONE
+        return _standing_of(channel)
+
+
+def _mark(digest: Digest, due_at: datetime) -> str:
+    """The block id of a digest's headline: Slack gives it back without any further scope."""
+    return f"{EVENT_TYPE}:{digest.id}:{due_at.isoformat()}"
+
+
+def _standing_of(channel: JSON) -> Standing:
+    shared = shared_outside(channel)
+    if shared is None:
+        return Standing.UNKNOWN
+    return Standing.SHARED if shared else Standing.OPEN
+
+
+def _is_of(message: JSON, digest: Digest, due_at: datetime) -> bool:
+    """Whether a message is that digest's; the metadata tells of those from before there were marks."""
+    if any(block.get("block_id") == _mark(digest, due_at) for block in message.get("blocks") or ()):
+        return True
+    metadata, wanted = message.get("metadata") or {}, _metadata(digest, due_at)
+    return {name: metadata.get(name) for name in wanted} == wanted
+
+
+def _metadata(digest: Digest, due_at: datetime) -> JSON:
+    """What tells one digest's message from all others (docs.slack.dev, Message metadata)."""
+    payload = {"digest": digest.id, "due_at": due_at.isoformat(), "channel": digest.channel_id}
+    return {"event_type": EVENT_TYPE, "event_payload": payload}
+
+
+def _asked_to_wait(error: SlackApiError) -> float | None:
+    answer: Any = error.response
+    if getattr(answer, "status_code", None) != HTTPStatus.TOO_MANY_REQUESTS:
+        return None
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    wait = str(headers.get("retry-after", ""))
+    return float(wait) if wait.isdecimal() else WAIT
+
+
+def _refused(error: SlackApiError) -> Outcome:
+    if (seconds := _asked_to_wait(error)) is not None:
+        return Delayed(seconds)
+    why = reason(error)
+    log.warning("post refused", action="digest.post", error=why)
+    if why in BROKEN:
+        return Unsure()
+    if why in LOCKED_OUT:
+        return Delayed(WAIT)
+    return Refused(Pause.CHANNEL if why in GONE else Pause.REFUSED)

@@ -1,0 +1,162 @@
+"""What is new for an owner's digests: read together, so that requests grow with what is new alone.
+
+Windows join by numbers, not by clocks: each read reaches back over the last one by OVERLAP, and what a digest
+covered before is left out by its number. So an issue that becomes visible late is still found, and none
+comes twice. How far a digest has come is kept in the service's own time, which is nobody else's.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.errors import Forbidden, NotFound
+from bot.features.accounts.accounts import Session
+from bot.service.client import Client
+from bot.service.conventions import PAGE, ProjectStatus
+from bot.service.filters import IssueFilters, Sort, TimeRange
+from bot.service.models import Issue, Ref
+from bot.store.digests import Choice, Digest, Pause, Plan
+
+OVERLAP = timedelta(hours=3)
+"""How late an issue may become visible, and how far the service's clock may be set back."""
+FEW = 5
+"""So many projects are asked for one by one, rather than all that the owner sees."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What was read: the new issues of each digest by its number, the oldest first, and how far that goes.
+
+    `stopped` has the digests whose project can't be read any more, and why; `names` what the others' projects
+    are called now.
+    """
+
+    issues: Mapping[int, tuple[Issue, ...]]
+    covered_to: datetime | None
+    stopped: Mapping[int, Pause]
+    names: Mapping[int, str]
+
+    def without(self, numbers: Collection[int]) -> "Opened":
+        """The same without those issues."""
+        kept = {digest: tuple(i for i in rows if i.id not in numbers) for digest, rows in self.issues.items()}
+        return replace(self, issues=kept)
+
+
+async def read(
+    client: Client,
+    session: Session,
+    digests: Sequence[Digest],
+    *,
+    covered: Mapping[int, Collection[int]],
+    now: datetime,
+) -> Opened:
+    """Read what is new for digests of one owner. Raises ServiceError."""
+    standing = await _projects(client, session, digests)
+    found = {digest.id: standing[digest.plan.project_id] for digest in digests}
+    stopped = {number: why for number, why in found.items() if isinstance(why, Pause)}
+    names = {number: name for number, name in found.items() if number not in stopped}
+    going = [digest for digest in digests if digest.id not in stopped]
+    if not going:
+        return Opened({}, None, stopped, names)
+    rows, newest = await _rows(client, session, going)
+    issues = {
+        digest.id: tuple(
+            sorted(
+                (row for row in rows if row.id not in covered[digest.id] and _belongs(row, digest)),
+                key=lambda row: (row.created_on, row.id),
+            )
+        )
+        for digest in going
+    }
+    # Never further than now: one date in the future would have all until then taken for old.
+    return Opened(issues, min(newest, now) if newest else None, stopped, names)
+
+
+def since(covered_to: datetime | None) -> TimeRange | None:
+    """From when on a list is read that was read up to `covered_to` before."""
+    return TimeRange(since=covered_to - OVERLAP) if covered_to else None
+
+
+def filters_of(plan: Plan, created_on: TimeRange | None) -> IssueFilters:
+    """The issues of a digest's project, opened in that time, that its filters let through."""
+    return IssueFilters(
+        project_id=plan.project_id,
+        subprojects="none",
+        status="any",
+        created_on=created_on,
+        tracker_ids=tuple(one.id for one in plan.trackers),
+        priority_ids=tuple(one.id for one in plan.priorities),
+        category_ids=tuple(one.id for one in plan.categories),
+    )
+
+
+def _narrowed(plan: Plan, issue: Issue) -> bool:
+    return (
+        _among(plan.trackers, issue.tracker)
+        and _among(plan.priorities, issue.priority)
+        and _among(plan.categories, issue.category)
+    )
+
+
+def _among(choices: Sequence[Choice], ref: Ref | None) -> bool:
+    return not choices or (ref is not None and any(choice.id == ref.id for choice in choices))
+
+
+def _belongs(issue: Issue, digest: Digest) -> bool:
+    window = since(digest.covered_to)
+    return (
+        not issue.is_private
+        and issue.project is not None
+        and issue.project.id == digest.plan.project_id
+        and issue.created_on is not None
+        and (window is None or window.since is None or issue.created_on >= window.since)
+        and _narrowed(digest.plan, issue)
+    )
+
+
+async def _projects(client: Client, session: Session, digests: Sequence[Digest]) -> dict[int, str | Pause]:
+    """What the digests' projects are called, by number, or why they can't be read any more."""
+    numbers = {digest.plan.project_id for digest in digests}
+    listed = {}
+    if len(numbers) > FEW:
+        listed = {project.id: project async for project in client.iter_projects(session.key)}
+    found: dict[int, str | Pause] = {}
+    for number in numbers:
+        try:
+            project = listed.get(number) or await client.get_project(session.key, number)
+        except (Forbidden, NotFound):
+            found[number] = Pause.PROJECT
+        else:
+            found[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else project.name
+    return found
+
+
+async def _rows(
+    client: Client, session: Session, digests: Sequence[Digest]
+) -> tuple[list[Issue], datetime | None]:
+    """The rows that may be new, and the time of the newest one that the owner sees."""
+    numbers = sorted({digest.plan.project_id for digest in digests})
+    together = _filters(numbers[0] if len(numbers) == 1 else None, digests)
+    page = await client.list_issues(session.key, together)
+    rows = list(page.items)
+    newest = max((row.created_on for row in rows if row.created_on), default=None)
+    if page.total_count > len(rows):
+        pages = math.ceil(page.total_count / PAGE)
+        lists = [together]
+        if 1 < len(numbers) < pages:  # most of what is new is in other projects
+            lists = [_filters(n, [d for d in digests if d.plan.project_id == n]) for n in numbers]
+        rows = [row for filters in lists async for row in client.iter_issues(session.key, filters)]
+    return rows, newest
+
+
+def _filters(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:
+    reached = [digest.covered_to for digest in digests]
+    known = [moment for moment in reached if moment]
+    return IssueFilters(
+        project_id=project_id,
+        subprojects="none" if project_id else None,
+        status="any",
+        created_on=since(min(known)) if len(known) == len(reached) else None,
+        sort=(Sort("created_on", descending=True), Sort("id", descending=True)),
+    )

@@ -1,0 +1,68 @@
+"""Rows of posted digests, brought up to date when somebody takes an issue from one."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.features.digests import message as digest_message
+from bot.service.models import Issue
+from bot.slack.blocks import JSON
+from bot.slack.posting import SLACK_FAILED, reason
+from bot.ttl_cache import Recent
+
+FRESH = 60.0
+"""Seconds for which a message is updated as it was when a button in it was pressed; after that it is read."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class _Changes:
+    """What changed in one message a moment ago: a press that is under way carries the message before that."""
+
+    issues: dict[int, Issue] = field(default_factory=dict)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class DigestRows:
+    """Updates single rows of digests; those of one message that change together don't undo each other."""
+
+    def __init__(self) -> None:
+        self._recent: Recent[tuple[str, str], _Changes] = Recent(seconds=FRESH)
+
+    async def show(
+        self, slack: AsyncWebClient, channel_id: str, ts: str, issue: Issue, message: JSON | None
+    ) -> None:
+        """Have the digest's row about an issue say whose it is now.
+
+        `message` is the digest as it was when a button in it was pressed; None has it read from Slack. An
+        issue that is private now is left as it was posted. Where Slack refuses, the row stays as it is.
+        """
+        if issue.is_private:
+            return
+        changes = await self._recent.get((channel_id, ts), _no_changes)
+        async with changes.lock:
+            changes.issues[issue.id] = issue
+            try:
+                digest = message or await _read(slack, channel_id, ts)
+                blocks = digest_message.updated(digest.get("blocks") or [], changes.issues)
+                if blocks != digest.get("blocks"):
+                    text = str(digest.get("text") or "")
+                    await slack.chat_update(channel=channel_id, ts=ts, text=text, blocks=blocks)
+            except SLACK_FAILED as error:
+                why = reason(error) or type(error).__name__
+                log.info("row not updated", action="digest.row_not_updated", error=why)
+
+
+async def _no_changes() -> _Changes:
+    return _Changes()
+
+
+async def _read(slack: AsyncWebClient, channel_id: str, ts: str) -> JSON:
+    page = await slack.conversations_history(
+        channel=channel_id, oldest=ts, latest=ts, inclusive=True, limit=1
+    )
+    found: JSON = next(iter(page.get("messages") or ()), {})
+    return found if found.get("ts") == ts else {}

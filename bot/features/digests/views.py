@@ -1,0 +1,315 @@
+"""What people see of digests: the list, and what came of what they asked for."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from bot.features.digests.digests import Planned
+from bot.features.digests.schedules import KEYWORDS
+from bot.slack.blocks import Block, Element, Message, actions, button, confirm, context, section, shortened
+from bot.slack.text import bold, code, cut, escape, line
+from bot.store.digest_runs import RunState
+from bot.store.digests import Choice, Digest, Pause, Plan
+from bot.store.owner import Owner
+
+NAME = 80
+SHOWN = 10
+"""A message that is longer, in its blocks or all its texts, Slack refuses."""
+NARROWED = 300
+Command = Callable[[str], str]
+"""A slash command as people type it, by its name."""
+
+WHY = {
+    Pause.PERSON: "paused; *Resume* makes it go on",
+    Pause.KEY: "stopped, as {owner}'s key no longer works: they link again with `{tracker} link`, or "
+    "somebody else takes it over",
+    Pause.PROJECT: "stopped, as {owner} doesn't see {project} any more: somebody who does can take it over",
+    Pause.CLOSED: "stopped, as {project} is closed: once it is open again, resume it",
+    Pause.CHANNEL: "stopped, as its channel is archived or I'm not in it any more: invite me with `/invite`, "
+    "then resume it",
+    Pause.OUTSIDERS: "stopped, as its channel is shared with people outside your company: add it in another",
+    Pause.REFUSED: "stopped, as Slack didn't take its message: once I may post there again, resume it",
+    Pause.SCHEDULE: "stopped, as its schedule or time zone can't be read: change it, then resume it",
+}
+WHY_ONES_OWN = {
+    Pause.KEY: "stopped, as your key no longer worked: link again with `{tracker} link`, then resume it",
+    Pause.PROJECT: "stopped, as you don't see {project} any more: somebody who does can take it over",
+}
+_PLAIN = re.compile(r"[\w.-]+")
+_UNQUOTABLE = re.compile('["“”„‟«»`\n]')
+
+
+def told(mrkdwn: str) -> Message:
+    """A sentence, already escaped."""
+    return Message(mrkdwn, (section(mrkdwn),))
+
+
+def listing(
+    digests: Sequence[Digest], asker: Owner, command: Command, said: Message | None = None
+) -> Message:
+    """The digests of a conversation for whoever asked, with what can be done with each.
+
+    `said` stands on top: what was done just now.
+    """
+    add = actions([button("Add a digest", "digest.add", style=None if digests else "primary")])
+    blocks: list[Block] = list(said.blocks) if said else []
+    before = said.text if said else ""
+    if not digests:
+        text = "There is no digest here yet."
+        how = f"`{command('digest')} add <project> daily 09:00` posts every morning what was opened since."
+        blocks += [section(text), context(escape(how)), add]
+        return Message(" ".join(filter(None, (before, text))), tuple(blocks))
+    text = f"*{len(digests)} digest{'' if len(digests) == 1 else 's'} here*"
+    blocks.append(section(text))
+    for digest in digests[:SHOWN]:
+        blocks += [section(_entry(digest, asker, command)), _buttons(digest, asker)]
+    if more := [str(digest.id) for digest in digests[SHOWN:]]:
+        blocks.append(context(f"{len(more)} more, by their numbers: {', '.join(more)}"))
+    blocks.append(add)
+    names = "; ".join(f"{d.id} {line(d.plan.project)}, {when_of(d.plan)}" for d in digests[:SHOWN])
+    return Message(" ".join(filter(None, (before, f"{text}: {names}"))), tuple(blocks))
+
+
+def _entry(digest: Digest, asker: Owner, command: Command) -> str:
+    about = " · ".join(filter(None, (f"by {line(digest.owner_name)}", cut(narrowed(digest.plan), NARROWED))))
+    return f"{_headed(digest)} · {when_of(digest.plan)}\n{about}\n{standing(digest, asker, command)}"
+
+
+def title(digest: Digest) -> str:
+    """A digest's number, project, channel and schedule."""
+    return f"{_headed(digest)} in {where(digest)} · {when_of(digest.plan)}"
+
+
+def _headed(digest: Digest) -> str:
+    return bold(f"{digest.id} · {digest.plan.project}")
+
+
+def where(digest: Digest) -> str:
+    """The conversation in which a digest is posted."""
+    return "our conversation" if _direct(digest) else f"<#{digest.channel_id}>"
+
+
+def _direct(digest: Digest) -> bool:
+    return digest.channel_id.startswith("D")
+
+
+def _buttons(digest: Digest, asker: Owner) -> Block:
+    value = str(digest.id)
+    going = [button("Post now", "digest.now", value), button("Pause", "digest.pause", value)]
+    buttons = [button("Resume", "digest.resume", value)] if digest.paused else going
+    buttons.append(button("Change", "digest.change", value))
+    if digest.owner != asker:
+        buttons.append(take_over(digest, "Take over"))
+    buttons.append(_remove(digest, asker))
+    return actions(buttons)
+
+
+def take_over(digest: Digest, label: str) -> Element:
+    """The button that takes somebody else's digest over, after a question."""
+    question = confirm(
+        f"Take over {shortened(digest.owner_name, NAME)}'s digest?",
+        "It runs with your key then, so it shows to everybody in the channel what you may see of the "
+        f"project. {shortened(digest.owner_name, NAME)} is told.",
+        "Take over",
+    )
+    return button(label, "digest.take_over", agreed(digest), confirm=question)
+
+
+def agreed(digest: Digest) -> str:
+    """A button's value: the digest, and the owner whom the person who presses it was asked about."""
+    return f"{digest.id}:{digest.owner.user_id}"
+
+
+def asks(digest: Digest, doing: Literal["remove", "take_over"]) -> Message:
+    """The question before somebody else's digest is removed or taken over."""
+    owner = line(shortened(digest.owner_name, NAME))
+    what = "Remove" if doing == "remove" else "Take over"
+    question = "Remove it?" if doing == "remove" else "Take it over?"
+    text = f"{_named(digest)} belongs to {owner}. {question} {owner} is told."
+    style = "danger" if doing == "remove" else "primary"
+    yes = button(f"{what} digest", f"digest.{doing}", agreed(digest), style=style)
+    return Message(text, (section(text), actions([yes])))
+
+
+def standing(digest: Digest, asker: Owner, command: Command) -> str:
+    """When a digest comes next, or why it stands still and what to do; in mrkdwn."""
+    said = f"next {moment(digest.next_due)}" if digest.next_due else f"{why(digest, asker, command)}."
+    return said[0].upper() + said[1:]
+
+
+def _remove(digest: Digest, asker: Owner) -> Element:
+    owner = shortened(digest.owner_name, NAME)
+    mine = digest.owner == asker
+    question = confirm(
+        f"Remove digest {digest.id}?" if mine else f"Remove {owner}'s digest?",
+        "Nothing is posted any more; what was posted stays." + ("" if mine else f" {owner} is told."),
+        "Remove",
+        style="danger",
+    )
+    return button("Remove", "digest.remove", agreed(digest), style="danger", confirm=question)
+
+
+def why(digest: Digest, asker: Owner, command: Command) -> str:
+    """Why a digest stands still, and what to do: the end of a sentence, in mrkdwn."""
+    reasons = WHY | WHY_ONES_OWN if digest.owner == asker else WHY
+    return reasons[digest.paused or Pause.PERSON].format(
+        owner=line(digest.owner_name), project=line(digest.plan.project), tracker=command("tracker")
+    )
+
+
+def when_of(plan: Plan) -> str:
+    """`daily 09:00, Europe/Madrid`."""
+    schedule = code(plan.schedule) if plan.schedule.startswith("cron") else line(plan.schedule)
+    return f"{schedule}, {line(plan.zone)}"
+
+
+def narrowed(plan: Plan) -> str:
+    """What a digest leaves out and how it is grouped, as far as that isn't the usual; in mrkdwn."""
+    kinds = (("tracker", plan.trackers), ("priority", plan.priorities), ("category", plan.categories))
+    parts = [f"{kind} {line(_or(one.name for one in chosen))}" for kind, chosen in kinds if chosen]
+    parts += [f"grouped by {plan.group}"] if plan.group != "tracker" else []
+    parts += ["also when nothing is new"] if plan.empty else []
+    return " · ".join(parts)
+
+
+def _or(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def moment(at: datetime) -> str:
+    """A moment as Slack shows it to each reader in their own time zone."""
+    utc = at.astimezone(UTC)
+    shown = f"{utc:%b} {utc.day}, {utc.year} at {utc:%H:%M} UTC"
+    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} at {{time}}|{shown}>"
+
+
+def wall_clock(times: Sequence[datetime], zone: str) -> str:
+    """`Mon 23 Nov 09:00, Tue 24 Nov 09:00 (Europe/Madrid)`."""
+    shown = [at.astimezone(ZoneInfo(zone)) for at in times]
+    soon = len({at.year for at in shown}) == 1
+    days = [f"{at:%a} {at.day} {at:%b}{'' if soon else f' {at.year}'} {at:%H:%M}" for at in shown]
+    return f"{', '.join(days)} ({zone})"
+
+
+# What came of what was asked for
+
+
+def added(planned: Planned) -> Message:
+    """What the owner alone sees: what was understood, when it comes, and who will read what."""
+    digest, plan = planned.digest, planned.digest.plan
+    text = f"Digest {digest.id} is set: {bold(plan.project)}, {when_of(plan)}, in {where(digest)}."
+    blocks: list[Block] = [section(text)]
+    if about := narrowed(plan):
+        blocks.append(context(about))
+    blocks.append(section(f"Next: {wall_clock(planned.times, plan.zone)}"))
+    blocks.append(
+        context(
+            "It has what is opened from now on. It runs with your key, so it holds what you may see; private "
+            "issues are left out."
+        )
+    )
+    if not planned.public and not _direct(digest):
+        readers = f"everybody in {where(digest)} will read its new issues"
+        warning = f":warning: {line(plan.project)} is not public: {readers}."
+        blocks.append(section(warning))
+        text += f" {warning}"
+    change = button("Change", "digest.change", str(digest.id))
+    blocks.append(actions([change, _remove(digest, digest.owner)]))
+    return Message(text, tuple(blocks))
+
+
+def changed(planned: Planned) -> str:
+    """A digest was changed."""
+    digest = planned.digest
+    about = ", ".join(filter(None, (when_of(digest.plan), narrowed(digest.plan))))
+    comes = "it is still paused" if digest.paused else f"next {wall_clock(planned.times, digest.plan.zone)}"
+    return f"{_named(digest)} is changed to {about}; {comes}."
+
+
+def paused(digest: Digest, asker: Owner, command: Command) -> str:
+    """A digest was paused, or had stopped before."""
+    if digest.paused is Pause.PERSON:
+        return f"{_named(digest)} is paused: `{command('digest')} resume {digest.id}` makes it go on."
+    return f"{_named(digest)} is {why(digest, asker, command)}."
+
+
+def resumed(planned: Planned) -> str:
+    """A digest is active again."""
+    comes = wall_clock(planned.times, planned.digest.plan.zone)
+    return f"{_named(planned.digest)} goes on: next {comes}. What was opened meanwhile is in the next one."
+
+
+def taken_over(planned: Planned) -> str:
+    """A digest has another owner."""
+    comes = wall_clock(planned.times, planned.digest.plan.zone)
+    said = "is yours and runs with your key, so it holds what you may see"
+    return f"{_named(planned.digest)} {said}: next {comes}."
+
+
+def removed(digest: Digest, command: Command) -> Message:
+    """A digest is gone, and how to have it back."""
+    anew = code(typed(digest.plan, command))
+    return _undoable(f"{_named(digest)} is removed. To add it again later: {anew}", digest)
+
+
+def restored(digest: Digest, asker: Owner, command: Command) -> str:
+    """A removed digest is back as it was."""
+    return f"{_named(digest)} is restored. {standing(digest, asker, command)}"
+
+
+def told_owner(digest: Digest, who: str, done: Literal["removed", "restored", "took over"]) -> Message:
+    """What the owner of a digest is told when somebody else deals with it; `who` is a Slack user."""
+    text = (
+        f"<@{who}> {done} your digest {bold(digest.plan.project)} in {where(digest)}, {when_of(digest.plan)}."
+    )
+    if done == "removed":
+        return _undoable(text, digest)
+    return told(f"{text} It runs with their key now." if done == "took over" else text)
+
+
+def _undoable(text: str, digest: Digest) -> Message:
+    return Message(text, (section(text, button("Undo", "digest.undo", str(digest.id))),))
+
+
+def ran(digest: Digest, state: RunState | None, stopped: str, service: str) -> str:
+    """What came of a digest that was asked for now; `stopped` is why it stands still since, if it does."""
+    project = bold(digest.plan.project)
+    if state is RunState.SENT:
+        return f"Digest {digest.id} of {project} is posted in {where(digest)}."
+    if state is RunState.EMPTY:
+        return f"Nothing new in {project} since {moment(digest.period_from)}: nothing was posted."
+    if stopped:
+        return f"Nothing was posted: {_named(digest)} is {stopped}."
+    return (
+        f"{_named(digest)} is being posted already, or comes as soon as Slack or {escape(service)} lets it."
+    )
+
+
+def typed(plan: Plan, command: Command) -> str:
+    """The command that makes such a digest."""
+    project = plan.project if _quotable(plan.project) else f"#{plan.project_id}"
+    words = [command("digest"), "add", _quoted(project), plan.schedule, f"tz:{plan.zone}"]
+    kinds = (("tracker", plan.trackers), ("priority", plan.priorities), ("category", plan.categories))
+    words += [f"{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in kinds if chosen]
+    words += [f"group:{plan.group}"] if plan.group != "tracker" else []
+    words += ["empty:yes"] if plan.empty else []
+    return " ".join(words)
+
+
+def _chosen(choice: Choice) -> str:
+    return _quoted(choice.name if _quotable(choice.name) else f"#{choice.id}")
+
+
+def _quotable(name: str) -> bool:
+    return _UNQUOTABLE.search(name) is None
+
+
+def _quoted(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) and name.lower() not in KEYWORDS else f'"{name}"'
+
+
+def _named(digest: Digest) -> str:
+    return f"Digest {digest.id} ({line(digest.plan.project)})"

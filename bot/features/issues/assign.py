@@ -1,0 +1,107 @@
+"""Taking an issue: it becomes the person's own, if the service lets it.
+
+The service may answer that all is well and have changed nothing (service-facts, Issues), so the issue is read
+again after the change: only what is seen there is said.
+"""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+
+from bot.errors import NotFound, OutcomeUnknown, ServiceError, UserError
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.issues.issues import Issues
+from bot.features.lost_writes import LOOKS
+from bot.service.client import Client
+from bot.service.inputs import IssueChanges
+from bot.service.models import Issue
+from bot.store.owner import Owner
+
+UPDATE = "update_issue"
+
+
+class Outcome(Enum):
+    """What came of taking an issue."""
+
+    DONE = "done"
+    """It is the person's now."""
+    ALREADY = "already"
+    """It was the person's before."""
+    ASKS = "asks"
+    """It is somebody else's: nothing was done."""
+    LEFT = "left"
+    """The service took the change and left the assignee as it was."""
+    UNABLE = "unable"
+    """The service can't change issues from outside."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The issue as it is now, and what came of taking it."""
+
+    issue: Issue
+    outcome: Outcome
+
+
+class Assigning:
+    """Assigns issues to whoever asks, with their key."""
+
+    def __init__(self, client: Client, accounts: Accounts, issues: Issues) -> None:
+        self._client = client
+        self._accounts = accounts
+        self._issues = issues
+
+    async def take(self, owner: Owner, number: int, *, agreed: int | None) -> Taken:
+        """Make an issue the person's own; taken twice, it is simply theirs.
+
+        It is taken from somebody else only if they are `agreed`, the assignee whom the person was asked
+        about. Raises UserError when the person sees no such issue or the change was lost on the way,
+        NotLinked, Refused and the other ServiceErrors; OutcomeUnknown when nobody can tell.
+        """
+        async with self._accounts.reading(owner) as session:
+            issue = await self._issues.one(session, number)
+        holder = issue.assigned_to.id if issue.assigned_to else None
+        if holder == session.user_id:
+            return Taken(issue, Outcome.ALREADY)
+        if self._client.beyond.is_missing(UPDATE):
+            return Taken(issue, Outcome.UNABLE)
+        if holder not in (None, agreed):
+            return Taken(issue, Outcome.ASKS)
+        return await self._assign(session, issue)
+
+    async def _assign(self, session: Session, issue: Issue) -> Taken:
+        lost: OutcomeUnknown | None = None
+        try:
+            changes = IssueChanges(assigned_to_id=session.user_id)
+            await self._client.beyond.update_issue(session.key, issue.id, changes)
+        except NotFound:  # the issue was seen just now, so it is the endpoint that isn't there
+            self._client.beyond.note_missing(UPDATE)
+            return Taken(issue, Outcome.UNABLE)
+        except OutcomeUnknown as error:
+            lost = error
+        seen = await self._look(session, issue.id, certain=lost is None)
+        if seen is None:
+            raise lost or OutcomeUnknown("PUT", f"/issues/{issue.id}.json", None, "could not be read again")
+        if _is_own(session, seen):
+            return Taken(seen, Outcome.DONE)
+        if lost:
+            raise UserError(f"{{service}} broke off, and #{issue.id} isn't yours so far: take it once more.")
+        return Taken(seen, Outcome.LEFT)
+
+    async def _look(self, session: Session, number: int, *, certain: bool) -> Issue | None:
+        """The issue after the change, None if it can't be read. Unless it is `certain` that the service is
+        done, it is looked at until it is the person's.
+        """
+        seen: Issue | None = None
+        for wait in (0.0, *LOOKS):
+            await asyncio.sleep(wait)
+            with suppress(ServiceError, UserError):
+                seen = await self._issues.one(session, number)
+                if certain or _is_own(session, seen):
+                    break
+        return seen
+
+
+def _is_own(session: Session, issue: Issue) -> bool:
+    return issue.assigned_to is not None and issue.assigned_to.id == session.user_id

@@ -1,0 +1,47 @@
+"""What a person sees of taking an issue."""
+
+from bot.features.issues.assign import Outcome, Taken
+from bot.features.issues.views import Style, open_it
+from bot.service.models import Issue
+from bot.slack.blocks import Block, Message, actions, button, section, small_print
+from bot.slack.text import escape, line
+
+TAKE = "issue.take"
+
+
+def taken(result: Taken, style: Style, digest_ts: str) -> Message:
+    """What came of it; for somebody else's issue the question, with the button that answers it.
+
+    `digest_ts` is the digest from which the issue is taken.
+    """
+    issue = result.issue
+    said = _said(result, style)
+    blocks: list[Block] = [section(said), small_print(issue.subject or f"#{issue.id}")]
+    if result.outcome is Outcome.ASKS and issue.assigned_to:
+        asked = f"{issue.id}:{issue.assigned_to.id}:{digest_ts}"
+        blocks.append(actions([button(f"Take it from {_holder(issue)}", TAKE, asked, style="primary")]))
+    blocks.append(open_it(issue, style))
+    return Message(said, tuple(blocks))
+
+
+def _said(result: Taken, style: Style) -> str:
+    issue, service = result.issue, escape(style.service)
+    match result.outcome:
+        case Outcome.DONE:
+            return f"#{issue.id} is yours now."
+        case Outcome.ALREADY:
+            return f"#{issue.id} is yours already."
+        case Outcome.ASKS:
+            return f"#{issue.id} is assigned to {line(_holder(issue))}: do you want to take it?"
+        case Outcome.LEFT:
+            left = f"with {line(_holder(issue))}" if issue.assigned_to else "unassigned"
+            return (
+                f"{service} left #{issue.id} {left}: "
+                "ask a manager of its project whether you may have it assigned to you."
+            )
+        case Outcome.UNABLE:
+            return f"{service} doesn't let me assign an issue that exists: open #{issue.id} and do it there."
+
+
+def _holder(issue: Issue) -> str:
+    return (issue.assigned_to.name if issue.assigned_to else "") or "somebody else"

@@ -1,0 +1,39 @@
+"""What people see of issues that are there already while they create another one."""
+
+from bot.features.issues.duplicates import Known
+from bot.features.issues.views import Style, title
+from bot.service.models import Issue
+from bot.slack import forms
+from bot.slack.blocks import JSON, Block, section
+from bot.slack.text import line
+
+KNOWN = "known"
+
+
+def notes(known: Known, style: Style) -> list[Block]:
+    """Below the subject: what the message became before, and open issues with a similar subject."""
+    parts = []
+    if known.of_message:
+        made = ", ".join(title(issue, style) for issue in known.of_message)
+        parts.append(f":information_source: This message already became {made}. You can make another one.")
+    if known.similar:
+        lines = "\n".join(f"• {_similar(issue, style)}" for issue in known.similar)
+        parts.append(f":mag: *Is it one of these?* They are open and have a similar subject.\n{lines}")
+    return [section("\n".join(parts), block_id=KNOWN)] if parts else []
+
+
+def with_notes(view: JSON, blocks: list[Block]) -> JSON:
+    """The form of a payload with other notes below its subject; what is typed into it stays."""
+    kept = [block for block in view["blocks"] if block.get("block_id") != KNOWN]
+    below = next((i for i, block in enumerate(kept, 1) if block.get("block_id") == "subject"), len(kept))
+    return forms.redefined(view, [*kept[:below], *blocks, *kept[below:]])
+
+
+def shown(view: JSON) -> str:
+    """The notes that a form shows."""
+    return next((b["text"]["text"] for b in view["blocks"] if b.get("block_id") == KNOWN), "")
+
+
+def _similar(issue: Issue, style: Style) -> str:
+    refs = (issue.status, issue.assigned_to)
+    return " · ".join([title(issue, style), *(line(ref.name) for ref in refs if ref and ref.name)])

@@ -1,0 +1,93 @@
+"""What is there already: issues with a similar subject, and what was made of a message before."""
+
+import asyncio
+import re
+from dataclasses import dataclass
+
+from bot.errors import UserError
+from bot.features.accounts.accounts import Session
+from bot.features.issues.issues import Issues, Source
+from bot.service.client import Client
+from bot.service.filters import IssueFilters, Sort
+from bot.service.models import Issue
+from bot.store.store import Store
+
+SHOWN = 3
+SEARCHED = 3
+CANDIDATES = 15
+LONG = 4
+STEM = 6
+ALIKE = 0.5
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a person should know before they create another issue; all of it they may see."""
+
+    of_message: tuple[Issue, ...] = ()
+    similar: tuple[Issue, ...] = ()
+
+
+class Duplicates:
+    """Looks for what is there already with the key of whoever asks."""
+
+    def __init__(self, client: Client, store: Store, issues: Issues) -> None:
+        self._client = client
+        self._store = store
+        self._issues = issues
+
+    async def known(
+        self, session: Session, subject: str, project_id: int | None, source: Source | None
+    ) -> Known:
+        """What is known of a subject in a project and of a message. Raises ServiceError."""
+        made, similar = await asyncio.gather(
+            self._of_message(session, source), self._similar(session, subject, project_id)
+        )
+        numbers = {issue.id for issue in made}
+        return Known(made, tuple(issue for issue in similar if issue.id not in numbers))
+
+    async def _of_message(self, session: Session, source: Source | None) -> tuple[Issue, ...]:
+        if source is None:
+            return ()
+        made = await self._store.created_issues.of_message(
+            session.owner.team_id, source.channel_id, source.ts
+        )
+        found = []
+        for one in made:
+            try:
+                found.append(await self._issues.one(session, one.issue_id))
+            except UserError:  # others' private issues stay theirs
+                continue
+        return tuple(found)
+
+    async def _similar(self, session: Session, subject: str, project_id: int | None) -> tuple[Issue, ...]:
+        words = sorted(searched(subject), key=len, reverse=True)[:SEARCHED]
+        if not words or project_id is None:
+            return ()
+        latest = (Sort("updated_on", descending=True),)
+        pages = await asyncio.gather(
+            *(
+                self._client.list_issues(
+                    session.key,
+                    IssueFilters(project_id=project_id, subject=word, status="open", sort=latest),
+                    limit=CANDIDATES,
+                )
+                for word in words
+            )
+        )
+        found = {issue.id: issue for page in pages for issue in page.items}
+        rated = [(likeness(subject, issue.subject), issue) for issue in found.values()]
+        alike = [(rate, issue) for rate, issue in rated if rate >= ALIKE]
+        alike.sort(key=lambda pair: (-pair[0], -pair[1].id))
+        return tuple(issue for _, issue in alike[:SHOWN])
+
+
+def searched(subject: str) -> set[str]:
+    """The words of a subject that are worth a search: in every language the long ones say the most."""
+    return {word for word in re.findall(r"\w+", subject.casefold()) if len(word) >= LONG}
+
+
+def likeness(one: str, other: str) -> float:
+    """How much two subjects have in common, from 0 to 1: their long words, by how these begin."""
+    ours, theirs = ({word[:STEM] for word in searched(text)} for text in (one, other))
+    return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours and theirs else 0.0

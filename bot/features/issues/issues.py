@@ -1,0 +1,361 @@
+"""Creating an issue in a person's own name, and showing one to them."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import structlog
+from pydantic import BaseModel, ConfigDict
+
+from bot.errors import OutcomeUnknown, ServiceError, UserError, WrongField
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.issues.privacy import may_hide
+from bot.features.issues.service_changes import service_changes
+from bot.features.lost_writes import CLOCK_SKEW, LOOKS
+from bot.features.name_matching import pick
+from bot.features.projects.catalog import Catalog, Catalogs
+from bot.features.projects.projects import Channel, Projects
+from bot.features.users.people import People
+from bot.service.client import Client
+from bot.service.filters import IssueFilters, Sort, searchable
+from bot.service.inputs import CustomFieldInput, NewIssue, UploadInput
+from bot.service.models import Child, Issue, Project, Ref
+from bot.store.owner import Owner
+from bot.store.store import Store
+
+log = structlog.get_logger(__name__)
+
+SHOWN_CHILDREN = 10
+Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
+"""Sends the files that an issue is created with."""
+
+
+class Draft(BaseModel):
+    """An issue as a person asks for it: names or ids as typed or chosen, None where they said nothing."""
+
+    model_config = ConfigDict(frozen=True)
+
+    subject: str = ""
+    description: str | None = None
+    project: str | None = None
+    tracker: str | None = None
+    status: str | None = None
+    priority: str | None = None
+    category: str | None = None
+    version: str | None = None
+    to: Owner | str | None = None
+    watch: tuple[Owner | str, ...] = ()
+    parent: int | None = None
+    start: date | None = None
+    due: date | None = None
+    estimate: Decimal | None = None
+    private: bool = False
+    custom_fields: dict[int, str | tuple[str, ...]] = {}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The message in Slack that something is made from."""
+
+    channel_id: str
+    ts: str
+
+
+@dataclass(frozen=True)
+class Created:
+    """An issue that now exists; `not_taken` says what the service silently changed, a sentence each."""
+
+    issue: Issue
+    project: Project
+    not_taken: tuple[str, ...] = ()
+    meant_private: bool = False
+    """Whether it was asked for as private, whatever the service made of that."""
+
+    @property
+    def exposed(self) -> bool:
+        """Whether others see it although it was meant to be private."""
+        return self.meant_private and not self.issue.is_private
+
+    @property
+    def public(self) -> bool:
+        """Whether anyone in a channel might as well see it in the service, and was meant to."""
+        return self.project.is_public is True and not self.issue.is_private and not self.meant_private
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An issue with what a card tells beside it: children, the subjects of issues it names, its project."""
+
+    issue: Issue
+    children: tuple[Child, ...]
+    subjects: dict[int, str]
+    project: Project | None
+
+    @property
+    def public(self) -> bool:
+        """Whether anyone in a channel might as well see it in the service."""
+        return self.project is not None and self.project.is_public is True and not self.issue.is_private
+
+
+@dataclass(frozen=True)
+class _Resolved:
+    """A draft with ids in place of names, and the choices by label for comparing with the answer."""
+
+    new: NewIssue
+    project: Project
+    chosen: dict[str, Ref] = field(default_factory=dict)
+
+
+class Issues:
+    """Creates and reads issues with the key of whoever asks."""
+
+    def __init__(
+        self,
+        client: Client,
+        store: Store,
+        accounts: Accounts,
+        projects: Projects,
+        *,
+        catalogs: Catalogs,
+        people: People,
+    ) -> None:
+        self._client = client
+        self._store = store
+        self._accounts = accounts
+        self._projects = projects
+        self._catalogs = catalogs
+        self._people = people
+
+    async def create(
+        self,
+        owner: Owner,
+        draft: Draft,
+        channel: Channel | None,
+        attempted_at: datetime | None = None,
+        *,
+        source: Source | None = None,
+        upload: Upload | None = None,
+    ) -> Created:
+        """Create the issue once, and remember that this person did, from the message `source` if any.
+
+        `attempted_at` is when the same draft was tried with an unknown outcome: the service is then
+        searched for it first. `upload` sends the files that the issue is created with, once the rest is sure.
+
+        Raises UserError, NotLinked, Refused and the other ServiceErrors; OutcomeUnknown only after the
+        service was searched for the issue in vain.
+        """
+        if not draft.subject.strip():
+            raise UserError("An issue needs a subject: `/issue new The login page is blank`.")
+        async with self._accounts.reading(owner) as session:
+            resolved = await self._resolve(session, draft, channel)
+            if draft.private and await may_hide(self._client, session, resolved.project) is False:
+                raise WrongField(
+                    "private",
+                    f"{{service}} doesn't let you create private issues in {resolved.project.name}. "
+                    "Ask a manager of the project for the right, or create the issue without Private.",
+                )
+        issue = await self._once(session, resolved.new, attempted_at, upload)
+        changed = service_changes(resolved.new, resolved.chosen, issue)
+        created = Created(issue, resolved.project, changed, draft.private)
+        await self._remember(owner, created, source)
+        return created
+
+    async def show(self, owner: Owner, number: int) -> Shown:
+        """One issue as this person sees it. Raises UserError when they see none, NotLinked, ServiceError."""
+        async with self._accounts.reading(owner) as session:
+            issue = await self._client.beyond.get_issue(
+                session.key, number, ("children", "attachments", "relations")
+            )
+            if issue is None:
+                issue = await self.one(session, number)
+                self._client.beyond.note_missing("get_issue")
+                children = await self._children(session, number)
+            else:
+                children = issue.children
+            others = (r.issue_to_id if r.issue_id == number else r.issue_id for r in issue.relations)
+            named = {other for other in (*others, issue.parent and issue.parent.id) if other}
+            subjects, project = await asyncio.gather(
+                self._subjects(session, named), self._project(session, issue)
+            )
+            return Shown(issue, children, subjects, project)
+
+    async def suggest(self, session: Session, text: str, project_id: int | None) -> tuple[Issue, ...]:
+        """Issues whose number or subject is what is being typed, the latest first. Raises ServiceError."""
+        sought = text.strip().lstrip("#")
+        latest = (Sort("updated_on", descending=True),)
+        try:
+            if re.fullmatch("[0-9]{1,9}", sought):
+                filters = IssueFilters(issue_ids=(int(sought),))
+            else:
+                words = searchable(sought) or sought
+                filters = IssueFilters(project_id=project_id, subject=words, status="open", sort=latest)
+        except ValueError:  # nothing that could be searched for
+            return ()
+        return (await self._client.list_issues(session.key, filters, limit=20)).items
+
+    async def one(self, session: Session, number: int) -> Issue:
+        """One issue as the interface's own list has it. Raises UserError when the person sees none."""
+        filters = IssueFilters(
+            issue_ids=(number,), status="any", include=frozenset({"attachments", "relations"})
+        )
+        items = (await self._client.list_issues(session.key, filters, limit=1)).items
+        if not items:
+            raise UserError(f"There is no issue #{number} in {{service}}, or you can't see it.")
+        return items[0]
+
+    async def _children(self, session: Session, number: int) -> tuple[Child, ...]:
+        filters = IssueFilters(parent_ids=(number,), status="any", sort=(Sort("id"),))
+        page = await self._client.list_issues(session.key, filters, limit=100)
+        return tuple(
+            Child(id=i.id, tracker=i.tracker, subject=i.subject)
+            for i in page.items
+            if i.parent and i.parent.id == number
+        )
+
+    async def _subjects(self, session: Session, numbers: set[int]) -> dict[int, str]:
+        if not numbers:
+            return {}
+        filters = IssueFilters(issue_ids=tuple(sorted(numbers)[:50]), status="any")
+        page = await self._client.list_issues(session.key, filters, limit=len(filters.issue_ids))
+        return {issue.id: issue.subject for issue in page.items if issue.id in numbers}
+
+    async def _project(self, session: Session, issue: Issue) -> Project | None:
+        """The issue's project; without it nothing is public, but an issue can be shown all the same."""
+        with suppress(ServiceError):
+            return await self._projects.by_id(session, issue.project.id) if issue.project else None
+        return None
+
+    async def _resolve(self, session: Session, draft: Draft, channel: Channel | None) -> _Resolved:
+        project = await self._projects.chosen(session, draft.project, channel)
+        catalog = await self._catalogs.of(session, project.id)
+        chosen = _choices(draft, catalog)
+        if draft.to:
+            chosen["Assignee"] = await self._people.find(session, draft.to, catalog)
+        watchers = [await self._people.find(session, who, catalog) for who in draft.watch]
+        fields: dict[str, object] = {
+            "project_id": project.id,
+            "subject": draft.subject.strip(),
+            **{ID_FIELDS[label]: ref.id for label, ref in chosen.items()},
+        }
+        plain = {
+            "description": draft.description,
+            "parent_issue_id": draft.parent,
+            "start_date": draft.start,
+            "due_date": draft.due,
+            "estimated_hours": draft.estimate,
+            "is_private": draft.private or None,
+            "watcher_user_ids": tuple(w.id for w in watchers) or None,
+            "custom_fields": _custom_fields(draft, catalog) or None,
+        }
+        fields.update({name: value for name, value in plain.items() if value is not None})
+        return _Resolved(NewIssue.model_validate(fields), project, chosen)
+
+    async def _once(
+        self, session: Session, new: NewIssue, attempted_at: datetime | None, upload: Upload | None
+    ) -> Issue:
+        if attempted_at:
+            if found := await self._own(session, new, attempted_at):
+                return found
+            session = await self._accounts.reverified(session)
+        if upload and (uploads := await upload(session)):
+            new = new.model_copy(update={"uploads": uploads})
+            session = await self._accounts.reverified(session)  # files may take minutes
+        started = datetime.now(UTC)
+        try:
+            return await self._client.create_issue(session.key, new)
+        except OutcomeUnknown:
+            found = await self._look(session, new, started)
+            if found is None and new.uploads:
+                found = await self._again(session, new, started)
+            if found is None:
+                raise
+            return found
+
+    async def _again(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
+        """With upload tokens, which are good once, the same create can't make a second issue."""
+        with suppress(ServiceError, UserError):
+            session = await self._accounts.reverified(session)
+            return await self._client.create_issue(session.key, new)
+        with suppress(ServiceError):
+            return await self._own(session, new, since)
+        return None
+
+    async def _remember(self, owner: Owner, created: Created, source: Source | None) -> None:
+        """The issue exists: that it can't be remembered must not make a failure of it."""
+        issue = created.issue
+        where = (source.channel_id, source.ts) if source else (None, None)
+        try:
+            await self._store.created_issues.put(
+                owner, issue.id, issue.subject, *where, privacy_refused=created.exposed
+            )
+        except Exception:
+            log.exception("not remembered", action="issue.not_remembered", issue=issue.id)
+
+    async def _look(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
+        """Whether a write whose answer never came did happen; None when it didn't or can't be told."""
+        for wait in LOOKS:
+            await asyncio.sleep(wait)
+            try:
+                if found := await self._own(session, new, since):
+                    return found
+            except ServiceError:
+                continue
+        return None
+
+    async def _own(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
+        """The person's own issue with this very subject, created since then."""
+        filters = IssueFilters(
+            project_id=int(new.project_id), author=("me",), status="any", sort=(Sort("id", descending=True),)
+        )
+        for issue in (await self._client.list_issues(session.key, filters, limit=25)).items:
+            recent = issue.created_on is not None and issue.created_on >= since - CLOCK_SKEW
+            mine = issue.author is not None and issue.author.id == session.user_id
+            same = issue.subject == new.subject
+            if recent and mine and same and not await self._is_older(issue, since):
+                return issue
+        return None
+
+    async def _is_older(self, issue: Issue, since: datetime) -> bool:
+        """Whether an earlier act made it, by the bot's own clock; so too where that can't be told."""
+        try:
+            return await self._store.created_issues.is_older(issue.id, issue.subject, since)
+        except Exception:
+            log.exception("not looked up", action="issue.not_looked_up", issue=issue.id)
+            return True
+
+
+ID_FIELDS = {
+    "Tracker": "tracker_id",
+    "Status": "status_id",
+    "Priority": "priority_id",
+    "Category": "category_id",
+    "Target version": "fixed_version_id",
+    "Assignee": "assigned_to_id",
+}
+
+
+def _custom_fields(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
+    """Values as the service has them: a list's value is refused in another case."""
+    found = []
+    for number, value in draft.custom_fields.items():
+        known = catalog.custom_field(number).known
+        meant = known(value) if isinstance(value, str) else tuple(map(known, value))
+        found.append(CustomFieldInput(id=number, value=meant))
+    return tuple(found)
+
+
+def _choices(draft: Draft, catalog: Catalog) -> dict[str, Ref]:
+    wanted = {
+        "Tracker": (draft.tracker, "tracker", catalog.trackers),
+        "Status": (draft.status, "status", catalog.statuses),
+        "Priority": (draft.priority, "priority", catalog.priorities),
+        "Category": (draft.category, "category", catalog.categories),
+        "Target version": (draft.version, "version", catalog.versions),
+    }
+    return {
+        label: pick(kind, name, known) for label, (name, kind, known) in wanted.items() if name is not None
+    }

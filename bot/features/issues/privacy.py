@@ -1,0 +1,37 @@
+"""Whether a person may create private issues, as far as the service tells."""
+
+import asyncio
+from contextlib import suppress
+
+from bot.errors import ServiceError
+from bot.features.accounts.accounts import Session
+from bot.service.client import Client
+from bot.service.conventions import SETS_PRIVACY
+from bot.service.models import Project
+
+MOST_ROLES = 20
+
+
+async def may_hide(client: Client, session: Session, project: Project) -> bool | None:
+    """Whether the person may create a private issue in the project; None where that can't be read.
+
+    Only a member's roles can be read: what others may do isn't listed with the person.
+    """
+    with suppress(ServiceError):
+        user = await client.get_user(session.key, include={"memberships"})
+        if user.admin:
+            return True
+        roles = {
+            role.id
+            for membership in user.memberships
+            if membership.project and membership.project.id == project.id
+            for role in membership.roles
+        }
+        if not 0 < len(roles) <= MOST_ROLES:
+            return None
+        found = await asyncio.gather(*(client.beyond.role(session.key, role) for role in roles))
+        permissions = [role.permissions if role else None for role in found]
+        if any(SETS_PRIVACY.intersection(names or ()) for names in permissions):
+            return True
+        return None if None in permissions else False
+    return None

@@ -1,0 +1,45 @@
+"""Links to issues that people share: what a whole conversation may see of them."""
+
+from collections.abc import Collection
+
+from bot.features.accounts.accounts import Accounts
+from bot.features.projects.projects import Projects
+from bot.service.client import Client
+from bot.service.conventions import issue_number
+from bot.service.filters import IssueFilters
+from bot.service.models import Issue
+from bot.store.owner import Owner
+from bot.store.store import Store
+
+
+class SharedLinks:
+    """Reads the issues behind links with the key of whoever shared them."""
+
+    def __init__(self, client: Client, store: Store, accounts: Accounts, projects: Projects) -> None:
+        self._client = client
+        self._store = store
+        self._accounts = accounts
+        self._projects = projects
+
+    def number(self, url: str) -> int | None:
+        """The number of the issue that a link leads to; None for any other link."""
+        return issue_number(self._client.base_url, url)
+
+    async def for_everybody(self, owner: Owner, numbers: Collection[int]) -> tuple[Issue, ...]:
+        """Those that their sharer sees, aren't private or meant to be, and are of a public project; in order.
+
+        Raises NotLinked, KeyRejected, ServiceError.
+        """
+        async with self._accounts.reading(owner) as session:
+            filters = IssueFilters(issue_ids=tuple(numbers), status="any")
+            page = await self._client.list_issues(session.key, filters, limit=len(numbers))
+            meant_private = await self._store.created_issues.refused_privacy()
+            found = {issue.id: issue for issue in page.items}
+            shown = []
+            for issue in (found[number] for number in numbers if number in found):
+                if issue.id in meant_private or issue.is_private is not False or issue.project is None:
+                    continue
+                project = await self._projects.by_id(session, issue.project.id)
+                if project.is_public is True:
+                    shown.append(issue)
+            return tuple(shown)

@@ -1,0 +1,175 @@
+"""What can be chosen in a project: trackers, categories, statuses, priorities, versions, people.
+
+The interface itself lists only part of it (a project's includes). Endpoints beyond it are asked where a
+service has them; where it doesn't, the names seen on the project's latest issues stand in.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import SecretStr
+
+from bot.features.accounts.accounts import Session
+from bot.service.client import Client
+from bot.service.conventions import ProjectInclude
+from bot.service.filters import IssueFilters, Sort
+from bot.service.models import CustomFieldValue, Issue, Membership, Project, Ref, Version
+from bot.store.owner import Owner
+from bot.ttl_cache import Recent
+
+INCLUDED: tuple[ProjectInclude, ...] = ("trackers", "issue_categories", "issue_custom_fields")
+
+LATEST = 50
+"""Issues whose names stand in for what the service doesn't list; their descriptions come with them."""
+Required = Mapping[int | None, frozenset[int]]
+"""Ids of required custom fields by a tracker's id, None where no tracker was chosen."""
+REMEMBERED = 24 * 3600.0
+CHOICES, CHOICE = 100, 75
+"""How many values of a custom field are kept, and how long they may be: what a select takes."""
+TIMES = 2
+"""Used so often on average, values are a list's."""
+
+
+@dataclass(frozen=True)
+class CustomField:
+    """A custom field, and the values that the latest issues have in it."""
+
+    id: int
+    name: str
+    values: tuple[str, ...] = ()
+    multiple: bool = False
+    is_list: bool = False
+    """Whether the values look like choices of a list: the interface doesn't say what kind a field is."""
+
+    def known(self, typed: str) -> str:
+        """The known value that only differs in case, or what was typed."""
+        if typed in self.values:
+            return typed
+        alike = [value for value in self.values if value.casefold() == typed.casefold()]
+        return alike[0] if len(alike) == 1 else typed
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The choices in one project, or over all projects when `project` is None."""
+
+    project: Project | None
+    trackers: tuple[Ref, ...]
+    statuses: tuple[Ref, ...]
+    priorities: tuple[Ref, ...]
+    categories: tuple[Ref, ...]
+    versions: tuple[Ref, ...]
+    every_version: tuple[Ref, ...]
+    """With those that are closed: no issue can be put into one, but many are in them."""
+    people: tuple[Ref, ...]
+    custom_fields: tuple[CustomField, ...]
+
+    def custom_field(self, number: int) -> CustomField:
+        """The custom field with that id; one of which nothing is known, if need be."""
+        known = (field for field in self.custom_fields if field.id == number)
+        return next(known, CustomField(number, f"cf_{number}"))
+
+
+class Catalogs:
+    """Reads catalogs with the key of whoever asks, and remembers them for that person for a minute."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._recent: Recent[tuple[Owner, SecretStr, int | None], Catalog] = Recent(seconds=60)
+        self._required: Recent[tuple[Owner, int], Required] = Recent(seconds=REMEMBERED)
+
+    async def of(self, session: Session, project_id: int | None) -> Catalog:
+        """The choices in a project (or everywhere). Raises ServiceError."""
+        kept_for = (session.owner, session.key, project_id)
+        return await self._recent.get(kept_for, lambda: self._read(session, project_id))
+
+    def required(self, owner: Owner, project_id: int) -> Required:
+        """The custom fields that the service told this person it requires in a project."""
+        return self._required.known((owner, project_id)) or {}
+
+    def note_required(
+        self, owner: Owner, project_id: int, tracker_id: int | None, fields: Iterable[int]
+    ) -> None:
+        """Remember custom fields without which the service refused an issue with that tracker."""
+        known = self.required(owner, project_id)
+        fields = known.get(tracker_id, frozenset()).union(fields)
+        self._required.put((owner, project_id), {**known, tracker_id: fields})
+
+    async def _read(self, session: Session, project_id: int | None) -> Catalog:
+        key, beyond = session.key, self._client.beyond
+        latest = IssueFilters(project_id=project_id, status="any", sort=(Sort("id", descending=True),))
+        page, statuses, priorities = await asyncio.gather(
+            self._client.list_issues(key, latest, limit=LATEST),
+            beyond.issue_statuses(key),
+            beyond.issue_priorities(key),
+        )
+        seen = page.items
+        if project_id is None:
+            project, memberships, versions = None, None, None
+            trackers = await beyond.trackers(key)
+        else:
+            project, memberships, versions = await asyncio.gather(
+                self._client.get_project(key, project_id, INCLUDED),
+                beyond.memberships(key, project_id),
+                beyond.versions(key, project_id),
+            )
+            trackers = list(project.trackers)
+        every_version = _by_name(i.fixed_version for i in seen) if versions is None else tuple(versions)
+        me = Ref(id=session.user_id, name=session.name)
+        return Catalog(
+            project=project,
+            trackers=tuple(trackers) if trackers else _seen(i.tracker for i in seen),
+            statuses=tuple(statuses) if statuses else _seen(i.status for i in seen),
+            priorities=tuple(priorities) if priorities else _seen(i.priority for i in seen),
+            categories=project.issue_categories if project else _by_name(i.category for i in seen),
+            versions=every_version if versions is None else _open(versions),
+            every_version=every_version,
+            people=_by_name(
+                [me, *_members(memberships), *(p for i in seen for p in (i.assigned_to, i.author))]
+            ),
+            custom_fields=_custom_fields(project.issue_custom_fields if project else (), seen),
+        )
+
+
+def _custom_fields(listed: Iterable[Ref], seen: Iterable[Issue]) -> tuple[CustomField, ...]:
+    """Redmine leaves the fields that are for all projects out of a project's list; its issues have them."""
+    held = [field for issue in seen for field in issue.custom_fields]
+    names = {ref.id: ref.name for ref in listed} | {field.id: field.name for field in held}
+    return tuple(
+        _custom_field(number, names[number], [field for field in held if field.id == number])
+        for number in sorted(names)
+    )
+
+
+def _custom_field(number: int, name: str, held: Sequence[CustomFieldValue]) -> CustomField:
+    used = Counter(value for field in held for value in _texts(field.value) if 0 < len(value) <= CHOICE)
+    multiple = any(field.multiple for field in held)
+    repeated = len(used) > 1 and used.total() >= TIMES * len(used)
+    # Numbers are a number field's, or stand for users, versions and the like.
+    is_list = bool(used) and (multiple or repeated) and not all(value.isdecimal() for value in used)
+    return CustomField(number, name, tuple(used)[:CHOICES], multiple, is_list)
+
+
+def _texts(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value or ()
+
+
+def _open(versions: Iterable[Version]) -> tuple[Ref, ...]:
+    return tuple(version for version in versions if version.status in (None, "open"))
+
+
+def _members(memberships: Iterable[Membership] | None) -> list[Ref | None]:
+    return [membership.user for membership in memberships or ()]
+
+
+def _seen(refs: Iterable[Ref | None]) -> tuple[Ref, ...]:
+    """Each once, by id: the order in which services number their trackers, statuses and priorities."""
+    return tuple(sorted({ref.id: ref for ref in refs if ref}.values(), key=lambda ref: ref.id))
+
+
+def _by_name(refs: Iterable[Ref | None]) -> tuple[Ref, ...]:
+    return tuple(
+        sorted({ref.id: ref for ref in refs if ref and ref.name}.values(), key=lambda r: r.name.casefold())
+    )

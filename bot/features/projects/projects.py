@@ -1,0 +1,207 @@
+"""Projects: found by what a person calls them, listed, shown, and set as a channel's own."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pydantic import SecretStr
+
+from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, UserError
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.lost_writes import CLOCK_SKEW, LOOKS
+from bot.features.name_matching import listed, pick
+from bot.service.client import Client
+from bot.service.inputs import NewProject
+from bot.service.models import Project, Ref
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.ttl_cache import Recent
+
+
+@dataclass(frozen=True)
+class ProjectDraft:
+    """What the form for a new project holds."""
+
+    name: str = ""
+    identifier: str = ""
+    description: str = ""
+    public: bool = False
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A Slack channel, in which a project may be the default."""
+
+    team_id: str
+    channel_id: str
+
+
+class Projects:
+    """What a person may see of the service's projects."""
+
+    def __init__(self, client: Client, store: Store, accounts: Accounts) -> None:
+        self._client = client
+        self._store = store
+        self._accounts = accounts
+        self._recent: Recent[tuple[Owner, SecretStr], tuple[Project, ...]] = Recent(seconds=60)
+
+    async def visible(self, session: Session) -> tuple[Project, ...]:
+        """The open projects that the person sees, by name; remembered for a minute."""
+
+        async def read() -> tuple[Project, ...]:
+            found = [project async for project in self._client.iter_projects(session.key)]
+            return tuple(sorted(found, key=lambda project: project.name.casefold()))
+
+        return await self._recent.get((session.owner, session.key), read)
+
+    async def find(self, session: Session, wanted: str) -> Project:
+        """The project of that name, identifier or id. Raises UserError with candidates, ServiceError."""
+        projects = await self.visible(session)
+        sought = wanted.strip().casefold().lstrip("#")
+        for project in projects:
+            if sought in (project.identifier.casefold(), str(project.id)):
+                return project
+        try:
+            ref = pick("project", wanted.strip(), [Ref(id=p.id, name=p.name) for p in projects])
+        except UserError:
+            by_identifier = [p for p in projects if p.identifier.casefold().startswith(sought)]
+            if len(by_identifier) == 1:
+                return by_identifier[0]
+            closed = await self._unlisted(session, sought)
+            if closed is not None:
+                return closed
+            raise
+        return await self.by_id(session, ref.id)
+
+    async def by_id(self, session: Session, project_id: int) -> Project:
+        """One project, from the list just read or from the service. Raises ServiceError."""
+        for project in self._recent.known((session.owner, session.key)) or ():
+            if project.id == project_id:
+                return project
+        return await self._client.get_project(session.key, project_id)
+
+    async def _unlisted(self, session: Session, identifier: str) -> Project | None:
+        """A closed project is in no list, but can be read by its identifier."""
+        if not identifier.replace("-", "").replace("_", "").isalnum():
+            return None
+        try:
+            return await self._client.get_project(session.key, identifier)
+        except (NotFound, Forbidden):
+            return None
+
+    async def search(self, owner: Owner, text: str) -> tuple[Project, ...]:
+        """The person's projects whose name or identifier holds `text`. Raises NotLinked, ServiceError."""
+        async with self._accounts.reading(owner) as session:
+            sought = text.strip().casefold()
+            return tuple(
+                p
+                for p in await self.visible(session)
+                if sought in p.name.casefold() or sought in p.identifier.casefold()
+            )
+
+    async def show(self, owner: Owner, wanted: str) -> Project:
+        """One project with all that the interface tells of it. Raises UserError, NotLinked, ServiceError."""
+        async with self._accounts.reading(owner) as session:
+            found = await self.find(session, wanted)
+            return await self._client.get_project(
+                session.key,
+                found.id,
+                (
+                    "trackers",
+                    "issue_categories",
+                    "enabled_modules",
+                    "time_entry_activities",
+                    "issue_custom_fields",
+                ),
+            )
+
+    async def create(
+        self, owner: Owner, draft: ProjectDraft, attempted_at: datetime | None = None
+    ) -> Project:
+        """Create the project once. `attempted_at` is when it was tried with an unknown outcome: it is then
+        looked for first, by its identifier, which no other project can have.
+
+        Raises UserError, NotLinked, Refused and the other ServiceErrors; OutcomeUnknown only after the
+        project was looked for in vain.
+        """
+        session = await self._accounts.writing(owner)
+        if attempted_at:
+            if found := await self._made_since(session, draft, attempted_at):
+                return found
+            session = await self._accounts.reverified(session)
+        started = datetime.now(UTC)
+        new = NewProject(
+            name=draft.name,
+            identifier=draft.identifier,
+            description=draft.description,
+            is_public=draft.public,
+        )
+        try:
+            project = await self._client.create_project(session.key, new)
+        except Forbidden:
+            raise UserError(
+                "{service} doesn't let you create projects: ask one of its administrators."
+            ) from None
+        except OutcomeUnknown:
+            for seconds in LOOKS:
+                await asyncio.sleep(seconds)
+                if made := await self._made_since(session, draft, started):
+                    project = made
+                    break
+            else:
+                raise
+        self._recent.forget((session.owner, session.key))
+        return project
+
+    async def _made_since(self, session: Session, draft: ProjectDraft, since: datetime) -> Project | None:
+        try:
+            found = await self._client.get_project(session.key, draft.identifier)
+        except ServiceError:
+            return None
+        recent = found.created_on is not None and found.created_on >= since - CLOCK_SKEW
+        return found if recent and found.name == draft.name else None
+
+    async def set_default(self, owner: Owner, channel: Channel, wanted: str) -> Project:
+        """Make a project that the person sees the channel's. Raises UserError, NotLinked, ServiceError."""
+        async with self._accounts.reading(owner) as session:
+            project = await self.find(session, wanted)
+        await self._store.channels.set_default(
+            channel.team_id, channel.channel_id, project.id, project.name, by=owner
+        )
+        return project
+
+    async def clear_default(self, owner: Owner, channel: Channel) -> None:
+        """Leave the channel without a project of its own. Raises NotLinked, ServiceError."""
+        async with self._accounts.reading(owner):
+            pass
+        await self._store.channels.clear_default(channel.team_id, channel.channel_id)
+
+    async def default_in(self, session: Session, channel: Channel | None) -> Project | None:
+        """The channel's project, if it has one and this person sees it. Raises ServiceError."""
+        if channel is None:
+            return None
+        default = await self._store.channels.default_project(channel.team_id, channel.channel_id)
+        if default is None:
+            return None
+        try:
+            return await self.by_id(session, default.project_id)
+        except (NotFound, Forbidden):
+            return None
+
+    async def chosen(self, session: Session, wanted: str | None, channel: Channel | None) -> Project:
+        """The project named, else the channel's, else the only one. Raises UserError when there is none."""
+        if wanted is not None:
+            return await self.find(session, wanted)
+        if (default := await self.default_in(session, channel)) is not None:
+            return default
+        projects = await self.visible(session)
+        if len(projects) == 1:
+            return projects[0]
+        if not projects:
+            raise UserError(
+                "You see no project in {service}: ask its administrator to make you a member of one."
+            )
+        names = listed([Ref(id=p.id, name=p.name) for p in projects])
+        raise UserError(
+            f"Which project? Add `project:` with {names}, or set this channel's with `/tracker default`."
+        )

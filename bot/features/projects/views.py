@@ -1,0 +1,130 @@
+"""What people see of projects: lists, one of them, the form for a new one."""
+
+from collections.abc import Sequence
+
+from bot.features.issues.views import Style
+from bot.features.name_matching import identifier_of
+from bot.features.projects.projects import ProjectDraft
+from bot.service.conventions import IDENTIFIER_LENGTH, PROJECT_NAME_LENGTH, ProjectStatus, project_url
+from bot.service.models import Project
+from bot.slack import forms
+from bot.slack.blocks import JSON, Block, Message, actions, button, context, fields, section
+from bot.slack.text import code, cut, line, link
+
+SHOWN = 40
+
+
+def projects(found: Sequence[Project], text: str, style: Style, command: str) -> Message:
+    """The projects that a person sees, a line each."""
+    if not found:
+        said = f"No project that you see is called “{line(text)}”." if text else "You see no project."
+        return Message(said, (section(said),))
+    title = f"*{len(found)} project{'' if len(found) == 1 else 's'}*"
+    lines = [_line(project, style) for project in found[:SHOWN]]
+    blocks: list[Block] = [section(title)]
+    blocks += [section("\n".join(lines[i : i + 10])) for i in range(0, len(lines), 10)]
+    if len(found) > SHOWN:
+        blocks.append(context(f"{len(found) - SHOWN} more: name part of what you look for."))
+    blocks.append(context(f"`{command} default <project>` makes one of them this channel's."))
+    return Message(f"{title}: {', '.join(line(p.name) for p in found[:SHOWN])}", tuple(blocks))
+
+
+def project(shown: Project, style: Style, description: str) -> Message:
+    """One project; `description` is its own, as mrkdwn."""
+    url = project_url(style.base_url, shown.identifier or shown.id)
+    text = f"*{link(url, shown.name)}*"
+    blocks: list[Block] = [section(text), context(f"{code(shown.identifier)} · {_visibility(shown)}")]
+    if description:
+        blocks.append(section(cut(description, 1500)))
+    lists = (
+        ("Trackers", shown.trackers),
+        ("Categories", shown.issue_categories),
+        ("Activities", shown.time_entry_activities),
+        ("Custom fields", shown.issue_custom_fields),
+    )
+    blocks += fields(
+        (label, cut(", ".join(line(ref.name) for ref in refs), 1500)) for label, refs in lists if refs
+    )
+    blocks.append(actions([button(f"Open in {style.service}", "open", url=url)]))
+    return Message(text, tuple(blocks))
+
+
+def new_form(draft: ProjectDraft, metadata: str) -> JSON:
+    """The form for a new project; its identifier is suggested as the name is typed."""
+    blocks = [
+        forms.field(
+            "name",
+            "Name",
+            forms.text("project.name", draft.name, most=PROJECT_NAME_LENGTH, told_as_typed=True),
+            optional=False,
+            dispatch=True,
+        ),
+        forms.field(
+            f"identifier:{draft.identifier}",
+            "Identifier",
+            forms.text("identifier", draft.identifier, most=IDENTIFIER_LENGTH),
+            hint="Part of the project's address; it can't be changed afterwards. Lower case letters, digits "
+            "and dashes; left empty, it is made of the name.",
+        ),
+        forms.field(
+            "description", "Description", forms.text("description", draft.description, multiline=True)
+        ),
+        forms.field(
+            "public",
+            "Public",
+            forms.checkbox("public", "Others than its members may see it", checked=draft.public),
+        ),
+    ]
+    return forms.form("project.new", "New project", blocks, submit="Create", metadata=metadata)
+
+
+def submitted(view: JSON) -> ProjectDraft:
+    """What the form holds; an identifier that nobody touched follows the name."""
+    values = forms.Values(view)
+    name, identifier = (values.text("name") or "").strip(), (values.text("identifier") or "").strip()
+    if not identifier or identifier == _suggestion(view):
+        identifier = identifier_of(name)
+    return ProjectDraft(
+        name, identifier, values.text("description") or "", public=bool(values.all_chosen("public"))
+    )
+
+
+def suggesting(view: JSON) -> JSON | None:
+    """The form with the identifier that suits the name by now; None where the person typed their own."""
+    typed, before = forms.Values(view).text("identifier") or "", _suggestion(view)
+    draft = submitted(view)
+    if typed.strip() != before or draft.identifier == before:
+        return None
+    return new_form(draft, view.get("private_metadata", ""))
+
+
+def _suggestion(view: JSON) -> str:
+    """What was suggested is in the block's id, so that Slack takes in another suggestion."""
+    blocks = (str(block.get("block_id")).partition(":") for block in view["blocks"])
+    return next((suggestion for name, _, suggestion in blocks if name == "identifier"), "")
+
+
+def created(shown: Project, style: Style, *, offer: bool) -> Message:
+    """What the person sees once the project exists; `offer` asks whether it becomes the channel's own."""
+    url = project_url(style.base_url, shown.identifier or shown.id)
+    text = f"Created the project *{link(url, shown.name)}*."
+    buttons = [button(f"Open in {style.service}", "open", url=url)]
+    if offer:
+        buttons.insert(
+            0, button("Make it this channel's project", "project.default", str(shown.id), style="primary")
+        )
+    return Message(
+        text,
+        (section(text), context(f"{code(shown.identifier)} · {_visibility(shown)}"), actions(buttons)),
+    )
+
+
+def _line(shown: Project, style: Style) -> str:
+    url = project_url(style.base_url, shown.identifier or shown.id)
+    parent = f" in {line(shown.parent.name)}" if shown.parent and shown.parent.name else ""
+    return f"• {link(url, shown.name)} {code(shown.identifier)}{parent} · {_visibility(shown)}"
+
+
+def _visibility(shown: Project) -> str:
+    closed = " · closed" if shown.status == ProjectStatus.CLOSED else ""
+    return ("public" if shown.is_public else ":lock: private") + closed

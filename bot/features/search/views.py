@@ -1,0 +1,95 @@
+"""What people see of a search."""
+
+import json
+from collections.abc import Sequence
+
+from bot.errors import UserError
+from bot.features.issues.views import Style, listed
+from bot.features.search.search import Results
+from bot.slack import forms
+from bot.slack.blocks import JSON, Block, Message, actions, button, divider, section, shortened, small_print
+
+UNDERSTOOD = 1000
+TRAIL = 50
+"""How many pages back *Previous* knows its way; a button carries 2,000 characters."""
+
+
+def results(
+    found: Results, style: Style, query: str, *, shareable: bool, before: Sequence[int] = ()
+) -> Message:
+    """One page of results; `query` is the command's text, which the page buttons carry along.
+
+    `before` are the offsets of the pages that led here: a service may give fewer rows than it was asked for.
+    """
+    how = small_print(shortened(" · ".join(found.understood), UNDERSTOOD))
+    if not found.page.items and not found.offset:
+        text = "No issue fits that search."
+        return Message(text, (section(text), how))
+    first, last = found.offset + 1, found.offset + len(found.page.items)
+    text = f"*{found.total} issue{'' if found.total == 1 else 's'}*"
+    if found.total > len(found.page.items):
+        text += f", {first}–{last}"
+    blocks: list[Block] = [section(text), how, divider()]
+    blocks += [listed(issue, style, shareable=shareable) for issue in found.page.items]
+    turns = []
+    if found.offset > 0:
+        earlier = page_value(query, before[-1] if before else 0, before[:-1])
+        turns.append(button("‹ Previous", "search.page.previous", earlier))
+    if last < found.total and found.page.items:
+        later = page_value(query, last, (*before, found.offset)[-TRAIL:])
+        turns.append(button("Next ›", "search.page.next", later))
+    if turns:
+        blocks.append(actions(turns))
+    return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in found.page.items), tuple(blocks))
+
+
+def page_value(query: str, offset: int, before: Sequence[int] = ()) -> str:
+    """What a page button carries."""
+    return json.dumps({"q": query, "o": offset, "b": list(before)}, ensure_ascii=False)
+
+
+def read_page_value(value: str) -> tuple[str, int, tuple[int, ...]]:
+    """What `page_value` wrote: the query, the offset and those before it. Raises UserError otherwise."""
+    try:
+        match json.loads(value):
+            case {"q": str(query), "o": offset, "b": [*before]}:
+                return query, forms.number_in(offset), tuple(forms.number_in(one) for one in before)
+    except ValueError:
+        pass
+    raise UserError(forms.NONSENSE)
+
+
+def search_form() -> JSON:
+    """The search as a form."""
+    return forms.form(
+        "search",
+        "Search issues",
+        [
+            forms.field(
+                "text", "Subject", forms.text("text", placeholder="Words that the subject contains", most=200)
+            ),
+            forms.field("project", "Project", forms.searched("issue.project", None, "All that you see")),
+            forms.field("status", "Status", forms.choice("status", STATUSES, "open", "Open")),
+            forms.field(
+                "people", "Assignee", forms.checkbox("people", "Only those assigned to me", checked=False)
+            ),
+        ],
+        submit="Search",
+    )
+
+
+STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
+
+
+def query_text(view: JSON) -> str:
+    """The form as the command that searches the same, so that its pages can carry it along."""
+    values = forms.Values(view)
+    text = (values.text("text") or "").replace('"', " ").strip()
+    project = values.chosen("project")
+    parts = [
+        f'"{text}"' if text else "",
+        f"project:{project}" if project else "project:any",
+        f"status:{values.chosen('status') or 'open'}",
+        "to:me" if values.all_chosen("people") else "",
+    ]
+    return " ".join(part for part in parts if part)

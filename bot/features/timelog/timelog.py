@@ -1,0 +1,356 @@
+"""Logging time on an issue or a project in the person's own name, and changing what was logged.
+
+The interface has no list of time entries: those made through the bot are remembered by it.
+"""
+
+import asyncio
+from dataclasses import asdict, dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
+
+import structlog
+
+from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.issues.issues import Issues
+from bot.features.lost_writes import LOOKS
+from bot.features.name_matching import pick
+from bot.features.projects.projects import Projects
+from bot.service.client import Client
+from bot.service.conventions import ProjectInclude
+from bot.service.filters import IssueFilters, Sort
+from bot.service.inputs import NewTimeEntry, TimeEntryChanges
+from bot.service.models import Issue, Project, Ref, TimeEntry
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.store.time_entries import Entry, Post, Spent
+
+log = structlog.get_logger(__name__)
+
+ACTIVITIES: tuple[ProjectInclude, ...] = ("time_entry_activities",)
+MINUTES = 60
+DAY = 24 * MINUTES
+LATEST = 20
+"""How many of a person's entries tell which activities they use."""
+SUGGESTED = 20
+ROUNDING = Decimal("0.011")
+"""Two sums of hours, each rounded to two places (service-facts, Time entries), differ by this at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Time as a person asks to log it, on an issue or else a project; names or ids as typed.
+
+    `agreed` is how many minutes on that day the person has confirmed, if they were asked.
+    """
+
+    hours: Decimal
+    spent_on: date
+    issue: int | None = None
+    project: str | None = None
+    activity: str | None = None
+    comment: str = ""
+    agreed: int = 0
+
+
+@dataclass(frozen=True)
+class Loggable:
+    """What time can be logged on: an issue, or a project when there is none; with the project's activities,
+    those that the person used last first.
+    """
+
+    issue: Issue | None
+    project: Project
+    activities: tuple[Ref, ...]
+    meant_private: bool = False
+    """Whether the issue was meant to be private and the service made it visible."""
+
+    @property
+    def public(self) -> bool:
+        """Whether anyone in a channel might as well see it in the service, and was meant to."""
+        hidden = self.meant_private or (self.issue is not None and self.issue.is_private)
+        return self.project.is_public is True and not hidden
+
+
+class ActivityNeeded(UserError):
+    """The service needs an activity and none was given; `refused` has its own sentences, if it said any."""
+
+    def __init__(self, on: Loggable, refused: Refused | None = None) -> None:
+        super().__init__("Say what you did: choose an activity.")
+        self.on = on
+        self.refused = refused
+
+
+class LongDay(UserError):
+    """The person would have more than 24 hours on `day`, `minutes` in all: they have to confirm that."""
+
+    def __init__(self, day: date, minutes: int) -> None:
+        super().__init__("That adds up to more than 24 hours for one day.")
+        self.day = day
+        self.minutes = minutes
+
+
+@dataclass(frozen=True)
+class Logged:
+    """Time that is logged now. It is no `Entry` when only the issue's sum tells that it is: its number is
+    not known, so it can't be changed.
+    """
+
+    spent: Spent
+    on: Loggable
+
+
+@dataclass(frozen=True)
+class Changeable:
+    """An entry of the person's own, and the activities that it can have."""
+
+    entry: Entry
+    activities: tuple[Ref, ...]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Minutes that a person logged through the bot, today and since Monday."""
+
+    today: int
+    week: int
+
+
+class Timelog:
+    """Creates and changes time entries with the key of whoever asks."""
+
+    def __init__(
+        self, client: Client, store: Store, accounts: Accounts, projects: Projects, issues: Issues
+    ) -> None:
+        self._client = client
+        self._store = store
+        self._accounts = accounts
+        self._projects = projects
+        self._issues = issues
+
+    async def loggable(self, owner: Owner, issue: int | None, project: str | None) -> Loggable:
+        """What the form is about. Raises UserError, NotLinked, ServiceError."""
+        async with self._accounts.reading(owner) as session:
+            return await self._loggable(session, issue, project)
+
+    async def suggest(self, owner: Owner, text: str) -> tuple[Issue, ...]:
+        """Issues whose number or subject is being typed; before that, the open ones that are the person's.
+
+        Raises NotLinked, ServiceError.
+        """
+        async with self._accounts.reading(owner) as session:
+            if text.strip().lstrip("#"):
+                return await self._issues.suggest(session, text, None)
+            latest = (Sort("updated_on", descending=True),)
+            mine = IssueFilters(assigned_to=("me",), status="open", sort=latest)
+            return (await self._client.list_issues(session.key, mine, limit=SUGGESTED)).items
+
+    async def log(self, owner: Owner, wanted: Wanted) -> Logged:
+        """Log time once, and remember the entry as this person's.
+
+        Raises UserError (ActivityNeeded and LongDay too), NotLinked, ServiceError; OutcomeUnknown only after
+        the issue's spent hours, where they can be read, didn't show the time either.
+        """
+        async with self._accounts.reading(owner) as session:
+            on = await self._loggable(session, wanted.issue, wanted.project)
+            activity = await self._activity(session, on, wanted.activity)
+            await self._ask_about_a_long_day(owner, wanted.spent_on, wanted.hours, wanted.agreed)
+            before = await self._spent_hours(session, on.issue)
+        try:
+            made = await self._client.create_time_entry(session.key, _new(on, wanted, activity))
+        except Refused as error:
+            if activity is None and on.activities:
+                raise ActivityNeeded(on, error) from error
+            raise
+        except OutcomeUnknown:
+            if not await self._has_grown(session, on.issue, before, wanted.hours):
+                raise
+            return Logged(_spent(on, wanted, activity, None), on)
+        spent = _spent(on, wanted, activity, made)
+        entry = Entry(id=made.id, **asdict(spent))
+        try:
+            await self._store.time_entries.add(owner, entry)
+        except Exception:  # it is logged: that it can't be remembered must not make a failure of it
+            log.exception("not remembered", action="time.not_remembered", entry=entry.id)
+            return Logged(spent, on)
+        return Logged(entry, on)
+
+    async def changeable(self, owner: Owner, entry_id: int | None) -> Changeable:
+        """An entry that this person made through the bot, their last one for None.
+
+        Raises UserError when there is none or another made it, NotLinked, ServiceError.
+        """
+        async with self._accounts.reading(owner) as session:
+            entry = await self._own(owner, entry_id)
+            found = list(await self._activities(session, await self._project(session, entry.project_id)))
+        if entry.activity_id is not None and entry.activity_id not in {ref.id for ref in found}:
+            found.insert(0, Ref(id=entry.activity_id, name=entry.activity))
+        return Changeable(entry, tuple(found))
+
+    async def change(
+        self,
+        owner: Owner,
+        entry_id: int,
+        *,
+        hours: Decimal,
+        activity: Ref | None,
+        spent_on: date,
+        comment: str,
+        agreed: int = 0,
+    ) -> Entry:
+        """Change an entry that this person made through the bot. All of it is sent: what the service has may
+        be another, as after a change whose outcome nobody learnt. `agreed` is as in `Wanted`.
+
+        Raises UserError when another made it or it is gone, LongDay, NotLinked, ServiceError.
+        """
+        session = await self._accounts.writing(owner)
+        entry = await self._own(owner, entry_id)
+        await self._ask_about_a_long_day(owner, spent_on, hours, agreed, before=entry)
+        changed = replace(entry, minutes=round(hours * MINUTES), spent_on=spent_on, comments=comment)
+        if activity:
+            changed = replace(changed, activity_id=activity.id, activity=activity.name)
+        changes: dict[str, object] = {"hours": hours, "spent_on": spent_on, "comments": comment}
+        if changed.activity_id is not None:
+            changes["activity_id"] = changed.activity_id
+        try:
+            await self._client.update_time_entry(
+                session.key, entry.id, TimeEntryChanges.model_validate(changes)
+            )
+        except NotFound:
+            await self._store.time_entries.forget(owner, entry.id)
+            raise UserError(
+                "That entry is no longer in {service}, so it can't be changed: log the time anew."
+            ) from None
+        try:
+            await self._store.time_entries.change(owner, changed)
+        except Exception:  # it is changed: that it can't be remembered must not make a failure of it
+            log.exception("not remembered", action="time.not_remembered", entry=entry.id)
+        return changed
+
+    async def totals(self, owner: Owner, today: date) -> Totals:
+        """What the person logged through the bot; `today` is theirs."""
+        monday = today - timedelta(days=today.weekday())
+        entries = self._store.time_entries
+        day, week = await asyncio.gather(
+            entries.minutes(owner, today, today), entries.minutes(owner, monday, monday + timedelta(days=6))
+        )
+        return Totals(day, week)
+
+    async def announced(self, owner: Owner, entry: Entry, post: Post) -> None:
+        """Remember where an entry was announced, so that the post can follow its changes."""
+        try:
+            await self._store.time_entries.announced(owner, entry.id, post)
+        except Exception:  # it is logged and announced: only the post can't follow
+            log.exception("not remembered", action="time.post_not_remembered", entry=entry.id)
+
+    async def _ask_about_a_long_day(
+        self, owner: Owner, day: date, hours: Decimal, agreed: int, *, before: Entry | None = None
+    ) -> None:
+        """Raises LongDay for a day with more than 24 hours, unless the person agreed to that many."""
+        minutes = await self._store.time_entries.minutes(owner, day, day) + round(hours * MINUTES)
+        if before and before.spent_on == day:
+            minutes -= before.minutes
+        if minutes > max(DAY, agreed):
+            raise LongDay(day, minutes)
+
+    async def _loggable(self, session: Session, number: int | None, wanted: str | None) -> Loggable:
+        if number is not None:
+            issue = await self._issues.one(session, number)
+            if issue.project is None:
+                raise UserError(f"{{service}} doesn't tell which project #{number} belongs to.")
+            project = await self._project(session, issue.project.id)
+        elif wanted is not None:
+            issue = None
+            project = await self._project(session, (await self._projects.find(session, wanted)).id)
+        else:
+            raise UserError("Say what you worked on: `/timelog 42 1h30`, or `project:` and its name.")
+        hidden = await self._store.created_issues.refused_privacy()
+        return Loggable(issue, project, await self._activities(session, project), number in hidden)
+
+    async def _project(self, session: Session, project_id: int) -> Project:
+        return await self._client.get_project(session.key, project_id, ACTIVITIES)
+
+    async def _activities(self, session: Session, project: Project) -> tuple[Ref, ...]:
+        known = project.time_entry_activities or await self._client.beyond.time_entry_activities(session.key)
+        latest = await self._store.time_entries.latest(session.owner, LATEST)
+        # by name, as a project may have activities of its own under the same names
+        used = {name: n for n, name in reversed(list(enumerate(entry.activity for entry in latest)))}
+        return tuple(sorted(known or (), key=lambda ref: used.get(ref.name, LATEST)))
+
+    async def _activity(self, session: Session, on: Loggable, typed: str | None) -> Ref | None:
+        """The activity meant; None leaves it to the service. Raises UserError, ServiceError."""
+        if typed is not None:
+            return pick("activity", typed, on.activities)
+        if len(on.activities) == 1:
+            return on.activities[0]
+        offered = await self._client.beyond.time_entry_activities(session.key) if on.activities else None
+        if offered and not any((ref.model_extra or {}).get("is_default") for ref in offered):
+            raise ActivityNeeded(on)
+        return None
+
+    async def _own(self, owner: Owner, entry_id: int | None) -> Entry:
+        if entry_id is None:
+            latest = await self._store.time_entries.latest(owner, 1)
+            if not latest:
+                raise UserError("You haven't logged time through me yet: `/timelog 42 1h30` does.")
+            return latest[0]
+        entry = await self._store.time_entries.get(owner, entry_id)
+        if entry is None:
+            raise UserError("That time was logged by somebody else, or not through me: it stays as it is.")
+        return entry
+
+    async def _spent_hours(self, session: Session, issue: Issue | None) -> Decimal | None:
+        """What is spent on an issue; None where the service doesn't tell."""
+        if issue is None or issue.spent_hours is not None:
+            return issue.spent_hours if issue else None
+        detailed = await self._client.beyond.get_issue(session.key, issue.id)
+        if detailed is None:
+            self._client.beyond.note_missing("get_issue")
+        return detailed.spent_hours if detailed else None
+
+    async def _has_grown(
+        self, session: Session, issue: Issue | None, before: Decimal | None, hours: Decimal
+    ) -> bool:
+        """Whether a write whose answer never came did happen, as far as the issue's spent hours tell."""
+        if issue is None or before is None:
+            return False
+        for wait in LOOKS:
+            await asyncio.sleep(wait)
+            try:
+                after = await self._spent_hours(session, await self._issues.one(session, issue.id))
+            except (ServiceError, UserError):
+                continue
+            if after is not None and after > before and abs(after - before - hours) <= ROUNDING:
+                return True
+        return False
+
+
+def _new(on: Loggable, wanted: Wanted, activity: Ref | None) -> NewTimeEntry:
+    fields: dict[str, object] = {"hours": wanted.hours, "spent_on": wanted.spent_on}
+    if on.issue:
+        fields["issue_id"] = on.issue.id
+    else:
+        fields["project_id"] = on.project.id
+    if activity:
+        fields["activity_id"] = activity.id
+    if wanted.comment:
+        fields["comments"] = wanted.comment
+    return NewTimeEntry.model_validate(fields)
+
+
+def _spent(on: Loggable, wanted: Wanted, activity: Ref | None, made: TimeEntry | None) -> Spent:
+    """The time as the service has it, where it said; what it rounded to two places is a whole minute."""
+    hours, spent_on = wanted.hours, wanted.spent_on
+    if made is not None:
+        hours = made.hours if made.hours is not None else hours
+        activity, spent_on = made.activity or activity, made.spent_on or spent_on
+    return Spent(
+        project_id=on.project.id,
+        issue_id=on.issue.id if on.issue else None,
+        title=on.issue.subject if on.issue else on.project.name,
+        minutes=round(hours * MINUTES),
+        activity_id=activity.id if activity else None,
+        activity=activity.name if activity else "",
+        spent_on=spent_on,
+        comments=wanted.comment,
+    )

@@ -1,0 +1,40 @@
+"""People as others name them: oneself, a Slack user, a name in the service."""
+
+from bot.errors import StoredSecretError, UserError
+from bot.features.accounts.accounts import Session
+from bot.features.name_matching import pick
+from bot.features.projects.catalog import Catalog
+from bot.service.models import Ref
+from bot.store.owner import Owner
+from bot.store.store import Store
+
+Who = Owner | str
+"""A Slack user, `me`, or a name (or id) as typed."""
+
+
+class People:
+    """Finds the service's user behind each way of naming one."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def find(self, session: Session, who: Who, catalog: Catalog) -> Ref:
+        """The user meant. Raises UserError for a Slack user who isn't linked, a name unknown or ambiguous."""
+        if who == "me":
+            return Ref(id=session.user_id, name=session.name)
+        if isinstance(who, Owner):
+            return await self.linked(who)
+        return pick("person", who.removeprefix("@"), catalog.people)
+
+    async def linked(self, slack_user: Owner) -> Ref:
+        """The user that a Slack user is linked to. Raises UserError when they aren't linked."""
+        try:
+            link = await self._store.links.get(slack_user)
+        except StoredSecretError:
+            link = None
+        if link is None:
+            raise UserError(
+                "The person you mentioned hasn't linked an account yet: ask them to use `/tracker link`, "
+                "or write their name or number as {service} has it."
+            )
+        return Ref(id=link.user_id, name=link.name)

@@ -1,0 +1,165 @@
+"""What people see of the service's users: who somebody is, the account's forms, what became of them."""
+
+from bot.features.accounts.accounts import full_name
+from bot.features.issues.views import Style
+from bot.features.users.users import Details, Linking, Made
+from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH, UserStatus, user_url
+from bot.service.models import User
+from bot.slack import forms
+from bot.slack.blocks import JSON, Block, Message, actions, button, context, fields, section, shortened
+from bot.slack.text import code, cut, escape, line, link
+
+MEMBERSHIPS = 15
+NAME = 60
+STATUSES: dict[int, str] = {
+    UserStatus.REGISTERED: "registered, not active yet",
+    UserStatus.LOCKED: ":lock: locked",
+}
+
+
+def user(shown: User, style: Style) -> Message:
+    """A user, with no more than the service shows of them."""
+    text = f"*{_name(shown, style)}*"
+    facts = [
+        f"User {shown.id}",
+        line(shown.login or ""),
+        line(shown.mail or ""),
+        "administrator" if shown.admin else "",
+        STATUSES.get(shown.status or 0, ""),
+        f"since {shown.created_on.date().isoformat()}" if shown.created_on else "",
+    ]
+    blocks: list[Block] = [section(text), context(" · ".join(fact for fact in facts if fact))]
+    if shown.memberships:
+        lines = [
+            f"{line(member.project.name)} ({', '.join(line(role.name) for role in member.roles)})"
+            for member in shown.memberships[:MEMBERSHIPS]
+            if member.project
+        ]
+        more = len(shown.memberships) - MEMBERSHIPS
+        blocks.append(section("*Projects* " + " · ".join(lines) + (f" and {more} more" if more > 0 else "")))
+    blocks += fields(_facts(shown))
+    blocks.append(
+        actions([button(f"Open in {style.service}", "open", url=user_url(style.base_url, shown.id))])
+    )
+    return Message(text, tuple(blocks))
+
+
+def new_form(details: Details, slack_user: str | None, metadata: str) -> JSON:
+    """The form for a new account, for a Slack user or for nobody in Slack."""
+    said = (
+        f"The account will be linked to <@{slack_user}>, who is told in a private message."
+        if slack_user
+        else "The account is for nobody in Slack yet: they link it themselves, with their API key."
+    )
+    blocks: list[Block] = [
+        section(said),
+        *_inputs(details),
+        forms.field(
+            "by_mail",
+            "Send the account by mail",
+            forms.checkbox("by_mail", "Mail them their login and password", checked=slack_user is None),
+            hint="The password is made up and has to be changed at the first login. If it isn't mailed, they "
+            "ask for one on the login page.",
+        ),
+    ]
+    return forms.form("user.new", "New account", blocks, submit="Create", metadata=metadata)
+
+
+def edit_form(shown: User, details: Details, style: Style, metadata: str) -> JSON:
+    """The form for changing an account."""
+    blocks: list[Block] = [section(f"*{_name(shown, style)}* · user {shown.id}"), *_inputs(details)]
+    return forms.form("user.edit", "Change account", blocks, submit="Save", metadata=metadata)
+
+
+def submitted(view: JSON) -> Details:
+    """What either form holds."""
+    values = forms.Values(view)
+    held = {name: (values.text(name) or "").strip() for name in ("firstname", "lastname", "login", "mail")}
+    return Details(**held)
+
+
+def by_mail(view: JSON) -> bool:
+    """Whether the account is to be mailed."""
+    return bool(forms.Values(view).all_chosen("by_mail"))
+
+
+def created(made: Made, style: Style, command: str, slack_user: str | None, *, told: bool) -> Message:
+    """What the administrator sees once the account exists."""
+    text = f"Created an account for *{_name(made.user, style)}*{_login(made.user)}."
+    who = f"<@{slack_user}>"
+    match made.linking:
+        case Linking.DONE:
+            then = f"It is linked to {who}."
+        case Linking.NO_KEY:
+            then = (
+                f"{escape(style.service)}'s answer held no key that works, so it isn't linked: {who} links "
+                f"it with `{command} link`."
+            )
+        case Linking.NOT_KEPT:
+            then = f"I couldn't store its key, so it isn't linked: {who} links it with `{command} link`."
+        case Linking.LINKED_MEANWHILE:
+            then = f"{who} linked an account themselves in the meantime; I've left that as it is."
+        case Linking.NOBODY:
+            then = f"Whose it is links it with `{command} link`."
+    if slack_user:
+        then += " They were told in a private message." if told else " I couldn't tell them: please do."
+    return Message(f"{text} {then}", (section(f"{text}\n{then}"),))
+
+
+def welcome(made: Made, style: Style, command: str, by: str, *, mailed: bool) -> Message:
+    """What the person hears for whom an account was created, and what they can do next."""
+    service = escape(style.service)
+    text = f"<@{by}> created an account for you in {link(style.base_url, style.service)}{_login(made.user)}."
+    linked = made.linking is Linking.DONE
+    then = (
+        "It is linked to you here: what you do is done in your own name, with your own rights. Try "
+        f"`{command} projects` to see where you can work, or `{command} help`."
+        if linked
+        else f"To work with {service} from here, link it: type `{command} link`, or press the button."
+    )
+    login = (
+        f"Your password for {service} itself was mailed to {line(made.user.mail or 'you')}."
+        if mailed
+        else f"You need no password here. For {service} itself, ask for one on its login page."
+    )
+    buttons = [button(f"Open {style.service}", "open", url=style.base_url)]
+    if not linked:
+        buttons.insert(0, button(f"Link {style.service}", "link.open", style="primary"))
+    return Message(f"{text} {then}", (section(f"{text}\n{then}"), context(login), actions(buttons)))
+
+
+def changed(user_id: int, details: Details, style: Style) -> Message:
+    """What the administrator sees once the account is changed."""
+    name = f"{details.firstname} {details.lastname}"
+    text = f"Saved: *{link(user_url(style.base_url, user_id), name)}* ({line(details.login)})."
+    return Message(text, (section(text), context(f"User {user_id} · {line(details.mail)}")))
+
+
+def _inputs(details: Details) -> list[Block]:
+    return [
+        forms.field(
+            "firstname",
+            "First name",
+            forms.text("firstname", details.firstname, most=FIRST_NAME_LENGTH),
+            optional=False,
+        ),
+        forms.field("lastname", "Last name", forms.text("lastname", details.lastname), optional=False),
+        forms.field("login", "Login", forms.text("login", details.login, most=LOGIN_LENGTH), optional=False),
+        forms.field("mail", "Mail", forms.text("mail", details.mail), optional=False),
+    ]
+
+
+def _facts(shown: User) -> list[tuple[str, str]]:
+    facts = [("Groups", cut(", ".join(line(group.name) for group in shown.groups), 1000))]
+    for custom in shown.custom_fields:
+        value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
+        facts.append((shortened(custom.name, NAME), line(value or "", 200)))
+    return [(label, value) for label, value in facts if value][:10]
+
+
+def _name(shown: User, style: Style) -> str:
+    return link(user_url(style.base_url, shown.id), full_name(shown))
+
+
+def _login(shown: User) -> str:
+    return f" ({code(shown.login)})" if shown.login else ""

@@ -1,0 +1,124 @@
+"""Endpoints beyond the interface that most services have (service-facts.md, "Beyond the specification").
+
+Each may be missing. A missing one answers None, and is remembered for some minutes where the answer is
+about the endpoint and not about the thing or the person that was asked for.
+"""
+
+import time
+from collections.abc import Collection
+from typing import TypeVar
+
+from pydantic import BaseModel, SecretStr
+
+from bot.errors import Forbidden, NotFound, Refused, ServiceError
+from bot.service import protocol
+from bot.service.conventions import IssueDetailInclude
+from bot.service.inputs import IssueChanges
+from bot.service.models import Issue, IssueStatus, Membership, Page, Ref, RoleRights, Version, active
+from bot.service.protocol import Call, Decoder
+from bot.service.transport import Transport
+
+M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+
+REMEMBERED = 600.0
+MOST_PAGES = 20
+NOT_HERE = frozenset({403, 404, 405, 406})
+NEVER_HERE = frozenset({405, 406})  # a 404 may be about the thing that was asked for
+ABOUT_THE_ENDPOINT = NEVER_HERE | {404}  # of a whole list; a 403 is about the person
+
+
+class Beyond:
+    """What lies beyond the interface. The methods raise the same ServiceErrors as the client's."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._missing: dict[str, float] = {}
+
+    def note_missing(self, operation: str) -> None:
+        """Don't ask this endpoint for some minutes: who called it knows that the thing asked for exists."""
+        self._missing[operation] = time.monotonic() + REMEMBERED
+
+    def is_missing(self, operation: str) -> bool:
+        """Whether this endpoint was lately found missing."""
+        return self._missing.get(operation, 0.0) > time.monotonic()
+
+    async def get_issue(
+        self, key: SecretStr, issue_id: int, include: Collection[IssueDetailInclude] = ()
+    ) -> Issue | None:
+        """One issue with its details; None when there is no such issue to see, or no such endpoint."""
+        call = protocol.read("get_issue", protocol.path("issues", issue_id), tuple(include))
+        return await self._ask(key, call, protocol.one("issue", Issue), NEVER_HERE)
+
+    async def update_issue(self, key: SecretStr, issue_id: int, changes: IssueChanges) -> None:
+        """Change an issue, add a note, attach uploads. Raises NotFound also where the endpoint is missing."""
+        call = protocol.write("update_issue", "PUT", protocol.path("issues", issue_id), changes)
+        await self._transport.send(key, call, protocol.nothing)
+
+    async def issue_statuses(self, key: SecretStr) -> list[IssueStatus] | None:
+        """All statuses."""
+        return await self._list(key, "issue_statuses", "/issue_statuses.json", IssueStatus)
+
+    async def issue_priorities(self, key: SecretStr) -> list[Ref] | None:
+        """The priorities that can be chosen."""
+        refs = await self._list(key, "issue_priorities", "/enumerations/issue_priorities.json", Ref)
+        return None if refs is None else active(refs)
+
+    async def time_entry_activities(self, key: SecretStr) -> list[Ref] | None:
+        """The activities that can be chosen."""
+        refs = await self._list(key, "time_entry_activities", "/enumerations/time_entry_activities.json", Ref)
+        return None if refs is None else active(refs)
+
+    async def trackers(self, key: SecretStr) -> list[Ref] | None:
+        """All trackers."""
+        return await self._list(key, "trackers", "/trackers.json", Ref)
+
+    async def versions(self, key: SecretStr, project_id: int | str) -> list[Version] | None:
+        """The versions that a project's issues can have."""
+        call = protocol.read("versions", protocol.path("projects", project_id, "/versions"))
+        return await self._ask(key, call, protocol.whole("versions", Version), NEVER_HERE)
+
+    async def memberships(self, key: SecretStr, project_id: int | str) -> list[Membership] | None:
+        """Who is what in a project."""
+        where = protocol.path("projects", project_id, "/memberships")
+        decode: Decoder[Page[Membership]] = protocol.page("memberships", Membership)
+        found: dict[int, Membership] = {}
+        offset = 0
+        for _ in range(MOST_PAGES):
+            page = await self._ask(
+                key, protocol.read_page("memberships", where, {}, offset=offset), decode, NEVER_HERE
+            )
+            if page is None:
+                return None
+            found |= {membership.id: membership for membership in page.items}
+            offset += len(page.items)
+            if not page.items or offset >= page.total_count:
+                break
+        return list(found.values())
+
+    async def role(self, key: SecretStr, role_id: int) -> RoleRights | None:
+        """A role with its permissions."""
+        call = protocol.read("role", protocol.path("roles", role_id))
+        return await self._ask(key, call, protocol.one("role", RoleRights), NEVER_HERE)
+
+    async def _list(self, key: SecretStr, wrapper: str, where: str, model: type[M]) -> list[M] | None:
+        return await self._ask(
+            key, protocol.read(wrapper, where), protocol.whole(wrapper, model), ABOUT_THE_ENDPOINT
+        )
+
+    async def _ask(self, key: SecretStr, call: Call, decode: Decoder[T], lasting: frozenset[int]) -> T | None:
+        """The answer, or None for a status of NOT_HERE; those in `lasting` are remembered."""
+        if self.is_missing(call.operation):
+            return None
+        try:
+            return await self._transport.send(key, call, decode)
+        except (Forbidden, NotFound, Refused) as error:
+            if not _missing(error):
+                raise
+            if error.status in lasting:
+                self.note_missing(call.operation)
+            return None
+
+
+def _missing(error: ServiceError) -> bool:
+    return error.status in NOT_HERE

@@ -1,0 +1,101 @@
+"""What Slack knows of a person: their name and time zone, remembered for ten minutes."""
+
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.errors import UserError
+from bot.slack.posting import SLACK_FAILED
+from bot.store.owner import Owner
+from bot.ttl_cache import Recent
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A Slack user as far as the bot needs to know them."""
+
+    user_id: str
+    name: str
+    zone: ZoneInfo
+    locale: str = ""
+    """Language and region, such as `es-ES`; empty when Slack doesn't tell."""
+
+
+class Profiles:
+    """Reads `users.info`; where Slack doesn't answer, the id stands for the name and UTC for the zone."""
+
+    def __init__(self) -> None:
+        self._recent: Recent[tuple[str, str], Profile] = Recent(seconds=600)
+
+    async def of(self, slack: AsyncWebClient, team_id: str, user_id: str) -> Profile:
+        """The person's profile as that workspace knows them; never raises for what Slack can't tell."""
+
+        async def read() -> Profile:
+            answer = await slack.users_info(user=user_id, include_locale=True)
+            user = answer.get("user") or {}
+            profile = user.get("profile") or {}
+            name = (
+                profile.get("real_name")
+                or user.get("real_name")
+                or profile.get("display_name")
+                or user.get("name")
+            )
+            return Profile(user_id, name or user_id, _zone(user.get("tz")), user.get("locale") or "")
+
+        try:
+            return await self._recent.get((team_id, user_id), read)
+        except SLACK_FAILED as error:
+            log.warning("profile unknown", action="profile.unknown", error=type(error).__name__)
+            return Profile(user_id, user_id, ZoneInfo("UTC"))
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A Slack user as an account can be made for them; what Slack doesn't tell is empty."""
+
+    owner: Owner
+    firstname: str
+    lastname: str
+    handle: str
+    mail: str
+
+
+async def contact(slack: AsyncWebClient, user_id: str, asker: Owner) -> Contact:
+    """A colleague of whoever asks, read anew. The mail needs the scope `users:read.email`.
+
+    Raises UserError for somebody from another company, an app, and who has left.
+    """
+    try:
+        user = (await slack.users_info(user=user_id)).get("user") or {}
+    except SLACK_FAILED as error:
+        log.warning("profile unknown", action="profile.unknown", error=type(error).__name__)
+        raise UserError("Slack doesn't tell me who you mentioned: try again in a minute.") from None
+    if user.get("is_bot") or user.get("deleted"):
+        raise UserError("An account is for a person who is here: you mentioned an app, or somebody who left.")
+    enterprise = (user.get("enterprise_user") or {}).get("enterprise_id")
+    own = enterprise == asker.enterprise_id if asker.enterprise_id else user.get("team_id") == asker.team_id
+    if not own:
+        raise UserError(
+            "The person you mentioned is from another company: `/tracker user new` alone makes an account "
+            "that isn't linked to anybody in Slack."
+        )
+    profile = user.get("profile") or {}
+    first, _, last = str(profile.get("real_name") or user.get("real_name") or "").strip().rpartition(" ")
+    return Contact(
+        Owner(asker.enterprise_id, asker.team_id, user_id),
+        profile.get("first_name") or first,
+        profile.get("last_name") or last,
+        user.get("name") or "",
+        profile.get("email") or "",
+    )
+
+
+def _zone(name: object) -> ZoneInfo:
+    try:
+        return ZoneInfo(str(name or "UTC"))
+    except (ZoneInfoNotFoundError, OSError, ValueError):
+        return ZoneInfo("UTC")

@@ -1,0 +1,316 @@
+"""Inputs of forms, and reading back what was put into them.
+
+A field's `block_id` is its name, or `name:tag` where a form's refresh must forget what was chosen (a
+project's trackers aren't another's); Slack keeps what was typed as long as block and action ids stay.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import Literal
+
+from bot.errors import UserError
+from bot.slack.blocks import JSON, Block, Element, filled, option, plain, section, shortened
+from bot.slack.text import prose
+
+LIST = 100
+BOXES = 10
+TEXT = 3000
+NONSENSE = "I can't tell what that was about: begin anew."
+Choice = tuple[str, str]
+"""A choice: its value and its text."""
+
+
+def form(
+    callback_id: str,
+    title: str,
+    blocks: Sequence[Block],
+    *,
+    submit: str | None = None,
+    close: str = "Cancel",
+    metadata: str = "",
+) -> JSON:
+    """A modal view."""
+    view: JSON = {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": plain(title, 24),
+        "close": plain(close, 24),
+        "blocks": list(blocks[:LIST]),
+        "private_metadata": metadata,
+    }
+    if submit:
+        view["submit"] = plain(submit, 24)
+    return view
+
+
+def notice(title: str, mrkdwn: str) -> JSON:
+    """A view that only says something."""
+    return form("notice", title, [section(mrkdwn)], close="Close")
+
+
+def said(title: str, blocks: Sequence[Block]) -> JSON:
+    """A view that shows a message's blocks."""
+    return form("notice", title, blocks, close="Close")
+
+
+def blocks_of(view: JSON) -> tuple[Block, ...]:
+    """A view's blocks, as a message's."""
+    return tuple(block for block in view["blocks"] if block["type"] != "input")
+
+
+def field(
+    name: str,
+    label: str,
+    element: Element,
+    *,
+    optional: bool = True,
+    hint: str | None = None,
+    dispatch: bool = False,
+) -> Block:
+    """A labelled input."""
+    named: JSON = {
+        "type": "input",
+        "block_id": name,
+        "label": plain(label, 2000),
+        "element": element,
+        "optional": optional,
+        "dispatch_action": dispatch,
+    }
+    return filled(named, hint=plain(hint, 2000) if hint else None)
+
+
+def text(
+    action_id: str,
+    initial: str | None = None,
+    *,
+    placeholder: str | None = None,
+    multiline: bool = False,
+    most: int | None = None,
+    told_as_typed: bool = False,
+    focus: bool = False,
+) -> Element:
+    """A line, or several; `told_as_typed` in a field that dispatches: the bot hears of every letter.
+
+    `focus` is for one field of a form: the one that a person types into first.
+    """
+    return filled(
+        {"type": "plain_text_input", "action_id": action_id, "multiline": multiline},
+        initial_value=shortened(initial, most or TEXT) if initial else None,
+        placeholder=plain(placeholder, 150) if placeholder else None,
+        max_length=most,
+        focus_on_load=focus or None,
+        dispatch_action_config={"trigger_actions_on": ["on_character_entered"]} if told_as_typed else None,
+    )
+
+
+def day(action_id: str, initial: date | None) -> Element:
+    """A date."""
+    picker = {"type": "datepicker", "action_id": action_id}
+    return filled(picker, initial_date=initial.isoformat() if initial else None)
+
+
+def checkbox(action_id: str, label: str, *, checked: bool) -> Element:
+    """One box to tick."""
+    box = option(label, "yes")
+    boxes = {"type": "checkboxes", "action_id": action_id, "options": [box]}
+    return filled(boxes, initial_options=[box] if checked else None)
+
+
+def boxes(action_id: str, known: Sequence[Choice], placeholder: str) -> Element:
+    """Boxes, all ticked; a select of several where they are too many for boxes (slack-rules, Sizes)."""
+    if len(known) > BOXES:
+        return choices(action_id, known, [value for value, _ in known], placeholder)
+    options = [option(name, value) for value, name in known]
+    return {"type": "checkboxes", "action_id": action_id, "options": options, "initial_options": options}
+
+
+def choice(action_id: str, known: Sequence[Choice], chosen: str | None, placeholder: str) -> Element:
+    """A select: all choices at once where they fit, else searched as one types (slack-rules, Sizes)."""
+    options = [option(name, value) for value, name in known]
+    initial = next((one for one in options if one["value"] == chosen), None)
+    if 0 < len(options) <= LIST:
+        select = {"type": "static_select", "action_id": action_id, "options": options}
+        return filled(select, initial_option=initial, placeholder=plain(placeholder, 150))
+    return searched(action_id, initial, placeholder)
+
+
+def choices(action_id: str, known: Sequence[Choice], chosen: Sequence[str], placeholder: str) -> Element:
+    """A select of several."""
+    options = [option(name, value) for value, name in known]
+    initial = [one for one in options if one["value"] in chosen]
+    if 0 < len(options) <= LIST:
+        select = {"type": "multi_static_select", "action_id": action_id, "options": options}
+        return filled(select, initial_options=initial or None, placeholder=plain(placeholder, 150))
+    return several_searched(action_id, initial, placeholder)
+
+
+def searched(action_id: str, initial: JSON | None, placeholder: str, least: int = 0) -> Element:
+    """A select whose choices are asked for as one types."""
+    select = {"type": "external_select", "action_id": action_id, "min_query_length": least}
+    return filled(select, initial_option=initial, placeholder=plain(placeholder, 150))
+
+
+def several_searched(action_id: str, initial: Sequence[JSON], placeholder: str) -> Element:
+    """A select of several whose choices are asked for as one types."""
+    select = {"type": "multi_external_select", "action_id": action_id, "min_query_length": 0}
+    return filled(select, initial_options=list(initial) or None, placeholder=plain(placeholder, 150))
+
+
+def conversation(action_id: str, initial: str | None, placeholder: str) -> Element:
+    """A select of the person's conversations, less those with people outside the company."""
+    select = {
+        "type": "conversations_select",
+        "action_id": action_id,
+        "filter": {"exclude_external_shared_channels": True},
+    }
+    return filled(select, initial_conversation=initial, placeholder=plain(placeholder, 150))
+
+
+def number_in(value: object) -> int:
+    """A number as the bot wrote it into a button, an option or a form. Raises UserError for anything else."""
+    if not re.fullmatch("[0-9]{1,12}", str(value)):
+        raise UserError(NONSENSE)
+    return int(str(value))
+
+
+class Values:
+    """What a form holds: Slack's `view.state.values`, by field name whatever its tag.
+
+    What the bot didn't offer raises UserError.
+    """
+
+    def __init__(self, view: JSON) -> None:
+        self._blocks: dict[str, JSON] = {}
+        self.block_ids: dict[str, str] = {}
+        for block_id, elements in (view.get("state", {}).get("values") or {}).items():
+            name = block_id.split(":")[0]
+            self._blocks[name] = next(iter(elements.values()), {})
+            self.block_ids[name] = block_id
+
+    def text(self, name: str) -> str | None:
+        """What was typed, None when nothing."""
+        value = self._blocks.get(name, {}).get("value")
+        return value if isinstance(value, str) and value.strip() else None
+
+    def chosen(self, name: str, what: Literal["value", "text"] = "value") -> str | None:
+        """The value, or the text, of what was chosen."""
+        selected = self._blocks.get(name, {}).get("selected_option")
+        return _of(selected, what) if selected else None
+
+    def number(self, name: str) -> int | None:
+        """The number that was chosen."""
+        chosen = self.chosen(name)
+        return None if chosen is None else number_in(chosen)
+
+    def all_chosen(self, name: str, what: Literal["value", "text"] = "value") -> tuple[str, ...]:
+        """The values, or the texts, of all that were chosen or ticked."""
+        return tuple(_of(option, what) for option in self._blocks.get(name, {}).get("selected_options") or ())
+
+    def conversation(self, name: str) -> str | None:
+        """The id of the conversation that was chosen."""
+        chosen = self._blocks.get(name, {}).get("selected_conversation")
+        return chosen if isinstance(chosen, str) else None
+
+    def day(self, name: str) -> date | None:
+        """The date that was picked."""
+        picked = self._blocks.get(name, {}).get("selected_date")
+        try:
+            return date.fromisoformat(picked) if picked else None
+        except (TypeError, ValueError):
+            raise UserError(NONSENSE) from None
+
+    def files(self, name: str) -> list[JSON]:
+        """The files that were put in, as Slack's file objects."""
+        return [file for file in self._blocks.get(name, {}).get("files") or () if isinstance(file, dict)]
+
+    def named(self, prefix: str) -> list[str]:
+        """The names of the fields that begin so."""
+        return [name for name in self._blocks if name.startswith(prefix)]
+
+
+def _of(selected: JSON, what: Literal["value", "text"]) -> str:
+    try:
+        return str(selected["value"] if what == "value" else selected["text"]["text"])
+    except (KeyError, TypeError):
+        raise UserError(NONSENSE) from None
+
+
+BANNER = "banner"
+SECRET = frozenset({"key"})
+"""Fields whose contents are never given back: not even to the person who typed them."""
+INITIAL = {
+    "value": "initial_value",
+    "selected_option": "initial_option",
+    "selected_options": "initial_options",
+    "selected_date": "initial_date",
+    "selected_user": "initial_user",
+    "selected_conversation": "initial_conversation",
+}
+
+
+def warned(view: JSON, said: str) -> JSON:
+    """A view with a sentence (plain text) above all else."""
+    banner = section(f":warning: {prose(said)}", block_id=BANNER)
+    return view | {"blocks": [banner, *(b for b in view["blocks"] if b.get("block_id") != BANNER)][:LIST]}
+
+
+def refilled(view: JSON, said: str, metadata: str | None = None) -> JSON:
+    """A submitted view once more, with what was put into it and a sentence (plain text) above."""
+    values = view.get("state", {}).get("values") or {}
+    blocks = [_refilled(block, values) for block in view["blocks"]]
+    return warned(redefined(view, blocks, metadata), said)
+
+
+def without_secrets(view: JSON) -> JSON:
+    """A submitted view without what was typed into its secret fields."""
+    state = view.get("state") or {}
+    values = {block: held for block, held in (state.get("values") or {}).items() if block not in SECRET}
+    return view | {"state": state | {"values": values}}
+
+
+def redefined(view: JSON, blocks: Sequence[JSON], metadata: str | None = None) -> JSON:
+    """The view of a payload with other blocks, to be put in its place."""
+    kept = {
+        k: view[k]
+        for k in ("type", "callback_id", "title", "submit", "close", "notify_on_close")
+        if view.get(k)
+    }
+    return kept | {
+        "blocks": list(blocks[:LIST]),
+        "private_metadata": view.get("private_metadata", "") if metadata is None else metadata,
+    }
+
+
+def _refilled(block: JSON, values: JSON) -> JSON:
+    if block.get("type") != "input" or block.get("block_id") in SECRET:
+        return block
+    element = {k: v for k, v in block["element"].items() if not k.startswith("initial_")}
+    state = (values.get(str(block.get("block_id"))) or {}).get(element.get("action_id")) or {}
+    for held, initial in INITIAL.items():
+        if state.get(held):
+            element[initial] = state[held]
+    return block | {"element": element}
+
+
+ALSO_CALLED = {"mail": "email"}
+"""Labels for which Redmine's sentences have another word."""
+
+
+def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
+    """The service's sentences by block id, when each begins with a field's label; else None.
+
+    A service speaks the person's language, so this is a courtesy: what can't be placed is shown above.
+    """
+    inputs = [
+        (b["label"]["text"].casefold(), b["block_id"]) for b in view["blocks"] if b.get("type") == "input"
+    ]
+    called = [(ALSO_CALLED[label], block) for label, block in inputs if label in ALSO_CALLED]
+    labels = sorted([*inputs, *called], key=lambda pair: -len(pair[0]))
+    placed: dict[str, str] = {}
+    for said in sentences:
+        block_id = next((block for label, block in labels if said.casefold().startswith(label)), None)
+        if block_id is None:
+            return None
+        placed[block_id] = f"{placed[block_id]} {said}" if block_id in placed else said
+    return placed or None

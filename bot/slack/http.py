@@ -1,0 +1,195 @@
+"""The HTTP listener: Slack's requests in HTTP mode; health, readiness and metrics in both modes."""
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from http import HTTPStatus
+
+import structlog
+from aiohttp import web
+from aiohttp.http import HttpProcessingError
+from multidict import CIMultiDictProxy
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import SecretStr
+from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+
+from bot.slack import interaction
+from bot.slack.acknowledgements import Answering
+
+BODY_LIMIT = 1024 * 1024
+SECONDS_TO_READ = 10
+SECONDS_IDLE = 75  # of a connection without a whole request; proxies keep theirs open for 60
+SECONDS_TO_LINGER = 1  # how long the rest of a request that is refused already is heard out
+SIGNATURE_SECONDS = 300  # Slack's own rule: older requests may be replays
+PROBE_SECONDS = 5
+NO_HTTP = (HttpProcessingError, web.RequestPayloadError)
+PROBE_KEPT_SECONDS = 5
+
+Probe = Callable[[], Awaitable[bool]]
+
+log = structlog.get_logger()
+
+
+def verify(secret: SecretStr, headers: Mapping[str, str], body: bytes, now: float) -> bool:
+    """Whether Slack signed this request within the last five minutes (its signature's version 0).
+
+    See https://docs.slack.dev/authentication/verifying-requests-from-slack/
+    """
+    timestamp = headers.get("X-Slack-Request-Timestamp", "")
+    if not re.fullmatch(r"[0-9]{1,12}", timestamp) or abs(now - int(timestamp)) > SIGNATURE_SECONDS:
+        return False
+    content = b"v0:" + timestamp.encode() + b":" + body
+    digest = hmac.new(secret.get_secret_value().encode(), content, hashlib.sha256).hexdigest()
+    given = headers.get("X-Slack-Signature", "").encode("utf-8", "surrogateescape")
+    return hmac.compare_digest(f"v0={digest}".encode(), given)
+
+
+class Readiness:
+    """Whether what the bot depends on can be reached; answers are kept some seconds, so asking is cheap."""
+
+    def __init__(self, probes: Mapping[str, Probe]) -> None:
+        self._probes = probes
+        self._asking = asyncio.Lock()
+        self._answers: dict[str, bool] = {}
+        self._asked_at = float("-inf")
+
+    async def answers(self) -> dict[str, bool]:
+        """The answer of each probe by its name; one that fails or takes too long is False."""
+        async with self._asking:
+            if time.monotonic() - self._asked_at > PROBE_KEPT_SECONDS:
+                found = await asyncio.gather(*(self._ask(name) for name in self._probes))
+                self._answers = dict(zip(self._probes, found, strict=True))
+                self._asked_at = time.monotonic()
+            return self._answers
+
+    async def _ask(self, name: str) -> bool:
+        try:
+            return await asyncio.wait_for(self._probes[name](), PROBE_SECONDS)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the thing can't be reached
+            log.warning("not reachable", action="readiness.failed", what=name, error=type(error).__name__)
+            return False
+
+
+class Web:
+    """The paths that the bot serves; with a signing secret also Slack's requests, and the way of installing.
+
+    Set `leaving` before the end: it isn't ready then; and `stopping` at last: Slack's requests are refused.
+    """
+
+    def __init__(
+        self,
+        app: AsyncApp,
+        answering: Answering,
+        readiness: Readiness,
+        registry: CollectorRegistry,
+        signing_secret: SecretStr | None,
+        *,
+        installing: AsyncOAuthFlow | None,
+    ) -> None:
+        self._app = app
+        self._answering = answering
+        self._readiness = readiness
+        self._registry = registry
+        self._secret = signing_secret
+        self._installing = installing
+        self.leaving = self.stopping = False
+
+    def application(self) -> web.Application:
+        """The aiohttp application."""
+        application = web.Application(client_max_size=BODY_LIMIT)
+        application.router.add_get("/healthz", self._health)
+        application.router.add_get("/readyz", self._ready)
+        application.router.add_get("/metrics", self._metrics)
+        if self._secret is not None:
+            application.router.add_post("/slack/events", self._slack)
+        if flow := self._installing:
+            application.router.add_get(flow.install_path, partial(_installing, flow.handle_installation))
+            application.router.add_get(flow.redirect_uri_path, partial(_installing, flow.handle_callback))
+        return application
+
+    def runner(self) -> web.AppRunner:
+        """What serves the application; who sends slowly, or no HTTP, neither stays nor fills the log."""
+        logging.getLogger("aiohttp.server").addFilter(_in_a_line)
+        return web.AppRunner(
+            self.application(),
+            access_log=None,
+            shutdown_timeout=1,
+            keepalive_timeout=SECONDS_IDLE,
+            lingering_time=SECONDS_TO_LINGER,
+        )
+
+    async def _slack(self, request: web.Request) -> web.Response:
+        if self.stopping:
+            return web.Response(status=503)
+        try:
+            body = await asyncio.wait_for(request.read(), SECONDS_TO_READ)
+        except TimeoutError:
+            return web.Response(status=408)
+        except web.RequestPayloadError:
+            return web.Response(status=400)
+        if not self._signed(request.headers, body):
+            # Without the body: somebody may have typed a key into what can't be verified.
+            log.warning("a request was not signed by Slack", action="slack.unverified", size=len(body))
+            return web.Response(status=401)
+        try:
+            bolt_request = AsyncBoltRequest(
+                body=body.decode(),
+                query=request.query_string,
+                headers={name: list(request.headers.getall(name)) for name in request.headers},
+            )
+            interaction.check(bolt_request.body)
+        except Exception as error:  # noqa: BLE001 - Bolt raises anything at what Slack itself never sends
+            interaction.refuse(error)
+            return web.Response(status=400)
+        try:
+            with self._answering.one():
+                answer = await to_aiohttp_response(await self._app.async_dispatch(bolt_request))
+        except Exception:
+            log.exception("a payload was not dispatched", action="slack.failed")
+            return web.Response(status=400)
+        return web.Response(status=400) if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR else answer
+
+    def _signed(self, headers: CIMultiDictProxy[str], body: bytes) -> bool:
+        return self._secret is not None and verify(self._secret, headers, body, time.time())
+
+    async def _health(self, _request: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def _ready(self, _request: web.Request) -> web.Response:
+        going = self.leaving or self.stopping
+        answers = {} if going else await self._readiness.answers()
+        ready = not going and all(answers.values())
+        return web.json_response({"ready": ready, **answers}, status=200 if ready else 503)
+
+    async def _metrics(self, _request: web.Request) -> web.Response:
+        return web.Response(
+            body=generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST}
+        )
+
+
+def _in_a_line(record: logging.LogRecord) -> bool:
+    """A log filter: no traceback, and nothing of what was sent, where that was no HTTP."""
+    if record.exc_info and isinstance(error := record.exc_info[1], NO_HTTP):
+        record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
+        record.msg, record.args = "a request is no HTTP: %s", (type(error).__name__,)
+    return True
+
+
+async def _installing(
+    step: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], request: web.Request
+) -> web.Response:
+    try:
+        return await to_aiohttp_response(await step(await to_bolt_request(request)))
+    except Exception:
+        log.exception("not installed", action="slack.install_failed")
+        return web.Response(status=500, text="Something went wrong on our side: try again in a minute.")

@@ -1,0 +1,50 @@
+"""What a message says, wherever it says it: apps often leave `text` empty and fill blocks or attachments."""
+
+from collections.abc import Iterator
+
+from bot.slack.blocks import JSON
+
+ATTACHMENT = ("pretext", "title", "text")
+
+
+def text_of(message: JSON) -> str:
+    """The message's text in mrkdwn: its own, else that of its blocks, else that of its attachments."""
+    own = str(message.get("text") or "").strip()
+    return own or _in_blocks(message.get("blocks")) or _in_attachments(message.get("attachments"))
+
+
+def author_of(message: JSON) -> str | None:
+    """The name that an app's message came under; None for a person's."""
+    profile = message.get("bot_profile") or {}
+    name = message.get("username") or (profile.get("name") if isinstance(profile, dict) else None)
+    return str(name) if name else None
+
+
+def _in_blocks(blocks: object) -> str:
+    lines = (" ".join(_texts(block)) for block in blocks) if isinstance(blocks, list) else ()
+    return "\n".join(line for line in lines if line.strip())
+
+
+def _in_attachments(attachments: object) -> str:
+    found = []
+    for attachment in attachments if isinstance(attachments, list) else ():
+        parts = [str(attachment[part]) for part in ATTACHMENT if attachment.get(part)]
+        found.append(
+            "\n".join(parts) or _in_blocks(attachment.get("blocks")) or str(attachment.get("fallback") or "")
+        )
+    return "\n".join(line for line in found if line.strip())
+
+
+def _texts(part: object) -> Iterator[str]:
+    if isinstance(part, list):
+        for item in part:
+            yield from _texts(item)
+    elif isinstance(part, dict):
+        text = part.get("text")
+        if isinstance(text, str):
+            yield text
+        elif part.get("type") == "link" and part.get("url"):
+            yield f"<{part['url']}>"
+        for key in ("text", "fields", "elements"):
+            if not isinstance(part.get(key), str):
+                yield from _texts(part.get(key))

@@ -1,0 +1,79 @@
+"""Socket Mode: the bot connects to Slack and is handed what people do over that connection."""
+
+import asyncio
+import logging
+from typing import Any
+
+import aiohttp
+from pydantic import SecretStr
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.app.async_app import AsyncApp
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack import interaction
+from bot.slack.acknowledgements import Answering
+
+SECONDS_BETWEEN_PINGS = 10
+
+
+class SocketMode:
+    """One connection that is made anew whenever it is lost, until it is closed."""
+
+    def __init__(self, app: AsyncApp, token: SecretStr, slack: AsyncWebClient, answering: Answering) -> None:
+        # Slack's class, which leaves some of its methods without types.
+        self._client: Any = _Handler(app, token, slack, answering).client
+        self._client.logger.addFilter(_in_a_line)
+        spent = aiohttp.TraceConfig()
+        spent.on_request_start.append(self._forget_address)
+        spent.freeze()
+        self._client.aiohttp_client_session.trace_configs.append(spent)
+        self._connecting: asyncio.Task[None] | None = None
+
+    async def connect(self, seconds: float) -> bool:
+        """Connects; False when that took longer than the seconds, and then it goes on trying."""
+        self._connecting = asyncio.create_task(self._client.connect())
+        done, _ = await asyncio.wait({self._connecting}, timeout=seconds)
+        return bool(done)
+
+    async def is_connected(self) -> bool:
+        """Whether Slack can hand us something now."""
+        return bool(await self._client.is_connected())
+
+    async def _forget_address(self, *_: object) -> None:
+        """An address opens one connection: where that fails, Slack's class would try it for ever."""
+        self._client.wss_uri = None
+
+    async def close(self) -> None:
+        """Disconnects and ends the connection's tasks."""
+        client = self._client
+        await client.close()
+        tasks = [self._connecting, client.message_processor, client.current_session_monitor]
+        tasks.append(client.message_receiver)
+        running = [task for task in tasks if task is not None]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+def _in_a_line(record: logging.LogRecord) -> bool:
+    """A log filter: that no connection can be made is said every few seconds, so without the traceback."""
+    if record.getMessage().startswith("Failed to connect"):
+        record.exc_info = None
+    return True
+
+
+class _Handler(AsyncSocketModeHandler):
+    def __init__(self, app: AsyncApp, token: SecretStr, slack: AsyncWebClient, answering: Answering) -> None:
+        super().__init__(app, token.get_secret_value(), web_client=slack, ping_interval=SECONDS_BETWEEN_PINGS)
+        self._answering = answering
+
+    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override] # as the base class does to its own base
+        try:
+            interaction.check(req.payload)
+        except interaction.Malformed as error:
+            interaction.refuse(error)
+            return
+        with self._answering.one():
+            await super().handle(client, req)

@@ -1,0 +1,29 @@
+"""Slack's mrkdwn: escaping what others wrote, and translating from and to the service's text formats."""
+
+from bot.slack.text.building import LONGEST, code
+from bot.slack.text.escaping import bold, clean, cut, escape, is_web, line, link, own, prose, spoken, stripped
+from bot.slack.text.formats import to_markdown, to_textile
+from bot.slack.text.markdown import from_markdown
+from bot.slack.text.rendering import rendered
+from bot.slack.text.textile import from_textile
+
+__all__ = [
+    "LONGEST",
+    "bold",
+    "clean",
+    "code",
+    "cut",
+    "escape",
+    "from_markdown",
+    "from_textile",
+    "is_web",
+    "line",
+    "link",
+    "own",
+    "prose",
+    "rendered",
+    "spoken",
+    "stripped",
+    "to_markdown",
+    "to_textile",
+]

@@ -1,0 +1,25 @@
+"""The service's text as Slack's, without holding up the event loop."""
+
+import asyncio
+from typing import Literal
+
+from bot.slack.text.building import LONGEST
+from bot.slack.text.escaping import literal
+from bot.slack.text.markdown import from_markdown
+from bot.slack.text.textile import from_textile
+
+_SECONDS = 1.0
+
+
+async def rendered(text: str, text_format: Literal["markdown", "textile"], seconds: float = _SECONDS) -> str:
+    """A description as mrkdwn, converted in a thread; as plain text if that takes longer than `seconds`.
+
+    A thread can't be stopped. One that is too late ends soon by itself, as both converters bound what they
+    read.
+    """
+    convert = from_textile if text_format == "textile" else from_markdown
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.to_thread(convert, text)
+    except (TimeoutError, RecursionError):  # RecursionError: marks nested a thousand deep
+        return literal(text[:LONGEST])

@@ -1,0 +1,129 @@
+"""Textile as Redmine reads it → mrkdwn, a line at a time."""
+
+import re
+from collections.abc import Iterator
+
+from bot.slack.text.building import LONGEST, RULE, code, fence, joined, marked, plain, prefixed, table
+from bot.slack.text.escaping import clean, link
+
+_PRE = re.compile(r"<pre\b[^>\n]{0,200}>(.*?)(?:</pre>|\Z)", re.DOTALL | re.IGNORECASE)
+_CODE_TAG = re.compile(r"\A\s*<code\b[^>\n]{0,200}>|</code>\s*\Z", re.IGNORECASE)
+_STYLE = r"(?:\([^)\n]{0,80}\)|\{[^}\n]{0,200}\}|\[[a-z-]{1,10}\]|[<>=()]){0,6}"
+_BLOCK = re.compile(rf"(h[1-6]|bq|p){_STYLE}\.(?::\S{{1,500}})?\s+(.*)", re.DOTALL)
+_ITEM = re.compile(r"\s*([*#]{1,8})\s+(.*)", re.DOTALL)
+_QUOTE = re.compile(r"[ ]?((?:>[ ]?)+)(.*)", re.DOTALL)
+_RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})\s*")
+_ROW = re.compile(r"\s*\|.*\|\s*")
+_CELL = re.compile(rf"^(?:_|[\\/][0-9]{{1,2}})*{_STYLE}[\^~-]?\.\s")
+_MARKS = {"**": "*", "*": "*", "__": "_", "_": "_", "-": "~", "??": "_", "+": "", "%": "", "^": "", "~": ""}
+
+_INLINE = re.compile(
+    r"""
+    @(?P<at>(?=\S)[^@\n]+(?<=\S))@(?!\w)
+  | <code\b[^>\n]{0,200}>(?P<code>[^\n]{0,1000}?)</code>
+  | <notextile>(?P<raw>[^\n]{0,1000}?)</notextile>
+  | "(?P<label>[^"\n]+)":(?P<url>(?:https?://|/|\#|mailto:|www\.)[^\s<>"]{0,2000}[\w/=#&%-])
+  | !(?P<at_side>[<>=]?)(?P<image>[^\s!(]{1,500}\.[^\s!(]{1,100})(?:\((?P<alt>[^)\n]{0,300})\))?!
+    (?::(?P<target>https?://[^\s<>"]{0,2000}[\w/]))?
+  | (?<![\w*_+?%^~-])(?P<mark>\*\*|\*|__|_|\?\?|-|\+|%|\^|~)
+    (?P<inner>(?=\S)(?:(?!(?P=mark))[^\n])+(?<=\S))(?P=mark)(?![\w*_-])
+  | (?P<address>https?://[^\s<>"|]{0,2000}[\w/=\#&%-])
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_DEEPEST = 5
+
+
+def from_textile(text: str) -> str:
+    """A description as Slack shows it. Everything is escaped, HTML included; nothing mentions anyone."""
+    text = clean(text[:LONGEST])
+    blocks = []
+    at = 0
+    for match in _PRE.finditer(text):
+        blocks += [*_blocks(text[at : match.start()]), fence(_CODE_TAG.sub("", match[1]))]
+        at = match.end()
+    blocks += _blocks(text[at:])
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """The blocks of a stretch without code, each as mrkdwn."""
+    for paragraph in re.split(r"\n[ \t]*\n", text):
+        lines = [said for said in paragraph.split("\n") if said.strip()]
+        if not lines:
+            continue
+        rest = "\n".join(lines)
+        while (block := _BLOCK.fullmatch(rest)) and block[1].startswith("h"):
+            title, _, rest = block[2].partition("\n")
+            yield marked("*", _inline(title, within="*"))
+        shown = "\n".join(_lines((block[2] if block else rest).split("\n")))
+        yield prefixed(shown, "> ", "> ") if block and block[1] == "bq" else shown
+
+
+def _lines(lines: list[str]) -> Iterator[str]:
+    """Lines of one paragraph: list items, quotes, rows and plain ones may follow each other."""
+    rows: list[list[str]] = []
+    counts: dict[str, int] = {}
+    for said in [*lines, ""]:
+        if _ROW.fullmatch(said):
+            rows.append([_cell(cell) for cell in said.strip().strip("|").split("|")])
+            continue
+        if rows:
+            yield table(rows)
+            rows = []
+        item = _ITEM.fullmatch(said)
+        if item:
+            yield _item(item[1], item[2], counts)
+            continue
+        counts = {}
+        if quote := _QUOTE.fullmatch(said):
+            yield f"> {_inline(quote[2])}"
+        elif _RULE.fullmatch(said):
+            yield RULE
+        elif said:
+            yield _inline(said)
+
+
+def _item(marks: str, text: str, counts: dict[str, int]) -> str:
+    """One item of a list; `counts` holds how far the lists that are still open have been numbered."""
+    for other in [open_list for open_list in counts if not marks.startswith(open_list)]:
+        del counts[other]
+    counts[marks] = counts.get(marks, 0) + 1
+    marker = f"{counts[marks]}. " if marks.endswith("#") else "• "
+    return "    " * (len(marks) - 1) + marker + _inline(text)
+
+
+def _cell(text: str) -> str:
+    """A cell's bare words: inside code nothing is marked."""
+    return _words(_CELL.sub("", text.strip() + " ", count=1).strip())
+
+
+def _words(text: str) -> str:
+    shown = ("at", "code", "raw", "label", "inner", "alt", "image", 0)
+    return _INLINE.sub(lambda m: next(m[group] for group in shown if m[group]), text)
+
+
+def _inline(text: str, within: str = "", depth: int = 0) -> str:
+    pieces: list[tuple[str, bool]] = []
+    at = 0
+    for match in _INLINE.finditer(text) if depth < _DEEPEST else ():
+        pieces += [(plain(text[at : match.start()]), False), _piece(match, within, depth)]
+        at = match.end()
+    return joined([*pieces, (plain(text[at:]), False)])
+
+
+def _piece(match: re.Match[str], within: str, depth: int) -> tuple[str, bool]:
+    """What one match becomes, and whether it has a mark round it."""
+    kind = match.lastgroup
+    if match["at"] or match["code"]:
+        return code(match["at"] or match["code"]), True
+    if match["url"]:
+        return link(match["url"], _words(match["label"])), False
+    if match["image"]:
+        address = match["image"]
+        return link(match["target"] or address, match["alt"] or address.rsplit("/", 1)[-1]), False
+    if match["mark"]:
+        mark = _MARKS[match["mark"]]
+        inner = _inline(match["inner"], within + mark, depth + 1)
+        return (inner, False) if not mark or mark in within else (marked(mark, inner), True)
+    return plain(match["raw"] if kind == "raw" else match[0]), False

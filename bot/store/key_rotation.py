@@ -1,0 +1,119 @@
+"""Encryption keys change: whatever is sealed is sealed anew with the first of them, while the bot runs."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from sqlalchemy import Column, Table, func, select, tuple_, update
+
+from bot.errors import StoredSecretError
+from bot.store import tables
+from bot.store.database import Database
+from bot.store.tables import INSTALLATIONS, SEALED_TOKENS
+from bot.store.vault import Vault
+
+BATCH = 100
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """How far a rotation is: rows written anew, rows that already had the first key, rows no key opens."""
+
+    rewritten: int = 0
+    current: int = 0
+    unreadable: int = 0
+
+
+@dataclass(frozen=True)
+class _Sealed:
+    """A column that holds what is sealed; its table's primary key tells the rows apart."""
+
+    table: Table
+    name: str
+
+    @property
+    def column(self) -> Column[str]:
+        return self.table.c[self.name]
+
+    @property
+    def identity(self) -> tuple[Column[str | int], ...]:
+        return tuple(self.table.primary_key)
+
+
+_TABLES = tables.Table.metadata.tables
+TOKENS = tuple(_Sealed(INSTALLATIONS, name) for name in SEALED_TOKENS)
+KEYS = _Sealed(_TABLES["links"], "sealed_key")
+TYPED = _Sealed(_TABLES["sealed_continuations"], "sealed")
+IN_FLIGHT = _Sealed(_TABLES["deliveries"], "sealed")
+ALL = (*TOKENS, KEYS, TYPED, IN_FLIGHT)
+
+
+class Sealings:
+    """All that is sealed in a database."""
+
+    def __init__(self, database: Database, vault: Vault) -> None:
+        self._database = database
+        self._vault = vault
+
+    async def rotate(self) -> AsyncIterator[Rotation]:
+        """Encrypts everything anew with the first encryption key; yields the progress after each batch.
+
+        Batches are committed one by one and what has the first key already is passed over, so that a
+        rotation that was broken off is simply started again. Rows that no key opens stay as they are.
+        """
+        progress = Rotation()
+        for sealed in ALL:
+            async for batch in self._batches(sealed):
+                for *identity, content in batch:
+                    progress = await self._rotate_one(progress, sealed, identity, content)
+                yield progress
+
+    async def count(self) -> int:
+        """How much there is to encrypt anew, at this moment."""
+        sizes = [select(func.count(sealed.column)).scalar_subquery() for sealed in ALL]
+        return await self._database.read(lambda connection: sum(connection.execute(select(*sizes)).one()))
+
+    async def unreadable(self) -> int:
+        """How many stored keys and tokens no encryption key opens."""
+        return sum(
+            [
+                sum(not self._vault.fits(content) for *_, content in batch)
+                for sealed in (*TOKENS, KEYS)
+                async for batch in self._batches(sealed)
+            ]
+        )
+
+    async def _batches(self, sealed: _Sealed) -> AsyncIterator[list[tuple[str, ...]]]:
+        after: tuple[object, ...] = tuple(column.type.python_type() for column in sealed.identity)
+        while batch := await self._batch(sealed, after):
+            yield batch
+            after = batch[-1][:-1]
+
+    async def _batch(self, sealed: _Sealed, after: tuple[object, ...]) -> list[tuple[str, ...]]:
+        statement = (
+            select(*sealed.identity, sealed.column)
+            .where(tuple_(*sealed.identity) > after, sealed.column.is_not(None))
+            .order_by(*sealed.identity)
+            .limit(BATCH)
+        )
+        return await self._database.read(
+            lambda connection: [tuple(row) for row in connection.execute(statement)]
+        )
+
+    async def _rotate_one(
+        self, so_far: Rotation, sealed: _Sealed, identity: list[str], content: str
+    ) -> Rotation:
+        rewritten, current, unreadable = so_far.rewritten, so_far.current, so_far.unreadable
+        if self._vault.is_current(content):
+            return Rotation(rewritten, current + 1, unreadable)
+        try:
+            renewed = self._vault.rotate(content)
+        except StoredSecretError:
+            return Rotation(rewritten, current, unreadable + 1)
+        # Only while it is what was read: somebody may be linking anew at this moment.
+        statement = (
+            update(sealed.table)
+            .where(tuple_(*sealed.identity) == tuple(identity), sealed.column == content)
+            .values({sealed.name: renewed})
+        )
+        await self._database.write(lambda connection: connection.execute(statement))
+        return Rotation(rewritten + 1, current, unreadable)

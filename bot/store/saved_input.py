@@ -1,0 +1,91 @@
+"""What a person typed before they were linked, kept for a day to be carried out once they are."""
+
+import json
+import secrets
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import SecretStr
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select
+
+from bot.errors import StoredSecretError, StoredTextError
+from bot.store.database import Database
+from bot.store.owner import Owner
+from bot.store.tables import CLEAR_CONTINUATIONS, ContinuationRow
+from bot.store.vault import Vault
+
+LIFETIME = timedelta(days=1)
+
+
+class Continuations:
+    """What waits to be carried out, under random ids; each is given to its owner only.
+
+    It is sealed, as it holds what people typed and addresses that whoever has them can post to. What can't be
+    opened raises StoredTextError.
+    """
+
+    def __init__(self, database: Database, vault: Vault) -> None:
+        self._database = database
+        self._vault = vault
+
+    async def put(self, owner: Owner, payload: dict[str, Any]) -> str:
+        """Keeps a JSON object; its id."""
+        now = datetime.now(UTC)
+        continuation_id = secrets.token_urlsafe(24)
+        content = SecretStr(json.dumps([continuation_id, payload]))
+        statement = insert(ContinuationRow).values(
+            id=continuation_id,
+            enterprise_id=owner.enterprise_id or "",
+            team_id=owner.team_id,
+            user_id=owner.user_id,
+            sealed=self._vault.seal(owner, content),
+            created_at=now,
+        )
+        await self._database.write(lambda connection: connection.execute(statement))
+        return continuation_id
+
+    async def prune(self) -> None:
+        """Forgets what is too old, also what the version before kept in clear."""
+        too_old = datetime.now(UTC) - LIFETIME
+        await self._database.forget(ContinuationRow, ContinuationRow.created_at <= too_old)
+        in_clear = delete(CLEAR_CONTINUATIONS).where(CLEAR_CONTINUATIONS.c.created_at <= too_old)
+        await self._database.write(lambda connection: connection.execute(in_clear))
+
+    async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
+        """What this owner left there within a day, or None."""
+        statement = select(ContinuationRow.sealed).where(_is(owner, continuation_id))
+        sealed = await self._database.read(lambda connection: connection.scalar(statement))
+        return self._opened(owner, continuation_id, sealed)
+
+    async def take(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
+        """As `get`, and forgets it: of several callers one gets it."""
+        statement = (
+            delete(ContinuationRow).where(_is(owner, continuation_id)).returning(ContinuationRow.sealed)
+        )
+
+        def work(connection: Connection) -> dict[str, Any] | None:
+            return self._opened(owner, continuation_id, connection.scalar(statement))
+
+        return await self._database.write(work)
+
+    def _opened(self, owner: Owner, continuation_id: str, sealed: str | None) -> dict[str, Any] | None:
+        if sealed is None:
+            return None
+        try:
+            content = json.loads(self._vault.open(owner, sealed).get_secret_value())
+        except (StoredSecretError, ValueError):
+            raise StoredTextError from None
+        match content:
+            case [sealed_as, dict(payload)] if sealed_as == continuation_id:
+                return payload
+        raise StoredTextError
+
+
+def _is(owner: Owner, continuation_id: str) -> ColumnElement[bool]:
+    return and_(
+        ContinuationRow.id == continuation_id,
+        ContinuationRow.enterprise_id == (owner.enterprise_id or ""),
+        ContinuationRow.team_id == owner.team_id,
+        ContinuationRow.user_id == owner.user_id,
+        ContinuationRow.created_at > datetime.now(UTC) - LIFETIME,
+    )

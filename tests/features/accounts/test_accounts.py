@@ -1,0 +1,114 @@
+"""Linking an account, working with it, and losing it."""
+
+import pytest
+
+from bot.sandbox.people import PEOPLE
+from bot.store.owner import Owner
+from tests.support.office import TEAM, Office
+from tests.support.person import Person
+from tests.support.reading import text_of
+
+KEY = next(person.api_key for person in PEOPLE if person.login == "ben")
+
+
+async def test_a_command_typed_before_linking_is_carried_out_once_linked(office: Office, ben: Person) -> None:
+    await ben.command("/issue 28")
+    form = await ben.form("Link Tracker")
+    assert "/issue 28" in text_of(form)
+
+    answer = await ben.after(ben.submit(form, {"API key": KEY}))
+
+    assert answer["ephemeral"]
+    assert "#28" in answer["text"]
+    assert "linked as *Ben Okafor*" in text_of(await ben.form("Linked to Tracker"))
+    link = await office.bot.store.links.get(Owner(None, TEAM, ben.user_id))
+    assert link is not None
+    assert link.name == "Ben Okafor"
+
+
+async def test_a_wrong_key_is_an_error_in_the_form_and_nothing_is_stored(office: Office, ben: Person) -> None:
+    await ben.command("/tracker link")
+    form = await ben.form("Link Tracker")
+
+    await ben.submit(form, {"API key": "0" * 40})
+
+    assert "doesn't know this key" in (await ben.errors())["key"]
+    assert await office.bot.store.links.get(Owner(None, TEAM, ben.user_id)) is None
+
+
+async def test_closing_the_link_form_loses_nothing(ben: Person) -> None:
+    await ben.command("/issue 28")
+    form = await ben.form("Link Tracker")
+
+    offer = await ben.after(ben.close(form))
+    assert "/issue 28" in text_of(offer)
+    await ben.press(offer, "Link Tracker")
+    answer = await ben.after(ben.submit(await ben.form("Link Tracker"), {"API key": KEY}))
+
+    assert "#28" in text_of(answer)
+    assert not [m for m in await ben.messages() if "Once you are linked" in text_of(m)]
+
+
+async def test_a_form_that_was_asked_for_opens_once_linked(ben: Person) -> None:
+    await ben.shortcut("create_issue")
+    await ben.submit(await ben.form("Link Tracker"), {"API key": KEY})
+
+    form = await ben.form("New issue")
+
+    assert form["blocks"][0]["label"]["text"] == "Project"
+
+
+async def test_a_key_that_stopped_working_is_said_once_and_never_used_again(
+    office: Office, ana: Person
+) -> None:
+    office.tracker.data.users[_id_of(office, "ana")].api_key = "f" * 40
+
+    await ana.command("/issues")
+    form = await ana.form("Link Tracker")
+    assert "no longer accepts your API key" in text_of(form)
+    assert await office.bot.store.links.get(Owner(None, TEAM, ana.user_id)) is None
+    await ana.close(form)
+    await ana.command("/issues")
+
+    assert "no longer accepts" not in text_of(await ana.form("Link Tracker"))
+
+
+async def test_whoami_and_unlink(ana: Person) -> None:
+    assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
+    assert "forgotten" in (await ana.ask("/tracker unlink"))["text"]
+    await ana.command("/tracker whoami")
+    await ana.form("Link Tracker")
+
+
+async def test_a_key_in_a_command_is_refused_and_not_repeated(office: Office, ben: Person) -> None:
+    answer = await ben.ask(f"/tracker link {KEY}")
+
+    assert "Never type your key into a command" in answer["text"]
+    assert KEY not in str(office.workspace.calls)
+    assert KEY not in text_of(answer)
+
+
+async def test_help_has_examples_that_work_as_typed(ana: Person) -> None:
+    said = text_of(await ana.ask("/tracker help"))
+
+    assert "/issue new The login page is blank" in said
+    assert "/issues to:me sort:due" in said
+
+
+def _id_of(office: Office, login: str) -> int:
+    return next(user.id for user in office.tracker.data.users.values() if user.login == login)
+
+
+@pytest.mark.parametrize("typed", ["/tracker {key}", "/tracker whoami {key}", "/issue {key}"])
+async def test_a_key_typed_anywhere_is_never_said_back(ana: Person, typed: str) -> None:
+    assert KEY not in text_of(await ana.ask(typed.format(key=KEY)))
+
+
+async def test_nor_is_it_to_who_has_to_link_an_account_first(ben: Person) -> None:
+    await ben.command(f"/issue new Foo {KEY} project:webshop")
+    form = await ben.form("Link Tracker")
+    assert "/issue new Foo … project:webshop" in text_of(form)
+
+    offer = text_of(await ben.after(ben.close(form)))
+
+    assert "/issue new Foo … project:webshop" in offer

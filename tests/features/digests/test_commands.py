@@ -1,0 +1,147 @@
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.errors import UserError
+from bot.features.digests import schedules
+from bot.features.digests.commands import (
+    AddDigest,
+    ChangeDigest,
+    DigestNow,
+    ListDigests,
+    PauseDigest,
+    RemoveDigest,
+    ResumeDigest,
+    TakeOverDigest,
+    digest_command,
+)
+from bot.slack.grammar.requests import Help
+
+KEY = "0123456789abcdefABCD" * 2
+
+WORDS = (
+    st.sampled_from(["add", "now", "take", "over", "3", "#3", "daily", "weekly", "hourly", "cron"])
+    | st.sampled_from(["mon", "9am", ":30", "0 9 * * 1-5", "*/15", "tz:", "group:", "project:", "empty:"])
+    | st.sampled_from(["Europe/Paris", "web", '"', " ", " ", ",", "tracker", "yes", "²", "\x00"])
+)
+TYPED = st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=12).map("".join))
+
+
+def refused(text: str) -> str:
+    with pytest.raises(UserError) as raised:
+        digest_command(text)
+    return raised.value.sentence("Tracker")
+
+
+@pytest.mark.parametrize(
+    ("text", "request_"),
+    [
+        ("", ListDigests()),
+        ("List", ListDigests()),
+        ("help", Help()),
+        ("now", DigestNow()),
+        ("now 3", DigestNow(3)),
+        ("change #3", ChangeDigest(3)),
+        ("edit", ChangeDigest()),
+        ("PAUSE 3", PauseDigest(3)),
+        ("resume 3", ResumeDigest(3)),
+        ("remove 3", RemoveDigest(3)),
+        ("delete 3", RemoveDigest(3)),
+        ("stop 3", RemoveDigest(3)),
+        ("take 3", TakeOverDigest(3)),
+        ("takeover #3", TakeOverDigest(3)),
+        ("take over", TakeOverDigest()),
+        ("take over 3", TakeOverDigest(3)),
+    ],
+)
+def test_digests_are_listed_and_each_is_dealt_with_by_its_number(text: str, request_: object) -> None:
+    assert digest_command(text) == request_
+
+
+@pytest.mark.parametrize(
+    ("text", "project", "schedule"),
+    [
+        ("add", None, None),
+        ("add web", "web", None),
+        ("add Web shop WEEKDAYS", "Web shop", "weekdays 09:00"),
+        ("add web weekly mon, thu at 5:30 pm", "web", "weekly mon,thu 17:30"),
+        ("add web hourly", "web", "hourly"),
+        ('add web cron "0 9 * * 1-5"', "web", "cron 0 9 * * 1-5"),
+        ("add web cron 0 9 * * mon-fri", "web", "cron 0 9 * * MON-FRI"),
+        ('add "The Daily news" daily 9', "The Daily news", "daily 09:00"),
+        ('add "daily" daily 9', "daily", "daily 09:00"),
+        ("add daily 9", None, "daily 09:00"),
+        ('add daily 9 project:"Web shop"', "Web shop", "daily 09:00"),
+        ("project:web add daily 9", "web", "daily 09:00"),
+    ],
+)
+def test_what_stands_before_the_schedule_is_the_project(
+    text: str, project: str | None, schedule: str | None
+) -> None:
+    wanted = schedules.parse(schedule) if schedule else None
+
+    assert digest_command(text) == AddDigest(project=project, schedule=wanted)
+
+
+def test_adding_takes_every_option_anywhere() -> None:
+    typed = (
+        'add tz:europe/paris Web tracker:Bug,"Feature request" shop tracker:Task daily priority:High 9am '
+        "category:UI group:Assignee empty:yes"
+    )
+
+    assert digest_command(typed) == AddDigest(
+        project="Web shop",
+        schedule=schedules.parse("daily 09:00"),
+        zone="Europe/Paris",
+        tracker=("Bug", "Feature request", "Task"),
+        priority=("High",),
+        category=("UI",),
+        group="assignee",
+        empty=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("puase 3", "did you mean `/digest pause`?"),
+        ("xyzzy", "try `/digest help`"),
+        ("list all", "`/digest list` takes nothing after it"),
+        ("pause all", "`/digest pause 3`"),
+        ("pause 3 4", "`/digest pause 3`"),
+        ("now 0", "`/digest now 3`"),
+        ("take over it", "`/digest take 3`"),
+        ("pause 3 tz:UTC", "leave out `tz:`"),
+        ("add web daily 9 project:web", "named twice"),
+        ("add web daily 9 please", "After `daily` comes a time and nothing else"),
+        ("add web daily 9 for us", "write `daily 09:00`"),
+        ("add web weekly 9", "`weekly mon 09:00`"),
+        ("add web dayly 09:00", "Say when: `daily 09:00`"),
+        ("add web 09:00", "Say when: `daily 09:00`"),
+        ("add web every day at 9", "Say when: `daily 09:00`"),
+        ("add web daily tz:New York", "`America/New_York`"),
+        ("add web daily group:status", "`group:` is one of `tracker`, `priority`"),
+        ("add web daily by:priority", "did you mean `group:`?"),
+        ("add web daily zone:UTC", "did you mean `tz:`?"),
+        ("add web daily empty:maybe", "write `empty:yes`"),
+        ("add web daily tracker:,", "`tracker:` needs a value"),
+    ],
+)
+def test_what_can_not_be_read_is_answered_with_what_to_type(text: str, said: str) -> None:
+    assert said in refused(text)
+
+
+@pytest.mark.parametrize("text", [KEY, f"add {KEY} daily", f"add web daily {KEY}", f"pause tz:{KEY}"])
+def test_a_typed_key_is_refused_and_never_repeated(text: str) -> None:
+    said = refused(text)
+
+    assert "renew it under “My account” in Tracker" in said
+    assert KEY not in said
+
+
+@given(TYPED, st.sampled_from(["", "add web "]))
+def test_whatever_is_typed_nothing_but_a_user_error_is_raised(text: str, begin: str) -> None:
+    with suppress(UserError):
+        digest_command(begin + text)

@@ -1,0 +1,125 @@
+"""The form for digests: added and changed, with nothing lost on an error."""
+
+from tests.support.digesting import AT, WEB, stored
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until, values_of
+
+
+async def test_the_form_holds_what_was_typed_and_adds_it_where_one_chooses(
+    office: Office, ana: Person
+) -> None:
+    await ana.command("/digest add mobile tracker:bug,nope category:sign group:assignee tz:UTC")
+    form = await ana.form("New digest")
+    assert "I know of no tracker “nope” here" in text_of(form)
+    held = values_of(form)
+    assert held["Project"] == "Mobile App"
+    assert held["Schedule"] == "weekdays 09:00"
+    assert held["Time zone"] == "UTC"
+    assert held["Channel"] == "C0GENERAL01"
+    assert held["Tracker"] == ["Bug"]
+    assert held["Category"] == ["Sign-in"]
+    assert held["Group by"] == "Assignee"
+
+    values = {"Schedule": f"Weekly Tue, thu {AT}", "Time zone": "Tokyo", "Channel": "mobile"}
+    answer = await ana.after(ana.submit(form, values | {"Priority": ["High", "Urgent"]}))
+
+    assert answer["ephemeral"]
+    assert f"*Mobile App*, weekly tue,thu {AT}, Asia/Tokyo, in <#C0MOBILE001>" in text_of(answer)
+    digest = await stored(office)
+    assert digest.channel_id == "C0MOBILE001"
+    assert [one.name for one in digest.plan.priorities] == ["High", "Urgent"]
+    assert [one.name for one in digest.plan.categories] == ["Sign-in"]
+    await ana.no_form()
+
+
+async def test_what_is_wrong_in_the_form_stands_at_its_field_and_nothing_is_lost(
+    office: Office, ana: Person
+) -> None:
+    await ana.press(await ana.ask("/digest"), "Add a digest")
+    form = await ana.form("New digest")
+    assert values_of(form)["Time zone"] == "Europe/Madrid"
+    assert (await ana.suggest(form, "Tracker", ""))["options"] == []
+
+    async def refused(values: JSON, field: str) -> str:
+        async def said() -> str | None:
+            return (await ana.errors()).get(field)
+
+        await ana.submit(form, values)
+        return await until(said)
+
+    values: JSON = {"Project": "Web Shop", "Schedule": "every now and then"}
+    assert "Say when" in await refused(values, "schedule")
+    values["Schedule"] = f"daily {AT}"
+    assert "outside your company" in await refused(values | {"Channel": "partners"}, "channel")
+    office.workspace.state.archive("C0MOBILE001")
+    assert "is archived" in await refused(values | {"Channel": "mobile"}, "channel")
+    await ana.ask(WEB)
+    assert "has that digest already: it is number 1" in await refused(values, "project")
+
+    await ana.after(ana.submit(form, values | {"Project": "Infrastructure"}))
+    assert (await stored(office, 2)).plan.project == "Infrastructure"
+
+
+async def test_choices_of_another_project_are_refused_at_their_field(ana: Person) -> None:
+    await ana.command("/digest add webshop category:search")
+    form = await ana.form("New digest")
+
+    await ana.submit(form, {"Project": "Mobile App"})
+
+    assert "has no category “Search”" in (await ana.errors())["category"]
+
+
+async def test_where_it_may_not_be_posted_the_form_says_so_and_asks_for_another_channel(
+    chris: Person,
+) -> None:
+    chris.channel = "leadership"
+    await chris.command("/digest add webshop")
+
+    form = await chris.form("New digest")
+
+    assert "I'm not in that channel" in text_of(form)
+    assert values_of(form)["Channel"] is None
+
+
+async def test_the_form_is_opened_once_somebody_is_linked(ben: Person) -> None:
+    await ben.press(await ben.ask("/digest"), "Add a digest")
+    await ben.submit(await ben.form("Link Tracker"), {"API key": KEYS["ben"]})
+
+    assert values_of(await ben.form("New digest"))["Time zone"] == "Europe/London"
+
+
+async def test_one_is_changed_in_a_form_with_all_that_is_set(office: Office, ana: Person) -> None:
+    await ana.ask(f"{WEB} tracker:bug priority:high")
+    listed = await ana.ask("/digest")
+    await ana.press(listed, "Change")
+    form = await ana.form("Change digest")
+    held = values_of(form)
+    assert "Digest 1: *Web Shop* in <#C0GENERAL01>, by Ana Ruiz" in text_of(form)
+    assert (held["Schedule"], held["Tracker"], held["Priority"]) == (f"daily {AT}", ["Bug"], ["High"])
+    assert not {"Project", "Channel"} & held.keys()
+
+    await ana.submit(form, {"Schedule": "sometimes"})
+    assert "Say when" in (await ana.errors())["schedule"]
+    changed = {"Schedule": "hourly :30", "Category": ["Search"], "Tracker": [], "Empty digests": True}
+    now = await ana.after(ana.submit(form, changed))
+
+    assert now["ts"] == listed["ts"]
+    said = "priority High · category Search · also when nothing is new; next "
+    assert f"Digest 1 (Web Shop) is changed to hourly :30, Europe/Madrid, {said}" in text_of(now)
+    assert "*1 digest here*" in text_of(now)
+    plan = (await stored(office)).plan
+    assert (plan.schedule, plan.trackers, plan.empty) == ("hourly :30", (), True)
+    assert [one.name for one in plan.priorities] == ["High"]
+
+
+async def test_the_command_changes_one_too_and_a_paused_one_stays_so(office: Office, ana: Person) -> None:
+    await ana.ask(WEB)
+    await ana.ask("/digest pause")
+    await ana.command("/digest change")
+
+    answer = await ana.after(ana.submit(await ana.form("Change digest"), {"Group by": "Priority"}))
+
+    assert "grouped by priority; it is still paused." in text_of(answer)
+    assert (await stored(office)).next_due is None

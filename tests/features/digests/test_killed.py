@@ -1,0 +1,75 @@
+"""Two real processes on one PostgreSQL, killed at random while digests are due."""
+
+import asyncio
+import os
+import random
+import sys
+from collections import Counter
+from datetime import datetime
+
+import pytest
+from sqlalchemy import select
+
+from bot.sandbox.demo.life import go_on_reporting
+from bot.store.digest_runs import RunState
+from bot.store.tables import DigestIssueRow, DigestRunRow
+from tests.support.scene import PROJECTS, Scene
+
+DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "6"))
+A_SECOND = 3
+LATE_ANSWER = ("chat.postMessage", "late answer:0.3")
+
+
+async def killing(scene: Scene, dice: random.Random) -> None:
+    """Two processes, of which one or the other is killed again and again, until nothing is left to do."""
+    processes = [await scene.process(), await scene.process()]
+    try:
+        while await scene.left():
+            await asyncio.sleep(dice.uniform(0.5, 3.0))
+            one = dice.randrange(2)
+            processes[one].kill()
+            await processes[one].wait()
+            scene.kills += 1
+            processes[one] = await scene.process()
+    finally:
+        for process in processes:
+            process.kill()
+            await process.wait()
+
+
+@pytest.mark.timeout(900)
+async def test_processes_killed_at_random_neither_lose_nor_repeat_a_digest_or_an_issue(
+    url_of_postgresql: str,
+) -> None:
+    dice = random.Random(20)  # noqa: S311 - when processes die is no secret
+    async with Scene(url_of_postgresql).opened() as scene:
+        digests = await scene.add_digests(DIGESTS)
+        # Slack has the message and answers late: the moment at which it hurts most to die
+        scene.wire.faults += [LATE_ANSWER] * DIGESTS * 3
+        numbers = [p.id for p in scene.tracker.data.projects.values() if p.identifier in PROJECTS]
+        reporting = [asyncio.create_task(go_on_reporting(scene.tracker.data, n, 0.5)) for n in numbers]
+        await scene.due(digests, over=DIGESTS / A_SECOND)
+        await killing(scene, dice)
+        for task in reporting:
+            task.cancel()
+        await scene.due(digests, over=1)
+        await killing(scene, dice)
+        posts = scene.posts()
+        states = await scene.database.read(
+            lambda connection: Counter(connection.scalars(select(DigestRunRow.state)))
+        )
+        covering = select(DigestIssueRow).where(DigestIssueRow.due_at.is_not(None))
+        rows = await scene.database.read(lambda connection: connection.execute(covering).all())
+        reported = [i for i in scene.tracker.data.issues.values() if i.id not in scene.known]
+    looked_up = len(scene.wire.called("conversations.history"))
+    sys.stdout.write(
+        f"{len(posts)} posts, {len(reported)} issues, {scene.kills} kills, {looked_up} looked up\n"
+    )
+    assert states == {RunState.SENT: DIGESTS * 2}
+    assert len({(post.digest, post.due_at) for post in posts}) == len(posts) == DIGESTS * 2
+    by_project = {d.id: {i.id for i in reported if i.project_id == d.plan.project_id} for d in digests}
+    covered = {(row.digest_id, row.issue_id): row.due_at for row in rows}
+    assert covered.keys() == {(digest, issue) for digest, issues in by_project.items() for issue in issues}
+    for post in posts:  # long ones have the last of their issues behind a link
+        due_at = datetime.fromisoformat(post.due_at)
+        assert {covered[post.digest, issue] for issue in post.issues} <= {due_at}

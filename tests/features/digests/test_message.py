@@ -1,0 +1,289 @@
+"""The digest's message: what is in it, in which order, and that Slack takes it whatever people wrote."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from bot.features.digests.message import message
+from bot.features.digests.posts import Edition
+from bot.features.issues.views import Style
+from bot.sandbox.workspace.blocks.surfaces import check_blocks
+from bot.service.models import Issue, IssueStatus, Ref
+from bot.slack.blocks import JSON, Message
+from bot.store.digests import GROUPS, Choice, Digest, Group, Plan
+from bot.store.owner import Owner
+
+NOW = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)
+STYLE = Style("https://tracker.example", "Tracker", "markdown")
+PLAN = Plan(project_id=1, project="Web Shop", schedule="daily 09:00", zone="Europe/Madrid")
+DIGEST = Digest(
+    id=3,
+    owner=Owner(None, "T1", "U1"),
+    owner_name="Ana Ruiz",
+    channel_id="C1",
+    plan=PLAN,
+    next_due=None,
+    paused=None,
+    covered_to=None,
+    period_from=NOW - timedelta(days=3),
+    history=(),
+)
+BUG, FEATURE = Ref(id=1, name="Bug"), Ref(id=2, name="Feature")
+LOW, HIGH = Ref(id=3, name="Low"), Ref(id=5, name="High")
+BEN = Ref(id=2, name="Ben Okafor")
+CLOSED = IssueStatus(id=5, name="Closed", is_closed=True)
+
+
+def issue(number: int, subject: str = "The cart forgets", age: timedelta = timedelta(), **more: Any) -> Issue:
+    about = {"tracker": BUG, "priority": LOW, "author": BEN, "created_on": NOW - age, **more}
+    return Issue(id=number, subject=subject, **about)
+
+
+def edition(*issues: Issue, plan: Plan = PLAN, **more: Any) -> Edition:
+    about: dict[str, Any] = {"due_at": NOW, "missed": 0, "late": timedelta(), "periods": ()}
+    return Edition(digest=replace(DIGEST, plan=plan), issues=issues, now=NOW, **about | more)
+
+
+def posted(one: Edition) -> Message:
+    return message(one, STYLE, lambda name: f"/{name}")
+
+
+def shown(made: Message) -> str:
+    """The message as one reads it: a line for every text, menus and buttons in brackets."""
+    return "\n".join(_shown(block) for block in made.as_arguments()["blocks"])
+
+
+def _shown(block: JSON) -> str:
+    match block:
+        case {"type": "actions", "elements": elements}:
+            return " ".join(f"[{element['text']['text']}]" for element in elements)
+        case {"type": "context", "elements": elements}:
+            return " ".join(element["text"] for element in elements)
+        case {"accessory": {"options": options}}:
+            told = re.sub(
+                r"<!date\^[0-9]+\^[^|]+\|\w+ ([0-9]+), [0-9]+ at ([0-9:]+) UTC>",
+                r"<\1, \2>",
+                block["text"]["text"],
+            )
+            return f"{told} [{', '.join(option['value'] for option in options)}]"
+    return str(block["text"]["text"])
+
+
+def test_issues_stand_in_groups_with_what_one_needs_to_decide_whose_they_are() -> None:
+    made = posted(
+        edition(
+            issue(40, "Sort by <price>", timedelta(days=2, hours=5), tracker=FEATURE, assigned_to=BEN),
+            issue(41, "The cart forgets", timedelta(hours=3), priority=HIGH),
+            issue(42, "Typo & co", timedelta(minutes=5), status=CLOSED),
+            periods=(0, 1, 7, 1, 3),
+        )
+    )
+
+    assert shown(made) == snapshot("""\
+Web Shop: 3 new issues
+Since Fri 20 Nov 09:00 (Europe/Madrid) · 2 more than in the period before · opened per day: ▁▂█▂▄
+*Bug* · 2
+*<https://tracker.example/issues/41|#41 The cart forgets>*
+High · nobody assigned · by Ben Okafor · opened <23, 05:00> [show:41, take:41, time:41, open:41]
+*<https://tracker.example/issues/42|#42 Typo &amp; co>*
+Low · nobody assigned · by Ben Okafor · opened <23, 07:55> · closed [show:42, take:42, time:42, open:42]
+*Feature* · 1
+*<https://tracker.example/issues/40|#40 Sort by &lt;price&gt;>*
+Low · assigned to Ben Okafor · by Ben Okafor · opened <21, 03:00> [show:40, take:40, time:40, open:40]
+As Ana Ruiz sees it; private issues are left out · digest 3 · `/digest` to change it\
+""")
+    assert made.text == snapshot("""\
+Web Shop: 3 new issues since Fri 20 Nov 09:00.
+#40 Sort by &lt;price&gt;
+#41 The cart forgets
+#42 Typo &amp; co\
+""")
+
+
+def test_a_late_digest_says_when_it_was_due_and_what_it_stands_for() -> None:
+    late: dict[str, Any] = {"due_at": NOW - timedelta(hours=2), "late": timedelta(hours=2)}
+
+    assert shown(posted(edition(issue(1), missed=3, **late))).splitlines()[2] == snapshot(
+        "*Catch-up:* it was due Mon 23 Nov 07:00; 3 digests before it were missed."
+    )
+    assert shown(posted(edition(issue(1), **late))).splitlines()[2] == snapshot(
+        "*Catch-up:* it was due Mon 23 Nov 07:00."
+    )
+    assert posted(edition(issue(1), missed=1)).text == snapshot("""\
+Web Shop: 1 new issue since Fri 20 Nov 09:00. Catch-up: 1 digest before it was missed.
+#1 The cart forgets\
+""")
+
+
+def test_that_nothing_is_new_is_a_message_too() -> None:
+    made = posted(edition(periods=(0, 0)))
+
+    assert shown(made) == snapshot("""\
+Web Shop: nothing new
+Since Fri 20 Nov 09:00 (Europe/Madrid) · as many as in the period before · opened per day: ▁▁
+As Ana Ruiz sees it; private issues are left out · digest 3 · `/digest` to change it\
+""")
+    assert made.text == snapshot("Web Shop: nothing new since Fri 20 Nov 09:00.")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "periods", "said"),
+    [
+        ("daily 09:00", (2, 1), "1 fewer than in the period before · opened per day: █▅"),
+        ("weekly mon 09:00", (1, 1), "as many as in the period before · opened per week: ██"),
+        ("weekly mon,thu 09:00", (0, 1), "1 more than in the period before · opened per period: ▁█"),
+        (
+            "hourly",
+            (0, 9, 3),
+            "opened per hour: ▁█▄",
+        ),
+        ("cron 0 9 * * 1-5", (4,), None),
+    ],
+)
+def test_periods_are_compared_in_words_and_bars(
+    schedule: str, periods: tuple[int, ...], said: str | None
+) -> None:
+    plan = replace(PLAN, schedule=schedule)
+    since = "Since Fri 20 Nov 09:00 (Europe/Madrid)"
+
+    told = shown(posted(edition(issue(1), plan=plan, periods=periods))).splitlines()[1]
+    asked = shown(posted(edition(issue(1), plan=plan, periods=periods, asked=True))).splitlines()[1]
+
+    assert told == (f"{since} · {said}" if said else since)
+    assert asked == since
+
+
+@pytest.mark.parametrize(
+    ("group", "expected"),
+    [
+        ("tracker", ["*Bug* · 2", "*Feature* · 1", "*No tracker* · 1"]),
+        ("priority", ["*High* · 1", "*Low* · 3"]),
+        ("category", ["*checkout* · 1", "*Search* · 2", "*No category* · 1"]),
+        ("assignee", ["*Ana Ruiz* · 1", "*Ben Okafor* · 1", "*Nobody* · 2"]),
+    ],
+)
+def test_groups_come_in_the_order_of_what_they_are(group: Group, expected: list[str]) -> None:
+    search = Ref(id=1, name="Search")
+    issues = (
+        issue(1, category=search, tracker=FEATURE, assigned_to=BEN),
+        issue(2, category=search, priority=HIGH),
+        issue(3, category=Ref(id=2, name="checkout"), tracker=None),
+        issue(4, assigned_to=Ref(id=1, name="Ana Ruiz")),
+    )
+
+    text = shown(posted(edition(*issues, plan=replace(PLAN, group=group))))
+
+    assert re.findall(r"^\*[^<]+\* · \d+$", text, re.MULTILINE) == expected
+
+
+def test_what_has_no_room_is_listed_briefly_and_then_behind_a_link() -> None:
+    plan = replace(PLAN, trackers=(Choice(1, "Bug"), Choice(2, "Feature")))
+    issues = [
+        issue(n, f"Subject number {n}", timedelta(minutes=500 - n), tracker=BUG if n % 2 else FEATURE)
+        for n in range(1, 301)
+    ]
+
+    made = posted(edition(*issues, plan=plan))
+
+    text = shown(made)
+    whole = [int(n) for n in re.findall(r"^\*<[^|]+\|#(\d+) Subject", text, re.MULTILINE)]
+    brief = [int(n) for n in re.findall(r"^• <[^|]+\|#(\d+) Subject", text, re.MULTILINE)]
+    link = re.search(r"<([^|]+)\|and (\d+) more>", text)
+    assert link is not None
+    assert len(whole) > 20
+    assert len(brief) > 20
+    assert len(whole) + len(brief) + int(link[2]) == 300
+    assert [*whole, *brief] == [*range(1, 301, 2), *range(2, 301, 2)][: len(whole) + len(brief)]
+    assert f"*Bug* · {150 - len(whole)} more" in text
+    assert "[Open the list in Tracker]" in text
+    url = urlsplit(link[1].replace("&amp;", "&"))
+    assert f"{url.scheme}://{url.netloc}{url.path}" == "https://tracker.example/issues"
+    assert {name: values[0] for name, values in parse_qs(url.query).items()} == snapshot(
+        {
+            "set_filter": "1",
+            "project_id": "1",
+            "subproject_id": "!*",
+            "tracker_id": "1|2",
+            "status_id": "*",
+            "created_on": "><2026-11-22T23:41:00Z|2026-11-23T04:40:01Z",
+        }
+    )
+
+
+def test_a_few_too_many_issues_cost_the_others_little() -> None:
+    text = shown(posted(edition(*(issue(n) for n in range(1, 46)))))
+
+    assert text.count("take:") > 30
+    assert len(re.findall(r"\|#\d+ ", text)) == 45
+    assert "more>" not in text
+
+
+TEXTS = st.one_of(
+    st.text(max_size=300),
+    st.sampled_from(["<!channel>", "<@U1>", "&", "*", "`", "|", "<https://x.y|z>", "```", "\n"]).map(
+        lambda piece: piece * 60
+    ),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_slack_takes_it_whatever_people_wrote(data: st.DataObject) -> None:
+    texts = st.lists(TEXTS, min_size=1, max_size=4)
+    subjects, names, groups = data.draw(texts), data.draw(texts), data.draw(st.integers(1, 100))
+    count = data.draw(st.one_of(st.integers(0, 120), st.just(2500)))
+    refs = [Ref(id=n + 1, name=names[n % len(names)]) for n in range(groups)]
+    issues = [
+        Issue(
+            id=n,
+            subject=subjects[n % len(subjects)],
+            created_on=NOW + timedelta(seconds=data.draw(st.integers(-(10**9), 10**6)) if n < 3 else n),
+            **dict.fromkeys(("tracker", "priority", "author", "assigned_to"), refs[n % groups]),
+        )
+        for n in range(1, count + 1)
+    ]
+    plan = replace(PLAN, project=names[0], group=data.draw(st.sampled_from(GROUPS)))
+    made = posted(
+        edition(
+            *issues,
+            plan=plan,
+            missed=data.draw(st.integers(0, 999)),
+            late=timedelta(hours=data.draw(st.integers(0, 999))),
+            periods=tuple(data.draw(st.lists(st.integers(0, 10**6), max_size=8))),
+        )
+    )
+
+    arguments = made.as_arguments()
+
+    assert check_blocks(arguments["blocks"], "message") == []
+    assert len(made.text) <= 3900
+    assert _size(arguments["blocks"]) <= 13_000
+    for written in (made.text, *_mrkdwn(arguments["blocks"])):
+        assert set(re.findall("<[^>]*>?", written)) == set(
+            re.findall(r"<https://tracker\.example/[^<>]+>|<!date\^[0-9]+\^[^<>]+>", written)
+        )
+
+
+def _mrkdwn(part: Any) -> list[str]:
+    if isinstance(part, dict):
+        own = [part["text"]] if part.get("type") == "mrkdwn" else []
+        return own + [text for value in part.values() for text in _mrkdwn(value)]
+    return [text for item in part for text in _mrkdwn(item)] if isinstance(part, list) else []
+
+
+def _size(blocks: list[JSON]) -> int:
+    """All texts, and a hundred for each block: what Slack is known to count."""
+
+    def texts(part: Any) -> int:
+        if isinstance(part, dict):
+            return sum(len(v) if k == "text" and isinstance(v, str) else texts(v) for k, v in part.items())
+        return sum(map(texts, part)) if isinstance(part, list) else 0
+
+    return texts(blocks) + 100 * len(blocks)

@@ -1,0 +1,97 @@
+"""Other people's digests: removed and taken over after a question, and restored."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from bot.store.digests import Pause
+from tests.support.digesting import ANA, HIDDEN, WEB, stored
+from tests.support.office import TEAM, Office
+from tests.support.person import DM, Person
+from tests.support.reading import button_saying, text_of, until
+
+
+@pytest.mark.parametrize(
+    ("typed", "question", "button"),
+    [("take over", "Take it over?", "Take over digest"), ("remove", "Remove it?", "Remove digest")],
+)
+async def test_a_command_on_somebody_elses_digest_asks_first(
+    ana: Person, linked_ben: Person, typed: str, question: str, button: str
+) -> None:
+    await ana.ask(WEB)
+    asked = await linked_ben.ask(f"/digest {typed} 1")
+    assert f"Digest 1 (Web Shop) belongs to Ana Ruiz. {question}" in text_of(asked)
+    assert "by Ana Ruiz" in text_of(await linked_ben.ask("/digest"))
+    assert not await ana.direct()
+
+    answer = await linked_ben.after(linked_ben.press(asked, button))
+
+    assert "by Ana Ruiz" not in text_of(answer)
+    assert "your digest *Web Shop* in <#C0GENERAL01>" in text_of((await until(ana.direct))[-1])
+
+
+async def test_a_button_asks_again_where_the_owner_has_changed(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    await ana.ask(WEB)
+    listed = await ana.ask("/digest")
+    await linked_ben.press(await linked_ben.ask("/digest"), "Take over")
+    await until(ana.direct)
+
+    asked = await ana.after(ana.press(listed, "Remove"))
+
+    assert "belongs to Ben Okafor. Remove it?" in text_of(asked)
+    assert (await stored(office)).owner_name == "Ben Okafor"
+
+
+def _posted(person: Person) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        return any("Web Shop: 1 new issue" in text_of(message) for message in await person.messages())
+
+    return look
+
+
+async def test_undo_restores_a_removed_digest_as_it_was(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    await ana.ask(f"{WEB} group:priority empty:yes")
+    await ana.ask("/issue new The cart forgets project:webshop")
+    await ana.command("/digest now")
+    await until(_posted(ana))
+    await office.idle()
+    before = await stored(office)
+    gone = await linked_ben.after(linked_ben.press(await linked_ben.ask("/digest remove 1"), "Remove digest"))
+    assert "There is no digest here yet" in text_of(gone)
+    assert await office.bot.store.digests.get(TEAM, 1) is None
+    assert await office.bot.store.digests.of_owner(ANA) == ()
+
+    told = (await until(ana.direct))[-1]
+    back = await ana.after(ana.press(told, "Undo"), DM)
+
+    assert "Digest 1 (Web Shop) is restored" in text_of(back)
+    assert await stored(office) == before
+    assert "restored" not in text_of(await linked_ben.ask("/digest"))
+    again = await linked_ben.after(linked_ben.press(gone, "Undo"))
+    assert "Digest 1 isn't there to restore" in text_of(again)
+
+
+async def test_undo_leaves_a_paused_digest_paused_and_obeys_removals_rule(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    await ana.ask(HIDDEN)
+    await ana.ask("/digest pause")
+    gone = await ana.after(ana.press(await ana.ask("/digest"), "Remove"))
+    block, button = button_saying(gone["blocks"], "Undo")
+    listed = await linked_ben.ask("/digest")
+    source = {"message": {"channel": listed["channel"], "ts": listed["ts"]}}
+    shown = office.workspace.state.find(listed["channel"], listed["ts"])
+    assert shown is not None
+    shown.blocks = [*shown.blocks, block]
+    refused = await linked_ben.after(linked_ben._act(source, block, button, value="1"))
+    assert "You don't see Security" in text_of(refused)
+    assert await office.bot.store.digests.get(TEAM, 1) is None
+
+    await ana.after(ana.press(gone, "Undo"))
+
+    digest = await stored(office)
+    assert (digest.paused, digest.next_due) == (Pause.PERSON, None)

@@ -1,0 +1,280 @@
+"""Digests as they are posted: in the channel once, within Slack's rates, whatever Slack answers."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.features.digests import poster as digest_posts
+from bot.features.digests import runs as digest_runs
+from bot.features.digests.digests import Wanted
+from bot.features.digests.schedules import parse
+from bot.features.projects.projects import Channel
+from bot.sandbox.tracker.data import Issue, free_id, put
+from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
+from bot.sandbox.workspace.model import Message
+from bot.slack import rate_limiter as pacing
+from bot.slack import web_client
+from bot.store.digests import Digest, Pause
+from bot.store.owner import Owner
+from bot.timings import DEFAULT
+from tests.support.office import TEAM, Office
+from tests.support.people import KEYS
+from tests.support.person import DM, Person
+from tests.support.reading import JSON, text_of
+from tests.support.slackwire import SlackWire
+
+HOUR = timedelta(hours=1)
+LATER = timedelta(seconds=DEFAULT.look_up_after * 2)
+ANA = Owner(None, TEAM, "U0ANA0001")
+POST = "chat.postMessage"
+
+
+class Digests:
+    """An office whose digests are due when the test says so."""
+
+    def __init__(self, office: Office, wire: SlackWire, person: Person) -> None:
+        self.office, self.wire, self.person = office, wire, person
+        self.now = datetime.now(UTC)
+
+    async def add(self, channel: str = "general", project: str = "webshop", **wanted: Any) -> Digest:
+        where = Channel(TEAM, self.office.channel_id(channel))
+        what: dict[str, Any] = {"project": project, "schedule": parse("hourly"), "zone": "UTC"} | wanted
+        return (await self.office.bot.parts.digests.add(ANA, where, Wanted(**what))).digest
+
+    def report(self, subject: str = "The till rings twice", project: int = 1) -> Issue:
+        data = self.office.tracker.data
+        now = datetime.now(UTC).replace(microsecond=0)
+        issue = Issue(
+            free_id(data.issues), project, BUG, NEW, HIGH, 2, subject, created_on=now, updated_on=now
+        )
+        return put(data.issues, issue)
+
+    async def tick(self, after: timedelta = HOUR) -> None:
+        self.now += after
+        await self.office.bot.digests.run_due(self.now)
+        await self.office.bot.digests.idle()
+
+    async def posts(self, channel: str = "general") -> list[JSON]:
+        """The digests that stand in a channel."""
+        state = self.office.workspace.state
+        where = self.office.channel_id(channel)
+        return [{"text": m.text, "blocks": m.blocks} for m in state.messages[where] if m.metadata]
+
+    async def stored(self, digest: Digest) -> Digest:
+        found = await self.office.bot.store.digests.get(TEAM, digest.id)
+        assert found
+        return found
+
+    async def told(self) -> list[str]:
+        """What the bot told Ana of its own accord."""
+        return [text_of(message) for message in await self.person.messages(DM)]
+
+
+@pytest.fixture
+async def digests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Digests]:
+    monkeypatch.setattr(digest_posts, "LISTED_FOR", 0)
+    wire = SlackWire()
+    office = Office(tmp_path, slack_wire=wire)
+    await office.open()
+    await office.link(ANA.user_id, KEYS["ana"])
+    yield Digests(office, wire, Person(office, ANA.user_id))
+    await office.close()
+    assert office.violations() == []
+
+
+async def test_a_digest_stands_in_its_channel_with_a_menu_for_each_issue(digests: Digests) -> None:
+    await digests.add()
+    issue = digests.report("The till <!channel> rings & rings")
+    await digests.tick()
+    (post,) = await digests.posts()
+    assert "1 new issue" in text_of(post)
+    assert f"#{issue.id} The till &lt;!channel&gt; rings &amp; rings" in text_of(post)
+    assert "private issues are left out" in text_of(post)
+    message = (await digests.person.messages())[-1]
+    await digests.person.choose_from_menu(message, f"#{issue.id} ", "Show")
+    card = await digests.person.after(digests.person.choose_from_menu(message, f"#{issue.id} ", "Show"))
+    assert card["ephemeral"]
+
+
+@pytest.mark.parametrize("fault", ["lose the answer", "500 after it", "refuse:internal_error"])
+async def test_a_post_with_an_unknown_outcome_is_looked_up_before_anything_is_posted_again(
+    digests: Digests, fault: str
+) -> None:
+    await digests.add()
+    digests.report()
+    digests.wire.faults = [(POST, fault), ("conversations.history", "429:600")]
+    await digests.tick()
+    for _ in range(3):
+        await digests.tick(timedelta(minutes=11))
+    assert len(await digests.posts()) == 1
+    assert len(digests.wire.called("conversations.history")) == 2
+    assert len(digests.wire.called(POST)) == (2 if fault.startswith("refuse") else 1)
+
+
+@pytest.mark.parametrize("fault", ["lose the request", "500 before it"])
+async def test_a_post_that_never_arrived_is_posted_after_the_look(digests: Digests, fault: str) -> None:
+    await digests.add()
+    digests.report()
+    digests.wire.faults = [(POST, fault)]
+    await digests.tick()
+    await digests.tick(LATER)
+    assert len(await digests.posts()) == 1
+
+
+async def test_search_for_a_post_goes_on_where_slack_stopped_it(digests: Digests) -> None:
+    state = digests.office.workspace.state
+    state.history_page = 15
+    await digests.add()
+    digests.report()
+    for minutes in range(3, 63):
+        chat(digests, f"{datetime.now(UTC).timestamp() - 60 * minutes:.6f}")
+    history = "conversations.history"
+    digests.wire.faults = [(POST, "lose the answer"), (history, "slow:0"), (history, "429:60")]
+    await digests.tick()
+    for _ in range(20):
+        chat(digests, state.new_ts())
+    for _ in range(4):
+        await digests.tick(timedelta(minutes=2))
+    asked = [call.arguments for call in digests.wire.called(history)]
+    assert len(await digests.posts()) == 1
+    assert len(asked) == 3
+    assert asked[1]["latest"] == asked[2]["latest"] < asked[0]["latest"]
+    assert float(asked[0]["latest"]) - float(asked[0]["oldest"]) < 60
+
+
+def chat(digests: Digests, ts: str) -> None:
+    """Somebody says something in the channel of the digest."""
+    channel = digests.office.channel_id("general")
+    messages = digests.office.workspace.state.messages[channel]
+    messages.append(Message(ts, channel, "U0BEN0001", "Lunch?"))
+    messages.sort(key=lambda message: float(message.ts))
+
+
+async def test_who_asks_for_a_digest_hears_at_once_that_slack_has_it_wait_and_it_comes_once(
+    digests: Digests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web_client, "LONGEST_WAIT", 0)
+    monkeypatch.setattr(digest_runs, "PATIENCE", 0.1)
+    await digests.add()
+    digests.report()
+    digests.wire.faults = [(POST, "429:2")]
+
+    answers = [text_of(await digests.person.ask("/digest now")) for _ in range(2)]
+
+    assert "comes as soon as Slack" in answers[0]
+    assert "was asked for a moment ago" in answers[1]
+    await digests.office.bot.digests.idle()
+    assert len(await digests.posts()) == 1
+    assert len(digests.wire.called(POST)) == 2
+
+
+async def test_what_cant_be_looked_up_is_not_repeated_and_the_owner_is_told(digests: Digests) -> None:
+    await digests.add()
+    digests.report()
+    digests.wire.faults = [(POST, "lose the answer"), ("conversations.history", "refuse:missing_scope")]
+    await digests.tick()
+    await digests.tick(LATER)
+    await digests.tick(LATER)
+    assert len(await digests.posts()) == 1
+    (told,) = await digests.told()
+    assert "can't look up whether it stands there" in told
+
+
+async def test_slack_s_retry_after_is_waited_for_and_nothing_is_lost(digests: Digests) -> None:
+    await digests.add()
+    await digests.add("webshop")
+    digests.report()
+    digests.wire.faults = [(POST, "429:4"), (POST, "429:1")]
+    await digests.tick()
+    calls = digests.wire.called(POST)
+    assert len(await digests.posts()) == len(await digests.posts("webshop")) == 1
+    assert calls[-1].at - calls[0].at > 4
+
+
+async def test_messages_to_one_channel_are_a_second_apart_and_others_dont_wait_for_them(
+    digests: Digests,
+) -> None:
+    for project in ("webshop", "mobile", "infrastructure"):
+        await digests.add("general", project, empty=True)
+    await digests.add("webshop", empty=True)
+    await digests.tick()
+    calls = digests.wire.called(POST)
+    assert [digests.office.workspace.state.channels[c.arguments["channel"]].name for c in calls[:2]] == [
+        "general",
+        "webshop",
+    ]
+    channel = digests.office.channel_id("general")
+    times = [call.at for call in calls if call.arguments["channel"] == channel]
+    assert min(later - earlier for earlier, later in pairwise(times)) > pacing.SECONDS_PER_CHANNEL - 0.1
+
+
+@pytest.mark.parametrize("how", ["archived", "deleted", "removed", "refused", "shared"])
+async def test_a_channel_that_takes_no_digest_any_more_stops_it_and_the_owner_is_told_once(
+    digests: Digests, how: str
+) -> None:
+    state = digests.office.workspace.state
+    digest = await digests.add("mobile")
+    channel = state.channels[digest.channel_id]
+    digests.report()
+    match how:
+        case "archived":
+            state.archive(channel.id)
+        case "deleted":
+            state.delete(channel.id)
+        case "removed":
+            state.kick(channel.id, state.app.bot_user_id)
+        case "refused":
+            digests.wire.faults = [(POST, "refuse:is_archived")]
+        case "shared":
+            channel.is_ext_shared = True
+    for _ in range(3):
+        await digests.tick()
+    assert (await digests.stored(digest)).paused is (Pause.OUTSIDERS if how == "shared" else Pause.CHANNEL)
+    (told,) = await digests.told()
+    assert "A digest of yours stopped" in told
+    if how in {"archived", "refused"}:
+        state.archive(channel.id, archived=False)
+        message = (await digests.person.messages(DM))[-1]
+        await digests.person.after(digests.person.press(message, "Resume"), DM)
+        await digests.tick()
+        assert len(await digests.posts("mobile")) == 1
+
+
+async def test_a_dead_key_is_told_to_the_owner_once_and_to_the_channel_once_who_can_take_it_over(
+    digests: Digests,
+) -> None:
+    digest = await digests.add()
+    await digests.add("webshop")
+    issue = digests.report()
+    data = digests.office.tracker.data
+    next(user for user in data.users.values() if user.login == "ana").api_key = "renewed"
+    for _ in range(2):
+        await digests.tick()
+    (told,) = await digests.told()
+    assert "2 of your digests stopped" in told
+    await digests.office.link("U0CHRIS01", KEYS["chris"])
+    chris = Person(digests.office, "U0CHRIS01")
+    said = [m for m in await chris.messages() if "stopped" in text_of(m)]
+    assert len(said) == 1
+    answer = await chris.after(chris.press(said[0], "Take it over"))
+    assert answer["ephemeral"]
+    assert (await digests.stored(digest)).owner.user_id == chris.user_id
+    assert any("stopped" in text_of(m) for m in await digests.person.messages())
+    await digests.tick()
+    (post,) = await digests.posts()
+    assert f"#{issue.id}" in text_of(post)
+    assert "As Chris Lindqvist sees it" in text_of(post)
+
+
+async def test_while_slack_is_unreachable_digests_wait(digests: Digests) -> None:
+    await digests.add()
+    digests.report()
+    digests.wire.faults = [("users.conversations", "500 before it"), ("conversations.info", "500 before it")]
+    await digests.tick()
+    assert await digests.posts() == []
+    await digests.tick()
+    assert len(await digests.posts()) == 1

@@ -1,0 +1,276 @@
+import re
+from collections import Counter
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.errors import UserError
+from bot.features.digests.schedules import due_times, next_times, parse, previous_times, zone_named
+
+MADRID, NEW_YORK, LORD_HOWE = "Europe/Madrid", "America/New_York", "Australia/Lord_Howe"
+NIGHTS = {
+    # the clock goes on, from … to …; the clock goes back
+    MADRID: (date(2026, 3, 29), date(2026, 10, 25)),  # 2 → 3; 3 → 2
+    NEW_YORK: (date(2026, 3, 8), date(2026, 11, 1)),  # 2 → 3; 2 → 1
+    LORD_HOWE: (date(2026, 10, 4), date(2026, 4, 5)),  # 2 → 2:30; 2 → 1:30
+}
+ZONES = (
+    *NIGHTS,
+    "UTC",
+    "Asia/Kolkata",
+    "Asia/Kathmandu",
+    "Europe/London",
+    "Africa/Casablanca",
+    "Africa/Cairo",  # midnight is skipped, and 23:00 comes twice
+    "America/Havana",
+    "America/Santiago",
+    "Antarctica/Troll",  # two hours
+    "Pacific/Chatham",
+    # not America/Nuuk, which skips the hour before midnight: what is due then comes on the next day
+)
+MINUTES = (0, 15, 30, 45)
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+clocks = st.times().map(lambda clock: f"{clock:%H:%M}")
+fields = st.sampled_from(["*", "*/15", "*/2", "0", "1", "30", "0-59", "1-23/2", "0,15,30,45"])
+hours = st.sampled_from(["*", "*/6", "0", "1", "2", "3", "23", "0-23", "0-3", "1,2"])
+cron_lines = st.builds(
+    "cron {} {} {} * {}".format,
+    fields,
+    hours,
+    st.sampled_from(["*", "1", "L", "*/7", "24-31"]),
+    st.sampled_from(["*", "1-5", "0", "7L", "MON#1"]),
+)
+texts = st.one_of(
+    st.builds("{} {}".format, st.sampled_from(["daily", "weekdays"]), clocks),
+    st.builds("weekly {} {}".format, st.lists(st.sampled_from(DAYS), min_size=1).map(",".join), clocks),
+    st.builds("hourly :{:02}".format, st.integers(0, 59)),
+    cron_lines,
+)
+moments = st.builds(
+    lambda passed: datetime(2024, 1, 1, tzinfo=UTC) + passed,
+    st.timedeltas(timedelta(), timedelta(days=5800)),
+) | st.builds(
+    # around the changes of the clock, where it is hard
+    lambda zone, night, minutes: (
+        datetime.combine(NIGHTS[zone][night], time(), ZoneInfo(zone)).astimezone(UTC)
+        + timedelta(minutes=minutes)
+    ),
+    st.sampled_from(list(NIGHTS)),
+    st.integers(0, 1),
+    st.integers(-300, 600),
+)
+
+
+def on_the_clock(due: tuple[datetime, ...], zone: str) -> list[str]:
+    assert all(moment.tzinfo is UTC for moment in due)
+    return [f"{moment.astimezone(ZoneInfo(zone)):%H:%M %z}" for moment in due]
+
+
+def due_on(text: str, zone: str, day: date, first: str = "00:00", last: str = "05:00") -> list[str]:
+    since, until = (datetime.combine(day, time.fromisoformat(at), ZoneInfo(zone)) for at in (first, last))
+    return on_the_clock(due_times(parse(text), zone, since, until), zone)
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "cron"),
+    [
+        ("daily 09:00", "daily 09:00", "0 9 * * *"),
+        ("Daily", "daily 09:00", "0 9 * * *"),
+        ("daily 9", "daily 09:00", "0 9 * * *"),
+        ("daily 9:05", "daily 09:05", "5 9 * * *"),
+        ("daily 9.30", "daily 09:30", "30 9 * * *"),
+        ("daily 9am", "daily 09:00", "0 9 * * *"),
+        ("daily 5:30 PM", "daily 17:30", "30 17 * * *"),
+        ("daily at 12 a.m.", "daily 00:00", "0 0 * * *"),
+        ("daily at 12pm", "daily 12:00", "0 12 * * *"),
+        ("weekdays", "weekdays 09:00", "0 9 * * 1-5"),
+        ("weekdays at 8:15", "weekdays 08:15", "15 8 * * 1-5"),
+        ("weekly mon 09:00", "weekly mon 09:00", "0 9 * * 1"),
+        ("weekly Thursday, mon 9", "weekly mon,thu 09:00", "0 9 * * 1,4"),
+        ("weekly on tues and Sundays", "weekly tue,sun 09:00", "0 9 * * 2,0"),
+        ("weekly mon mon,monday 7pm", "weekly mon 19:00", "0 19 * * 1"),
+        ("hourly", "hourly", "0 * * * *"),
+        ("hourly at 0", "hourly", "0 * * * *"),
+        ("hourly :30", "hourly :30", "30 * * * *"),
+        ("hourly at 5", "hourly :05", "5 * * * *"),
+        ("cron 0 9 * * 1-5", "cron 0 9 * * 1-5", "0 9 * * 1-5"),
+        ("cron “0 9 * * 1-5”", "cron 0 9 * * 1-5", "0 9 * * 1-5"),
+        ("CRON  */15 8-18 l jan,jul Mon#1", "cron */15 8-18 L JAN,JUL MON#1", "*/15 8-18 L JAN,JUL MON#1"),
+        ("cron 0 9 29 2 *", "cron 0 9 29 2 *", "0 9 29 2 *"),
+    ],
+)
+def test_schedules_as_people_write_them(typed: str, text: str, cron: str) -> None:
+    schedule = parse(typed)
+
+    assert (schedule.text, schedule.cron) == (text, cron)
+    assert parse(schedule.text) == schedule
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("", "Say when: `daily 09:00`"),
+        ("monthly", "Say when: `daily 09:00`"),
+        ("daily 24:00", "write `daily 09:00` or `daily 5:30 pm`"),
+        ("daily 9:60", "write `daily 09:00`"),
+        ("daily 13pm", "write `daily 09:00`"),
+        ("daily 0am", "write `daily 09:00`"),
+        ("daily 9:5", "write `daily 09:00`"),
+        ("daily 9 10", "a time and nothing else"),
+        ("daily mon 9", "a time and nothing else"),
+        ("weekdays ٣", "write `weekdays 09:00`"),
+        ("weekly", "Say on which day"),
+        ("weekly 09:00", "Say on which day"),
+        ("weekly mo 09:00", "Say on which day"),
+        ("weekly mon,someday 9", "write `weekly mon 09:00`"),
+        ("hourly 60", "write `hourly` or `hourly :30`"),
+        ("hourly 9:00", "write `hourly` or `hourly :30`"),
+        ("cron", "five short fields"),
+        ("cron @daily", "five short fields"),
+        ("cron 0 0 9 * * 1-5", "five short fields"),
+        ("cron " + "0," * 200 + "0 9 * * *", "five short fields"),
+        ("cron 60 9 * * *", "The minute of that cron line"),
+        ("cron 0 9 * * 1-8", "The day of the week of that cron line"),
+        ("cron */0 9 * * *", "`cron 0 9 * * 1-5`"),
+        ("cron 0 9 30 2 *", "never comes"),
+        ("cron 0 9 */31 2 MON#5", "No day ever fits"),
+    ],
+)
+def test_what_is_no_schedule_is_answered_with_what_to_type(typed: str, told: str) -> None:
+    with pytest.raises(UserError, match=re.escape(told)):
+        parse(typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("Europe/Paris", "Europe/Paris"),
+        ("europe/paris", "Europe/Paris"),
+        (" america/new  york ", "America/New_York"),
+        ("utc", "UTC"),
+    ],
+)
+def test_a_time_zone_by_its_name(typed: str, name: str) -> None:
+    assert zone_named(typed) == name
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("Paris", "did you mean `Europe/Paris`?"),
+        ("new york", "did you mean `America/New_York`?"),
+        ("Europe/Madird", "did you mean `Europe/Madrid`?"),
+        ("GMT+2", "`Europe/Paris` or `UTC`"),
+        ("localtime", "`Europe/Paris` or `UTC`"),
+        ("../../etc/passwd", "`Europe/Paris` or `UTC`"),
+        ("", "`Europe/Paris` or `UTC`"),
+    ],
+)
+def test_an_unknown_time_zone_is_answered_with_those_that_may_be_meant(typed: str, told: str) -> None:
+    with pytest.raises(UserError, match=re.escape(told)):
+        zone_named(typed)
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "due"),
+    [
+        ("daily 02:30", MADRID, ["03:00 +0200"]),
+        ("daily 02:00", NEW_YORK, ["03:00 -0400"]),
+        ("daily 02:15", LORD_HOWE, ["02:30 +1100"]),
+        ("cron 0,30 2,3 * * *", MADRID, ["03:00 +0200", "03:30 +0200"]),
+        ("hourly", MADRID, ["00:00 +0100", "01:00 +0100", "03:00 +0200", "04:00 +0200"]),
+        ("hourly :30", NEW_YORK, ["00:30 -0500", "01:30 -0500", "03:30 -0400"]),
+        ("hourly", LORD_HOWE, ["00:00 +1030", "01:00 +1030", "03:00 +1100", "04:00 +1100"]),
+        ("hourly :30", LORD_HOWE, ["00:30 +1030", "01:30 +1030", "02:30 +1100", "03:30 +1100"]),
+        ("cron */15 1-3 * * *", MADRID, [f"0{h}:{m:02} +0{h // 2 + 1}00" for h in (1, 3) for m in MINUTES]),
+        ("cron */15 2 * * *", MADRID, []),
+        ("cron */15 2 * * *", LORD_HOWE, ["02:30 +1100", "02:45 +1100"]),
+    ],
+)
+def test_a_time_that_the_clock_skips_comes_right_after_the_gap(text: str, zone: str, due: list[str]) -> None:
+    assert due_on(text, zone, NIGHTS[zone][0], last="04:00") == due
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "due"),
+    [
+        ("daily 02:30", MADRID, ["02:30 +0200"]),
+        ("daily 01:00", NEW_YORK, ["01:00 -0400"]),
+        ("daily 01:45", LORD_HOWE, ["01:45 +1100"]),
+        ("hourly", MADRID, ["01:00 +0200", "02:00 +0200", "02:00 +0100", "03:00 +0100"]),
+        ("hourly :30", NEW_YORK, ["01:30 -0400", "01:30 -0500", "02:30 -0500"]),
+        ("hourly :30", LORD_HOWE, ["01:30 +1100", "01:30 +1030", "02:30 +1030"]),
+        ("hourly", LORD_HOWE, ["01:00 +1100", "02:00 +1030", "03:00 +1030"]),
+        ("cron */15 2 * * *", MADRID, [f"02:{m:02} +0{o}00" for o in (2, 1) for m in MINUTES]),
+        (
+            "cron */15 1 * * *",
+            LORD_HOWE,
+            [*(f"01:{m:02} +1100" for m in MINUTES), "01:30 +1030", "01:45 +1030"],
+        ),
+    ],
+)
+def test_a_time_that_the_clock_shows_twice_comes_once_unless_minutes_or_hours_are_counted(
+    text: str, zone: str, due: list[str]
+) -> None:
+    assert due_on(text, zone, NIGHTS[zone][1], first="01:00", last="03:00") == due
+
+
+def test_from_within_the_doubled_hour_nothing_that_is_past_comes_again() -> None:
+    second = datetime(2026, 10, 25, 2, 30, fold=1, tzinfo=ZoneInfo(MADRID))
+    once, counted = parse("daily 02:45"), parse("cron */15 2 * * *")
+
+    assert on_the_clock(next_times(once, MADRID, second, 1), MADRID) == ["02:45 +0100"]
+    assert next_times(once, MADRID, second, 1)[0].day == 26
+    assert on_the_clock(previous_times(once, MADRID, second, 1), MADRID) == ["02:45 +0200"]
+    assert on_the_clock(next_times(counted, MADRID, second, 1), MADRID) == ["02:45 +0100"]
+    assert on_the_clock(previous_times(counted, MADRID, second, 3), MADRID) == [
+        "02:45 +0200",
+        "02:00 +0100",
+        "02:15 +0100",
+    ]
+
+
+@given(texts)
+def test_the_text_of_a_schedule_is_read_as_the_same_schedule(text: str) -> None:
+    schedule = parse(text)
+
+    assert parse(schedule.text) == schedule
+
+
+@given(texts, st.sampled_from(ZONES), moments, st.integers(1, 20))
+def test_looking_ahead_between_and_back_finds_the_same_times(
+    text: str, zone: str, after: datetime, count: int
+) -> None:
+    schedule = parse(text)
+    due = next_times(schedule, zone, after, count)
+
+    assert len(due) == count
+    assert list(due) == sorted({moment for moment in due if moment > after})
+    assert due_times(schedule, zone, after + timedelta.resolution, due[-1]) == due
+    assert due_times(schedule, zone, after + timedelta.resolution, due[-1], most=3) == due[:3]
+    assert previous_times(schedule, zone, due[-1] + timedelta.resolution, count) == due
+    assert due_times(schedule, zone, due[-1], due[-1]) == due[-1:]
+
+
+@given(clocks, st.sampled_from(ZONES), st.integers(2024, 2045))
+def test_a_daily_schedule_is_due_once_on_each_day(clock: str, zone: str, year: int) -> None:
+    first, after = date(year, 1, 1), date(year + 1, 1, 1)
+    since, until = (datetime.combine(day, time(), ZoneInfo(zone)) for day in (first, after))
+
+    due = due_times(parse(f"daily {clock}"), zone, since, until - timedelta.resolution)
+
+    days = Counter(moment.astimezone(ZoneInfo(zone)).date() for moment in due)
+    assert days == Counter(first + timedelta(days=n) for n in range((after - first).days))
+
+
+def test_the_search_ends_where_nothing_is_ever_due() -> None:
+    at_night = parse("cron */15 2 * 3 7L")  # always skipped in Madrid, never in UTC
+    since = datetime(2026, 1, 1, tzinfo=UTC)
+
+    assert next_times(at_night, MADRID, since, 1) == ()
+    assert len(next_times(at_night, "UTC", since, 5)) == 5
+    assert len(due_times(parse("cron * * * * *"), MADRID, since, since + timedelta(days=3650))) == 1000

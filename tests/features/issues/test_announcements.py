@@ -1,0 +1,87 @@
+"""Sharing and announcing, and taking that back."""
+
+from pathlib import Path
+
+from bot.sandbox.people import ANA
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until
+from tests.support.slackwire import SlackWire
+
+
+async def announced(person: Person, text: str) -> JSON:
+    async def look() -> JSON | None:
+        return next((m for m in await person.messages() if text in m["text"] and not m["ephemeral"]), None)
+
+    return await until(look)
+
+
+async def gone(person: Person, message: JSON) -> None:
+    async def look() -> bool:
+        return all(m["ts"] != message["ts"] for m in await person.messages())
+
+    await until(look)
+
+
+async def test_who_created_an_issue_takes_its_announcement_back_and_the_issue_stays(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    await ana.command("/issue new Announced too early project:webshop")
+    message = await announced(ben, "Announced too early")
+    count = len(office.tracker.data.issues)
+
+    await ana.press(message, "Take back")
+
+    await gone(ben, message)
+    assert len(office.tracker.data.issues) == count
+
+
+async def test_nobody_else_takes_it_back(ana: Person, ben: Person) -> None:
+    await ana.command("/issue new It stays project:webshop")
+    message = await announced(ben, "It stays")
+
+    said = await ben.after(ben.press(message, "Take back"))
+
+    assert said["ephemeral"]
+    assert "Only who caused this message" in text_of(said)
+    assert (await announced(ana, "It stays"))["ts"] == message["ts"]
+
+
+async def test_a_shared_issue_is_taken_back(office: Office, ana: Person, ben: Person) -> None:
+    public = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    await ana.press(await ana.ask(f"/issue {public.id}"), "Share here")
+    message = await announced(ben, "shares")
+
+    await ana.press(message, "Take back")
+
+    await gone(ben, message)
+
+
+async def test_it_is_taken_back_from_threads_too(ana: Person, ben: Person) -> None:
+    ana.channel = ben.channel = "webshop"
+    await ana.ask("/tracker default webshop")
+    asked = next(m for m in await ana.messages() if "checkout answers 500" in m["text"])
+    await ana.shortcut("issue_from_message", asked)
+    form = await ana.form("New issue")
+    message = await ana.after(ana.submit(form, {"Subject": "In a thread"}))
+    assert message["thread_ts"] == asked["ts"]
+
+    await ana.press(message, "Take back")
+
+    await gone(ben, message)
+
+
+async def test_what_was_not_shared_is_shared_when_pressed_again_at_once(tmp_path: Path) -> None:
+    wire = SlackWire()
+    office = Office(tmp_path, slack_wire=wire)
+    await office.open()
+    await office.link(ANA.slack_id, ANA.api_key)
+    ana = Person(office, ANA.slack_id)
+    card = await ana.ask("/issue 12")
+    wire.faults = [("chat.postMessage", "refuse:is_archived")]
+
+    assert "was not shared" in text_of(await ana.after(ana.press(card, "Share here")))
+    await ana.press(card, "Share here")
+
+    await announced(ana, "shares")
+    await office.close()

@@ -1,0 +1,39 @@
+"""Assigning to a Slack user: the account that is theirs in the service."""
+
+from bot.sandbox.people import PEOPLE
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import text_of
+
+BEN_KEY = next(p.api_key for p in PEOPLE if p.login == "ben")
+
+
+async def test_a_mention_is_the_account_that_its_slack_user_linked(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    await office.link(ben.user_id, BEN_KEY)
+
+    await ana.ask("/issue new For Ben project:webshop to:@ben watch:@ana")
+
+    made = office.tracker.data.issues[max(office.tracker.data.issues)]
+    assert made.subject == "For Ben"
+    assert made.assigned_to_id == 2
+
+
+async def test_who_is_not_linked_can_not_be_assigned_to_and_nothing_is_lost(
+    office: Office, ana: Person
+) -> None:
+    count = len(office.tracker.data.issues)
+
+    said = text_of(await ana.ask("/issue new For Ben project:webshop to:@ben"))
+
+    assert "hasn't linked an account yet" in said
+    assert "/issue new For Ben" in said
+    assert len(office.tracker.data.issues) == count
+
+
+async def test_what_is_assigned_to_a_slack_user_is_found(office: Office, ana: Person, ben: Person) -> None:
+    await office.link(ben.user_id, BEN_KEY)
+    await ana.ask("/issue new For Ben project:webshop to:@ben")
+
+    assert "For Ben" in text_of(await ana.ask("/issues to:@ben project:any For Ben"))

@@ -1,0 +1,368 @@
+"""The service breaking off in the middle: one true sentence, nothing lost, nothing done twice."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.server import Tracker
+from bot.slack import dispatch
+from bot.store.links import Links
+from bot.store.vault import Vault
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.wire import FULL, Fault, Wire
+
+KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
+TYPED = {"Subject": "Half of it is gone", "Description": "Nobody knows where"}
+
+
+@pytest.fixture
+def ana(wired: Person) -> Person:
+    return wired
+
+
+async def form(ana: Person) -> JSON:
+    await ana.command("/issue new project:webshop")
+    return await ana.form("New issue")
+
+
+async def banner(ana: Person) -> str:
+    async def said() -> str | None:
+        view = await ana.form("New issue")
+        return str(view["blocks"][0]["text"]["text"]) if view["blocks"][0]["type"] == "section" else None
+
+    found: str = await until(said)
+    return found
+
+
+def created(service: Tracker) -> int:
+    return sum(issue.subject == TYPED["Subject"] for issue in service.data.issues.values())
+
+
+async def test_a_dead_service_is_said_in_the_form_which_keeps_everything(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    view = await form(ana)
+    await wire.down()
+
+    await ana.submit(view, TYPED)
+
+    assert (
+        await banner(ana) == ":warning: Tracker can't be reached, so nothing was done: try again in a minute."
+    )
+    again = await ana.form("New issue")
+    assert values_of(again)["Description"] == TYPED["Description"]
+    await wire.up()
+    await ana.submit(again, {})
+    await ana.no_form()
+    assert created(service) == 1
+
+
+@pytest.mark.parametrize("fault", ["lose the answer", "fail after it"])
+async def test_an_issue_whose_answer_was_lost_is_found_and_announced_once(
+    ana: Person, wire: Wire, service: Tracker, fault: Fault
+) -> None:
+    view = await form(ana)
+    wire.faults = [fault]
+
+    announced = await ana.after(ana.submit(view, TYPED))
+
+    assert TYPED["Subject"] in announced["text"]
+    assert created(service) == 1
+
+
+async def test_a_lost_request_is_not_repeated_but_said_and_may_be_sent_again(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    view = await form(ana)
+    wire.faults = ["lose the request"]
+
+    await ana.submit(view, TYPED)
+
+    assert "may have been done or not" in await banner(ana)
+    assert created(service) == 0
+    again = await ana.form("New issue")
+    assert values_of(again)["Subject"] == TYPED["Subject"]
+    wire.faults = []
+    await ana.after(ana.submit(again, {}))
+    assert created(service) == 1
+
+
+async def test_sending_again_finds_what_was_done_meanwhile(ana: Person, wire: Wire, service: Tracker) -> None:
+    view = await form(ana)
+    wire.faults = ["lose the request"]
+    await ana.submit(view, TYPED)
+    await banner(ana)
+    await ana.ask(f"/issue new {TYPED['Subject']} project:webshop")
+
+    await ana.after(ana.submit(await ana.form("New issue"), {}))
+
+    assert created(service) == 1
+
+
+async def test_an_earlier_issue_with_the_same_subject_is_not_taken_for_the_lost_one(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    await ana.ask(f"/issue new {TYPED['Subject']} project:webshop")
+    wire.faults = ["lose the request"]
+
+    said = text_of(await ana.ask(f"/issue new {TYPED['Subject']} project:webshop desc:upstairs"))
+
+    assert "may have been done or not" in said
+    assert created(service) == 1
+
+
+async def test_a_slow_service_is_waited_for_in_the_form(ana: Person, wire: Wire, service: Tracker) -> None:
+    view = await form(ana)
+    wire.faults = ["slow"]
+    wire.seconds = 3.5  # longer than Slack waits
+
+    announced = await ana.after(ana.submit(view, TYPED))
+
+    assert TYPED["Subject"] in announced["text"]
+    assert created(service) == 1
+
+
+async def test_nothing_is_offered_in_time_while_the_service_is_slow(
+    ana: Person, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "OPTIONS_TIME", 0.2)
+    await ana.shortcut("log_time")
+    form = await ana.form("Log time")
+    wire.fail("slow", lasting=True)
+
+    assert (await ana.suggest(form, "Issue", ""))["options"] == []
+
+
+async def test_a_command_during_an_outage_gets_one_sentence_and_is_said_back(ana: Person, wire: Wire) -> None:
+    await wire.down()
+
+    said = text_of(await ana.ask("/issue new Nobody home project:webshop"))
+
+    assert said.startswith("Tracker can't be reached, so nothing was done: try again in a minute.")
+    assert "/issue new Nobody home project:webshop" in said
+
+
+async def test_without_its_memory_the_bot_acts_on_nothing_and_says_so(ana: Person, service: Tracker) -> None:
+    view = await form(ana)
+    await ana.office.bot.database.write(lambda connection: connection.execute(text("drop table deliveries")))
+    count = len(service.data.issues)
+
+    said = text_of(await ana.ask("/issue new Twice perhaps project:webshop"))
+    await ana.submit(view, TYPED)
+
+    assert "reference" in said
+    assert "reference" in (await ana.errors())["project"]
+    assert len(service.data.issues) == count
+
+
+async def chris_of(ana: Person) -> Person:
+    await ana.office.link("U0CHRIS01", next(person.api_key for person in PEOPLE if person.login == "chris"))
+    return Person(ana.office, "U0CHRIS01")
+
+
+async def test_an_account_whose_answer_held_no_key_is_made_and_its_owner_told_to_link_it(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    chris, gwen = await chris_of(ana), Person(ana.office, "U0GWEN001")
+    await chris.command("/tracker user new @gwen")
+    wire.faults = ["hide the key"]
+
+    said = text_of(await chris.after(chris.submit(await chris.form("New account"), {})))
+
+    assert "held no key that works" in said
+    assert "type `/tracker link`" in text_of((await gwen.direct())[-1])
+    assert any(user.login == "gwen" for user in service.data.users.values())
+
+
+async def test_an_account_whose_key_cannot_be_stored_is_made_and_said_to_be_unlinked(
+    ana: Person, service: Tracker
+) -> None:
+    chris = await chris_of(ana)
+    await chris.command("/tracker user new @gwen")
+    await ana.office.bot.database.write(
+        lambda connection: connection.execute(text(FULL.format(act="insert", table="links")))
+    )
+
+    said = text_of(await chris.after(chris.submit(await chris.form("New account"), {})))
+
+    assert "I couldn't store its key" in said
+    assert any(user.login == "gwen" for user in service.data.users.values())
+
+
+async def test_an_account_whose_answer_was_lost_cannot_be_looked_up_and_that_is_said(
+    ana: Person, wire: Wire
+) -> None:
+    chris = await chris_of(ana)
+    await chris.command("/tracker user new @gwen")
+    form = await chris.form("New account")
+    wire.faults = ["lose the answer"]
+
+    await chris.submit(form, {"Login": "gwendolyn"})
+
+    again = await chris.form_saying("New account", "I can't look people up there")
+    assert values_of(again)["Login"] == "gwendolyn"
+    await chris.submit(again, {})
+    assert (await chris.errors())["login"] == "Login has already been taken"
+
+
+async def test_a_changed_account_whose_answer_was_lost_is_looked_up(ana: Person, wire: Wire) -> None:
+    chris = await chris_of(ana)
+    await chris.command("/tracker user edit 2")
+    form = await chris.form("Change account")
+    wire.faults = ["lose the answer"]
+
+    assert "Ben Ojo" in text_of(await chris.after(chris.submit(form, {"Last name": "Ojo"})))
+
+
+async def test_a_project_whose_answer_was_lost_is_found_by_its_identifier(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    chris = await chris_of(ana)
+    await chris.command("/tracker project new Lost answer")
+    wire.faults = ["lose the answer"]
+    answer = await chris.after(chris.submit(await chris.form("New project"), {}))
+    await chris.no_form()
+    await chris.command("/tracker project new Lost request")
+    wire.faults = ["lose the request"]
+    await chris.submit(await chris.form("New project"), {})
+
+    again = await chris.form_saying("New project", "may have been done or not")
+    assert "`lost-answer`" in text_of(answer)
+    assert service.data.project("lost-request") is None
+    await chris.after(chris.submit(again, {}))
+    assert service.data.project("lost-request")
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_refusal_reaches_the_person_who_closed_the_waiting_form(ana: Person, wire: Wire) -> None:
+    await ana.command("/issue new project:mobile")
+    view = await ana.form("New issue")
+    wire.faults = ["slow"]
+    await ana.submit(view, {"Subject": "Refused late", "Tracker": "Bug"})
+
+    told = await ana.after(_close_waiting(ana))
+
+    assert "Severity cannot be blank" in text_of(told)
+    await ana.press(told, "Open the form again")
+    again = await ana.form("New issue")
+    assert values_of(again)["Subject"] == "Refused late"
+    await ana.submit(again, {"Severity": "Minor"})
+    await ana.no_form()
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_an_issue_is_announced_when_its_waiting_form_was_closed(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    view = await form(ana)
+    wire.faults = ["slow"]
+    await ana.submit(view, TYPED)
+
+    announced = await ana.after(_close_waiting(ana))
+
+    assert TYPED["Subject"] in announced["text"]
+    assert created(service) == 1
+
+
+async def _close_waiting(ana: Person) -> None:
+    async def waiting() -> JSON | None:
+        views = (await ana.state())["views"]
+        return views[-1] if views and views[-1]["title"]["text"] == "One moment" else None
+
+    await ana.close(await until(waiting))
+
+
+async def test_a_service_that_gives_short_pages_is_paged_through_without_gaps(
+    tmp_path: Path, service: Tracker
+) -> None:
+    capped = Tracker(service.data, page_cap=4)
+    await capped.start()
+    office = Office(tmp_path, service_url=capped.url)
+    await office.open()
+    await office.link("U0ANA0001", KEY)
+    person = Person(office, "U0ANA0001")
+
+    first = await person.ask("/issues project:webshop status:any sort:id")
+    second = await person.after(person.press(first, "Next ›"))
+    third = await person.after(person.press(second, "Next ›"))
+    back = await person.after(person.press(third, "‹ Previous"))
+
+    assert [", 1–4" in text_of(first), ", 5–8" in text_of(second), ", 9–12" in text_of(third)] == [True] * 3
+    assert text_of(back) == text_of(second)
+    await office.close()
+    await capped.stop()
+
+
+async def test_work_that_is_cut_off_at_the_end_is_said(ana: Person, wire: Wire) -> None:
+    wire.faults = ["slow"]
+    asked = asyncio.create_task(ana.ask("/issue new Half done project:webshop"))
+    await until(lambda: _working(ana))
+
+    await ana.office.bot.stop(0.3)
+
+    assert "look whether it was done before you try again" in text_of(await asked)
+
+
+async def _working(ana: Person) -> bool:
+    return len(ana.office.bot.in_flight) > 0
+
+
+async def test_without_the_right_encryption_key_links_stay_for_when_it_is_back(ana: Person) -> None:
+    store, right = ana.office.bot.store, ana.office.bot.store.links
+    wrong = Links(ana.office.bot.database, Vault([Vault.generate_key()]))
+    store.links = wrong
+    await ana.command("/issues")
+    assert "can't be read" in text_of(await ana.form("Link Tracker"))
+    store.links = right
+
+    assert "issues*" in text_of(await ana.ask("/issues"))
+
+
+async def test_a_form_that_slack_would_not_open_any_more_is_a_button_away(ana: Person) -> None:
+    state = ana.office.workspace.state
+    state.trigger_seconds, usual = 0, state.trigger_seconds
+    offer = await ana.ask("/issue new project:webshop due:2030-01-02")
+    state.trigger_seconds = usual
+    state.violations.clear()
+
+    await ana.press(offer, "Open the form")
+
+    assert values_of(await ana.form("New issue"))["Due date"] == "2030-01-02"
+
+
+async def test_a_key_that_is_only_refused_for_a_write_stays_linked(ana: Person, wire: Wire) -> None:
+    wire.faults = ["refuse the key"]
+
+    said = text_of(await ana.ask("/issue new Not for you project:webshop"))
+
+    assert "Tracker doesn't let you do that" in said
+    assert "issues*" in text_of(await ana.ask("/issues"))
+
+
+async def test_a_key_that_is_refused_once_stays_linked(ana: Person, wire: Wire) -> None:
+    wire.fail("refuse the key")
+
+    assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
+    assert len(wire.heal()) == 2
+
+
+async def test_a_key_that_dies_between_the_check_and_the_write_is_said(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    view = await form(ana)
+    wire.faults = ["slow"]
+    await ana.submit(view, TYPED)
+    user = next(user for user in service.data.users.values() if user.login == "ana")
+    user.api_key = "f" * 40
+
+    link = await ana.form("Link Tracker")
+
+    assert "no longer accepts your API key" in text_of(link)
+    await ana.submit(link, {"API key": "f" * 40})
+    assert values_of(await ana.form("New issue"))["Subject"] == TYPED["Subject"]
+    assert created(service) == 0

@@ -1,0 +1,193 @@
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from bot.errors import UserError
+from bot.features.timelog.commands import EditLastEntry, LogTime, OpenTimeForm, issue_named, timelog_command
+from bot.slack.grammar.dates import spent_day
+from bot.slack.grammar.durations import hours
+from bot.slack.grammar.requests import Help
+
+WEDNESDAY = date(2026, 7, 15)
+SERVICE = "https://tracker.example/app"
+
+
+@pytest.mark.parametrize("issue", ["42", "#42", "<https://tracker.example/issues/42>"])
+@pytest.mark.parametrize(
+    "duration", ["1.5", "1,5h", "90m", "1h30", "1h 30m", "1:30", "1 h 30 min", "1.5 hours"]
+)
+def test_time_on_an_issue_in_every_form(issue: str, duration: str) -> None:
+    asked = timelog_command(f"{issue} {duration} activity:design on:mon Pairing with <@U1|ben>", WEDNESDAY)
+
+    assert asked == LogTime(
+        issue=42,
+        hours=Decimal("1.5"),
+        activity="design",
+        on=date(2026, 7, 13),
+        comment="Pairing with @ben",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "spent", "comment"),
+    [
+        ("42 1h30", "1.5", ""),
+        ("42 1h 30", "1.5", ""),
+        ("42 1h 30 tickets sorted", "1", "30 tickets sorted"),
+        ("42 2 30 tickets sorted", "2", "30 tickets sorted"),
+        ("42 2 hours of it", "2", "of it"),
+        ('42 2 "as it was"', "2", "as it was"),
+        ("42 20m Fixed: it", "0.3333", "Fixed: it"),
+    ],
+)
+def test_what_follows_the_duration_is_the_comment(text: str, spent: str, comment: str) -> None:
+    assert timelog_command(text, WEDNESDAY) == LogTime(issue=42, hours=Decimal(spent), comment=comment)
+
+
+@pytest.mark.parametrize(
+    ("text", "issue", "spent", "comment"),
+    [
+        ("1h 42", 42, "1", ""),
+        ("1h #42", 42, "1", ""),
+        ("1h 30m 42 Pairing", 42, "1.5", "Pairing"),
+        ("90m #42 30 tickets sorted", 42, "1.5", "30 tickets sorted"),
+        ("1:30 42", 42, "1.5", ""),
+        ("1 h 30 min #42", 42, "1.5", ""),
+    ],
+)
+def test_a_duration_with_its_unit_may_come_before_the_issue(
+    text: str, issue: int, spent: str, comment: str
+) -> None:
+    assert timelog_command(text, WEDNESDAY) == LogTime(issue=issue, hours=Decimal(spent), comment=comment)
+
+
+@pytest.mark.parametrize(
+    ("text", "spent", "comment"),
+    [
+        ("1h 30m", "1.5", ""),
+        ("1h30", "1.5", ""),
+        ("1h 30 42", "1", "30 42"),
+        ("1h 42 2 files", "1", "42 2 files"),
+    ],
+)
+def test_numbers_that_may_mean_either_open_the_form(text: str, spent: str, comment: str) -> None:
+    known = LogTime(hours=Decimal(spent), comment=comment)
+
+    assert timelog_command(text, WEDNESDAY) == OpenTimeForm(known)
+
+
+@pytest.mark.parametrize(
+    ("text", "day", "comment"),
+    [
+        ("42 1h yesterday", 14, ""),
+        ("1h 42 Yesterday Pairing", 14, "Pairing"),
+        ("42 1h today", 15, ""),
+        ("42 1h 2026-07-01 Pairing", 1, "Pairing"),
+        ("42 1h mon", 13, ""),
+        ("project:web 1h yesterday", 14, ""),
+    ],
+)
+def test_a_day_right_after_the_duration_is_the_date(text: str, day: int, comment: str) -> None:
+    asked = timelog_command(text, WEDNESDAY)
+
+    assert isinstance(asked, LogTime)
+    assert (asked.on, asked.comment) == (date(2026, 7, day), comment)
+
+
+@pytest.mark.parametrize(
+    ("text", "on"),
+    [
+        ("42 1h Mon Repos renovated", None),
+        ("42 1h What broke yesterday", None),
+        ('42 1h "yesterday"', None),
+        ("42 1h yesterday's call", None),
+        ("42 1h on:mon yesterday", date(2026, 7, 13)),
+    ],
+)
+def test_a_day_that_belongs_to_the_comment_stays_there(text: str, on: date | None) -> None:
+    asked = timelog_command(text, WEDNESDAY)
+
+    assert isinstance(asked, LogTime)
+    assert asked.on == on
+    assert asked.comment
+
+
+def test_time_on_a_project() -> None:
+    asked = timelog_command('project:"web shop" 45m stand-up', WEDNESDAY)
+
+    assert asked == LogTime(project="web shop", hours=Decimal("0.75"), comment="stand-up")
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("", LogTime()),
+        ("42", LogTime(issue=42)),
+        ("42 activity:design", LogTime(issue=42, activity="design")),
+        ("project:web", LogTime(project="web")),
+        ("1h30 stand-up", LogTime(hours=Decimal("1.5"), comment="stand-up")),
+        ("on:yesterday", LogTime(on=date(2026, 7, 14))),
+    ],
+)
+def test_what_is_left_out_is_asked_for_in_the_form(text: str, known: LogTime) -> None:
+    assert timelog_command(text, WEDNESDAY) == OpenTimeForm(known)
+
+
+def test_the_last_entry_and_help() -> None:
+    assert timelog_command("edit", WEDNESDAY) == EditLastEntry()
+    assert timelog_command("Help", WEDNESDAY) == Help()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("42 soon", "isn't a duration"),
+        ("42 0h", "more than 0"),
+        ("login page", "`/timelog 42 1h30`"),
+        ("project:web 42 1h30", "leave out one"),
+        ("edit 7", "type it alone"),
+        ("42 1h on:soon", "`yesterday`"),
+        ("42 1h date:mon", "`on:`"),
+        ("42 1h note:x", "`activity:`"),
+    ],
+)
+def test_what_can_not_be_read_is_answered_with_what_to_type(text: str, told: str) -> None:
+    with pytest.raises(UserError, match=told):
+        timelog_command(text, WEDNESDAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [("today", 15), ("yesterday", 14), ("tue", 14), ("Wed", 8), ("thursday", 9), ("2026-07-01", 1)],
+)
+def test_a_weekday_is_the_latest_one_before_today(text: str, day: int) -> None:
+    assert spent_day(text, WEDNESDAY) == date(2026, 7, day)
+
+
+@pytest.mark.parametrize(("text", "locale"), [("1,125", "es-ES"), ("1,125h", "sv-SE"), ("1.125", "de-DE")])
+def test_decimals_are_read_as_the_persons_language_writes_them(text: str, locale: str) -> None:
+    assert hours(text, locale) == Decimal("1.125")
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "es-LA", ""])
+def test_a_comma_that_could_mean_thousands_is_asked_about(locale: str) -> None:
+    with pytest.raises(UserError, match="isn't a duration"):
+        hours("1,125", locale)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Look at #42, please", 42),
+        ("#7 and <https://tracker.example/app/issues/42#note-3|that one>", 42),
+        ("<https://TRACKER.example/app/issues/42>", 42),
+        ("<https://elsewhere.example/issues/9|#9> or (#42)", 42),
+        ("<#C042|general> <!here|#1> a#2 http://x/#3 &#4 #5th", None),
+        ("&lt;#42&gt;", 42),
+        ("#0", None),
+        ("", None),
+    ],
+)
+def test_the_issue_that_a_message_names(text: str, number: int | None) -> None:
+    assert issue_named(text, SERVICE) == number

@@ -1,0 +1,178 @@
+"""The service breaking off while time is logged: one true sentence, nothing lost, nothing done twice."""
+
+import pytest
+from sqlalchemy import text
+
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.data import Issue, TimeEntry
+from bot.sandbox.tracker.server import Tracker
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.wire import FULL, Wire
+
+KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
+UNKNOWN = "it may have been done or not"
+
+
+@pytest.fixture
+def ana(wired: Person) -> Person:
+    return wired
+
+
+@pytest.fixture
+def issue(service: Tracker) -> Issue:
+    return next(i for i in service.data.issues.values() if i.project_id == 1 and not i.is_private)
+
+
+async def answer(ana: Person, said: str) -> JSON:
+    async def look() -> JSON | None:
+        return next((m for m in await ana.messages() if m["ephemeral"] and said in text_of(m)), None)
+
+    return await until(look)
+
+
+async def test_time_whose_answer_was_lost_is_found_in_what_was_spent(
+    ana: Person, wire: Wire, service: Tracker, issue: Issue
+) -> None:
+    count = len(service.data.time_entries)
+    wire.faults = ["lose the answer"]
+
+    await ana.command(f"/timelog {issue.id} 20m activity:design")
+
+    told = await answer(ana, "Logged 20 min on")
+    assert "can't be changed from here" in text_of(told)
+    assert len(service.data.time_entries) == count + 1
+
+
+async def test_time_that_can_not_be_found_is_said_to_be_unknown_and_not_sent_again(
+    ana: Person, wire: Wire, service: Tracker, issue: Issue
+) -> None:
+    count = len(service.data.time_entries)
+    await ana.command(f"/timelog {issue.id}")
+    form = await ana.form("Log time")
+    wire.faults = ["lose the request"]
+
+    await ana.submit(form, {"Hours": "1h30", "Activity": "Design", "Comment": "Pairing"})
+
+    said = text_of(await ana.form("Look first"))
+    assert UNKNOWN in said
+    assert "You entered 1 h 30 min: Pairing." in said
+    assert f"Look at #{issue.id}" in said
+    assert len(service.data.time_entries) == count
+
+
+async def test_time_is_not_logged_when_another_account_is_linked_meanwhile(
+    ana: Person, wire: Wire, service: Tracker, issue: Issue
+) -> None:
+    count = len(service.data.time_entries)
+    wire.seconds = 20
+    wire.fail("slow")
+
+    await ana.command(f"/timelog {issue.id} 20m activity:design")
+
+    async def asked() -> bool:
+        return bool(wire.asked)
+
+    await until(asked)
+    await ana.office.link(ana.user_id, KEYS["ben"])
+    wire.released.set()
+
+    await answer(ana, "linked another Tracker account meanwhile")
+    assert len(service.data.time_entries) == count
+
+
+async def test_too_little_time_to_be_seen_in_what_was_spent_is_said_to_be_unknown(
+    ana: Person, wire: Wire, service: Tracker, issue: Issue
+) -> None:
+    count = len(service.data.time_entries)
+    wire.faults = ["lose the request"]
+
+    await ana.command(f"/timelog {issue.id} 0.01 activity:design")
+
+    await answer(ana, UNKNOWN)
+    assert len(service.data.time_entries) == count
+
+
+async def test_on_a_project_nobody_can_tell_and_so_it_is_said(ana: Person, wire: Wire) -> None:
+    wire.faults = ["lose the answer"]
+
+    await ana.command("/timelog project:webshop 1h activity:design")
+
+    assert "You entered 1 h." in text_of(await answer(ana, UNKNOWN))
+
+
+async def test_when_it_is_too_late_to_open_the_form_a_button_does(
+    ana: Person, wire: Wire, issue: Issue
+) -> None:
+    wire.faults = ["slow"]
+    wire.seconds = 3.5  # longer than a trigger lives
+
+    await ana.command(f"/timelog {issue.id} 20m on:2026-01-05 Looked")
+    await ana.press(await answer(ana, "Activity cannot be blank"), "Fill in the form")
+
+    form = await ana.form("Log time")
+    values = values_of(form)
+    assert (values["Hours"], values["Date"], values["Comment"]) == ("0:20", "2026-01-05", "Looked")
+    await ana.submit(form, {})
+    await answer(ana, "Logged 20 min on")
+
+
+async def test_a_dead_service_is_said_in_the_form_that_changes_time(
+    ana: Person, wire: Wire, service: Tracker, issue: Issue
+) -> None:
+    await ana.command(f"/timelog {issue.id} 1h activity:design")
+    await ana.press(await answer(ana, "Logged 1 h on"), "Edit")
+    form = await ana.form("Edit time")
+    await wire.down()
+
+    await ana.submit(form, {"Hours": "2h", "Comment": "More"})
+
+    async def said() -> bool:
+        return "can't be reached" in text_of(await ana.form("Edit time"))
+
+    await until(said)
+    await wire.up()
+    await ana.submit(await ana.form("Edit time"), {})
+    await answer(ana, "Changed to 2 h on")
+    assert service.data.time_entries[max(service.data.time_entries)].comments == "More"
+
+
+async def edit_form(ana: Person, issue: Issue) -> JSON:
+    """The form that changes an hour on this issue."""
+    await ana.command(f"/timelog {issue.id} 1h activity:design")
+    await ana.press(await answer(ana, "Logged 1 h on"), "Edit")
+    return await ana.form("Edit time")
+
+
+def latest(service: Tracker) -> TimeEntry:
+    return service.data.time_entries[max(service.data.time_entries)]
+
+
+async def test_time_goes_back_to_what_it_was_after_a_change_whose_answer_was_lost(
+    ana: Person, wire: Wire, service: Tracker, issue: Issue
+) -> None:
+    form = await edit_form(ana, issue)
+    wire.faults = ["lose the answer"]
+    await ana.submit(form, {"Hours": "2h"})
+    again = await ana.form_saying("Edit time", UNKNOWN)
+    assert latest(service).minutes == 120
+
+    await ana.submit(again, {"Hours": "1h"})
+
+    await answer(ana, "Changed to 1 h on")
+    assert latest(service).minutes == 60
+
+
+async def test_a_change_that_cannot_be_remembered_is_no_failure(
+    ana: Person, service: Tracker, issue: Issue
+) -> None:
+    form = await edit_form(ana, issue)
+    await ana.office.bot.database.write(
+        lambda connection: connection.execute(text(FULL.format(act="update", table="time_entries")))
+    )
+
+    await ana.submit(form, {"Hours": "2h"})
+
+    await answer(ana, "Changed to 2 h on")
+    assert latest(service).minutes == 120

@@ -1,0 +1,290 @@
+"""All rows of a list: each once, none lost, whatever happens to the list meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from bot.errors import AnswerTooLarge, Forbidden, ServiceBroken
+from bot.service.client import Client, Limits
+from bot.service.filters import IssueFilters, Sort
+from bot.service.models import Issue, Page
+from bot.service.pagination import every_issue
+from tests.service.scripted import Asked, Reply, Service
+
+BY_ID = IssueFilters(sort=(Sort("id"),))
+
+
+class Tracker:
+    """A list of issues behind the scripted service, which may cap its pages and change between requests."""
+
+    def __init__(self, service: Service, ids: range, cap: int = 100) -> None:
+        self.ids = list(ids)
+        self.cap = cap
+        self.meanwhile: Callable[[int], None] = lambda _: None
+        self.delay = 0.0
+        self.requests = self.answered = self.under_way = self.most = 0
+        self.filters_by_id = True
+        self.size = 0
+        self.sizes: dict[int, int] = {}
+        service.handle = self.answer
+
+    async def answer(self, asked: Asked) -> Reply:
+        self.requests += 1
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        await asyncio.sleep(self.delay)
+        reply = Reply(body=self.page(asked.query))
+        self.answered += 1
+        self.meanwhile(self.answered)
+        self.under_way -= 1
+        return reply
+
+    def page(self, query: Mapping[str, str]) -> dict[str, object]:
+        rows = self.ids if query.get("sort") in ("id", None) else self.ids[::-1]
+        wanted = query.get("issue_id", "")
+        if wanted and self.filters_by_id:
+            numbers = (
+                set(map(int, wanted.split(","))) if ">=" not in wanted else range(int(wanted[2:]), 10**6)
+            )
+            rows = [row for row in rows if row in numbers]
+        offset, limit = int(query["offset"]), min(int(query["limit"]), self.cap)
+        some = [self.row(row) for row in rows[offset : offset + limit]]
+        name = "projects" if "sort" not in query else "issues"
+        return {name: some, "total_count": len(rows), "offset": offset, "limit": limit}
+
+    def row(self, number: int) -> dict[str, object]:
+        size = self.sizes.get(number, self.size)
+        return {"id": number, "description": "x" * size} if size else {"id": number}
+
+
+@pytest.fixture
+async def client(service: Service) -> AsyncIterator[Client]:
+    """With the bot's own patience: nothing fails here."""
+    async with Client(service.url + "/prefix/") as client:
+        yield client
+
+
+async def all_ids(client: Client, key: SecretStr, filters: IssueFilters | None = None) -> list[int]:
+    return [issue.id async for issue in client.iter_issues(key, filters or IssueFilters())]
+
+
+@pytest.mark.parametrize("count", [0, 1, 99, 100, 101, 199, 200, 750])
+@pytest.mark.parametrize("cap", [100, 25])
+async def test_every_issue_once_in_the_order_of_ids(
+    client: Client, service: Service, key: SecretStr, count: int, cap: int
+) -> None:
+    tracker = Tracker(service, range(1, count + 1), cap)
+
+    assert await all_ids(client, key, IssueFilters(sort=(Sort("subject"),))) == tracker.ids
+    assert {asked.query["sort"] for asked in service.asked} == {"id"}
+
+
+async def test_filters_stay_on_every_page(client: Client, service: Service, key: SecretStr) -> None:
+    Tracker(service, range(1, 301))
+
+    await all_ids(client, key, IssueFilters(project_id=3, status="any"))
+
+    assert {(asked.query["project_id"], asked.query["status_id"]) for asked in service.asked} == {("3", "*")}
+
+
+@pytest.mark.parametrize("filters", [IssueFilters(), IssueFilters(query_id=9)])
+async def test_rows_that_come_and_go_cost_no_other(
+    client: Client, service: Service, key: SecretStr, filters: IssueFilters
+) -> None:
+    tracker = Tracker(service, range(1000, 2500))
+
+    def meanwhile(request: int) -> None:
+        del tracker.ids[(request * 7) % 40 : (request * 7) % 40 + 30]
+        tracker.ids.append(tracker.ids[-1] + 1)
+        if request % 3 == 0:
+            tracker.ids[:0] = [1000 - request * 3 + n for n in range(3)]
+
+    tracker.meanwhile = meanwhile
+    found = await all_ids(client, key, filters)
+
+    assert found == sorted(set(found))
+    assert set(tracker.ids) & set(range(1000, 2500)) <= set(found)
+
+
+async def test_a_cap_that_appears_midway(client: Client, service: Service, key: SecretStr) -> None:
+    tracker = Tracker(service, range(1, 600))
+    tracker.meanwhile = lambda request: setattr(tracker, "cap", 30 if request > 3 else 100)
+
+    assert await all_ids(client, key) == tracker.ids
+
+
+@pytest.fixture
+async def small(service: Service) -> AsyncIterator[Client]:
+    """A client that reads no more than 16 KB at once, as the bot reads no more than 16 MB."""
+    async with Client(service.url, limits=Limits(answer=16_000)) as client:
+        yield client
+
+
+@pytest.mark.parametrize(("heavy", "size"), [(17, 1_200), (100, 170), (400, 170), (20, 9_000)])
+async def test_answers_that_are_too_large_are_read_in_smaller_pages(
+    small: Client, service: Service, key: SecretStr, heavy: int, size: int
+) -> None:
+    tracker = Tracker(service, range(1, 401))
+    tracker.sizes = dict.fromkeys(range(150, 150 + heavy), size)
+
+    assert await all_ids(small, key) == tracker.ids
+    assert [project.id async for project in small.iter_projects(key)] == tracker.ids
+    page = await small.list_issues(key, BY_ID, offset=149, limit=10)
+    assert [issue.id for issue in page.items] == list(range(150, 160))
+    assert page.total_count == 400
+    assert len(service.asked) < 300
+
+
+async def test_an_issue_that_fits_into_no_answer_is_left_out(
+    small: Client, service: Service, key: SecretStr
+) -> None:
+    tracker = Tracker(service, range(1, 31))
+    tracker.sizes = {7: 20_000, 8: 20_000, 30: 20_000}
+    others = [number for number in tracker.ids if number not in tracker.sizes]
+
+    assert await all_ids(small, key) == others
+    page = await small.list_issues(key, BY_ID, limit=30)
+    assert [issue.id for issue in page.items] == others
+    with pytest.raises(AnswerTooLarge):
+        await small.list_issues(key, replace(BY_ID, issue_ids=(7,)), limit=1)
+
+
+async def test_long_descriptions_are_cut_in_lists(client: Client, service: Service, key: SecretStr) -> None:
+    Tracker(service, range(1, 3)).size = 50_000
+
+    for issue in (await client.list_issues(key, BY_ID)).items:
+        assert len(issue.description or "") == 20_000
+    [one] = (await client.list_issues(key, replace(BY_ID, issue_ids=(1,)), limit=1)).items
+    assert len(one.description or "") == 50_000
+
+
+async def test_pages_of_one_row_go_on_by_id(client: Client, service: Service, key: SecretStr) -> None:
+    tracker = Tracker(service, range(1, 9), cap=1)
+
+    assert await all_ids(client, key) == tracker.ids
+
+
+async def test_pages_of_one_row_without_a_filter_by_id_are_given_up(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    Tracker(service, range(1, 9), cap=1).filters_by_id = False
+
+    with pytest.raises(ServiceBroken, match="one row"):
+        await all_ids(client, key)
+
+
+async def test_a_list_that_says_it_has_more_than_it_gives_ends_in_an_error(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    rows = [{"id": number} for number in range(1, 51)]
+
+    async def endless(asked: Asked) -> Reply:
+        return Reply(body={"issues": rows[int(asked.query["offset"]) :], "total_count": 500})
+
+    service.handle = endless
+    with pytest.raises(ServiceBroken, match="no end"):
+        await all_ids(client, key)
+
+
+async def test_a_list_in_another_order_is_an_error(client: Client, service: Service, key: SecretStr) -> None:
+    service.reply({"issues": [{"id": 2}, {"id": 1}], "total_count": 2})
+
+    with pytest.raises(ServiceBroken, match="order"):
+        await all_ids(client, key)
+
+
+@pytest.mark.parametrize("cap", [100, 40])
+async def test_issues_by_their_numbers(client: Client, service: Service, key: SecretStr, cap: int) -> None:
+    Tracker(service, range(1, 400, 2), cap)
+    wanted = tuple(range(300, 0, -1))
+
+    assert await all_ids(client, key, IssueFilters(issue_ids=wanted)) == list(range(1, 300, 2))
+    assert all(asked.query["status_id"] == "*" for asked in service.asked)
+
+
+async def test_pages_are_read_ahead_in_parallel_but_not_without_bound(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    tracker = Tracker(service, range(1, 3001))
+    tracker.delay = 0.05
+
+    assert await all_ids(client, key) == tracker.ids
+    assert 4 <= tracker.most <= 8
+
+
+async def test_who_stops_early_leaves_nothing_under_way(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    tracker = Tracker(service, range(1, 3001))
+    async with aclosing(client.iter_issues(key, IssueFilters())) as issues:
+        first = [(await anext(issues)).id for _ in range(150)]
+
+    assert first == list(range(1, 151))
+    assert tracker.requests <= 12
+    assert [task for task in asyncio.all_tasks() if "read" in repr(task.get_coro())] == []
+
+
+async def test_an_error_on_the_way_is_told(client: Client, service: Service, key: SecretStr) -> None:
+    tracker = Tracker(service, range(1, 3001))
+
+    async def forbidden_later(asked: Asked) -> Reply:
+        return Reply(403) if int(asked.query["offset"]) > 500 else await tracker.answer(asked)
+
+    service.handle = forbidden_later
+    with pytest.raises(Forbidden):
+        await all_ids(client, key)
+
+
+async def test_every_project_once_in_the_services_order(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    tracker = Tracker(service, range(1, 260))
+    tracker.ids.reverse()
+    expected = list(tracker.ids)
+
+    def meanwhile(request: int) -> None:
+        if request == 1:
+            del tracker.ids[:3]
+
+    tracker.meanwhile = meanwhile
+
+    assert [project.id async for project in client.iter_projects(key)] == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 400), st.integers(0, 60), st.booleans()), max_size=30),
+    st.integers(2, 100),
+    st.integers(0, 400),
+)
+@example(changes=[(0, 0, False)] * 15 + [(0, 1, False), (0, 5, True)], cap=2, count=18)
+def test_what_stayed_is_found_and_nothing_twice(
+    changes: list[tuple[int, int, bool]], cap: int, count: int
+) -> None:
+    ids = list(range(1, 2 * count, 2))
+    stayed = set(ids)
+    pending = iter(changes)
+
+    async def read(_: IssueFilters, offset: int, __: int, ___: Mapping[str, str]) -> Page[Issue]:
+        page = Page(tuple(Issue(id=number) for number in ids[offset : offset + cap]), len(ids), offset, cap)
+        where, how_many, comes = next(pending, (0, 0, True))
+        if comes:
+            ids[:] = sorted({*ids, *range(2 * where, 2 * where + 2 * how_many, 2)})
+        else:
+            stayed.difference_update(ids[where : where + how_many])
+            del ids[where : where + how_many]
+        await asyncio.sleep(0)
+        return page
+
+    async def collect() -> list[int]:
+        return [issue.id async for issue in every_issue(read, IssueFilters(), "/issues.json")]
+
+    found = asyncio.run(collect())
+    assert found == sorted(set(found))
+    assert stayed <= set(found)

@@ -1,0 +1,82 @@
+"""Slack shows a form, but its answer gets lost: the form is filled all the same and waits no more."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.people import ANA
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until, values_of, waiting
+from tests.support.slackwire import SlackWire
+
+SHOWN = pytest.mark.parametrize("fault", ["lose the answer", "500 after it", "page after it", "truncate"])
+
+
+@pytest.fixture
+def wire() -> SlackWire:
+    return SlackWire()
+
+
+@pytest.fixture
+async def ana(wire: SlackWire, tmp_path: Path) -> AsyncIterator[Person]:
+    office = Office(tmp_path, slack_wire=wire)
+    await office.open()
+    await office.link(ANA.slack_id, ANA.api_key)
+    yield Person(office, ANA.slack_id)
+    await office.close()
+    assert office.violations() == []
+
+
+async def results(ana: Person) -> tuple[JSON, JSON, str]:
+    """A form of search results, a line of it, and the number of the issue there."""
+    await ana.shortcut("search_issues")
+    await ana.submit(await ana.form("Search issues"), {"Project": "Web Shop"})
+    found = await ana.form("Search results")
+    line = next(block for block in found["blocks"] if block.get("accessory"))
+    return found, line, line["accessory"]["options"][0]["value"].split(":")[1]
+
+
+@SHOWN
+async def test_a_form_above_another_is_filled(ana: Person, wire: SlackWire, fault: str) -> None:
+    found, line, number = await results(ana)
+    wire.faults = [("views.push", fault)]
+
+    await ana.choose_in_form(found, line, "Show")
+
+    assert "*Status*" in text_of(await ana.form(f"#{number}"))
+    assert [view["title"]["text"] for view in (await ana.state())["views"]] == [
+        "Search results",
+        f"#{number}",
+    ]
+    assert not any("didn't show" in text_of(view) for view in (await ana.state())["views"])
+
+
+@SHOWN
+async def test_a_form_that_was_opened_is_filled_and_sent(ana: Person, wire: SlackWire, fault: str) -> None:
+    wire.faults = [("views.open", fault)]
+    await ana.command("/issue new project:webshop")
+
+    form = await ana.form("New issue")
+    assert values_of(form)["Project"] == "Web Shop"
+    assert not any("didn't open" in text_of(message) for message in await ana.messages())
+    said = await ana.after(ana.submit(form, {"Subject": "The answer was lost"}))
+    assert "The answer was lost" in text_of(said)
+
+
+@pytest.mark.parametrize("fault", ["lose the request", "500 before it"])
+async def test_what_wasnt_shown_is_said_where_it_was_asked_for(
+    ana: Person, wire: SlackWire, fault: str
+) -> None:
+    found, line, _ = await results(ana)
+    wire.faults = [("views.push", fault), ("views.open", fault)]
+
+    await ana.choose_in_form(found, line, "Show")
+
+    async def said() -> JSON | None:
+        (view,) = (await ana.state())["views"]
+        return view if "Slack didn't show the form" in text_of(view) else None
+
+    assert not waiting(await until(said))
+    assert "Slack didn't open the form" in text_of(await ana.ask("/issue new project:webshop"))

@@ -1,0 +1,141 @@
+"""What a person typed or did survives slow services, closed forms, dead keys and hasty clicks."""
+
+from bot.sandbox.people import PEOPLE
+from bot.store.owner import Owner
+from tests.support.office import TEAM, Office
+from tests.support.person import DM, Person
+from tests.support.reading import text_of, until, values_of
+
+KEY = next(person.api_key for person in PEOPLE if person.login == "ben")
+
+
+def let_her_key_die(office: Office, login: str) -> None:
+    user = next(user for user in office.tracker.data.users.values() if user.login == login)
+    user.api_key = "f" * 40
+
+
+async def test_a_wrong_key_leaves_the_offer_to_link_where_it_is(ben: Person) -> None:
+    await ben.command("/issue new Very important project:webshop")
+    offer = await ben.after(ben.close(await ben.form("Link Tracker")))
+    await ben.press(offer, "Link Tracker")
+    form = await ben.form("Link Tracker")
+
+    await ben.submit(form, {"API key": "0" * 40})
+    await ben.errors()
+    await ben.close(form)
+
+    assert any("Very important" in text_of(m) for m in await ben.messages())
+
+
+async def test_a_command_resumed_after_linking_is_said_back_when_it_fails(ben: Person) -> None:
+    await ben.command("/issue new Very important project:webshop priority:nonsense")
+
+    await ben.submit(await ben.form("Link Tracker"), {"API key": KEY})
+
+    said = text_of(await ben.form("That didn't work"))
+    assert "I know of no priority “nonsense” here" in said
+    assert "/issue new Very important project:webshop priority:nonsense" in said
+
+
+async def test_a_form_sent_by_somebody_unlinked_comes_back_once_they_are_linked(
+    office: Office, ana: Person
+) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+    await office.bot.store.links.delete(Owner(None, TEAM, ana.user_id))
+    await ana.submit(form, {"Subject": "Typed with care", "Due date": "2030-01-02"})
+    key = next(person.api_key for person in PEOPLE if person.login == "ana")
+
+    await ana.submit(await ana.form("Link Tracker"), {"API key": key})
+
+    again = values_of(await ana.form("New issue"))
+    assert (again["Subject"], again["Due date"]) == ("Typed with care", "2030-01-02")
+
+
+async def test_the_search_form_leads_to_linking_too(ben: Person) -> None:
+    await ben.shortcut("search_issues")
+    await ben.submit(await ben.form("Search issues"), {"Subject": "voucher"})
+
+    await ben.submit(await ben.form("Link Tracker"), {"API key": KEY})
+
+    assert values_of(await ben.form("Search issues"))["Subject"] == "voucher"
+
+
+async def test_a_key_that_died_while_choosing_is_said_at_once(office: Office, ana: Person) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+    let_her_key_die(office, "ana")
+
+    told = await ana.after(ana.suggest(form, "Project", "web"), DM)
+
+    assert "no longer accepts your API key" in text_of(told)
+
+
+async def test_options_wait_for_a_project_to_be_chosen(ana: Person) -> None:
+    await ana.command("/issue private:yes due:2030-01-02 to:me tracker:support")
+    form = await ana.form("New issue")
+    assert "Due date" not in values_of(form)
+
+    await ana.choose(form, "Project", "Web Shop")
+    await until(lambda: _has(ana, "Due date"))
+
+    values = values_of(await ana.form("New issue"))
+    assert values["Due date"] == "2030-01-02"
+    assert values["Assignee"] == "Ana Ruiz"
+    assert values["Tracker"] == "Support"
+    assert values["Private"]
+
+
+async def test_names_that_the_project_does_not_have_are_said_in_the_form(ana: Person) -> None:
+    await ana.command("/issue new project:webshop priority:nonsense")
+
+    assert "I know of no priority “nonsense” here" in text_of(await ana.form("New issue"))
+
+
+async def test_choices_of_another_project_are_never_sent(office: Office, ana: Person) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+    count = len(office.tracker.data.issues)
+
+    await ana.submit(form, {"Subject": "Hasty", "Category": "Search", "Project": "Infrastructure"})
+
+    async def warned() -> bool:
+        return "are this project's now" in text_of(await ana.form("New issue"))
+
+    await until(warned)
+    assert len(office.tracker.data.issues) == count
+    await ana.after(ana.submit(await ana.form("New issue"), {}))
+    assert len(office.tracker.data.issues) == count + 1
+
+
+async def test_an_issue_meant_to_be_private_is_announced_to_nobody(office: Office, ben: Person) -> None:
+    await office.link(ben.user_id, KEY)
+
+    said = await ben.ask("/issue new Secret salaries project:webshop private:yes")
+
+    assert said["ephemeral"]
+    assert "you asked for a private issue" in text_of(said)
+
+
+async def test_what_cannot_be_searched_for_offers_nothing(ana: Person) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+
+    for typed in ("²", "|", "0", "9" * 30):
+        assert (await ana.suggest(form, "Parent issue", typed))["options"] == []
+
+
+async def test_a_card_opens_above_the_results_of_a_form(ana: Person) -> None:
+    await ana.shortcut("search_issues")
+    await ana.submit(await ana.form("Search issues"), {"Project": "Web Shop"})
+    results = await ana.form("Search results")
+    line = next(block for block in results["blocks"] if block.get("accessory"))
+    number = line["accessory"]["options"][0]["value"].split(":")[1]
+
+    await ana.choose_in_form(results, line, "Show")
+
+    assert "*Status*" in text_of(await ana.form(f"#{number}"))
+
+
+async def _has(person: Person, label: str) -> bool:
+    return label in values_of(await person.form("New issue"))

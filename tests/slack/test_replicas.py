@@ -1,0 +1,221 @@
+"""Three replicas on one PostgreSQL, which share nothing else, killed in turn while people work."""
+
+import asyncio
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from sqlalchemy import select
+
+from bot.sandbox.demo.life import go_on_reporting
+from bot.sandbox.people import ANA, CHRIS
+from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace.api import rates
+from bot.sandbox.workspace.delivery import Answer
+from bot.sandbox.workspace.http import HttpDelivery
+from bot.sandbox.workspace.model import Channel
+from bot.sandbox.workspace.socket import SocketDelivery
+from bot.slack.dispatch import CUT_OFF
+from bot.store.digest_runs import RunState
+from bot.store.tables import DigestRunRow
+from tests.support.ports import free_port
+from tests.support.replicas import Replicas
+from tests.support.scene import PROJECTS, Scene
+
+LONG = "ISSUEBOT_REPLICA_KILLS" in os.environ
+KILLS = int(os.environ.get("ISSUEBOT_REPLICA_KILLS", "2"))
+PEOPLE_AT_WORK = {"http": 8, "socket": 3}
+DIGESTS = {"http": 10, "socket": 4}
+SERVICE_TAKES = 0.15
+PATIENCE = 15.0
+LONGEST_WORK = 5.0
+
+
+@dataclass
+class Asked:
+    """A command, in a channel of its own: what Slack heard of it, and what the person did."""
+
+    number: int
+    at: float = field(default_factory=time.monotonic)
+    outcome: str = ""
+
+    @property
+    def subject(self) -> str:
+        """Words that no other command has."""
+        return f"Asked {self.number}."
+
+    @property
+    def channel(self) -> str:
+        """Where it was asked."""
+        return f"C0ASK{self.number:05}"
+
+
+class Work:
+    """What people ask for, one command after the other, and what came of it."""
+
+    def __init__(self, scene: Scene, replicas: Replicas, http: aiohttp.ClientSession) -> None:
+        self.asked: dict[str, Asked] = {}
+        self._scene = scene
+        self._replicas = replicas
+        self._http = http
+        self._numbers = count(1)
+
+    async def go_on(self, person: str) -> None:
+        """Create an issue, wait for the answer, and so on, until cancelled; look at the Home tab at times."""
+        while True:
+            asked = await self._ask(person)
+            if asked.number % 5 == 0:
+                await self._act("home", person)
+            ends = time.monotonic() + LONGEST_WORK
+            while not self.told(asked) and time.monotonic() < ends:
+                await asyncio.sleep(0.05)
+
+    async def _ask(self, person: str) -> Asked:
+        asked = Asked(next(self._numbers))
+        self.asked[asked.channel] = asked
+        state = self._scene.workspace.state
+        members = {person, state.app.bot_user_id}
+        state.add_channel(Channel(asked.channel, asked.channel.lower(), "channel", members))
+        text = f"/issue new {asked.subject} project:webshop"
+        await self._act("command", person, channel=asked.channel, text=text)
+        return asked
+
+    async def _act(self, what: str, person: str, **body: str) -> None:
+        url = f"{self._scene.workspace.url}page/{what}"
+        async with self._http.post(url, json={"user": person, **body}) as answer:
+            assert answer.status == 200
+
+    def told(self, asked: Asked) -> list[str]:
+        """What the person was told, by the bot or by Slack."""
+        messages = self._scene.workspace.state.messages[asked.channel]
+        said = [m.text for m in messages if m.by_app and not m.text.startswith("One moment")]
+        return said + ([asked.outcome] if asked.outcome not in {"", "acknowledged"} else [])
+
+    def cut_off(self, asked: Asked) -> bool:
+        """Whether a process that had it was killed before it could finish."""
+        if given := self._replicas.given.get(asked.channel):
+            return not self._replicas.killed.isdisjoint(given)
+        return any(0 <= moment - asked.at <= LONGEST_WORK for moment in self._replicas.kills)
+
+    def untold(self) -> list[Asked]:
+        """The commands of which nobody was told anything."""
+        return [asked for asked in self.asked.values() if not self.told(asked)]
+
+    async def settled(self) -> None:
+        """Wait until everybody is told."""
+        ends = time.monotonic() + PATIENCE
+        while self.untold() and time.monotonic() < ends:
+            await asyncio.sleep(0.1)
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service takes its time, so that there is always something to cut off; Slack's rates leave room."""
+    made = Tracker.app
+
+    @web.middleware
+    async def later(request: web.Request, handler: Handler) -> web.StreamResponse:
+        await asyncio.sleep(SERVICE_TAKES)
+        return await handler(request)
+
+    def app(tracker: Tracker) -> web.Application:
+        app = made(tracker)
+        app.middlewares.insert(0, later)
+        return app
+
+    monkeypatch.setattr(Tracker, "app", app)
+    for method, permits in rates.PER_MINUTE.items():
+        monkeypatch.setitem(rates.PER_MINUTE, method, permits * 100)
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(headers={"X-Sandbox": "1"}) as session:
+        yield session
+
+
+@pytest.mark.timeout(0 if LONG else 150)
+@pytest.mark.usefixtures("slow")
+@pytest.mark.parametrize("transport", ["http", "socket"] if LONG else ["http"])
+async def test_replicas_killed_in_turn_do_everything_once_and_tell_everybody(
+    transport: str, url_of_postgresql: str, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port() if transport == "http" else None
+    scene = Scene(url_of_postgresql, f"http://127.0.0.1:{port}/slack/events" if port else None)
+    kills, due = KILLS if port else (KILLS + 1) // 2, DIGESTS[transport]
+    dice = random.Random(6)  # noqa: S311 - when processes die is no secret
+    async with scene.opened(), Replicas(scene, http).up(port) as replicas:
+        work = Work(scene, replicas, http)
+        for delivery in (HttpDelivery, SocketDelivery):
+            monkeypatch.setattr(delivery, "deliver", _heard(delivery.deliver, work))
+        digests = await scene.add_digests(due)
+        project = next(p.id for p in scene.tracker.data.projects.values() if p.identifier == PROJECTS[1])
+        tasks = [asyncio.create_task(go_on_reporting(scene.tracker.data, project, 0.5))]
+        tasks += [
+            asyncio.create_task(work.go_on((ANA, CHRIS)[n % 2].slack_id))
+            for n in range(PEOPLE_AT_WORK[transport])
+        ]
+        await scene.due(digests, over=kills * 1.5)
+        for number in range(kills):
+            await asyncio.sleep(dice.uniform(0.2, 1.0))
+            await replicas.end(number, (signal.SIGKILL, signal.SIGTERM)[number % 2])
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await work.settled()
+        async with asyncio.timeout(60):
+            while await scene.left():
+                await asyncio.sleep(0.2)
+        states = await scene.database.read(
+            lambda connection: Counter(connection.scalars(select(DigestRunRow.state)))
+        )
+        posts = scene.posts()
+
+    made = Counter(issue.subject for issue in scene.tracker.data.issues.values())
+    told = {asked.subject: work.told(asked) for asked in work.asked.values()}
+    cut_off = [asked for asked in work.asked.values() if CUT_OFF in "".join(told[asked.subject])]
+    twice = {subject for subject, said in told.items() if len(said) > 1}
+    counts = {
+        "asked": len(work.asked),
+        "told as done": sum(any(subject in said for said in told[subject]) for subject in told),
+        "told by Slack that it failed": sum(
+            asked.outcome not in {"", "acknowledged"} for asked in work.asked.values()
+        ),
+        "told that SIGKILL cut it off, done": sum(made[asked.subject] for asked in cut_off),
+        "told that SIGKILL cut it off, not done": sum(not made[asked.subject] for asked in cut_off),
+        "told so though they had been answered": len(twice),
+        "told nothing": len(work.untold()),
+        "digests": len(posts),
+        **replicas.counts,
+    }
+    sys.stdout.write(f"{transport}: {counts}\n")
+    assert {subject: made[subject] for subject in told if made[subject] > 1} == {}
+    assert work.untold() == []
+    assert {asked.subject for asked in cut_off if not work.cut_off(asked)} == set()
+    assert {subject: told[subject] for subject in twice if len(told[subject]) > 2} == {}
+    assert twice <= {asked.subject for asked in cut_off}
+    assert [s for s, said in told.items() if any(f" {s}>" in one for one in said) and not made[s]] == []
+    assert states == {RunState.SENT: due}
+    assert len({(post.digest, post.due_at) for post in posts}) == len(posts) == due
+    assert counts["told as done"] > len(told) / 2
+
+
+def _heard(deliver: Any, work: Work) -> Any:
+    async def heard(self: object, kind: str, payload: dict[str, Any], **how: Any) -> Answer:
+        answer: Answer = await deliver(self, kind, payload, **how)
+        if asked := work.asked.get(str(payload.get("channel_id"))):
+            asked.outcome = answer.outcome
+        return answer
+
+    return heard

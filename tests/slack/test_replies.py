@@ -1,0 +1,148 @@
+"""Posting when Slack itself is in trouble: what was done is never called a failure."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack import posting, web_client
+from bot.slack.audience import Audiences
+from bot.slack.blocks import sentence
+from bot.slack.posting import Announced, Place
+
+HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
+
+
+class Slack:
+    """Slack's Web API with its answers to posts as told; knows every conversation."""
+
+    def __init__(self) -> None:
+        self.posts = 0
+        self.status, self.body, self.headers = 200, '{"ok": true}', {"Content-Type": "application/json"}
+        self.responses: list[dict[str, object]] = []
+        self.moved_to = ""
+        self.channel: dict[str, object] = {"id": "C1"}
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        method = request.match_info["method"]
+        if method == "conversations.info":
+            return web.json_response({"ok": True, "channel": self.channel})
+        if method == "respond":
+            self.responses.append(await request.json())
+            return web.Response(text="ok")
+        if method == "moved":
+            return web.Response(status=307, headers={"Location": self.moved_to})
+        self.posts += 1
+        if self.status == 0:
+            assert request.transport is not None
+            request.transport.abort()
+        return web.Response(status=self.status or 200, text=self.body, headers=self.headers)
+
+
+@pytest.fixture
+def slack() -> Slack:
+    return Slack()
+
+
+@pytest.fixture
+async def client(slack: Slack) -> AsyncIterator[AsyncWebClient]:
+    application = web.Application()
+    application.router.add_route("*", "/api/{method}", slack.answer)
+    runner = web.AppRunner(application, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
+    async with web_client.session() as session:
+        yield web_client.web_client(SecretStr("xoxb-1"), url, session)
+    await runner.cleanup()
+
+
+@pytest.mark.parametrize(
+    ("answer", "became"),
+    [
+        ((500, "<html>", HTML), Announced.UNSURE),
+        ((200, "<html>", HTML), Announced.UNSURE),
+        ((503, "", {}), Announced.UNSURE),
+        ((429, "", {"Retry-After": "600"}), Announced.FAILED),
+        ((200, '{"ok": false, "error": "fatal_error"}', JSON), Announced.UNSURE),
+        ((200, '{"ok": false, "error": "is_archived"}', JSON), Announced.FAILED),
+        ((0, "", {}), Announced.UNSURE),
+    ],
+)
+async def test_a_post_that_fails_in_any_way_is_told_and_not_repeated(
+    slack: Slack, client: AsyncWebClient, answer: tuple[int, str, dict[str, str]], became: Announced
+) -> None:
+    slack.status, slack.body, slack.headers = answer
+
+    announced, _ = await posting.publicly(client, Place("C1"), sentence("Created #1."))
+
+    assert announced is became
+    assert slack.posts == 1
+
+
+@pytest.mark.parametrize(
+    ("channel", "barred"),
+    [
+        ({}, Announced.UNKNOWN),
+        ({"is_ext_shared": None}, Announced.UNKNOWN),
+        ({"is_pending_ext_shared": True}, Announced.SHARED),
+        ({"is_ext_shared": True}, Announced.SHARED),
+        ({"is_ext_shared": False}, None),
+        ({"is_im": True}, None),
+    ],
+)
+async def test_a_channel_is_internal_only_if_slack_says_so(
+    slack: Slack, client: AsyncWebClient, channel: dict[str, object], barred: Announced | None
+) -> None:
+    slack.channel = channel
+
+    assert await Audiences().overheard(client, "T1", "C1") is barred
+
+
+async def test_where_the_bot_is_no_member_the_response_url_announces(
+    slack: Slack, client: AsyncWebClient
+) -> None:
+    slack.body = '{"ok": false, "error": "not_in_channel"}'
+    place = Place("C1", response_url=client.base_url + "respond")
+
+    assert await posting.publicly(client, place, sentence("Created #1.")) == (Announced.YES, None)
+
+    assert slack.responses[0]["response_type"] == "in_channel"
+
+
+@pytest.mark.parametrize("way", ["straight", "by a redirect"])
+async def test_private_answers_never_go_to_a_host_that_is_not_slacks(
+    slack: Slack, client: AsyncWebClient, way: str
+) -> None:
+    async def steal(_: web.Request) -> web.Response:
+        stolen.append(True)
+        return web.Response()
+
+    stolen: list[bool] = []
+    elsewhere = web.Application()
+    elsewhere.router.add_post("/", steal)
+    runner = web.AppRunner(elsewhere, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    slack.moved_to = f"http://127.0.0.1:{runner.addresses[0][1]}/"
+    url = slack.moved_to if way == "straight" else client.base_url + "moved"
+
+    await posting.privately(client, Place("C1", response_url=url), "U1", sentence("Between us."))
+
+    await runner.cleanup()
+    assert not stolen
+    assert slack.posts == 1
+
+
+async def test_a_private_answer_whose_every_way_broke_is_tried_by_each_and_said_to_be_untold(
+    slack: Slack, client: AsyncWebClient
+) -> None:
+    place = Place("C1", response_url=client.base_url + "breaking")
+    slack.status = 0
+
+    with pytest.raises(posting.Untold):
+        await posting.privately(client, place, "U1", sentence("Between us."))
+
+    assert slack.posts == 3

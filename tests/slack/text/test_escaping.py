@@ -1,0 +1,127 @@
+import html
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.slack.text import bold, cut, escape, line, link, own, prose, spoken, stripped
+
+MRKDWN = st.lists(
+    st.sampled_from(
+        ["a", " ", "\n", "&amp;", "&lt;", "<https://x.y|z>", "<https://x.y/z>", "```", "`", "*", "é"]
+    )
+).map("".join)
+UNBROKEN = re.compile(r"(?:<https://[^<>]+>|&(?:amp|lt|gt);|[^<>&])*(?:…)?", re.DOTALL)
+
+
+@given(st.text())
+def test_escaped_text_holds_no_markup_and_reads_the_same(text: str) -> None:
+    shown = escape(text)
+
+    assert "<" not in shown
+    assert ">" not in shown
+    assert re.fullmatch(r"(?:[^&]|&(?:amp|lt|gt);)*", shown, re.DOTALL)
+    shown.encode()
+
+
+def test_what_cant_be_seen_and_may_deceive_is_left_out() -> None:
+    assert escape("a\u202eb\x00c\x1b[31m\r\nd\te\u2066\ud800") == "abc[31m\nd\te"
+    assert line("  <one>\r\n\ttwo\u2028three ") == "&lt;one&gt; two three"
+
+
+@pytest.mark.parametrize(
+    ("url", "label", "expected"),
+    [
+        ("https://x.y/a?b=1&c=2", "A | <b>", "<https://x.y/a?b=1&amp;c=2|A | &lt;b&gt;>"),
+        ("https://x.y/a|b>c d", "", "<https://x.y/a%7Cb%3Ec%20d>"),
+        ("https://x.y", "https://x.y", "<https://x.y>"),
+        ("https://evil.example", " www.x.y/login", "<https://evil.example>"),
+        ("javascript:alert(1)", "x <y>", "x &lt;y&gt;"),
+        ("!channel", "", "!channel"),
+        ("https://", "", "https://"),
+    ],
+)
+def test_links_lead_to_the_web_only(url: str, label: str, expected: str) -> None:
+    assert link(url, label) == expected
+
+
+@given(st.text(), st.text())
+def test_a_link_is_one_link_whatever_it_is_made_of(path: str, label: str) -> None:
+    shown = link(f"https://x.y/{path}", label)
+
+    assert re.fullmatch(r"<https://x\.y/[^<>|\s]*(?:\|[^<>\n]+)?>", shown)
+
+
+@given(st.one_of(st.text(), st.text(alphabet="*_~`:a &<>\u2217", max_size=40)))
+def test_others_text_keeps_every_letter(text: str) -> None:
+    visible = html.unescape(html.escape(escape(text), quote=False)).replace("\u2060", "")
+
+    assert line(text, 10_000).replace("\u2060", "") == " ".join(visible.split())
+
+
+@pytest.mark.parametrize("text", ["*b*", "_i_", "~s~", "`c`", "**b**", "```c```", "(*b*)", "*a b*."])
+def test_no_mark_of_others_is_at_the_edge_of_a_word(text: str) -> None:
+    assert re.search("(?<!\u2060)[*_~`]|[*_~`](?!\u2060)", line(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("`/tracker default <project>`", "`/tracker default &lt;project&gt;`"),
+        ("cf_<id>: <!channel> <#bad>", "cf_&lt;id&gt;: &lt;!channel&gt; &lt;#bad&gt;"),
+        ("a < b", "a &lt; b"),
+        ("<@U1> in <#C1|x> <https://x.y|z> <!date^1^{date}|May>",) * 2,
+    ],
+)
+def test_the_bots_own_angle_brackets_are_characters(said: str, shown: str) -> None:
+    assert own(said) == shown
+
+
+def test_a_quoted_name_in_a_sentence_is_not_read_as_code() -> None:
+    said = "I know no “`x`”: write `/help`."
+
+    assert prose(said).replace("\u2060", "") == said
+    assert prose(said).endswith("write `/help`.")
+    assert "“\u2060`\u2060x" in prose(said)
+    assert spoken(said) == "I know no “`x`”: write /help."
+
+
+def test_text_without_markup_keeps_what_was_no_mark() -> None:
+    shown = f"*Bold* _it_ <https://x.y|a|b> <https://z> `c*d*` {line('*x* a_b 5 * 3 <t>')}\n```\n~code~\n```"
+
+    assert stripped(shown) == "Bold it a|b (https://x.y) https://z c*d* *x* a_b 5 * 3 <t>\n~code~"
+
+
+def test_bold_is_bold_or_plain() -> None:
+    assert bold("a <b>\nc") == "*a &lt;b&gt; c*"
+    assert bold("5 * 3") == "5 * 3"
+    assert bold("  ") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("short", 5, "short"),
+        ("somewhat long", 9, "somewhat…"),
+        ("a &amp; b", 5, "a…"),
+        ("see <https://x.y|here> now", 15, "see…"),
+        ("x\n```\nlong code\n```", 16, "x\n```\nlong\n```…"),
+        ("abc", 0, ""),
+    ],
+)
+def test_cutting(text: str, limit: int, expected: str) -> None:
+    assert cut(text, limit) == expected
+
+
+@given(MRKDWN, st.integers(0, 60))
+def test_a_cut_stays_within_its_limit_and_breaks_nothing(text: str, limit: int) -> None:
+    kept = cut(text, limit)
+
+    assert len(kept) <= limit
+    assert UNBROKEN.fullmatch(kept)
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zl", "Zp"])))
+def test_escaping_loses_nothing(text: str) -> None:
+    assert html.unescape(escape(text)) == html.unescape(html.escape(text, quote=False))

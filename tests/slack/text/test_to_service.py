@@ -1,0 +1,106 @@
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from bot.slack.text import from_markdown, to_markdown, to_textile
+from bot.slack.text.outgoing import to_plain
+
+NAMES = {"U1": "Ana Bell", "U2": "@bo"}
+PIECES = (
+    st.sampled_from(["*", "_", "~", "`", "```", "\n", "&gt; ", "&gt;&gt;&gt;", "• ", "1. "])
+    | st.sampled_from(["<@U1>", "<https://x.y|a>", "<!here>", "<", ">", "a", " ", "&amp;"])
+    | st.sampled_from(["\\", "[", "]", "(", "#", "|", "\x00", "0", "<#C1>", "<!date^1^x>"])
+    | st.sampled_from(["<>", "-", "@"])
+)
+
+
+def name_of(user: str) -> str:
+    return NAMES.get(user, user)
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown", "textile"),
+    [
+        ("*b* _i_ ~s~ `c*d`", "**b** *i* ~~s~~ `c*d`", "*b* _i_ -s- @c*d@"),
+        ("*b _i_ c*", "**b *i* c**", "*b _i_ c*"),
+        ("a\nb\n\nc", "a  \nb\n\nc", "a\nb\n\nc"),
+        ("hi <@U1>, <@U2|bo>, <@U9>", "hi @Ana Bell, @bo, @U9", "hi @Ana Bell, @bo, @U9"),
+        ("<#C1|general> <#C2>", "#general #C2", "#general #C2"),
+        ("<!here> <!channel|channel>", "@here @channel", "@here @channel"),
+        ("<!subteam^S1|@team> <!date^1^{date}|May 1>", "@team May 1", "@team May 1"),
+        ("<https://x.y>", "<https://x.y>", "https://x.y"),
+        ("<https://x.y|x.y>", "<https://x.y>", "https://x.y"),
+        ("<https://x.y/(a)|la[b]>", "[la\\[b\\]](https://x.y/%28a%29)", '"la[b]":https://x.y/(a)'),
+        ("<mailto:a@b.c|a@b.c>", "a@b.c", "a@b.c"),
+        ("&gt; one\n&gt; *two*\nthree", "> one  \n> **two**\n\nthree", "> one\n> *two*\n\nthree"),
+        ("&gt;&gt;&gt; one\ntwo", "> one  \n> two", "> one\n> two"),
+        ("list\n• one\n    ◦ two\n1. x", "list\n\n- one\n    - two\n1. x", "list\n\n* one\n** two\n# x"),
+        ("```if x &lt; 3:\n  *y* <https://z>```", "```\nif x < 3:\n  *y* https://z\n```", None),
+        ("so ```x``` there", "so\n\n```\nx\n```\n\nthere", "so\n\n<pre>\nx\n</pre>\n\nthere"),
+        (
+            "`a@b` `<@U1|ana>`",
+            "`a@b` `@ana`",
+            "<code>a@b</code> <code>@ana</code>",
+        ),
+        (":smile: &amp;lt; 5 &gt; 3", ":smile: &amp;lt; 5 > 3", ":smile: &amp;lt; 5 > 3"),
+    ],
+)
+def test_a_message_keeps_its_looks(text: str, markdown: str, textile: str | None) -> None:
+    assert to_markdown(text, name_of) == markdown
+    assert to_textile(text, name_of) == (textile or "<pre>\nif x < 3:\n  *y* https://z\n</pre>")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("# not a heading", "# not a heading"),
+        ("2*3*4 a_b_c * ~ x_y", "2*3*4 a_b_c * ~ x_y"),
+        ("[a](https://x.y)", "[a](<https://x.y>)"),
+        ("&lt;b&gt;x&lt;/b&gt; &amp;lt;", "&lt;b&gt;x&lt;/b&gt; &amp;lt;"),
+        ("title\n---", "title\n---"),
+        ("    indented", "indented"),
+        ("[a]: b", "[a]: b"),
+        ("stray ` tick **x** \\*y", "stray ` tick **x** \\*y"),
+    ],
+)
+def test_markdown_reads_plain_characters_as_themselves(text: str, shown: str) -> None:
+    assert from_markdown(to_markdown(text, name_of)).replace("\u2060", "") == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("h1. no", "h1&#46; no"),
+        ("# no", "&#35; no"),
+        ("|a|b|", "&#124;a|b|"),
+        ("well -known- @x@ +y+", "well &#45;known- &#64;x@ &#43;y+"),
+        ("a *b", "a *b"),
+        ('"a":b', '&#34;a":b'),
+        ("wow!really! a_b_c", "wow&#33;really! a_b_c"),
+        ("&lt;pre&gt;", "&lt;pre>"),
+    ],
+)
+def test_textile_reads_plain_characters_as_themselves(text: str, written: str) -> None:
+    assert to_textile(text, name_of) == written
+
+
+def test_plain_words_for_a_subject() -> None:
+    text = "_*Help* <@U2>_ `a_b` with <https://x.y/_a_|the *page*> in <#C1|general> &amp; ```so```"
+
+    assert to_plain(text, name_of) == "Help @bo a_b with the *page* in #general & so"
+
+
+def test_code_never_ends_early() -> None:
+    assert "</pre>" not in to_textile("```a&lt;/pre&gt;b```", name_of).removesuffix("</pre>")
+
+
+@pytest.mark.parametrize("translate", [to_markdown, to_textile])
+@given(text=st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join)))
+def test_whatever_was_written_can_be_sent_on(translate: Callable[..., str], text: str) -> None:
+    written = translate(text, name_of)
+
+    assert "\x00" not in written
+    MarkdownIt("commonmark").parse(written)

@@ -1,0 +1,40 @@
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.demo import demo_data
+from bot.sandbox.tracker.server import Tracker
+from bot.store.vault import Vault
+from tests.slack.workspaces.company import Company
+from tests.slack.workspaces.slack import Slack
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[Slack]:
+    slack = Slack()
+    await slack.up()
+    yield slack
+    await slack.down()
+
+
+@pytest.fixture
+async def tracker() -> AsyncIterator[Tracker]:
+    tracker = Tracker(demo_data(datetime.now(UTC)))
+    await tracker.start()
+    yield tracker
+    await tracker.stop()
+
+
+@pytest.fixture
+async def company(
+    slack: Slack, tracker: Tracker, tmp_path: Path, request: pytest.FixtureRequest
+) -> AsyncIterator[Company]:
+    """Its bot has started; on both databases where the test says so."""
+    both = "url" in request.fixturenames
+    url = request.getfixturevalue("url") if both else f"sqlite:///{tmp_path}/bot.db"
+    company = Company(slack, tracker, url, Vault.generate_key())
+    await company.start()
+    yield company
+    await company.close()

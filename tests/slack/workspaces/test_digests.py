@@ -1,0 +1,93 @@
+"""What the bot says of its own accord goes out with the token of the workspace that it is for."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from bot.features.digests.digests import Wanted
+from bot.features.digests.schedules import parse
+from bot.features.projects.projects import Channel
+from bot.sandbox.tracker.data import Issue, free_id, put
+from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
+from bot.sandbox.tracker.server import Tracker
+from bot.store.digest_runs import RunState
+from bot.store.owner import Owner
+from bot.store.tables import DigestRunRow
+from bot.store.vault import Vault
+from bot.timings import Timings
+from tests.slack.workspaces.company import Company
+from tests.slack.workspaces.slack import Place, Slack
+
+PLACES = {Place("T1"): Owner(None, "T1", "U1"), Place(None, "E9"): Owner("E9", "T91", "U1")}
+
+
+async def _add(company: Company) -> None:
+    for owner in PLACES.values():
+        await company.link(owner, "ana")
+        wanted = Wanted(project="webshop", schedule=parse("hourly"), zone="UTC")
+        await company.bot.parts.digests.add(owner, Channel(owner.team_id, "C1"), wanted)
+    now = datetime.now(UTC).replace(microsecond=0)
+    issues = company.tracker.data.issues
+    put(issues, Issue(free_id(issues), 1, BUG, NEW, HIGH, 2, "The till", created_on=now, updated_on=now))
+
+
+async def _due(company: Company, after: timedelta) -> None:
+    await company.bot.digests.run_due(datetime.now(UTC) + after)
+    await company.bot.digests.idle()
+
+
+@pytest.mark.usefixtures("url")
+async def test_the_digests_of_two_workspaces_are_posted_with_their_own_tokens(
+    company: Company, slack: Slack
+) -> None:
+    for place in PLACES:
+        await slack.install(company.port, place)
+    await _add(company)
+
+    await _due(company, timedelta(hours=1))
+
+    for place, owner in PLACES.items():
+        (listed,) = slack.with_tokens_of(place, "users.conversations")
+        (post,) = slack.with_tokens_of(place, "chat.postMessage")
+        assert [call.arguments["team_id"] for call in (listed, post)] == [owner.team_id] * 2
+
+
+async def test_digest_is_announced_again_after_a_slow_token(
+    slack: Slack, tracker: Tracker, tmp_path: Path
+) -> None:
+    slack.lives = 50  # less than a call needs, so that each call renews the token first
+    url = f"sqlite:///{tmp_path}/bot.db"
+    company = Company(slack, tracker, url, Vault.generate_key(), Timings(longest_post=2))
+    await company.start()
+    await slack.install(company.port, Place("T1"))
+    await _add(company)
+    slow_ones: list[int] = []
+
+    async def before_renewal() -> None:
+        announced = select(DigestRunRow.digest_id).where(DigestRunRow.state == RunState.SENDING)
+        if not slow_ones and await company.bot.database.read(lambda connection: connection.scalar(announced)):
+            slow_ones.append(len(slack.calls))
+            await asyncio.sleep(1.3)
+
+    slack.before_renewal = before_renewal
+    await _due(company, timedelta(hours=1))
+    after = [call.method for call in slack.calls[slow_ones[0] :] if call.method != "oauth.v2.access"]
+    await company.close()
+
+    assert after == ["conversations.info", "chat.postMessage"]
+
+
+async def test_a_digest_waits_while_its_workspace_has_no_token(company: Company, slack: Slack) -> None:
+    first, second = PLACES
+    await slack.install(company.port, first)
+    await _add(company)
+    await _due(company, timedelta(hours=1))
+    assert len(slack.with_tokens_of(first, "chat.postMessage")) == 1
+
+    await slack.install(company.port, second)
+    await _due(company, timedelta(hours=2))
+
+    assert len(slack.with_tokens_of(second, "chat.postMessage")) == 1

@@ -1,0 +1,313 @@
+"""Workspaces install the bot themselves, and each is served with its own token."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import aiohttp
+import pytest
+from sqlalchemy import Connection, text, update
+from structlog.testing import capture_logs
+from yarl import URL
+
+from bot import app
+from bot.check import check
+from bot.slack import workspaces
+from bot.store.database import Database
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.store.tables import INSTALLATIONS, OAUTH_STATES, Table
+from bot.store.vault import Vault
+from tests.slack.workspaces.company import Company
+from tests.slack.workspaces.slack import CLIENT_ID, Place, Slack
+
+ONE, TWO = Place("T1"), Place("T2", "E2")
+GROUP = Place(None, "E9")
+
+
+@pytest.mark.usefixtures("url")
+async def test_each_workspace_and_organization_is_answered_with_its_own_token(
+    company: Company, slack: Slack
+) -> None:
+    for place in (ONE, TWO, GROUP):
+        assert await slack.install(company.port, place) == 200
+    for who in (ONE.of_user("U1"), TWO.of_user("U1"), GROUP.of_user("U1", "T91"), GROUP.of_user("U1", "T92")):
+        await slack.command(company.port, who, "link")
+    await company.idle()
+
+    assert len(slack.called("views.open")) == 4
+    for place, teams in ((ONE, ["T1"]), (TWO, ["T2"]), (GROUP, ["T91", "T92"])):
+        opened = slack.with_tokens_of(place, "views.open")
+        assert [call.arguments["team_id"] for call in opened] == teams
+
+
+async def test_the_same_id_in_two_workspaces_is_two_people(company: Company, slack: Slack) -> None:
+    for place, enterprise, login in ((ONE, None, "ana"), (TWO, "E2", "ben")):
+        await slack.install(company.port, place)
+        await company.link(Owner(enterprise, place.team or "", "U1"), login)
+
+    assert "Ana Ruiz" in await company.ask(ONE.of_user("U1"), "whoami")
+    assert "Ben" in await company.ask(TWO.of_user("U1"), "whoami")
+    assert "haven't linked" in await company.ask(TWO.of_user("U2"), "")
+
+
+async def test_a_workspace_that_never_installed_it_is_told_so(company: Company, slack: Slack) -> None:
+    await slack.install(company.port, ONE)
+
+    assert "ask an administrator to install me" in await company.ask(TWO.of_user("U1"), "whoami")
+
+
+async def test_without_a_database_there_is_a_sentence_too(company: Company, slack: Slack) -> None:
+    await slack.install(company.port, ONE)
+
+    def drop(connection: Connection) -> None:
+        for table in ("slack_bots", "deliveries"):
+            connection.execute(text(f"drop table {table}"))
+
+    await company.bot.database.write(drop)
+
+    assert "I can't reach my memory" in await company.ask(ONE.of_user("U1"), "whoami")
+
+
+async def test_only_a_workspaces_id_passes_into_slacks_address(company: Company, slack: Slack) -> None:
+    async def installing(team: str) -> tuple[int, str]:
+        url = f"http://127.0.0.1:{company.port}/slack/install?team={team}"
+        async with slack.http.get(URL(url, encoded=True), allow_redirects=False) as answer:
+            return answer.status, answer.headers.get("Location", "")
+
+    for team in ("T0HARBOR01", "E9"):
+        status, location = await installing(team)
+        assert (status, parse_qs(urlsplit(location).query)["team"]) == (302, [team])
+    hostile = ("", "T1%26user_scope=admin", "T1%0D%0AX-Smuggled:1", "t1", "T1&team=T1%26user_scope=admin")
+    assert [await installing(team) for team in hostile] == [(400, "")] * len(hostile)
+
+
+async def test_the_pages_say_what_happened_and_show_nothing_as_markup(company: Company, slack: Slack) -> None:
+    cookie, state = await slack.begin(company.port)
+    status, page = await slack.end(company.port, cookie, code=slack.code(ONE), state=state)
+    assert status == 200
+    assert "The &lt;b&gt;T1&lt;/b&gt;" in page
+
+    _, page = await slack.end(company.port, error="<script>alert(1)</script>")
+    assert "<script>" not in page
+    assert "Slack was told not to" in (await slack.end(company.port, error="access_denied"))[1]
+
+
+@pytest.mark.usefixtures("url")
+async def test_only_an_installation_that_began_here_is_taken(company: Company, slack: Slack) -> None:
+    code = slack.code(ONE)
+    cookie, state = await slack.begin(company.port)
+    others = (await slack.begin(company.port))[0]
+    for wrong in ("", others, f"{cookie}x"):
+        status, page = await slack.end(company.port, wrong, code=code, state=state)
+        assert (status, "in which it began" in page) == (400, True)
+    forged = cookie.partition("=")[0] + "=forged"
+    assert (await slack.end(company.port, forged, code=code, state="forged"))[0] == 401
+
+    taken = await asyncio.gather(
+        *(slack.end(company.port, cookie, code=slack.code(ONE), state=state) for _ in range(4))
+    )
+    assert sorted(status for status, _ in taken) == [200, 401, 401, 401]
+
+    cookie, state = await slack.begin(company.port)
+    await company.bot.database.write(
+        lambda connection: connection.execute(
+            update(OAUTH_STATES).values(expire_at=text("'2020-01-01 00:00:00'"))
+        )
+    )
+    assert (await slack.end(company.port, cookie, code=code, state=state))[0] == 401
+    await company.bot.store.installations.states.prune()
+    assert (
+        await company.bot.database.read(lambda connection: connection.execute(OAUTH_STATES.select()).all())
+        == []
+    )
+    assert code in slack.codes
+
+
+async def test_a_code_that_slack_refuses_installs_nothing(company: Company, slack: Slack) -> None:
+    cookie, state = await slack.begin(company.port)
+
+    assert (await slack.end(company.port, cookie, code="never-given", state=state))[0] == 401
+
+    assert (await company.bot.store.installations.latest(1))[0] == 0
+
+
+@pytest.mark.usefixtures("url")
+async def test_no_token_lies_in_the_database_and_new_keys_open_them(company: Company, slack: Slack) -> None:
+    for place in (ONE, TWO, GROUP, ONE):
+        await slack.install(company.port, place)
+    database, installations = company.bot.database, company.bot.store.installations
+
+    dump = await _dump(database)
+    for secret in (*slack.tokens, *slack.refresh, "xoxp-of-a-person", "a-webhook"):
+        assert secret not in dump
+    assert (await installations.latest(9))[0] == 3
+
+    new = Vault.generate_key()
+    progress = [one async for one in Store(database, Vault([new, company.key])).sealings.rotate()]
+    assert (progress[-1].rewritten, progress[-1].current) == (6, 0)
+    renewed = Store(database, Vault([new]), CLIENT_ID)
+    assert await renewed.sealings.unreadable() == 0
+    bot = await renewed.installations.find(None, "T1")
+    assert bot
+    assert slack.tokens[bot.bot_token] == ONE
+
+
+async def test_tokens_in_anothers_row_are_not_used(company: Company, slack: Slack) -> None:
+    for place in (ONE, TWO):
+        await slack.install(company.port, place)
+
+    def swap(connection: Connection) -> None:
+        rows = {row.team_id: row for row in connection.execute(INSTALLATIONS.select())}
+        for team, other in (("T1", "T2"), ("T2", "T1")):
+            statement = INSTALLATIONS.update().where(INSTALLATIONS.c.team_id == team)
+            connection.execute(statement.values(bot_token=rows[other].bot_token))
+
+    await company.bot.database.write(swap)
+
+    with capture_logs() as logs:
+        assert "no valid token" in await company.ask(ONE.of_user("U1"), "link")
+
+    assert [line["action"] for line in logs if line["log_level"] == "error"] == ["slack.token_unreadable"]
+    assert slack.called("views.open") == []
+
+
+@pytest.fixture
+def expiring(slack: Slack) -> Iterator[None]:
+    """The first tokens are over at once, those that take their place live long."""
+    slack.lives = -1
+    yield
+    slack.lives = 0
+
+
+async def _open_forms(company: Company, slack: Slack, times: int) -> set[str]:
+    """Somebody opens forms over each replica at once; the tokens that this was done with."""
+    before = len(slack.called("views.open"))
+    await asyncio.gather(
+        *(slack.command(bot.port, ONE.of_user(f"U{n}"), "link") for bot in company.bots for n in range(times))
+    )
+    await company.idle()
+    opened = slack.called("views.open")[before:]
+    assert len(opened) == times * len(company.bots)
+    return {call.token for call in opened}
+
+
+@pytest.mark.usefixtures("url", "expiring")
+async def test_a_token_is_renewed_once_however_many_replicas_need_it(company: Company, slack: Slack) -> None:
+    await slack.install(company.port, ONE)
+    (old,) = slack.tokens
+    slack.lives = 43_200
+    for _ in range(2):
+        await company.start()
+
+    (token,) = await _open_forms(company, slack, 5)
+
+    assert token != old
+    renewals = [call for call in slack.called("oauth.v2.access") if "refresh_token" in call.arguments]
+    assert len(renewals) == 1
+    assert await _open_forms(company, slack, 2) == {token}
+
+
+async def test_a_token_is_renewed_in_time_while_it_goes_on_being_used(company: Company, slack: Slack) -> None:
+    slack.lives = 3_000
+    await slack.install(company.port, ONE)
+    (old,) = slack.tokens
+    slack.lives = 43_200
+
+    assert await _open_forms(company, slack, 1) == {old}
+    (new,) = await _open_forms(company, slack, 1)
+
+    assert new != old
+
+
+async def test_a_renewal_whose_answer_was_lost_is_told_while_the_old_token_still_works(
+    company: Company, slack: Slack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspaces, "ONE_RENEWAL", -workspaces.ONE_RENEWAL)  # the next attempt is at once
+    slack.lives = 3_000
+    await slack.install(company.port, ONE)
+    (old,) = slack.tokens
+    slack.loses_answers = True
+
+    with capture_logs() as logs:
+        assert await _open_forms(company, slack, 1) == {old}
+        assert await _open_forms(company, slack, 1) == {old}
+
+    told = [line["action"] for line in logs if line["log_level"] in ("warning", "error")]
+    assert told == ["slack.token_not_renewed", "slack.token_lost"]
+    lost = next(line for line in logs if line["action"] == "slack.token_lost")
+    assert "/slack/install" in lost["event"]
+    assert lost["team"] == "T1"
+
+
+@pytest.mark.usefixtures("expiring")
+async def test_a_workspace_whose_token_is_over_and_lost_is_told_to_install_anew(
+    company: Company, slack: Slack
+) -> None:
+    await slack.install(company.port, ONE)
+    slack.refresh.clear()
+
+    assert "install me again" in await company.ask(ONE.of_user("U1"), "link")
+    slack.lives = 43_200
+    await slack.install(company.port, ONE)
+    assert len(await _open_forms(company, slack, 1)) == 1
+
+
+async def test_readiness_and_check_tell_how_the_workspaces_do(company: Company, slack: Slack) -> None:
+    async def findings(**changes: object) -> dict[str, str]:
+        return {f.name: str(f) async for f in check(company.settings(**changes))}
+
+    assert "no workspace is installed yet" in (await findings())["SLACK_CLIENT_ID"]
+    for place in (ONE, GROUP):
+        await slack.install(company.port, place)
+    found = await findings()
+    assert found["SLACK_CLIENT_ID"] == (
+        "ok    SLACK_CLIENT_ID: 2 installed, and their tokens work with every scope that is needed"
+    )
+    assert found["SLACK_CLIENT_SECRET"].startswith("ok ")
+
+    slack.revoke(GROUP)
+    found = await findings(slack_client_secret="f" * 32)
+    assert "not in order: The group (invalid_auth): open /slack/install" in found["SLACK_CLIENT_ID"]
+    assert "Slack says bad_client_secret" in found["SLACK_CLIENT_SECRET"]
+    async with slack.http.get(f"http://127.0.0.1:{company.port}/readyz") as answer:
+        assert (await answer.json())["slack"] is True
+
+
+async def test_check_names_installed_workspaces_without_a_scope(company: Company, slack: Slack) -> None:
+    await slack.install(company.port, ONE)
+    slack.scopes.discard("users:read")
+
+    found = {f.name: str(f) async for f in check(company.settings())}
+
+    assert "(lacks users:read): open /slack/install" in found["SLACK_CLIENT_ID"]
+    assert "paste `issuebot manifest` into the app's page" in found["SLACK_CLIENT_ID"]
+
+
+async def test_with_socket_mode_the_listener_installs_and_takes_no_requests(
+    company: Company, slack: Slack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "SECONDS_TO_CONNECT", 0.1)
+    bot = await company.start(slack_app_token="xapp-1")
+
+    assert await slack.install(bot.port, ONE) == 200
+    async with slack.http.post(f"http://127.0.0.1:{bot.port}/slack/events") as answer:
+        assert answer.status == 404
+
+
+async def test_without_client_id_nothing_can_be_installed(company: Company) -> None:
+    bot = await company.start(slack_client_id=None, slack_client_secret=None, slack_bot_token="xoxb-1")
+    async with aiohttp.ClientSession() as browser:
+        for path in ("install", "oauth_redirect"):
+            async with browser.get(f"http://127.0.0.1:{bot.port}/slack/{path}") as answer:
+                assert answer.status == 404
+
+
+async def _dump(database: Database) -> str:
+    tables = await database.read(
+        lambda connection: [
+            connection.execute(table.select()).all() for table in Table.metadata.sorted_tables
+        ]
+    )
+    return re.sub(r"\s+", " ", repr(tables))

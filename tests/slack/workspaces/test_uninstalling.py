@@ -1,0 +1,257 @@
+"""Taking the bot out of a workspace removes what belongs to it, and nothing else."""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+from structlog.testing import capture_logs
+
+from bot.store.digests import Covered, Plan
+from bot.store.owner import Owner
+from bot.store.tables import Table
+from bot.store.time_entries import Entry
+from bot.store.vault import Vault
+from tests.slack.workspaces.company import Company
+from tests.slack.workspaces.slack import Place, Slack
+
+ONE, TWO, GROUP, IN_GROUP = Place("T1"), Place("T2", "E2"), Place(None, "E9"), Place("T93", "E9")
+PEOPLE = [
+    *(Owner(None, "T1", "U1"), Owner("E2", "T2", "U1")),
+    *(Owner("E9", team, "U1") for team in ("T91", "T92", "T93")),
+]
+UNINSTALLED = {"type": "app_uninstalled"}
+REVOKED = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": ["UBOT"]}}
+HERS = {"type": "tokens_revoked", "tokens": {"oauth": ["U1"], "bot": []}}
+
+
+@pytest.fixture
+async def remembered(company: Company, slack: Slack) -> None:
+    """Everything that can be remembered, for somebody in each workspace."""
+    for place in (ONE, TWO, GROUP, IN_GROUP):
+        await slack.install(company.port, place)
+    for number, owner in enumerate(PEOPLE, 1):
+        await _remember(company, owner, number)
+
+
+async def _remember(company: Company, owner: Owner, number: int) -> None:
+    store, now = company.bot.store, datetime.now(UTC)
+    plan = Plan(project_id=1, project="Web shop", schedule="hourly", zone="UTC")
+    entry = Entry(
+        id=number,
+        project_id=1,
+        issue_id=None,
+        title="Web shop",
+        minutes=30,
+        activity_id=None,
+        activity="",
+        spent_on=date(2026, 7, 13),
+        comments="",
+    )
+    await company.link(owner, "ana")
+    await store.channels.set_default(owner.team_id, "C1", 1, "Web shop", by=owner)
+    await store.created_issues.put(owner, number, "The till rings twice")
+    await store.time_entries.add(owner, entry)
+    await store.continuations.put(owner, {"command": "/issue"})
+    await store.digests.add(
+        owner,
+        "Ana Ruiz",
+        "C1",
+        plan,
+        next_due=now.replace(year=now.year + 1),
+        covered_to=now,
+        covered=[Covered(1, now)],
+        history=(),
+        now=now,
+    )
+
+
+async def _left(company: Company) -> Counter[str]:
+    """How many rows are there for each team, or organization as a whole."""
+
+    def count(connection: Connection) -> Counter[str]:
+        rows: Counter[str] = Counter()
+        for table in Table.metadata.sorted_tables:
+            if "team_id" in table.c:
+                for row in connection.execute(table.select()):
+                    rows[row.team_id or row.enterprise_id] += 1
+            elif table.name == "digest_issues":
+                rows[table.name] += len(connection.execute(table.select()).all())
+        return rows
+
+    return await company.bot.database.read(count)
+
+
+ALL = Counter({"T1": 7, "T2": 7, "T91": 6, "T92": 6, "T93": 7, "E9": 1, "digest_issues": 5})
+
+
+@pytest.mark.usefixtures("url", "remembered")
+@pytest.mark.parametrize(
+    ("place", "event", "gone"),
+    [
+        (ONE, UNINSTALLED, {"T1": 7, "digest_issues": 1}),
+        (TWO, UNINSTALLED, {"T2": 7, "digest_issues": 1}),
+        (GROUP, UNINSTALLED, {"E9": 1, "T91": 6, "T92": 6, "digest_issues": 2}),
+        (IN_GROUP, UNINSTALLED, {"T93": 1}),  # the organization's installation goes on serving it
+    ],
+    ids=["a workspace", "in an organization", "an organization", "one that its organization still has"],
+)
+async def test_what_belongs_to_it_goes(
+    company: Company, slack: Slack, place: Place, event: dict[str, Any], gone: Mapping[str, int]
+) -> None:
+    assert await _left(company) == ALL
+    slack.revoke(place)
+
+    await slack.event(company.port, event, **_of(place))
+    await company.idle()
+
+    assert await _left(company) == ALL - Counter(gone)
+
+
+@pytest.mark.usefixtures("url", "remembered")
+@pytest.mark.parametrize("about", [{"team_id": None}, {"team_id": "T91"}], ids=["no team", "a team"])
+async def test_what_belongs_to_workspaces_that_their_organization_took_out_goes(
+    company: Company, slack: Slack, about: dict[str, Any]
+) -> None:
+    slack.taken_out = {"T91", "T93"}
+
+    await slack.event(company.port, _taken_out("T91", "T93"), **_of(GROUP) | about)
+    await company.idle()
+
+    gone = Counter({"T91": 6, "digest_issues": 1})  # T93 has an installation of its own
+    assert await _left(company) == ALL - gone
+    assert "Ana Ruiz" in await company.ask(IN_GROUP.of_user("U1"), "whoami")
+
+
+@pytest.mark.usefixtures("remembered")
+async def test_a_workspace_that_its_organization_let_in_again_stays(company: Company, slack: Slack) -> None:
+    await slack.event(company.port, _taken_out("T91", "T92"), **_of(GROUP))
+    await company.idle()
+
+    assert await _left(company) == ALL
+
+
+@pytest.mark.usefixtures("remembered")
+async def test_an_installation_of_ones_own_is_not_the_organizations_to_take_out(
+    company: Company, slack: Slack
+) -> None:
+    slack.revoke(IN_GROUP)  # which is said by an event of its own
+
+    await slack.event(company.port, _taken_out("T93"), **_of(GROUP))
+    await company.idle()
+
+    assert await _left(company) == ALL
+
+
+@pytest.mark.usefixtures("remembered")
+async def test_what_still_works_stays(company: Company, slack: Slack) -> None:
+    for event in (UNINSTALLED, REVOKED):  # repeated by Slack after it was installed again
+        await slack.event(company.port, event, **_of(ONE))
+    slack.revoke(TWO)
+    await slack.event(company.port, HERS, **_of(TWO))
+    await company.idle()
+
+    assert await _left(company) == ALL
+
+
+@pytest.mark.usefixtures("remembered")
+@pytest.mark.parametrize(
+    "trouble", ["503", "429", "broken", "ratelimited", "internal_error", "token_expired"]
+)
+async def test_nothing_is_deleted_until_slack_refuses_the_token(
+    company: Company, slack: Slack, trouble: str
+) -> None:
+    slack.revoke(ONE)
+    slack.taken_out = {"T91"}
+    slack.trouble = trouble
+    for _ in range(2):
+        assert await slack.event(company.port, UNINSTALLED, **_of(ONE)) == 503
+        assert await slack.event(company.port, _taken_out("T91"), **_of(GROUP)) == 503
+    assert await _left(company) == ALL
+
+    slack.trouble = ""
+    assert await slack.event(company.port, UNINSTALLED, **_of(ONE)) == 200
+    assert await slack.event(company.port, _taken_out("T91"), **_of(GROUP)) == 200
+    assert await _left(company) == ALL - Counter({"T1": 7, "T91": 6, "digest_issues": 2})
+
+
+@pytest.mark.usefixtures("remembered")
+async def test_a_token_that_cannot_be_decrypted_deletes_nothing(company: Company, slack: Slack) -> None:
+    replica = await company.start(encryption_keys=(Vault.generate_key(),))
+    slack.revoke(ONE)
+
+    assert await slack.event(replica.port, UNINSTALLED, **_of(ONE)) == 503
+
+    assert await _left(company) == ALL
+
+
+@pytest.mark.usefixtures("remembered")
+async def test_a_revoked_token_is_reported_and_deletes_nothing(company: Company, slack: Slack) -> None:
+    slack.revoke(ONE)
+
+    with capture_logs() as logs:
+        await slack.event(company.port, REVOKED, **_of(ONE))
+        await company.idle()
+
+    assert await _left(company) == ALL
+    assert [line["team"] for line in logs if line["action"] == "slack.token_revoked"] == ["T1"]
+    await slack.event(company.port, UNINSTALLED, **_of(ONE))
+    assert await _left(company) == ALL - Counter({"T1": 7, "digest_issues": 1})
+
+
+async def test_a_renewed_plain_token_loses_nothing(company: Company, slack: Slack) -> None:
+    plain = {"slack_client_id": None, "slack_client_secret": None}
+    slack.tokens["xoxb-old"] = ONE
+    bot = await company.start(slack_bot_token="xoxb-old", **plain)
+    await company.link(PEOPLE[0], "ana")
+
+    slack.tokens = {"xoxb-new": ONE}
+    await slack.event(bot.port, REVOKED, **_of(ONE))
+    await company.idle()
+    renewed = await company.start(slack_bot_token="xoxb-new", **plain)
+    for event in (REVOKED, UNINSTALLED):  # sent again, as nothing acknowledged it in time
+        assert await slack.event(renewed.port, event, **_of(ONE)) == 200
+    await company.idle()
+
+    assert (await _left(company))["T1"] == 1
+
+
+async def test_it_can_be_taken_out_again_and_again(company: Company, slack: Slack) -> None:
+    for _ in range(2):
+        await slack.install(company.port, ONE)
+        await company.link(PEOPLE[0], "ana")
+        slack.revoke(ONE)
+        await slack.event(company.port, UNINSTALLED, **_of(ONE))
+        await company.idle()
+
+        assert await _left(company) == Counter({"digest_issues": 0})
+
+
+async def test_with_a_plain_token_the_workspace_is_forgotten_too(company: Company, slack: Slack) -> None:
+    slack.tokens["xoxb-plain"] = ONE
+    bot = await company.start(slack_client_id=None, slack_client_secret=None, slack_bot_token="xoxb-plain")
+    for owner in PEOPLE[:2]:
+        await company.link(owner, "ana")
+    await slack.event(bot.port, UNINSTALLED, **_of(ONE))
+    await company.idle()
+    assert (await _left(company))["T1"] == 1
+
+    slack.tokens.clear()
+    with capture_logs() as logs:
+        await slack.event(bot.port, UNINSTALLED, **_of(ONE))
+        await company.idle()
+
+    left = await _left(company)
+    assert (left["T1"], left["T2"]) == (0, 1)
+    assert "slack.uninstalled" in [line["action"] for line in logs]
+
+
+def _taken_out(*teams: str) -> dict[str, Any]:
+    return {"type": "team_access_revoked", "team_ids": list(teams)}
+
+
+def _of(place: Place) -> dict[str, Any]:
+    ids = {"enterprise_id": place.enterprise, "team_id": place.team}
+    return ids | {"authorizations": [ids | {"is_enterprise_install": place.team is None}]}

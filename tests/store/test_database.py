@@ -1,0 +1,220 @@
+import asyncio
+import os
+import sqlite3
+import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot.store import database as engine
+from bot.store.database import Database, DatabaseUnavailableError
+from bot.store.store import Store
+from bot.store.tables import Table
+from bot.store.vault import Vault
+
+BEFORE = {"continuations"}
+"""Tables that are left for replicas of the version before."""
+HOLDS_THE_LOCK = """
+import sqlite3, sys, time
+other = sqlite3.connect(sys.argv[1], isolation_level=None)
+other.execute("begin immediate")
+print("locked", flush=True)
+time.sleep(1)
+other.execute("commit")
+"""
+
+
+@asynccontextmanager
+async def opened(file: Path) -> AsyncIterator[Database]:
+    database = Database(f"sqlite:///{file}")
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+async def test_a_new_sqlite_database_is_its_owners_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        async with opened(tmp_path / "bot.db"):
+            found = modes(tmp_path)
+    finally:
+        os.umask(before)
+
+    assert found == {"bot.db": "0o600", "bot.db-wal": "0o600", "bot.db-shm": "0o600"}
+
+
+def modes(directory: Path) -> dict[str, str]:
+    return {file.name: oct(file.stat().st_mode & 0o777) for file in directory.iterdir()}
+
+
+async def test_replicas_that_start_together_migrate_once(url: str) -> None:
+    replicas = [Database(url) for _ in range(4)]
+
+    await asyncio.gather(*(replica.open() for replica in replicas))
+
+    assert {await replica.age() for replica in replicas} == {"current"}
+    await asyncio.gather(*(replica.close() for replica in replicas))
+
+
+async def test_the_migrations_make_the_tables_that_the_code_uses(database: Database) -> None:
+    def differences(connection: Connection) -> list[object]:
+        context = MigrationContext.configure(
+            connection,
+            opts={"include_name": lambda name, kind, _: kind != "table" or name not in BEFORE},
+        )
+        return list(compare_metadata(context, Table.metadata))
+
+    assert await database.read(differences) == []
+
+
+async def test_a_database_from_a_newer_version_is_left_as_it_is(database: Database) -> None:
+    newer = text("update alembic_version set version_num = '9999'")
+    await database.write(lambda connection: connection.execute(newer))
+
+    await database.open()
+
+    assert await database.age() == "newer"
+    assert await Store(database, Vault([Vault.generate_key()])).deliveries.claim("Ev1")
+
+
+WRITTEN = text("insert into deliveries (key, claimed_at) values ('Ev1', '2026-01-01 00:00:00')")
+
+
+async def test_nothing_is_kept_of_a_transaction_that_failed(database: Database) -> None:
+    store = Store(database, Vault([Vault.generate_key()]))
+
+    def fail_after_writing(connection: Connection) -> None:
+        connection.execute(
+            text("insert into deliveries (key, claimed_at) values ('Ev1', '2026-01-01 00:00:00')")
+        )
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await database.write(fail_after_writing)
+    assert await store.deliveries.claim("Ev1")
+
+
+async def test_what_the_database_refuses_is_told_without_its_values(database: Database) -> None:
+    statement = text("insert into nowhere values (:value)")
+
+    with pytest.raises(SQLAlchemyError) as refused:
+        await database.write(lambda connection: connection.execute(statement, {"value": "canary"}))
+
+    assert "nowhere" in str(refused.value)
+    assert "canary" not in str(refused.value)
+
+
+async def test_writers_wait_for_each_other(store: Store) -> None:
+    claimed = await asyncio.gather(*(store.deliveries.claim(f"Ev{n}") for n in range(100)))
+
+    assert all(claimed)
+
+
+async def test_while_another_process_writes_reading_goes_on_and_nothing_stands_still(tmp_path: Path) -> None:
+    file, clock = tmp_path / "bot.db", asyncio.get_running_loop().time
+    async with opened(file) as database:
+        deliveries = Store(database, Vault([Vault.generate_key()])).deliveries
+        other = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", HOLDS_THE_LOCK, file, stdout=asyncio.subprocess.PIPE
+        )
+        assert other.stdout
+        assert await other.stdout.readline() == b"locked\n"
+        writing = asyncio.create_task(deliveries.claim("Ev1"))
+        reads, longest, began = 0, 0.0, clock()
+        while not writing.done():
+            before = clock()
+            await database.ping()
+            await asyncio.sleep(0.01)
+            longest, reads = max(longest, clock() - before), reads + 1
+
+        waited = clock() - began
+        assert await writing
+        assert waited > 0.5
+        assert reads > 10
+        assert longest < waited / 2
+        assert await other.wait() == 0
+
+
+async def test_of_a_cancelled_caller_no_transaction_is_left_open(tmp_path: Path) -> None:
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def write_for_long(connection: Connection) -> None:
+        connection.execute(
+            text("insert into deliveries (key, claimed_at) values ('Ev1', '2026-01-01 00:00:00')")
+        )
+        begun.set()
+        assert goes_on.wait(10)
+
+    async with opened(tmp_path / "bot.db") as database:
+        writing = asyncio.create_task(database.write(write_for_long))
+        queued = asyncio.create_task(Store(database, Vault([Vault.generate_key()])).deliveries.claim("Ev2"))
+        await asyncio.to_thread(begun.wait, 10)
+        for cancelled in (writing, queued):
+            cancelled.cancel()
+        await asyncio.gather(writing, queued, return_exceptions=True)
+        asyncio.get_running_loop().call_later(0.3, goes_on.set)
+
+    assert writing.cancelled()
+    with closing(sqlite3.connect(tmp_path / "bot.db", timeout=0, isolation_level=None)) as other:
+        other.execute("begin immediate")
+        assert other.execute("select key from deliveries").fetchall() == [("Ev1",)]
+
+
+async def test_writers_do_not_wait_for_a_lock_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "SECONDS_TO_WAIT", 1)
+    async with opened(tmp_path / "bot.db") as database:
+        deliveries = Store(database, Vault([Vault.generate_key()])).deliveries
+        with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as other:
+            other.execute("begin immediate")
+            async with asyncio.timeout(4):
+                refused = await asyncio.gather(
+                    *(deliveries.claim(f"Ev{n}") for n in range(8)), return_exceptions=True
+                )
+
+        assert all(isinstance(one, SQLAlchemyError) for one in refused)
+        assert await deliveries.claim("Ev1")
+
+
+async def test_a_new_database_is_not_yet_current(url: str) -> None:
+    database = Database(url)
+
+    await database.ping()
+
+    await database.try_writing()
+    assert await database.age() == "older"
+    await database.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "bot.db", "sqlite://", "sqlite:///:memory:", "mysql://somebody:pa55word@localhost/bot"],
+)
+def test_other_addresses_are_refused_with_what_is_meant(url: str) -> None:
+    with pytest.raises(ValueError, match="must be sqlite:///") as refused:
+        Database(url)
+    assert "pa55word" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["sqlite:////nowhere/at/all/bot.db", "postgresql://somebody:pa55word@127.0.0.1:1/bot"],
+)
+async def test_what_cannot_be_opened_says_why_without_the_password(url: str) -> None:
+    database = Database(url)
+    for attempt in (database.open, database.ping, database.try_writing, database.age):
+        with pytest.raises(DatabaseUnavailableError) as unavailable:
+            await attempt()
+        assert str(unavailable.value)
+        assert "pa55word" not in str(unavailable.value)
+    await database.close()

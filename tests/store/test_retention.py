@@ -1,0 +1,88 @@
+"""What is kept for how long, with time moved: rows that are a minute too old, and some that are not."""
+
+import asyncio
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, Insert, func, insert, select
+
+from bot.store.database import Database
+from bot.store.retention import OWN_KEPT, forget_what_is_old
+from bot.store.store import Store
+from bot.store.tables import (
+    ContinuationRow,
+    CreatedIssueRow,
+    DeliveryRow,
+    DigestRow,
+    DigestRunRow,
+    Table,
+    TimeEntryRow,
+)
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+ANA = {"enterprise_id": "", "team_id": "T1", "user_id": "U0ANA"}
+KEPT: dict[type[Table], timedelta] = {
+    DeliveryRow: DAY,
+    ContinuationRow: DAY,
+    DigestRunRow: 2 * DAY,
+    CreatedIssueRow: 400 * DAY,
+    TimeEntryRow: 400 * DAY,
+}
+SPENT = {"project_id": 1, "title": "", "minutes": 5, "activity": "", "spent_on": date.today(), "comments": ""}  # noqa: DTZ011 - any day
+RUN = {"digest_id": 1, "state": "sent", "holder": "", "attempts": 0, "missed": 0, "asked": False}
+
+
+def made(row: type[Table], number: int, at: datetime) -> Insert:
+    if row is DeliveryRow:
+        return insert(row).values(key=str(number), claimed_at=at)
+    if row is ContinuationRow:
+        return insert(row).values(**ANA, id=str(number), sealed="", created_at=at)
+    if row is DigestRunRow:
+        return insert(row).values(**RUN, due_at=at + number * timedelta(seconds=1))
+    if row is CreatedIssueRow:
+        return insert(row).values(**ANA, issue_id=number, subject="", created_at=at)
+    return insert(row).values(**ANA, **SPENT, entry_id=number, created_at=at)
+
+
+def digest(now: datetime) -> Insert:
+    about = {"project": "", "schedule": "", "zone": "", "filters": {}, "grouped_by": "", "history": {}}
+    return insert(DigestRow).values(
+        **ANA,
+        **about,
+        owner_name="",
+        channel_id="C1",
+        project_id=1,
+        empty=False,
+        period_from=now,
+        channel_notice=False,
+        created_at=now,
+    )
+
+
+async def test_what_is_too_old_is_forgotten_in_batches_by_replicas_at_the_same_time(
+    database: Database, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BATCH", 2)
+    now = datetime.now(UTC)
+
+    def make(connection: Connection) -> None:
+        connection.execute(digest(now))
+        for row, kept in KEPT.items():
+            for number in range(5):
+                connection.execute(made(row, number, now - kept - MINUTE))
+            connection.execute(made(row, 5, now - kept + MINUTE))
+        connection.execute(insert(DigestRunRow).values(**RUN, due_at=now - 9 * DAY, lease_until=now))
+
+    await database.write(make)
+    await asyncio.gather(*(forget_what_is_old(store) for _ in range(3)))
+
+    left = await database.read(
+        lambda connection: {row: connection.scalar(select(func.count()).select_from(row)) for row in KEPT}
+    )
+    assert left == dict.fromkeys(KEPT, 1) | {DigestRunRow: 2}  # one is not finished
+
+
+def test_the_readme_says_how_long() -> None:
+    assert f"{OWN_KEPT.days} days" in README

@@ -1,0 +1,25 @@
+"""What journeys with digests have in common: a few commands, and how things stand."""
+
+from datetime import UTC, datetime, timedelta
+
+from bot.store.digests import Digest
+from bot.store.owner import Owner
+from tests.support.office import TEAM, Office
+from tests.support.reading import JSON
+
+AT = f"{datetime.now(UTC) - timedelta(hours=6):%H}:00"
+"""A time of the day that doesn't come while the tests run, wherever people are."""
+WEB = f"/digest add webshop daily {AT}"
+ANA = Owner(None, TEAM, "U0ANA0001")
+HIDDEN = f"/digest add security daily {AT}"
+
+
+async def stored(office: Office, number: int = 1) -> Digest:
+    digest = await office.bot.store.digests.get(TEAM, number)
+    assert digest is not None
+    return digest
+
+
+def buttons(message: JSON) -> list[str]:
+    rows = (b["elements"] for b in message["blocks"] if b["type"] == "actions")
+    return [element["text"]["text"] for row in rows for element in row]

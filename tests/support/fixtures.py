@@ -1,0 +1,100 @@
+"""The office, with Ana linked and at work, Ben not linked yet, Chris an administrator."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.features.files import attach as files
+from bot.features.issues import assign as assigning
+from bot.features.issues import issues
+from bot.features.projects import projects
+from bot.features.timelog import timelog
+from bot.sandbox.demo import demo_data
+from bot.sandbox.tracker.server import Tracker
+from bot.slack import dispatch, submissions
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.wire import Wire
+
+
+@pytest.fixture
+async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
+    """An office whose bot must not break a rule of Slack's; on both databases where the module says so."""
+    both = "url" in request.fixturenames
+    office = Office(tmp_path, database_url=request.getfixturevalue("url") if both else None)
+    await office.open()
+    try:
+        await office.link("U0ANA0001", KEYS["ana"])
+        yield office
+        assert office.violations() == []
+    finally:
+        await office.close()
+
+
+@pytest.fixture
+def ana(office: Office) -> Person:
+    return Person(office, "U0ANA0001")
+
+
+@pytest.fixture
+async def chris(office: Office) -> Person:
+    await office.link("U0CHRIS01", KEYS["chris"])
+    return Person(office, "U0CHRIS01")
+
+
+@pytest.fixture
+def gwen(office: Office) -> Person:
+    return Person(office, "U0GWEN001")
+
+
+@pytest.fixture
+def ben(office: Office) -> Person:
+    return Person(office, "U0BEN0001")
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Tracker]:
+    """A reference service of its own, for an office with a wire to it."""
+    tracker = Tracker(demo_data(datetime.now(UTC)))
+    await tracker.start()
+    yield tracker
+    await tracker.stop()
+
+
+@pytest.fixture
+async def wire(service: Tracker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Wire]:
+    """What lies between an office and its service, and can fail; nothing comes late that is looked for."""
+    for usecase in (assigning, files, issues, projects, timelog):
+        monkeypatch.setattr(usecase, "LOOKS", (0.05, 0.1))
+    monkeypatch.setattr(dispatch, "PATIENCE", 60)
+    wire = Wire(service.url)
+    await wire.up()
+    yield wire
+    await wire.down()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bot waits for the service far less than Slack would let it before it shows that it waits."""
+    monkeypatch.setattr(submissions, "PATIENCE", 0.1)
+
+
+@pytest.fixture
+async def wired(wire: Wire, tmp_path: Path) -> AsyncIterator[Person]:
+    """Ana, linked, in an office that reaches its service over the wire."""
+    office = Office(tmp_path, service_url=wire.url)
+    await office.open()
+    await office.link("U0ANA0001", KEYS["ana"])
+    yield Person(office, "U0ANA0001")
+    await office.close()
+    assert office.violations() == []
+
+
+@pytest.fixture
+async def linked_ben(office: Office, ben: Person) -> Person:
+    """Ben, who doesn't see the project Security, with his account linked."""
+    await office.link(ben.user_id, KEYS["ben"])
+    return ben

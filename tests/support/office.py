@@ -1,0 +1,122 @@
+"""An office to test in: the reference service, the local Slack, and the bot between them."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import aiohttp
+from pydantic import SecretStr
+
+from bot.app import Bot
+from bot.config import Settings
+from bot.sandbox.demo import demo_data
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace.server import Workspace
+from bot.slack.manifest import manifest
+from bot.store.owner import Owner
+from bot.store.vault import Vault
+from bot.timings import DEFAULT, Timings
+from tests.support.ports import free_port
+from tests.support.reading import LOOK_EVERY
+from tests.support.slackwire import SlackWire
+
+LONGEST = 60
+"""Seconds that everything is through in, on any machine."""
+
+Transport = Literal["socket", "http"]
+TEAM = "T0HARBOR01"
+
+
+@dataclass
+class Office:
+    """The three parts, wired as in production."""
+
+    directory: Path
+    transport: Transport = "socket"
+    service_url: str | None = None
+    key_header: str = "X-Service-API-Key"
+    text_format: Literal["markdown", "textile"] = "markdown"
+    prefix: str = ""
+    issue_updates: bool = True
+    roles: bool = False
+    database_url: str | None = None
+    timings: Timings = DEFAULT
+    slack_wire: SlackWire | None = None
+    """What the bot reaches Slack over, if its calls are to fail; started and stopped with the office."""
+    tracker: Tracker = field(init=False)
+    workspace: Workspace = field(init=False)
+    bot: Bot = field(init=False)
+    http: aiohttp.ClientSession = field(init=False)
+
+    async def open(self) -> None:
+        """Start all of it."""
+        self.tracker = Tracker(
+            demo_data(datetime.now(UTC)), issue_updates=self.issue_updates, roles=self.roles
+        )
+        await self.tracker.start()
+        port = free_port()
+        url = f"http://127.0.0.1:{port}/slack/events"
+        self.workspace = Workspace(
+            manifest=manifest(self.transport, url, self.prefix),
+            people=PEOPLE,
+            service_url=self.service_url or self.tracker.url,
+            request_url=url if self.transport == "http" else None,
+        )
+        self.workspace.state.ack_seconds = self.workspace.state.trigger_seconds = LONGEST
+        await self.workspace.start(port=0)
+        if self.slack_wire:  # all addresses that the workspace gives out lead over the wire
+            self.workspace.state.base_url = await self.slack_wire.up(self.workspace.url)
+        way_in: dict[str, Any] = {"slack_signing_secret": SecretStr(self.workspace.signing_secret)}
+        if self.transport == "socket":
+            way_in = {"slack_app_token": SecretStr(self.workspace.app_token)}
+        self.bot = Bot(
+            Settings(
+                **way_in,
+                slack_bot_token=SecretStr(self.workspace.bot_token),
+                slack_api_url=self.workspace.api_url,
+                service_base_url=self.service_url or self.tracker.url,
+                service_api_key_header=self.key_header,
+                service_text_format=self.text_format,
+                command_prefix=self.prefix,
+                database_url=self.database_url or f"sqlite:///{self.directory / 'bot.db'}",
+                encryption_keys=(Vault.generate_key(),),
+                host="127.0.0.1",
+                port=port,
+            ),
+            self.timings,
+        )
+        await self.bot.start()
+        self.http = aiohttp.ClientSession(headers={"X-Sandbox": "1"})
+
+    async def close(self) -> None:
+        """Stop all of it."""
+        await self.http.close()
+        await self.bot.stop(5)
+        if self.slack_wire:
+            await self.slack_wire.down()
+        await self.workspace.stop()
+        await self.tracker.stop()
+
+    async def link(self, slack_id: str, key: str) -> None:
+        """Have somebody linked already."""
+        user = await self.bot.client.get_user(SecretStr(key))
+        await self.bot.store.links.put(Owner(None, TEAM, slack_id), SecretStr(key), user.id, user.name)
+
+    async def idle(self) -> None:
+        """Wait until the bot has nothing in hand and the workspace has delivered all."""
+        async with asyncio.timeout(LONGEST):
+            for _ in range(2):  # what the one is through with may be the other's to do
+                await asyncio.sleep(0)
+                while len(self.bot.in_flight) or self.workspace._errands._running:
+                    await asyncio.sleep(LOOK_EVERY)
+
+    def channel_id(self, name: str) -> str:
+        """The id of a channel, by its name."""
+        return next(channel.id for channel in self.workspace.state.channels.values() if channel.name == name)
+
+    def violations(self) -> list[str]:
+        """Slack's rules that the bot broke."""
+        return [f"{v.where}: {v.rule}: {v.detail}" for v in self.workspace.violations]

@@ -1,0 +1,258 @@
+"""People at work in an office.
+
+They act as in the browser, over the page's own HTTP interface, so that every payload comes to the bot the way
+Slack sends it and every answer is seen the way Slack shows it.
+"""
+
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import aiohttp
+
+from tests.support.office import Office
+from tests.support.reading import (
+    JSON,
+    STILL_WORKING,
+    button_saying,
+    input_named,
+    option_saying,
+    text_of,
+    until,
+    value_held,
+    waiting,
+)
+
+DM = "the person's conversation with the bot"
+
+
+@dataclass
+class Person:
+    """Someone in the local Slack, acting and looking as the page lets them."""
+
+    office: Office
+    user_id: str
+    channel: str = "general"
+
+    async def state(self) -> JSON:
+        """All that the person sees."""
+        url = f"{self.office.workspace.url}page/state"
+        async with self.office.http.get(url, params={"user": self.user_id}) as answer:
+            seen: JSON = await answer.json()
+        return seen
+
+    async def messages(self, channel: str | None = None) -> list[JSON]:
+        """The messages that the person sees in a channel."""
+        if channel == DM:
+            return await self.direct()
+        seen: list[JSON] = (await self.state())["messages"].get(
+            self.office.channel_id(channel or self.channel), []
+        )
+        return seen
+
+    async def direct(self) -> list[JSON]:
+        """The messages of the person's own conversation with the bot."""
+        state = await self.state()
+        own = next(channel["id"] for channel in state["channels"] if channel["kind"] == "im")
+        seen: list[JSON] = state["messages"].get(own, [])
+        return seen
+
+    async def say(self, text: str, thread: JSON | None = None) -> JSON:
+        """Write into the channel; the message."""
+        below = {"thread_ts": thread["ts"]} if thread else {}
+        answer = await self._post("message", channel=self.office.channel_id(self.channel), text=text, **below)
+        return next(m for m in await self.messages() if m["ts"] == answer["ts"])
+
+    async def command(self, text: str) -> None:
+        """Type a slash command into the channel."""
+        await self._post("command", channel=self.office.channel_id(self.channel), text=text)
+
+    async def ask(self, text: str) -> JSON:
+        """Type a slash command and wait for the one message that answers it."""
+        return await self.after(self.command(text))
+
+    async def shortcut(self, callback_id: str, message: JSON | None = None) -> None:
+        """Use a shortcut, on a message when there is one."""
+        about = {"channel": message["channel"], "ts": message["ts"]} if message else {}
+        await self._post("shortcut", callback_id=callback_id, **about)
+
+    async def after(self, doing: Any, channel: str | None = None) -> JSON:
+        """The newest answer in the channel after doing something."""
+        before = {(m["ts"], str(m)) for m in await self.messages(channel)}
+        await doing
+
+        async def new() -> JSON | None:
+            fresh = [m for m in await self.messages(channel) if (m["ts"], str(m)) not in before]
+            answers = [m for m in fresh if text_of(m) != STILL_WORKING]
+            return answers[-1] if answers else None
+
+        return await until(new)
+
+    async def press(self, message: JSON, text: str) -> None:
+        """Press a button of a message."""
+        block, element = button_saying(message["blocks"], text)
+        source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
+        await self._act(source, block, element, value=element.get("value"))
+
+    async def press_in_form(self, view: JSON, text: str) -> None:
+        """Press a button in a form."""
+        block, element = button_saying(view["blocks"], text)
+        await self._act({"view": {"id": view["id"]}}, block, element, value=element.get("value"))
+
+    async def choose_from_menu(self, message: JSON, about: str, text: str) -> None:
+        """Choose from the `…` menu of the line that says `about`."""
+        block = next(b for b in message["blocks"] if about in str(b.get("text")) and b.get("accessory"))
+        option = next(o for o in block["accessory"]["options"] if o["text"]["text"] == text)
+        source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
+        await self._act(source, block, block["accessory"], selected_option=option)
+
+    async def form(self, title: str) -> JSON:
+        """The form with that title, once it is on top and filled."""
+
+        async def top() -> JSON | None:
+            views = (await self.state())["views"]
+            return (
+                views[-1]
+                if views and views[-1]["title"]["text"] == title and not waiting(views[-1])
+                else None
+            )
+
+        return await until(top)
+
+    async def form_saying(self, title: str, text: str) -> JSON:
+        """The form with that title, once it says that."""
+
+        async def saying() -> JSON | None:
+            view = await self.form(title)
+            return view if text in text_of(view) else None
+
+        return await until(saying)
+
+    async def choose(self, view: JSON, label: str, text: str) -> None:
+        """Choose in a form's select that tells the bot at once."""
+        block = input_named(view, label)
+        element = block["element"]
+        value = await self._value(view, block, text)
+        held = {block["block_id"]: {element["action_id"]: {"type": element["type"], **value}}}
+        await self._act({"view": {"id": view["id"]}}, block, element, values=held, **value)
+
+    async def type_into(self, view: JSON, label: str, text: str) -> None:
+        """Type into a form's field that tells the bot of every letter."""
+        block = input_named(view, label)
+        element = block["element"]
+        held = {block["block_id"]: {element["action_id"]: {"type": element["type"], "value": text}}}
+        await self._act({"view": {"id": view["id"]}}, block, element, values=held, value=text)
+
+    async def suggest(self, view: JSON, label: str, text: str) -> JSON:
+        """Type into a select that is searched as one types; what the page is told."""
+        return await self._suggest(view, input_named(view, label), text)
+
+    async def _suggest(self, view: JSON, block: JSON, text: str) -> JSON:
+        about = {"block_id": block["block_id"], "action_id": block["element"]["action_id"]}
+        return await self._post("suggest", source={"view": {"id": view["id"]}}, **about, value=text)
+
+    async def _suggested(self, view: JSON, block: JSON, text: str) -> JSON:
+        return option_saying((await self._suggest(view, block, text))["options"], text)
+
+    async def choose_in_form(self, view: JSON, block: JSON, text: str) -> None:
+        """Choose from the `…` menu of a form's line."""
+        option = option_saying(block["accessory"]["options"], text)
+        source = {"view": {"id": view["id"]}}
+        await self._act(source, block, block["accessory"], selected_option=option)
+
+    async def submit(self, view: JSON, values: JSON) -> JSON:
+        """Send a form, with values by label beside those that it holds already; the page's own answer."""
+        state: JSON = {}
+        for block in view["blocks"]:
+            if block["type"] != "input":
+                continue
+            label, element = block["label"]["text"], block["element"]
+            given = await self._value(view, block, values[label]) if label in values else value_held(element)
+            state.setdefault(block["block_id"], {})[element["action_id"]] = {"type": element["type"], **given}
+        missing = values.keys() - {b["label"]["text"] for b in view["blocks"] if b["type"] == "input"}
+        assert not missing, f"the form has no {missing}"
+        return await self._post("submit", view_id=view["id"], values=state)
+
+    async def close(self, view: JSON) -> None:
+        """Close a form."""
+        await self._post("close", view_id=view["id"])
+
+    async def open_home(self) -> None:
+        """Open the app's Home tab."""
+        await self._post("home")
+
+    async def home(self) -> JSON | None:
+        """The Home tab as it is now."""
+        view: JSON | None = (await self.state())["home"]
+        return view
+
+    async def press_at_home(self, text: str) -> None:
+        """Press a button of the Home tab."""
+
+        async def pressed() -> bool:
+            home = await until(self.home)
+            block, element = button_saying(home["blocks"], text)
+            source = {"view": {"id": home["id"]}}
+            return await self._act(source, block, element, value=element.get("value"))
+
+        await until(pressed)  # the tab may be filled anew between a look and a press
+
+    async def errors(self) -> JSON:
+        """The errors at the fields of the form on top, once there are some."""
+
+        async def found() -> JSON | None:
+            views = (await self.state())["views"]
+            return views[-1]["errors"] if views and views[-1].get("errors") else None
+
+        return await until(found)
+
+    async def no_form(self) -> None:
+        """Wait until no form is open."""
+
+        async def gone() -> bool:
+            return not (await self.state())["views"]
+
+        await until(gone)
+
+    async def _value(self, view: JSON, block: JSON, text: Any) -> JSON:
+        element, value = block["element"], {"value": text}
+        match element["type"]:
+            case "static_select":
+                value = {"selected_option": option_saying(element["options"], text)}
+            case "external_select":
+                value = {"selected_option": await self._suggested(view, block, text)}
+            case "multi_external_select":
+                value = {"selected_options": [await self._suggested(view, block, each) for each in text]}
+            case "conversations_select":
+                value = {"selected_conversation": self.office.channel_id(text)}
+            case "checkboxes" if not isinstance(text, list):
+                value = {"selected_options": element["options"] if text else []}
+            case "checkboxes" | "multi_static_select":
+                value = {"selected_options": [option_saying(element["options"], each) for each in text]}
+            case "datepicker":
+                value = {"selected_date": text}
+            case "file_input":
+                value = {"files": text}
+        return value
+
+    async def upload(self, name: str, content: bytes) -> JSON:
+        """Put a file into the workspace."""
+        data = aiohttp.FormData(quote_fields=False)
+        data.add_field("user", self.user_id)
+        data.add_field("file", BytesIO(content), filename=name)
+        async with self.office.http.post(f"{self.office.workspace.url}page/upload", data=data) as answer:
+            file: JSON = (await answer.json())["files"][0]
+        return file
+
+    async def _act(
+        self, source: JSON, block: JSON, element: JSON, *, values: JSON | None = None, **what: Any
+    ) -> bool:
+        action = {"type": element["type"], "action_id": element["action_id"], **what}
+        about = {"block_id": block["block_id"], "action": action, "values": values or {}}
+        return bool((await self._post("action", source=source, **about))["ok"])
+
+    async def _post(self, what: str, **body: Any) -> JSON:
+        url = f"{self.office.workspace.url}page/{what}"
+        async with self.office.http.post(url, json={"user": self.user_id, **body}) as answer:
+            said: JSON = await answer.json()
+        return said

@@ -1,0 +1,164 @@
+"""Three replicas of the bot, each a process, and what stands between them and Slack: a balancer."""
+
+import asyncio
+import signal
+import time
+from asyncio.subprocess import Process
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from itertools import count
+from urllib.parse import parse_qs
+
+import aiohttp
+from aiohttp import web
+
+from tests.support.ports import free_port
+from tests.support.reading import until
+from tests.support.scene import Scene
+from tests.support.wire import HOP_BY_HOP
+
+REPLICAS = 3
+SECONDS_TO_START = 40
+SECONDS_TO_STOP = 20
+SLACK_WAITS = 2.9
+EACH_SO_MANY_TWICE = 3
+
+
+class Replica:
+    """One place for a process of the bot; whoever sits there is killed and comes again."""
+
+    process: Process
+
+    def __init__(self, scene: Scene, http: aiohttp.ClientSession) -> None:
+        self.port = free_port()
+        self.ready = False
+        self._scene = scene
+        self._http = http
+
+    async def start(self) -> None:
+        """Start a process here, and wait until it says that it is ready."""
+        self.process = await self._scene.process(self.port)
+
+        async def is_ready() -> bool:
+            assert self.process.returncode is None, "a replica doesn't start"
+            return await self.look()
+
+        await until(is_ready, SECONDS_TO_START)
+
+    async def look(self) -> bool:
+        """Ask the process whether it is ready, as a balancer does."""
+        self.ready = False
+        with suppress(aiohttp.ClientError, TimeoutError):
+            url = f"http://127.0.0.1:{self.port}/readyz"
+            async with self._http.get(url, timeout=aiohttp.ClientTimeout(2)) as answer:
+                self.ready = answer.status == 200
+        return self.ready
+
+    async def end(self, how: signal.Signals) -> int:
+        """End the process; its exit code."""
+        self.process.send_signal(how)
+        return await asyncio.wait_for(self.process.wait(), SECONDS_TO_STOP)
+
+
+class Replicas:
+    """All of them, before one Slack. In HTTP mode they are handed requests in turn, those that are ready.
+
+    What isn't acknowledged is sent again with the number of the repetition, to the next one, as long as Slack
+    waits; and some of what is acknowledged too, as when Slack doesn't hear it. `given` are the processes that
+    had what was asked in a channel, `killed` those that had no time to finish and `kills` when that was;
+    `repeated` are the channels where only a repetition was acknowledged.
+    """
+
+    def __init__(self, scene: Scene, http: aiohttp.ClientSession) -> None:
+        self.places = [Replica(scene, http) for _ in range(REPLICAS)]
+        self.given: defaultdict[str, list[Process]] = defaultdict(list)
+        self.killed: set[Process] = set()
+        self.kills: list[float] = []
+        self.repeated: set[str] = set()
+        self.counts: Counter[str] = Counter()
+        self._http = http
+        self._turn = count()
+        self._acknowledged = count()
+        self._again: set[asyncio.Task[object]] = set()
+
+    @asynccontextmanager
+    async def up(self, port: int | None) -> AsyncIterator["Replicas"]:
+        """Start them, and the balancer at that port if there is one; all of it is ended after the block."""
+        app = web.Application()
+        app.router.add_post("/slack/events", self._pass_on)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+        await runner.setup()
+        if port:
+            await web.TCPSite(runner, "127.0.0.1", port).start()
+        looking = asyncio.create_task(self._look())
+        try:
+            await asyncio.gather(*(place.start() for place in self.places))
+            yield self
+        finally:
+            looking.cancel()
+            for place in self.places:
+                if place.process.returncode is None:
+                    place.process.kill()
+                    await place.process.wait()
+            for task in self._again:
+                task.cancel()
+            await asyncio.gather(looking, *self._again, return_exceptions=True)
+            await runner.cleanup()
+
+    async def end(self, number: int, how: signal.Signals) -> None:
+        """End one of them in this way, and start it anew."""
+        place = self.places[number % REPLICAS]
+        if how is signal.SIGKILL:
+            self.killed.add(place.process)
+            self.kills.append(time.monotonic())
+        code = await place.end(how)
+        assert code == (-signal.SIGKILL if how is signal.SIGKILL else 0)
+        self.counts[how.name] += 1
+        await place.start()
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.gather(*(place.look() for place in self.places))
+            await asyncio.sleep(0.3)
+
+    async def _pass_on(self, request: web.Request) -> web.Response:
+        body = await request.read()
+        headers = {k: v for k, v in request.headers.items() if k.lower() not in HOP_BY_HOP}
+        channel = parse_qs(body.decode()).get("channel_id", [""])[0]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SLACK_WAITS):
+                for number in count():
+                    again = {"X-Slack-Retry-Num": str(number)} if number else {}
+                    answer = await self._sent(body, headers | again, channel)
+                    if answer is not None:
+                        if number:
+                            self.repeated.add(channel)
+                        self._sometimes_again(body, headers, channel)
+                        return answer
+                    self.counts["repeated"] += 1
+                    await asyncio.sleep(0.05)
+        return web.Response(status=504)
+
+    def _sometimes_again(self, body: bytes, headers: dict[str, str], channel: str) -> None:
+        if channel and next(self._acknowledged) % EACH_SO_MANY_TWICE == 0:
+            self.counts["sent once more"] += 1
+            sending = asyncio.create_task(self._sent(body, headers | {"X-Slack-Retry-Num": "1"}, channel))
+            self._again.add(sending)
+            sending.add_done_callback(self._again.discard)
+
+    async def _sent(self, body: bytes, headers: dict[str, str], channel: str) -> web.Response | None:
+        ready = [place for place in self.places if place.ready]
+        if not ready:
+            return None
+        place = ready[next(self._turn) % len(ready)]
+        self.given[channel].append(place.process)
+        try:
+            url = f"http://127.0.0.1:{place.port}/slack/events"
+            async with self._http.post(url, data=body, headers=headers) as answer:
+                if answer.status == 200:
+                    return web.Response(body=await answer.read(), content_type=answer.content_type)
+                self.counts[f"answered {answer.status}"] += 1
+        except aiohttp.ClientError:
+            place.ready = False
+        return None

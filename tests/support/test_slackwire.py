@@ -1,0 +1,98 @@
+"""The wire to Slack over which other tests fail calls: the bot works over it, every fault is what it says."""
+
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.people import PEOPLE
+from tests.support.office import Office, Transport
+from tests.support.person import Person
+from tests.support.reading import text_of, until
+from tests.support.slackwire import SlackWire
+
+POST = "chat.postMessage"
+ANA = next(person for person in PEOPLE if person.login == "ana")
+
+
+@pytest.fixture
+def wire() -> SlackWire:
+    return SlackWire()
+
+
+@pytest.fixture(params=["socket", "http"])
+async def ana(wire: SlackWire, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Person]:
+    transport: Transport = request.param
+    office = Office(tmp_path, transport=transport, slack_wire=wire)
+    await office.open()
+    await office.link(ANA.slack_id, ANA.api_key)
+    yield Person(office, ANA.slack_id, channel="webshop")
+    await office.close()
+    assert office.violations() == []
+
+
+@pytest.fixture
+async def slack(ana: Person) -> AsyncIterator[AsyncWebClient]:
+    """A client without the bot's own patience."""
+    async with aiohttp.ClientSession() as session:
+        workspace = ana.office.workspace
+        yield AsyncWebClient(
+            token=workspace.bot_token, base_url=workspace.api_url, session=session, retry_handlers=[]
+        )
+
+
+async def test_commands_forms_answers_and_files_come_through(ana: Person, wire: SlackWire) -> None:
+    assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
+    await ana.command("/issue attach 12")
+    form = await ana.form("Attach files")
+    await ana.submit(form, {"Files": [await ana.upload("cart.log", b"voucher accepted")]})
+
+    async def attached() -> bool:
+        files = ana.office.tracker.data.attachments.values()
+        return any((file.issue_id, file.content) == (12, b"voucher accepted") for file in files)
+
+    assert await until(attached)
+    assert wire.called("views.open")[0].arguments["view"]["type"] == "modal"
+    assert "xoxb" not in str(wire.calls)
+
+
+@pytest.mark.parametrize("ana", ["http"], indirect=True)
+async def test_faults_are_taken_in_turn_by_the_calls_of_their_method(
+    ana: Person, slack: AsyncWebClient, wire: SlackWire
+) -> None:
+    general = ana.office.channel_id("general")
+    wire.faults = [
+        (POST, "lose the request"),
+        (POST, "lose the answer"),
+        ("auth.test", "refuse:account_inactive"),
+        (POST, "500 before it"),
+        (POST, "500 after it"),
+        (POST, "refuse:is_archived"),
+        (POST, "429:30"),
+        (POST, "slow:0.2"),
+    ]
+    came = []
+    for number in range(7):
+        try:
+            await slack.chat_postMessage(channel=general, text=f"Number {number}")
+            came.append("ok")
+        except SlackApiError as refused:
+            answer = refused.response
+            said = answer.data if isinstance(answer.data, dict) else {}
+            came.append(str(answer.headers.get("Retry-After") or said.get("error") or answer.status_code))
+        except aiohttp.ClientError:
+            came.append("broken")
+    with pytest.raises(SlackApiError, match="account_inactive"):
+        await slack.auth_test()
+
+    assert came == ["broken", "broken", "500", "500", "is_archived", "30", "ok"]
+    there = [message["text"] for message in await Person(ana.office, ANA.slack_id).messages()]
+    assert [text for text in there if text.startswith("Number")] == ["Number 1", "Number 3", "Number 6"]
+    calls = wire.called(POST)
+    assert [call.arguments["text"] for call in calls] == [f"Number {number}" for number in range(7)]
+    assert time.monotonic() - calls[-1].at >= 0.2
+    assert wire.faults == []

@@ -1,0 +1,212 @@
+"""The bot as whoever runs it sees it: metrics, log, progress, and how it goes."""
+
+import asyncio
+import io
+import json
+import re
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import text
+
+from bot import telemetry
+from bot.features.digests.digests import Wanted
+from bot.features.digests.schedules import parse
+from bot.features.projects.projects import Channel
+from bot.sandbox.tracker.server import Tracker
+from bot.slack import dispatch
+from bot.store.digests import Group
+from tests.support.apart import SECONDS_TO_STOP, Apart
+from tests.support.digesting import ANA
+from tests.support.office import TEAM, Office
+from tests.support.person import Person
+from tests.support.reading import JSON, STILL_WORKING, text_of, until
+from tests.support.wire import Wire
+
+Metrics = dict[str, dict[str, float]]
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+LISTED = re.findall(r"^\| `(issuebot_\w+)` \|", README, re.MULTILINE)
+TYPED = "Blueberries"
+
+
+async def metrics(office: Office) -> Metrics:
+    """What `/metrics` answers: the values by their labels, by name."""
+    async with office.http.get(f"http://127.0.0.1:{office.bot.port}/metrics") as answer:
+        said = await answer.text()
+    found: Metrics = defaultdict(dict)
+    for family in text_string_to_metric_families(said):
+        for sample in family.samples:
+            found[sample.name][json.dumps(sample.labels, sort_keys=True)] = sample.value
+    return found
+
+
+def of(found: Metrics, name: str) -> dict[str, float]:
+    """A metric's values; a histogram's are its counts."""
+    return found.get(name) or found.get(f"{name}_count") or {}
+
+
+async def digests_due(office: Office, *groups: Group) -> None:
+    """Set digests going that are due in one channel."""
+    for group in groups:
+        wanted = Wanted(project="webshop", schedule=parse("hourly"), zone="UTC", group=group, empty=True)
+        await office.bot.parts.digests.add(ANA, Channel(TEAM, office.channel_id("general")), wanted)
+    await office.bot.digests.run_due(datetime.now(UTC) + timedelta(hours=1))
+
+
+async def one_moment(person: Person) -> bool:
+    return any(text_of(message) == STILL_WORKING for message in await person.messages())
+
+
+@pytest.fixture
+def log(wired: Person) -> Callable[[], list[JSON]]:  # noqa: ARG001 - the bot sets levels as it starts
+    """The lines that the bot has logged since."""
+    stream = io.StringIO()
+    telemetry.configure("json", "debug", stream=stream)
+    return lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+async def test_every_metric_of_the_readme_moves_and_holds_nothing_that_was_typed(
+    wired: Person, wire: Wire
+) -> None:
+    office = wired.office
+    looks = [await metrics(office)]
+    wire.fail("slow", lasting=True)
+    wire.seconds = 60
+    asking = asyncio.create_task(wired.ask(f"/issues {TYPED} status:any"))
+    await until(lambda: asyncio.sleep(0, bool(len(office.bot.in_flight))))
+    looks.append(await metrics(office))
+    wire.heal()
+    wire.released.set()
+    await asking
+    await digests_due(office, "tracker", "priority")
+
+    async def queued() -> bool:
+        looks.append(await metrics(office))
+        return of(looks[-1], "issuebot_digests_waiting") == {"{}": 1}
+
+    await until(queued)
+    await office.bot.digests.idle()
+    looks.append(await metrics(office))
+
+    moved = {name for name in LISTED for look in looks if of(look, name) != of(looks[0], name)}
+    assert moved == set(LISTED) - {"issuebot_build_info"}
+    assert of(looks[0], "issuebot_build_info")
+    assert {"process_cpu_seconds_total", "process_resident_memory_bytes", "python_info"} <= looks[0].keys()
+    assert TYPED not in str(looks)
+
+
+@pytest.mark.parametrize("outcome", ["SwitchedOff", "failed"])
+async def test_an_event_whose_listener_fails_is_counted_and_logged_with_its_outcome(
+    wired: Person, wire: Wire, log: Callable[[], list[JSON]], outcome: str
+) -> None:
+    labels = json.dumps({"name": "event:link_shared", "outcome": outcome})
+    before = of(await metrics(wired.office), "issuebot_commands_total").get(labels, 0)
+    if outcome == "failed":
+        await wired.office.bot.database.write(lambda connection: connection.execute(text("drop table links")))
+    wire.fail("forbid", lasting=True)
+
+    await wired.say(f"See {wire.url}/issues/1")
+
+    async def counted() -> bool:
+        return of(await metrics(wired.office), "issuebot_commands_total").get(labels) == before + 1
+
+    await until(counted)
+    done = [line for line in log() if line.get("action") == "event:link_shared" and "outcome" in line]
+    assert [(line["outcome"], line["team"], line["user"]) for line in done] == [(outcome, TEAM, "U0ANA0001")]
+
+
+async def test_all_that_is_logged_on_the_way_has_the_reference_of_its_end(
+    wired: Person, log: Callable[[], list[JSON]]
+) -> None:
+    await wired.ask("/issues status:any")
+    await digests_due(wired.office, "tracker")
+    await wired.office.bot.digests.idle()
+
+    lines = log()
+    command, digest = (
+        next(line for line in lines if line.get("action") == name and "outcome" in line)
+        for name in ("command:/issues", "digest.run")
+    )
+    assert {"outcome", "ms", "team", "user"} <= command.keys()
+    assert {"digest", "due", "outcome", "late_s", "ms", "team", "user"} <= digest.keys()
+    for end in (command, digest):
+        on_the_way = [line for line in lines if line.get("reference") == end["reference"]]
+        assert "service.answered" in {line["action"] for line in on_the_way}
+
+
+async def _types(person: Person, _: JSON) -> None:
+    await person.command("/issues status:any")
+
+
+async def _presses(person: Person, found: JSON) -> None:
+    await person.press(found, "Next ›")
+
+
+@pytest.mark.parametrize("does", [_types, _presses])
+async def test_whoever_waits_for_a_slow_service_hears_so_once(
+    wired: Person,
+    wire: Wire,
+    monkeypatch: pytest.MonkeyPatch,
+    does: Callable[[Person, JSON], Awaitable[None]],
+) -> None:
+    found = await wired.ask("/issues status:any")
+    monkeypatch.setattr(dispatch, "PATIENCE", 0.05)
+    wire.seconds = 60
+    wire.fail("slow", lasting=True)
+    await does(wired, found)
+    await until(lambda: one_moment(wired))
+    before = len(await wired.messages())
+
+    answer = await wired.after(asyncio.to_thread(wire.released.set))
+
+    assert "issues*" in text_of(answer)
+    messages = await wired.messages()
+    assert len(messages) == before + (does is _types)
+    assert [text_of(message) for message in messages].count(STILL_WORKING) == 1
+
+
+async def test_whoever_waits_in_a_form_sees_it_there(
+    wired: Person, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "PATIENCE", 0.05)
+    await wired.shortcut("create_issue")
+    form = await wired.form("New issue")
+    wire.seconds = 0.3
+    wire.fail("slow")
+    await wired.choose(form, "Project", "Web Shop")
+
+    await until(lambda: asyncio.sleep(0, not len(wired.office.bot.in_flight)))
+
+    assert wire.held == 1
+    assert not await one_moment(wired)
+
+
+async def test_a_bot_that_is_told_to_stop_is_not_ready_any_more_and_still_answers(
+    service: Tracker, tmp_path: Path
+) -> None:
+    office = Apart(tmp_path, transport="http", service_url=service.url)
+    await office.open()
+    try:
+        ana = Person(office, "U0ANA0001")
+        await until(lambda: _ready(office, expected=True))
+        office.process.terminate()
+        await until(lambda: _ready(office, expected=False))
+
+        assert "/issues to:me" in text_of(await ana.ask("/tracker help"))
+        assert "bot.stopped" not in office.printed
+
+        assert await asyncio.wait_for(office.process.wait(), SECONDS_TO_STOP) == 0
+        assert "bot.stopped" in office.printed
+    finally:
+        await office.close()
+    assert office.violations() == []
+
+
+async def _ready(office: Apart, *, expected: bool) -> bool:
+    async with office.http.get(f"http://127.0.0.1:{office.port}/readyz") as answer:
+        return (answer.status == 200) is expected
