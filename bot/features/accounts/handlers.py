@@ -18,61 +18,20 @@ from bot.slack import forms, posting
 from bot.slack.blocks import JSON, Message, sentence
 from bot.slack.dispatch import Handling
 from bot.slack.grammar.tokens import as_typed
-from bot.slack.posting import Place
-from bot.slack.submissions import TAKEN_IN, Reply, at_fields, metadata_of, settle, text_in
+from bot.slack.interaction import Place
 from bot.slack.text import prose
-from bot.slack.turn import Turn
-
-
-async def account(turn: Turn) -> None:
-    """`/tracker`: the account's state, then what can be done."""
-    link = await turn.parts.accounts.linked_as(turn.owner)
-    state = views.state(turn.service, turn.parts.command("tracker"), link.name if link else None)
-    overview = help_views.overview(turn.parts.command, turn.service)
-    said = f"You are linked as {link.name}." if link else "You haven't linked your account yet."
-    await turn.answer(Message(prose(said), (*state, *overview.blocks)))
-
-
-async def open_link(turn: Turn) -> None:
-    """`/tracker link`: the form for the key."""
-    await turn.show(
-        views.link_form(
-            turn.service, account_url(turn.parts.client.base_url), metadata=_metadata(None, turn.place)
-        )
-    )
-
-
-async def open_link_from_message(turn: Turn) -> None:
-    """The button *Link*: the form, going on with what was asked before."""
-    continuation = turn.value if turn.action.get("value") else None
-    kept = await turn.parts.store.continuations.get(turn.owner, continuation) if continuation else None
-    typed = _typed(kept) if kept else None
-    await turn.show(
-        views.link_form(
-            turn.service,
-            account_url(turn.parts.client.base_url),
-            waiting=typed,
-            metadata=_metadata(continuation, turn.place, offered=True),
-        )
-    )
-
-
-async def unlink(turn: Turn) -> None:
-    """`/tracker unlink`: forget the key."""
-    if await turn.parts.accounts.unlink(turn.owner):
-        said = f"Your {turn.service} key is forgotten. `/tracker link` links you again."
-        if stopped := await turn.parts.digests.unlinked(turn.owner):
-            yours = "Your digest stops" if stopped == 1 else f"Your {stopped} digests stop"
-            said += f" {yours}: link again and resume, or somebody else can take over, with `/digest`."
-        await turn.answer(sentence(turn.worded(said)))
-    else:
-        await turn.answer(sentence(f"You weren't linked to {turn.service}; there is nothing to forget."))
-
-
-async def whoami(turn: Turn) -> None:
-    """`/tracker whoami`: the person as the service knows them now."""
-    user = await turn.parts.accounts.whoami(turn.owner)
-    await turn.answer(views.whoami(turn.service, user, full_name(user)))
+from bot.slack.replies import Reply
+from bot.slack.interaction import (
+    ButtonPress,
+    Event,
+    FormClosed,
+    FormSubmission,
+    OptionsRequest,
+    Shortcut,
+    SlashCommand,
+    Place,
+)
+from bot.slack.forms import FormResult, number_in
 
 
 def submit_link(handling: Handling) -> Callable[[Turn, AsyncAck], Awaitable[None]]:
@@ -115,21 +74,6 @@ def submit_link(handling: Handling) -> Callable[[Turn, AsyncAck], Awaitable[None
     return submit
 
 
-async def close_link(turn: Turn) -> None:
-    """The link form was closed: what was asked before stays at hand behind a button."""
-    metadata = metadata_of(turn.view)
-    continuation = text_in(metadata, "continue")
-    if not continuation or metadata.get("offered"):
-        return
-    kept = await turn.parts.store.continuations.get(turn.owner, continuation)
-    if kept is None:
-        return
-    typed = _typed(kept)
-    said = NotLinked().sentence(turn.service)
-    place = Place.from_json(metadata.get("place"))
-    await turn.at(place).answer(views.link_offer(turn.service, said, typed, continuation))
-
-
 def _metadata(continuation: str | None, place: Place, *, offered: bool = False) -> str:
     return json.dumps({"continue": continuation, "place": place.as_json(), "offered": offered})
 
@@ -137,3 +81,78 @@ def _metadata(continuation: str | None, place: Place, *, offered: bool = False) 
 def _typed(kept: JSON) -> str | None:
     """The kept command as it was typed."""
     return f"{kept['command']} {as_typed(kept.get('text') or '')}".strip() if "command" in kept else None
+
+
+class AccountHandlers:
+    """TODO"""
+
+    def __init__(self, accounts: TODO_accounts, saved: TODO_saved, digests: TODO_digests) -> None:
+        self._accounts = accounts
+        self._saved = saved
+        self._digests = digests
+
+    async def account(self, reply: Reply) -> None:
+        """`/tracker`: the account's state, then what can be done."""
+        link = await self._accounts.linked_as(reply.owner)
+        state = views.state(
+            reply.wording.service, reply.wording.command("tracker"), link.name if link else None
+        )
+        overview = help_views.overview(reply.wording.command, reply.wording.service)
+        said = f"You are linked as {link.name}." if link else "You haven't linked your account yet."
+        await reply.privately(Message(prose(said), (*state, *overview.blocks)))
+
+    async def open_link(self, reply: Reply) -> None:
+        """`/tracker link`: the form for the key."""
+        await reply.show(
+            views.link_form(
+                reply.wording.service,
+                account_url(reply.wording.base_url),
+                metadata=_metadata(None, reply.place),
+            )
+        )
+
+    async def open_link_from_message(self, press: ButtonPress, reply: Reply) -> None:
+        """The button *Link*: the form, going on with what was asked before."""
+        continuation = press.value if reply.action.get("value") else None
+        kept = await self._saved.get(reply.owner, continuation) if continuation else None
+        typed = _typed(kept) if kept else None
+        await reply.show(
+            views.link_form(
+                reply.wording.service,
+                account_url(reply.wording.base_url),
+                waiting=typed,
+                metadata=_metadata(continuation, reply.place, offered=True),
+            )
+        )
+
+    async def unlink(self, reply: Reply) -> None:
+        """`/tracker unlink`: forget the key."""
+        if await self._accounts.unlink(reply.owner):
+            said = f"Your {reply.wording.service} key is forgotten. `/tracker link` links you again."
+            if stopped := await self._digests.unlinked(reply.owner):
+                yours = "Your digest stops" if stopped == 1 else f"Your {stopped} digests stop"
+                said += f" {yours}: link again and resume, or somebody else can take over, with `/digest`."
+            await reply.privately(sentence(reply.wording.prefixed(said)))
+        else:
+            await reply.privately(
+                sentence(f"You weren't linked to {reply.wording.service}; there is nothing to forget.")
+            )
+
+    async def whoami(self, reply: Reply) -> None:
+        """`/tracker whoami`: the person as the service knows them now."""
+        user = await self._accounts.whoami(reply.owner)
+        await reply.privately(views.whoami(reply.wording.service, user, full_name(user)))
+
+    async def close_link(self, closed: FormClosed, reply: Reply) -> None:
+        """The link form was closed: what was asked before stays at hand behind a button."""
+        metadata = closed.view.metadata
+        continuation = text_in(metadata, "continue")
+        if not continuation or metadata.get("offered"):
+            return
+        kept = await self._saved.get(reply.owner, continuation)
+        if kept is None:
+            return
+        typed = _typed(kept)
+        said = NotLinked().sentence(reply.wording.service)
+        place = Place.from_json(metadata.get("place"))
+        await reply.at(place).answer(views.link_offer(reply.wording.service, said, typed, continuation))

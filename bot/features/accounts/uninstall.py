@@ -11,7 +11,18 @@ import structlog
 
 from bot.slack.blocks import JSON
 from bot.slack.posting import SLACK_FAILED, reason
-from bot.slack.turn import Turn
+from bot.slack.replies import Reply
+from bot.slack.interaction import (
+    ButtonPress,
+    Event,
+    FormClosed,
+    FormSubmission,
+    OptionsRequest,
+    Shortcut,
+    SlashCommand,
+    Place,
+)
+from bot.slack.forms import FormResult, number_in
 from bot.slack.workspaces import NotInstalled, TokenUnusable
 
 REFUSED = frozenset({"account_inactive", "invalid_auth", "team_access_not_granted", "token_revoked"})
@@ -20,66 +31,6 @@ SECONDS_TO_ANSWER = 2.5
 """Slack waits three seconds for the acknowledgement."""
 
 log = structlog.get_logger(__name__)
-
-
-async def uninstalled(turn: Turn) -> None:
-    """Deletes the workspace's data, or the organization's, unless the app is installed there."""
-    enterprise_id, team_id = _installed(turn)
-    about = {"team": team_id, "enterprise": enterprise_id}
-    if await _works(turn, enterprise_id, team_id):
-        log.info("still installed", action="slack.still_installed", **about)
-    else:
-        await turn.parts.store.installations.remove(enterprise_id, team_id)
-        log.info("workspace forgotten", action="slack.uninstalled", **about)
-
-
-async def team_access_revoked(turn: Turn) -> None:
-    """Deletes the data of workspaces that an organization's installation no longer serves."""
-    enterprise_id, _ = _installed(turn)
-
-    async def settle(team_id: str) -> None:
-        if await _works(turn, enterprise_id, team_id, within=team_id):
-            log.info("still installed", action="slack.still_installed", team=team_id)
-        else:
-            await turn.parts.store.installations.forget_team(team_id)
-            log.info("workspace forgotten", action="slack.access_revoked", team=team_id)
-
-    await asyncio.gather(*map(settle, turn.body["event"]["team_ids"]))
-
-
-async def tokens_revoked(turn: Turn) -> None:
-    """Logs that the bot's token no longer works. Nothing is deleted: it may be replaced, and for an app that
-    was removed Slack sends `app_uninstalled`.
-    """
-    if not (turn.body["event"].get("tokens") or {}).get("bot"):
-        return
-    enterprise_id, team_id = _installed(turn)
-    if not await _works(turn, enterprise_id, team_id):
-        log.error(
-            "Slack revoked the bot's token. Set SLACK_BOT_TOKEN to the new one and restart, or open "
-            "/slack/install to install the app again. No data was deleted.",
-            action="slack.token_revoked",
-            team=team_id,
-            enterprise=enterprise_id,
-        )
-
-
-async def _works(
-    turn: Turn, enterprise_id: str | None, team_id: str | None, *, within: str | None = None
-) -> bool:
-    """Whether Slack takes the installation's token; with `within`, for that workspace of an organization.
-
-    Raises what the call to Slack raises when Slack gives no clear answer.
-    """
-    try:
-        slack = await turn.parts.workspaces.client(enterprise_id, team_id)
-    except TokenUnusable:
-        raise
-    except NotInstalled:
-        return False
-    # auth.test answers for the whole organization, even in a workspace that it was taken out of.
-    asking = slack.users_conversations(team_id=within, limit=1) if within else slack.auth_test()
-    return await _taken(asking)
 
 
 async def _taken(asking: Awaitable[object]) -> bool:
@@ -93,10 +44,73 @@ async def _taken(asking: Awaitable[object]) -> bool:
     return True
 
 
-def _installed(turn: Turn) -> tuple[str | None, str | None]:
-    """The organization and workspace that an event is about; no workspace for a whole organization."""
-    there: JSON = (turn.body.get("authorizations") or [turn.body])[0]
-    enterprise_id = there.get("enterprise_id") or turn.body.get("enterprise_id")
-    if there.get("is_enterprise_install"):
-        return enterprise_id, None
-    return enterprise_id, there.get("team_id") or turn.body.get("team_id")
+class Uninstall:
+    """TODO"""
+
+    def __init__(self, store: TODO_store, workspaces: TODO_workspaces) -> None:
+        self._store = store
+        self._workspaces = workspaces
+
+    async def uninstalled(self, event: Event, reply: Reply) -> None:
+        """Deletes the workspace's data, or the organization's, unless the app is installed there."""
+        enterprise_id, team_id = self._installed(reply)
+        about = {"team": team_id, "enterprise": enterprise_id}
+        if await self._works(reply, enterprise_id, team_id):
+            log.info("still installed", action="slack.still_installed", **about)
+        else:
+            await self._store.installations.remove(enterprise_id, team_id)
+            log.info("workspace forgotten", action="slack.uninstalled", **about)
+
+    async def team_access_revoked(self, event: Event, reply: Reply) -> None:
+        """Deletes the data of workspaces that an organization's installation no longer serves."""
+        enterprise_id, _ = self._installed(reply)
+
+        async def settle(team_id: str) -> None:
+            if await self._works(reply, enterprise_id, team_id, within=team_id):
+                log.info("still installed", action="slack.still_installed", team=team_id)
+            else:
+                await self._store.installations.forget_team(team_id)
+                log.info("workspace forgotten", action="slack.access_revoked", team=team_id)
+
+        await asyncio.gather(*map(settle, event.event["team_ids"]))
+
+    async def tokens_revoked(self, event: Event, reply: Reply) -> None:
+        """Logs that the bot's token no longer works. Nothing is deleted: it may be replaced, and for an app that
+        was removed Slack sends `app_uninstalled`.
+        """
+        if not (event.event.get("tokens") or {}).get("bot"):
+            return
+        enterprise_id, team_id = self._installed(reply)
+        if not await self._works(reply, enterprise_id, team_id):
+            log.error(
+                "Slack revoked the bot's token. Set SLACK_BOT_TOKEN to the new one and restart, or open "
+                "/slack/install to install the app again. No data was deleted.",
+                action="slack.token_revoked",
+                team=team_id,
+                enterprise=enterprise_id,
+            )
+
+    async def _works(
+        self, reply: Reply, enterprise_id: str | None, team_id: str | None, *, within: str | None = None
+    ) -> bool:
+        """Whether Slack takes the installation's token; with `within`, for that workspace of an organization.
+
+        Raises what the call to Slack raises when Slack gives no clear answer.
+        """
+        try:
+            slack = await self._workspaces.client(enterprise_id, team_id)
+        except TokenUnusable:
+            raise
+        except NotInstalled:
+            return False
+        # auth.test answers for the whole organization, even in a workspace that it was taken out of.
+        asking = slack.users_conversations(team_id=within, limit=1) if within else slack.auth_test()
+        return await _taken(asking)
+
+    def _installed(self, reply: Reply) -> tuple[str | None, str | None]:
+        """The organization and workspace that an event is about; no workspace for a whole organization."""
+        there: JSON = (reply.body.get("authorizations") or [reply.body])[0]
+        enterprise_id = there.get("enterprise_id") or reply.body.get("enterprise_id")
+        if there.get("is_enterprise_install"):
+            return enterprise_id, None
+        return enterprise_id, there.get("team_id") or reply.body.get("team_id")

@@ -18,156 +18,21 @@ from bot.slack import forms, posting
 from bot.slack.blocks import JSON, option
 from bot.slack.dispatch import message_kept
 from bot.slack.files import name_of
-from bot.slack.posting import Place
-from bot.slack.submissions import Reply, claimed, finish, followed, metadata_of, once, refused, settle
-from bot.slack.turn import Turn
+from bot.slack.interaction import Place
+from bot.slack.replies import Reply
+from bot.slack.interaction import (
+    ButtonPress,
+    Event,
+    FormClosed,
+    FormSubmission,
+    OptionsRequest,
+    Shortcut,
+    SlashCommand,
+    Place,
+)
+from bot.slack.forms import FormResult, number_in
 
 RETRIED = "These files were tried again already: look at what came of it."
-
-
-async def open_pressed(turn: Turn) -> None:
-    """The button *Attach files*."""
-    await open_form(turn, turn.number)
-
-
-async def open_form(turn: Turn, number: int) -> None:
-    """Open the form for an issue that the person sees."""
-    await turn.open(loading("Attach files"))
-    async with turn.parts.accounts.reading(turn.owner) as session:
-        await turn.parts.issues.one(session, number)
-    await turn.show(views.files_form(number, json.dumps({"issue": number, "place": turn.place.as_json()})))
-
-
-async def open_from_message(turn: Turn) -> None:
-    """The message shortcut: which of its files, to which issue."""
-    if not turn.view_id:
-        await turn.show(loading("Attach files"))
-    message = turn.message
-    turn = turn.at(Place(turn.place.channel_id, message.get("thread_ts") or message["ts"]))
-    async with turn.parts.accounts.reading(turn.owner) as session:
-        job = await of_message(turn, message)
-        issue = await _named_in(turn, session, message)
-    if not job.files:
-        raise UserError(f"None of these files can be attached. {'; '.join(job.lost)}.")
-    job_id = await keep(turn, job.model_copy(update={"message": message_kept(message)}))
-    known = [(one.id, one.name) for one in job.files]
-    metadata = json.dumps({"files": job_id, "place": turn.place.as_json()})
-    await turn.show(views.message_form(known, job.lost, issue, job_id, metadata))
-
-
-async def submit(turn: Turn, ack: AsyncAck) -> None:
-    """A form was submitted: carry the files over, say how far each is, then what became of it."""
-    view = turn.view
-    metadata, values = metadata_of(view), forms.Values(view)
-    turn = turn.at(Place.from_json(metadata.get("place")))
-    number = forms.number_in(metadata.get("issue") or values.chosen("issue"))
-    load = load_since(None)
-
-    async def work() -> Reply:
-        try:
-            async with once(turn):
-                if metadata.get("files"):
-                    job = await kept(turn, str(metadata["files"]))
-                    job = job.model_copy(update={"files": _named(job.files, values)})
-                else:
-                    files = [
-                        Wanted(id=str(file.get("id")), name=name_of(file)) for file in values.files("files")
-                    ]
-                    job = Job(files=tuple(files), place=turn.place.as_json(), own=True)
-                await fill(turn, load, job.files, own=job.own)
-                return await _carry(turn, number, load, job)
-        except BotError as error:
-            return refused(turn, error)
-
-    await settle(turn, ack, work(), lambda: _progress(turn, load))
-
-
-async def retry_pressed(turn: Turn) -> None:
-    """The button *Retry*: only what failed, and nothing twice."""
-    job_id = turn.value
-    job = await kept(turn, job_id)
-    in_form = turn.in_form
-    if not in_form:
-        await turn.open(loading("Attach files"))
-    pressed = turn.place
-    turn = turn.at(Place.from_json(job.place))
-    load = load_since(job.since)
-    async with claimed(turn, f"retry:{job_id}", RETRIED):
-        await fill(turn, load, job.files, own=job.own)
-        work = asyncio.create_task(_carry(turn, job.issue or 0, load, job))
-        reply = await followed(turn, work, lambda: _progress(turn, load), "")
-    if not in_form:
-        await posting.dismiss(turn.slack, pressed)
-    await finish(turn, reply)
-
-
-async def describe_pressed(turn: Turn) -> None:
-    """The button *Rename or describe*."""
-    issue, _, attachment = turn.value.partition(":")
-    number = forms.number_in(issue)
-    await turn.open(loading("Rename or describe"))
-    found = await turn.parts.files.own(turn.owner, number, forms.number_in(attachment))
-    await turn.show(views.describe_form(found, json.dumps({"issue": number, "attachment": found.id})))
-
-
-async def submit_description(turn: Turn, ack: AsyncAck) -> None:
-    """Another name or description was sent; sending it twice does no harm."""
-    metadata, values = metadata_of(turn.view), forms.Values(turn.view)
-    number, attachment = forms.number_in(metadata.get("issue")), forms.number_in(metadata.get("attachment"))
-    name = values.text("name") or ""
-    description = values.text("description") or ""
-
-    async def work() -> Reply:
-        try:
-            await turn.parts.files.describe(turn.owner, number, attachment, name, description)
-        except BotError as error:
-            return refused(turn, error)
-        said = views.described(number, name, description, turn.style)
-        return Reply(view=forms.said("Files", said.blocks), message=said)
-
-    await settle(turn, ack, work(), f"Saving it in {turn.service}…")
-
-
-async def issue_options(turn: Turn, text: str) -> list[JSON]:
-    """Issues by number or subject, everywhere."""
-    async with turn.parts.accounts.reading(turn.owner) as session:
-        found = await turn.parts.issues.suggest(session, text, None)
-    return [option(f"#{issue.id} {issue.subject}", str(issue.id)) for issue in found]
-
-
-async def _carry(turn: Turn, number: int, load: Load, job: Job) -> Reply:
-    try:
-        await turn.parts.files.attach(turn.owner, number, load)
-    except CantAttach as error:
-        job_id = await keep(turn, job.model_copy(update={"issue": number}))
-        said = views.new_instead(number, error, job_id, turn.style)
-        return Reply(view=forms.said("Files", said.blocks), message=said)
-    except Unauthorized:
-        raise
-    except ServiceError as error:
-        if not job.own:
-            raise
-        for one in load.in_state(
-            State.WAITING, State.UPLOADED
-        ):  # no form can be given back the files that were in it
-            one.end(State.FAILED, error)
-    said = await told(turn, number, load, own=job.own, rows=job.rows)
-    return Reply(view=forms.said("Files", said.blocks), message=said)
-
-
-async def _named_in(turn: Turn, session: Session, message: JSON) -> JSON | None:
-    """The issue that the message names, where the person sees it."""
-    number = issue_named(str(message.get("text") or ""), turn.parts.client.base_url)
-    if number is None:
-        return None
-    with suppress(UserError):
-        issue = await turn.parts.issues.one(session, number)
-        return option(f"#{issue.id} {issue.subject}", str(issue.id))
-    return None
-
-
-def _progress(turn: Turn, load: Load) -> str:
-    return views.progress(load, f"Carrying the files to {turn.service}…")
 
 
 def _named(wanted: Sequence[Wanted], values: forms.Values) -> tuple[Wanted, ...]:
@@ -182,3 +47,152 @@ def _named(wanted: Sequence[Wanted], values: forms.Values) -> tuple[Wanted, ...]
         for index, one in enumerate(wanted)
         if one.id in ticked
     )
+
+
+class FileHandlers:
+    """TODO"""
+
+    def __init__(self, accounts: TODO_accounts, issues: TODO_issues, files: TODO_files) -> None:
+        self._accounts = accounts
+        self._issues = issues
+        self._files = files
+
+    async def open_pressed(self, press: ButtonPress, reply: Reply) -> None:
+        """The button *Attach files*."""
+        await self.open_form(reply, number_in(press.value))
+
+    async def open_form(self, reply: Reply, number: int) -> None:
+        """Open the form for an issue that the person sees."""
+        await reply.open(loading("Attach files"))
+        async with self._accounts.reading(reply.owner) as session:
+            await self._issues.one(session, number)
+        await reply.show(
+            views.files_form(number, json.dumps({"issue": number, "place": reply.place.as_json()}))
+        )
+
+    async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
+        """The message shortcut: which of its files, to which issue."""
+        if not reply.view_id:
+            await reply.show(loading("Attach files"))
+        message = shortcut.message
+        reply = reply.at(Place(reply.place.channel_id, message.get("thread_ts") or message["ts"]))
+        async with self._accounts.reading(reply.owner) as session:
+            job = await of_message(reply, message)
+            issue = await self._named_in(reply, session, message)
+        if not job.files:
+            raise UserError(f"None of these files can be attached. {'; '.join(job.lost)}.")
+        job_id = await keep(reply, job.model_copy(update={"message": message_kept(message)}))
+        known = [(one.id, one.name) for one in job.files]
+        metadata = json.dumps({"files": job_id, "place": reply.place.as_json()})
+        await reply.show(views.message_form(known, job.lost, issue, job_id, metadata))
+
+    async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """A form was submitted: carry the files over, say how far each is, then what became of it."""
+        view = form.view.json
+        metadata, values = metadata_of(view), forms.Values(view)
+        pass
+        number = forms.number_in(metadata.get("issue") or values.chosen("issue"))
+        load = load_since(None)
+
+        async def work() -> Reply:
+            try:
+                async with once(reply):
+                    if metadata.get("files"):
+                        job = await kept(reply, str(metadata["files"]))
+                        job = job.model_copy(update={"files": _named(job.files, values)})
+                    else:
+                        files = [
+                            Wanted(id=str(file.get("id")), name=name_of(file))
+                            for file in values.files("files")
+                        ]
+                        job = Job(files=tuple(files), place=reply.place.as_json(), own=True)
+                    await fill(reply, load, job.files, own=job.own)
+                    return await self._carry(reply, number, load, job)
+            except BotError as error:
+                return refused(reply, error)
+
+        await settle(reply, ack, work(), lambda: self._progress(reply, load))
+
+    async def retry_pressed(self, press: ButtonPress, reply: Reply) -> None:
+        """The button *Retry*: only what failed, and nothing twice."""
+        job_id = press.value
+        job = await kept(reply, job_id)
+        in_form = reply.in_form
+        if not in_form:
+            await reply.open(loading("Attach files"))
+        pressed = reply.place
+        reply = reply.at(Place.from_json(job.place))
+        load = load_since(job.since)
+        async with claimed(reply, f"retry:{job_id}", RETRIED):
+            await fill(reply, load, job.files, own=job.own)
+            work = asyncio.create_task(self._carry(reply, job.issue or 0, load, job))
+            reply = await followed(reply, work, lambda: self._progress(reply, load), "")
+        if not in_form:
+            await posting.dismiss(reply.slack, pressed)
+        await finish(reply, reply)
+
+    async def describe_pressed(self, press: ButtonPress, reply: Reply) -> None:
+        """The button *Rename or describe*."""
+        issue, _, attachment = press.value.partition(":")
+        number = forms.number_in(issue)
+        await reply.open(loading("Rename or describe"))
+        found = await self._files.own(reply.owner, number, forms.number_in(attachment))
+        await reply.show(views.describe_form(found, json.dumps({"issue": number, "attachment": found.id})))
+
+    async def submit_description(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Another name or description was sent; sending it twice does no harm."""
+        metadata, values = form.view.metadata, forms.Values(form.view.json)
+        number, attachment = (
+            forms.number_in(metadata.get("issue")),
+            forms.number_in(metadata.get("attachment")),
+        )
+        name = values.text("name") or ""
+        description = values.text("description") or ""
+
+        async def work() -> Reply:
+            try:
+                await self._files.describe(reply.owner, number, attachment, name, description)
+            except BotError as error:
+                return refused(reply, error)
+            said = views.described(number, name, description, reply.wording)
+            return Reply(view=forms.said("Files", said.blocks), message=said)
+
+        await settle(reply, ack, work(), f"Saving it in {reply.wording.service}…")
+
+    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """Issues by number or subject, everywhere."""
+        async with self._accounts.reading(reply.owner) as session:
+            found = await self._issues.suggest(session, request.text, None)
+        return [option(f"#{issue.id} {issue.subject}", str(issue.id)) for issue in found]
+
+    async def _carry(self, reply: Reply, number: int, load: Load, job: Job) -> Reply:
+        try:
+            await self._files.attach(reply.owner, number, load)
+        except CantAttach as error:
+            job_id = await keep(reply, job.model_copy(update={"issue": number}))
+            said = views.new_instead(number, error, job_id, reply.wording)
+            return Reply(view=forms.said("Files", said.blocks), message=said)
+        except Unauthorized:
+            raise
+        except ServiceError as error:
+            if not job.own:
+                raise
+            for one in load.in_state(
+                State.WAITING, State.UPLOADED
+            ):  # no form can be given back the files that were in it
+                one.end(State.FAILED, error)
+        said = await told(reply, number, load, own=job.own, rows=job.rows)
+        return Reply(view=forms.said("Files", said.blocks), message=said)
+
+    async def _named_in(self, reply: Reply, session: Session, message: JSON) -> JSON | None:
+        """The issue that the message names, where the person sees it."""
+        number = issue_named(str(message.get("text") or ""), reply.wording.base_url)
+        if number is None:
+            return None
+        with suppress(UserError):
+            issue = await self._issues.one(session, number)
+            return option(f"#{issue.id} {issue.subject}", str(issue.id))
+        return None
+
+    def _progress(self, reply: Reply, load: Load) -> str:
+        return views.progress(load, f"Carrying the files to {reply.wording.service}…")

@@ -7,28 +7,44 @@ from bot.features.issues import assign_views as views
 from bot.features.issues.assign import Taken
 from bot.slack.blocks import JSON
 from bot.slack.forms import number_in
-from bot.slack.turn import Turn
+from bot.slack.replies import Reply
+from bot.slack.interaction import (
+    ButtonPress,
+    Event,
+    FormClosed,
+    FormSubmission,
+    OptionsRequest,
+    Shortcut,
+    SlashCommand,
+    Place,
+)
+from bot.slack.forms import FormResult, number_in
 
 
-async def take(turn: Turn, number: int) -> None:
-    """Make an issue the person's own; told to them alone, who are asked first if it is somebody else's."""
-    message = turn.message
-    ts = str(message.get("ts") or "")
-    result = await turn.parts.assigning.take(turn.owner, number, agreed=None)
-    await turn.answer(views.taken(result, turn.style, ts))
-    fresh = time.time() - turn.acted_at < FRESH  # not so where the person had to link an account first
-    await _update_digest(turn, result, ts, message if fresh else None)
+class AssignHandlers:
+    """TODO"""
 
+    def __init__(self, assigning: TODO_assigning, digest_rows: TODO_digest_rows) -> None:
+        self._assigning = assigning
+        self._digest_rows = digest_rows
 
-async def take_pressed(turn: Turn) -> None:
-    """The button *Take it from …*; its value names whom the person was asked about, and the digest."""
-    number, holder, ts = [*turn.value.split(":"), "", ""][:3]
-    result = await turn.parts.assigning.take(turn.owner, number_in(number), agreed=number_in(holder))
-    await turn.answer(views.taken(result, turn.style, ts), replace=True)
-    await _update_digest(turn, result, ts, None)
+    async def take(self, reply: Reply, number: int) -> None:
+        """Make an issue the person's own; told to them alone, who are asked first if it is somebody else's."""
+        message = reply.message
+        ts = str(message.get("ts") or "")
+        result = await self._assigning.take(reply.owner, number, agreed=None)
+        await reply.privately(views.taken(result, reply.wording, ts))
+        fresh = time.time() - reply.acted_at < FRESH  # not so where the person had to link an account first
+        await self._update_digest(reply, result, ts, message if fresh else None)
 
+    async def take_pressed(self, press: ButtonPress, reply: Reply) -> None:
+        """The button *Take it from …*; its value names whom the person was asked about, and the digest."""
+        number, holder, ts = [*press.value.split(":"), "", ""][:3]
+        result = await self._assigning.take(reply.owner, number_in(number), agreed=number_in(holder))
+        await reply.privately(views.taken(result, reply.wording, ts), replace=True)
+        await self._update_digest(reply, result, ts, None)
 
-async def _update_digest(turn: Turn, result: Taken, ts: str, message: JSON | None) -> None:
-    channel_id = turn.place.channel_id
-    if channel_id and ts:
-        await turn.parts.digest_rows.show(turn.slack, channel_id, ts, result.issue, message)
+    async def _update_digest(self, reply: Reply, result: Taken, ts: str, message: JSON | None) -> None:
+        channel_id = reply.place.channel_id
+        if channel_id and ts:
+            await self._digest_rows.show(reply.slack, channel_id, ts, result.issue, message)

@@ -10,58 +10,20 @@ from bot.features.issues.issues import Source
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block
 from bot.slack.posting import SLACK_FAILED, reason
-from bot.slack.submissions import metadata_of
-from bot.slack.turn import Turn
+from bot.slack.replies import Reply
+from bot.slack.interaction import (
+    ButtonPress,
+    Event,
+    FormClosed,
+    FormSubmission,
+    OptionsRequest,
+    Shortcut,
+    SlashCommand,
+    Place,
+)
+from bot.slack.forms import FormResult, number_in
 
 log = structlog.get_logger(__name__)
-
-
-async def notes(
-    turn: Turn, session: Session, subject: str, project_id: int | None, metadata: JSON
-) -> list[Block]:
-    """What the form says below its subject; a courtesy, so that a form never fails for it."""
-    try:
-        known = await turn.parts.duplicates.known(session, subject, project_id, source_of(metadata))
-    except BotError as error:
-        log.info("not looked for", action="duplicates.unknown", error=type(error).__name__)
-        return []
-    return views.notes(known, turn.style)
-
-
-async def subject_typed(turn: Turn) -> None:
-    """The subject changed: once the person pauses, look for what is similar."""
-    view, pauses, typed_at = turn.view, turn.parts.pauses, turn.acted_at
-    if not await pauses.come(turn.form, typed_at):
-        return
-    try:
-        project = forms.Values(view).number("project")
-        async with turn.parts.accounts.reading(turn.owner) as session:
-            found = await notes(
-                turn,
-                session,
-                str(turn.action.get("value") or ""),
-                project,
-                metadata_of(view),
-            )
-    except KeyRejected as error:  # said once: here, since the next act finds no key any more
-        said = error.sentence(turn.service)
-        await turn.answer(account_views.link_offer(turn.service, said, None, ""))
-        return
-    except BotError as error:  # the form's submission says it, when it matters
-        log.info("not looked for", action="duplicates.unknown", error=type(error).__name__)
-        return
-    updated = views.with_notes(view, found)
-    now = pauses.hash_now(turn.form, view["hash"])
-    if not pauses.is_latest(turn.form, typed_at):
-        return
-    if now == view["hash"] and views.shown(updated) == views.shown(view):
-        return
-    try:
-        answer = await turn.slack.views_update(view_id=view["id"], view=updated, hash=now)
-    except SLACK_FAILED as error:  # another project was chosen, or the form was sent or closed
-        log.info("form moved on", action="duplicates.form_moved_on", error=reason(error))
-        return
-    pauses.updated(turn.form, now, (answer.get("view") or {}).get("hash") or now)
 
 
 def written(source: Source | None) -> list[str] | None:
@@ -75,3 +37,58 @@ def source_of(metadata: JSON) -> Source | None:
         case [str(channel_id), str(ts)]:
             return Source(channel_id, ts)
     return None
+
+
+class DuplicateHandlers:
+    """TODO"""
+
+    def __init__(self, duplicates: TODO_duplicates, pauses: TODO_pauses, accounts: TODO_accounts) -> None:
+        self._duplicates = duplicates
+        self._pauses = pauses
+        self._accounts = accounts
+
+    async def notes(
+        self, reply: Reply, session: Session, subject: str, project_id: int | None, metadata: JSON
+    ) -> list[Block]:
+        """What the form says below its subject; a courtesy, so that a form never fails for it."""
+        try:
+            known = await self._duplicates.known(session, subject, project_id, source_of(metadata))
+        except BotError as error:
+            log.info("not looked for", action="duplicates.unknown", error=type(error).__name__)
+            return []
+        return views.notes(known, reply.wording)
+
+    async def subject_typed(self, press: ButtonPress, reply: Reply) -> None:
+        """The subject changed: once the person pauses, look for what is similar."""
+        view, pauses, typed_at = press.view.json, self._pauses, press.pressed_at
+        if not await pauses.come(FORMKEY, typed_at):
+            return
+        try:
+            project = forms.Values(view).number("project")
+            async with self._accounts.reading(reply.owner) as session:
+                found = await notes(
+                    reply,
+                    session,
+                    str(reply.action.get("value") or ""),
+                    project,
+                    metadata_of(view),
+                )
+        except KeyRejected as error:  # said once: here, since the next act finds no key any more
+            said = error.sentence(reply.wording.service)
+            await reply.privately(account_views.link_offer(reply.wording.service, said, None, ""))
+            return
+        except BotError as error:  # the form's submission says it, when it matters
+            log.info("not looked for", action="duplicates.unknown", error=type(error).__name__)
+            return
+        updated = views.with_notes(view, found)
+        now = pauses.hash_now(FORMKEY, view["hash"])
+        if not pauses.is_latest(FORMKEY, typed_at):
+            return
+        if now == view["hash"] and views.shown(updated) == views.shown(view):
+            return
+        try:
+            answer = await reply.slack.views_update(view_id=view["id"], view=updated, hash=now)
+        except SLACK_FAILED as error:  # another project was chosen, or the form was sent or closed
+            log.info("form moved on", action="duplicates.form_moved_on", error=reason(error))
+            return
+        pauses.updated(FORMKEY, now, (answer.get("view") or {}).get("hash") or now)

@@ -21,94 +21,114 @@ from bot.slack import forms
 from bot.slack.forms import number_in
 from bot.slack.grammar.requests import Help
 from bot.slack.posting import Announced
-from bot.slack.turn import Turn
+from bot.slack.replies import Reply
+from bot.slack.interaction import (
+    ButtonPress,
+    Event,
+    FormClosed,
+    FormSubmission,
+    OptionsRequest,
+    Shortcut,
+    SlashCommand,
+    Place,
+)
+from bot.slack.forms import FormResult, number_in
 
 DOUBLE_CLICK = timedelta(seconds=5)
 
 
-async def command(turn: Turn) -> None:
-    """`/issue …`."""
-    text, today = turn.own_text(), await turn.today()
-    request = await understood(turn, partial(issue_command, text, today))
-    match request:
-        case OpenForm():
-            await open_form(turn, draft_of(request.prefilled, turn.owner))
-        case ShowIssue():
-            await show(turn, request.number)
-        case AttachFiles():
-            await files.open_form(turn, request.number)
-        case NewIssue():
-            await create(turn, draft_of(request, turn.owner))
-        case Help():
-            await turn.answer(help_views.of("issue", turn.parts.command))
+class IssueHandlers:
+    """TODO"""
 
+    def __init__(self, issues: TODO_issues, deliveries: TODO_deliveries) -> None:
+        self._issues = issues
+        self._deliveries = deliveries
 
-async def create(turn: Turn, draft: Draft) -> None:
-    """Create at once, announce it where it was asked for, and tell the person what nobody else need know."""
-    await tell(turn, await turn.parts.issues.create(turn.owner, draft, turn.channel))
+    async def command(self, command: SlashCommand, reply: Reply) -> None:
+        """`/issue …`."""
+        text, today = own_text(command, reply.wording.base_url), await reply.today()
+        request = await understood(reply, partial(issue_command, text, today))
+        match request:
+            case OpenForm():
+                await open_form(reply, draft_of(request.prefilled, reply.owner))
+            case ShowIssue():
+                await self.show(reply, request.number)
+            case AttachFiles():
+                await files.open_form(reply, request.number)
+            case NewIssue():
+                await self.create(reply, draft_of(request, reply.owner))
+            case Help():
+                await reply.privately(help_views.of("issue", reply.wording.command))
 
+    async def create(self, reply: Reply, draft: Draft) -> None:
+        """Create at once, announce it where it was asked for, and tell the person what nobody else need know."""
+        await tell(reply, await self._issues.create(reply.owner, draft, reply.channel))
 
-async def show(turn: Turn, number: int) -> None:
-    """The card of an issue, for the person alone."""
-    if not (turn.in_form or turn.at_home):
-        shown = await turn.parts.issues.show(turn.owner, number)
-        await turn.answer(views.card(shown, turn.style, await turn.style.mrkdwn(shown.issue.description)))
-        return
-    await turn.open(loading(f"#{number}"))
-    shown = await turn.parts.issues.show(turn.owner, number)
-    description = await turn.style.mrkdwn(shown.issue.description)
-    card = views.card(shown, turn.style, description, shareable=False)
-    await turn.show(forms.said(f"#{number}", card.blocks))
+    async def show(self, reply: Reply, number: int) -> None:
+        """The card of an issue, for the person alone."""
+        if not (reply.in_form or reply.place.home):
+            shown = await self._issues.show(reply.owner, number)
+            await reply.privately(
+                views.card(shown, reply.wording, await reply.wording.mrkdwn(shown.issue.description))
+            )
+            return
+        await reply.open(loading(f"#{number}"))
+        shown = await self._issues.show(reply.owner, number)
+        description = await reply.wording.mrkdwn(shown.issue.description)
+        card = views.card(shown, reply.wording, description, shareable=False)
+        await reply.show(forms.said(f"#{number}", card.blocks))
 
+    async def show_pressed(self, press: ButtonPress, reply: Reply) -> None:
+        """The button *Show*."""
+        await self.show(reply, number_in(press.value))
 
-async def show_pressed(turn: Turn) -> None:
-    """The button *Show*."""
-    await show(turn, turn.number)
+    async def share_pressed(self, press: ButtonPress, reply: Reply) -> None:
+        """The button *Share here*."""
+        await self.share(reply, number_in(press.value))
 
+    async def menu_chosen(self, press: ButtonPress, reply: Reply) -> None:
+        """The `…` menu of an issue's line."""
+        what, _, number = press.value.partition(":")
+        match what:
+            case "show":
+                await self.show(reply, number_in(number))
+            case "share":
+                await self.share(reply, number_in(number), sure=False)
+            case "take":
+                await assigning.take(reply, number_in(number))
+            case "time":
+                await timelog.open_form(reply, LogTime(issue=number_in(number)))
 
-async def share_pressed(turn: Turn) -> None:
-    """The button *Share here*."""
-    await share(turn, turn.number)
+    async def share(self, reply: Reply, number: int, *, sure: bool = True) -> None:
+        """Post an issue where its card stands, as seen with the key of whoever pressed.
 
-
-async def menu_chosen(turn: Turn) -> None:
-    """The `…` menu of an issue's line."""
-    what, _, number = turn.value.partition(":")
-    match what:
-        case "show":
-            await show(turn, number_in(number))
-        case "share":
-            await share(turn, number_in(number), sure=False)
-        case "take":
-            await assigning.take(turn, number_in(number))
-        case "time":
-            await timelog.open_form(turn, LogTime(issue=number_in(number)))
-
-
-async def share(turn: Turn, number: int, *, sure: bool = True) -> None:
-    """Post an issue where its card stands, as seen with the key of whoever pressed.
-
-    A menu can't ask before it acts: unless the person is `sure`, an issue of a project that isn't public is
-    shown to them instead, and the button on its card asks.
-    """
-    shown = await turn.parts.issues.show(turn.owner, number)
-    if not sure and not shown.public and not shown.issue.is_private:
-        why = f"{shown.project.name} is not public" if shown.project else "I can't tell whether it is public"
-        description = await turn.style.mrkdwn(shown.issue.description)
-        await turn.answer(views.card(shown, turn.style, description, said=f"{why}, so this asks first."))
-        return
-    if shown.issue.is_private:
-        raise UserError(
-            f"Issue #{number} is private and stays with those who may see it: it can't be shared."
-        )
-    twice = f"share:{turn.owner.team_id}:{turn.owner.user_id}:{turn.place.channel_id}:{number}"
-    if not await turn.parts.store.deliveries.claim_for(twice, DOUBLE_CLICK):
-        return
-    announced = await turn.announce(views.shared(shown, turn.style, turn.owner.user_id))
-    if announced is Announced.UNSURE:
-        raise UserError(
-            f"Issue #{number} may have been shared: Slack broke off, so look before you try again."
-        )
-    if announced is not Announced.YES:
-        await turn.parts.store.deliveries.release(twice)
-        raise UserError(f"Issue #{number} was not shared: {announced.value}.")
+        A menu can't ask before it acts: unless the person is `sure`, an issue of a project that isn't public is
+        shown to them instead, and the button on its card asks.
+        """
+        shown = await self._issues.show(reply.owner, number)
+        if not sure and not shown.public and not shown.issue.is_private:
+            why = (
+                f"{shown.project.name} is not public"
+                if shown.project
+                else "I can't tell whether it is public"
+            )
+            description = await reply.wording.mrkdwn(shown.issue.description)
+            await reply.privately(
+                views.card(shown, reply.wording, description, said=f"{why}, so this asks first.")
+            )
+            return
+        if shown.issue.is_private:
+            raise UserError(
+                f"Issue #{number} is private and stays with those who may see it: it can't be shared."
+            )
+        twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{reply.place.channel_id}:{number}"
+        if not await self._deliveries.claim_for(twice, DOUBLE_CLICK):
+            return
+        announced = await reply.announce(views.shared(shown, reply.wording, reply.owner.user_id))
+        if announced is Announced.UNSURE:
+            raise UserError(
+                f"Issue #{number} may have been shared: Slack broke off, so look before you try again."
+            )
+        if announced is not Announced.YES:
+            await self._deliveries.release(twice)
+            raise UserError(f"Issue #{number} was not shared: {announced.value}.")

@@ -16,117 +16,128 @@ from bot.service.models import Project
 from bot.slack import forms
 from bot.slack.blocks import sentence
 from bot.slack.posting import SLACK_FAILED, Place
-from bot.slack.submissions import Reply, at_fields, metadata_of, moment_in, once, refused, settle
-from bot.slack.turn import Turn
+from bot.slack.replies import Reply
+from bot.slack.interaction import (
+    ButtonPress,
+    Event,
+    FormClosed,
+    FormSubmission,
+    OptionsRequest,
+    Shortcut,
+    SlashCommand,
+    Place,
+)
+from bot.slack.forms import FormResult, number_in
 
 log = structlog.get_logger(__name__)
 
 
-async def list_projects(turn: Turn, text: str) -> None:
-    """The projects that the person sees."""
-    found = await turn.parts.projects.search(turn.owner, text)
-    await turn.answer(views.projects(found, text, turn.style, turn.parts.command("tracker")))
+class ProjectHandlers:
+    """TODO"""
 
+    def __init__(self, projects: TODO_projects, accounts: TODO_accounts, pauses: TODO_pauses) -> None:
+        self._projects = projects
+        self._accounts = accounts
+        self._pauses = pauses
 
-async def show(turn: Turn, wanted: str) -> None:
-    """One project."""
-    shown = await turn.parts.projects.show(turn.owner, wanted)
-    await turn.answer(views.project(shown, turn.style, await turn.style.mrkdwn(shown.description)))
+    async def list_projects(self, reply: Reply, text: str) -> None:
+        """The projects that the person sees."""
+        found = await self._projects.search(reply.owner, text)
+        await reply.privately(views.projects(found, text, reply.wording, reply.wording.command("tracker")))
 
-
-async def default_command(turn: Turn, request: ShowDefault | SetDefault | ClearDefault) -> None:
-    """`/tracker default …`."""
-    match request:
-        case ShowDefault():
-            await show_default(turn)
-        case SetDefault(project=wanted):
-            await set_default(turn, wanted)
-        case ClearDefault():
-            await clear_default(turn)
-
-
-async def set_default(turn: Turn, wanted: str) -> None:
-    """Make a project this channel's own."""
-    if turn.channel is None:
-        raise UserError("Only a channel can have a project of its own: use this command in one.")
-    project = await turn.parts.projects.set_default(turn.owner, turn.channel, wanted)
-    await turn.answer(sentence(f"New issues and searches here are in {project.name} from now on."))
-
-
-async def show_default(turn: Turn) -> None:
-    """Which project is this channel's own, and how to change that."""
-    async with turn.parts.accounts.reading(turn.owner) as session:
-        project = await turn.parts.projects.default_in(session, turn.channel)
-    change = f"`{turn.parts.command('tracker')} default"
-    if project is None:
-        said = f"This channel has no project of its own that you see; {change} website` gives it one."
-    else:
-        said = (
-            f"This channel's project is {project.name}; {change} website` gives it another, "
-            f"{change} none` none."
+    async def show(self, reply: Reply, wanted: str) -> None:
+        """One project."""
+        shown = await self._projects.show(reply.owner, wanted)
+        await reply.privately(
+            views.project(shown, reply.wording, await reply.wording.mrkdwn(shown.description))
         )
-    await turn.answer(sentence(said))
 
+    async def default_command(self, reply: Reply, request: ShowDefault | SetDefault | ClearDefault) -> None:
+        """`/tracker default …`."""
+        match request:
+            case ShowDefault():
+                await self.show_default(reply)
+            case SetDefault(project=wanted):
+                await self.set_default(reply, wanted)
+            case ClearDefault():
+                await self.clear_default(reply)
 
-async def clear_default(turn: Turn) -> None:
-    """Leave the channel without a project of its own."""
-    if turn.channel is not None:
-        await turn.parts.projects.clear_default(turn.owner, turn.channel)
-    await turn.answer(sentence("This channel has no project of its own any more."))
+    async def set_default(self, reply: Reply, wanted: str) -> None:
+        """Make a project this channel's own."""
+        if reply.channel is None:
+            raise UserError("Only a channel can have a project of its own: use this command in one.")
+        project = await self._projects.set_default(reply.owner, reply.channel, wanted)
+        await reply.privately(sentence(f"New issues and searches here are in {project.name} from now on."))
 
+    async def show_default(self, reply: Reply) -> None:
+        """Which project is this channel's own, and how to change that."""
+        async with self._accounts.reading(reply.owner) as session:
+            project = await self._projects.default_in(session, reply.channel)
+        change = f"`{reply.wording.command('tracker')} default"
+        if project is None:
+            said = f"This channel has no project of its own that you see; {change} website` gives it one."
+        else:
+            said = (
+                f"This channel's project is {project.name}; {change} website` gives it another, "
+                f"{change} none` none."
+            )
+        await reply.privately(sentence(said))
 
-async def default_pressed(turn: Turn) -> None:
-    """The button *Make it this channel's project*."""
-    await set_default(turn, turn.value)
+    async def clear_default(self, reply: Reply) -> None:
+        """Leave the channel without a project of its own."""
+        if reply.channel is not None:
+            await self._projects.clear_default(reply.owner, reply.channel)
+        await reply.privately(sentence("This channel has no project of its own any more."))
 
+    async def default_pressed(self, press: ButtonPress, reply: Reply) -> None:
+        """The button *Make it this channel's project*."""
+        await self.set_default(reply, press.value)
 
-async def open_form(turn: Turn, name: str) -> None:
-    """The form for a new project."""
-    await turn.open(loading("New project"))
-    await turn.parts.accounts.whoami(turn.owner)
-    draft = ProjectDraft(name, identifier_of(name))
-    await turn.show(views.new_form(draft, json.dumps({"place": turn.place.as_json()})))
+    async def open_form(self, reply: Reply, name: str) -> None:
+        """The form for a new project."""
+        await reply.open(loading("New project"))
+        await self._accounts.whoami(reply.owner)
+        draft = ProjectDraft(name, identifier_of(name))
+        await reply.show(views.new_form(draft, json.dumps({"place": reply.place.as_json()})))
 
-
-async def name_typed(turn: Turn) -> None:
-    """The name was typed: suggest an identifier, once the person pauses."""
-    view, pauses = turn.view, turn.parts.pauses
-    if not await pauses.come(turn.form, turn.acted_at) or (form := views.suggesting(view)) is None:
-        return
-    now = pauses.hash_now(turn.form, view["hash"])
-    try:
-        answer = await turn.slack.views_update(view_id=view["id"], view=form, hash=now)
-    except SLACK_FAILED as error:  # the form was sent or closed, most likely
-        log.info("form moved on", action="project.form_moved_on", error=type(error).__name__)
-        return
-    pauses.updated(turn.form, now, (answer.get("view") or {}).get("hash") or now)
-
-
-async def submit(turn: Turn, ack: AsyncAck) -> None:
-    """The form for a new project was submitted: create it once, and offer it as the channel's own."""
-    view = turn.view
-    metadata = metadata_of(view)
-    turn = turn.at(Place.from_json(metadata.get("place")))
-    draft = views.submitted(view)
-    if not draft.identifier:
-        field = forms.Values(view).block_ids["identifier"]
-        said = "Type one: lower case letters, digits and dashes. None could be made of the name."
-        await at_fields(ack, {field: said})
-        return
-    made: list[Project] = []
-
-    async def work() -> Reply:
-        attempted = moment_in(metadata, "attempted_at")
-        started = datetime.now(UTC)
+    async def name_typed(self, press: ButtonPress, reply: Reply) -> None:
+        """The name was typed: suggest an identifier, once the person pauses."""
+        view, pauses = press.view.json, self._pauses
+        if not await pauses.come(FORMKEY, press.pressed_at) or (form := views.suggesting(view)) is None:
+            return
+        now = pauses.hash_now(FORMKEY, view["hash"])
         try:
-            async with once(turn):
-                made.append(await turn.parts.projects.create(turn.owner, draft, attempted))
-        except BotError as error:
-            if isinstance(error, OutcomeUnknown):
-                metadata.setdefault("attempted_at", started.isoformat())
-            return refused(turn, error, json.dumps(metadata))
-        return Reply()
+            answer = await reply.slack.views_update(view_id=view["id"], view=form, hash=now)
+        except SLACK_FAILED as error:  # the form was sent or closed, most likely
+            log.info("form moved on", action="project.form_moved_on", error=type(error).__name__)
+            return
+        pauses.updated(FORMKEY, now, (answer.get("view") or {}).get("hash") or now)
 
-    await settle(turn, ack, work(), f"Creating the project in {turn.service}…")
-    for project in made:
-        await turn.answer(views.created(project, turn.style, offer=turn.channel is not None))
+    async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """The form for a new project was submitted: create it once, and offer it as the channel's own."""
+        view = form.view.json
+        metadata = metadata_of(view)
+        pass
+        draft = views.submitted(view)
+        if not draft.identifier:
+            field = forms.Values(view).block_ids["identifier"]
+            said = "Type one: lower case letters, digits and dashes. None could be made of the name."
+            await at_fields(ack, {field: said})
+            return
+        made: list[Project] = []
+
+        async def work() -> Reply:
+            attempted = moment_in(metadata, "attempted_at")
+            started = datetime.now(UTC)
+            try:
+                async with once(reply):
+                    made.append(await self._projects.create(reply.owner, draft, attempted))
+            except BotError as error:
+                if isinstance(error, OutcomeUnknown):
+                    metadata.setdefault("attempted_at", started.isoformat())
+                return refused(reply, error, json.dumps(metadata))
+            return Reply()
+
+        await settle(reply, ack, work(), f"Creating the project in {reply.wording.service}…")
+        for project in made:
+            await reply.privately(views.created(project, reply.wording, offer=reply.channel is not None))
