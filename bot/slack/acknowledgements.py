@@ -1,14 +1,39 @@
-"""Which of Slack's requests still wait for their acknowledgement."""
+"""Acknowledging Slack's requests: the one answer to a submission, and which requests still wait for theirs."""
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
+from bot.slack.blocks import JSON
 from bot.telemetry import ACK_SECONDS
 
 
-class Answering:
+class Acknowledgement:
+    """The answer to a form's submission, which can be given once, within Slack's three seconds."""
+
+    def __init__(self) -> None:
+        self._given = asyncio.Event()
+        self._body: JSON = {}
+
+    def give(self, **body: object) -> bool:
+        """Answer; False where the submission was answered already."""
+        if self._given.is_set():
+            return False
+        self._body = body
+        self._given.set()
+        return True
+
+    async def body(self, seconds: float) -> JSON:
+        """What Slack is answered; empty, which closes the form, where nothing was given in time."""
+        try:
+            await asyncio.wait_for(self._given.wait(), seconds)
+        except TimeoutError:
+            self._given.set()
+        return self._body
+
+
+class PendingRequests:
     """Counts the requests that wait for an answer, over either transport, and measures how long they do."""
 
     def __init__(self) -> None:

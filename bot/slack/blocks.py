@@ -136,6 +136,11 @@ def button(
     return filled(named, value=value or None, url=url, style=style, confirm=confirm)
 
 
+def button_row(text: str, action_id: str, value: str) -> Block:
+    """A row of one button, the way on from a message."""
+    return actions([button(text, action_id, value, style="primary")])
+
+
 def confirm(title: str, text: str, yes: str, no: str = "Cancel", *, style: str | None = None) -> JSON:
     """A question before a button acts; with the style `danger` its `yes` is red."""
     asked = {

@@ -1,8 +1,6 @@
 """What is finished is noted some at a time: nobody waits for that."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import structlog
 
@@ -16,21 +14,13 @@ LATER = 5.0
 log = structlog.get_logger(__name__)
 
 
-class Finished:
+class CompletedDeliveries:
     """Forgets in the database what this process has at hand no more."""
 
     def __init__(self, unfinished: Unfinished) -> None:
         self._unfinished = unfinished
         self._deliveries: set[str] = set()
         self._noting: asyncio.Task[None] | None = None
-
-    @contextmanager
-    def after(self, delivery: str) -> Iterator[None]:
-        """The delivery is finished when the block ends, in whatever way."""
-        try:
-            yield
-        finally:
-            self.add(delivery)
 
     def add(self, delivery: str) -> None:
         """The delivery is finished."""

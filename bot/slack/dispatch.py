@@ -1,374 +1,473 @@
-"""From Bolt to a listener and back: acknowledge first, run, and turn whatever happens into one sentence."""
+"""The way of every payload, once Bolt has found its workspace's token:
+
+    read → find the handler → claim → acknowledge → run → answer
+
+Bolt's own listeners aren't used: this is a middleware that answers everything itself. Errors, metrics, logs and
+"still working" are dealt with here and nowhere else.
+"""
 
 import asyncio
-import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import structlog
-from slack_bolt.context.ack.async_ack import AsyncAck
-from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
-from bot.errors import BotError, Forbidden, KeyRejected, NotLinked, Unauthorized, UserError
-from bot.features.accounts import views as account_views
-from bot.features.parts import Parts
-from bot.service.conventions import account_url
+from bot.errors import BotError, Forbidden, KeyRejected, NotLinked, Refused, Unauthorized, UserError
 from bot.slack import forms
-from bot.slack.blocks import JSON, Message, actions, button, section, sentence
-from bot.slack.posting import SLACK_FAILED, Untold, reason
-from bot.slack.submissions import Reply, finish
-from bot.slack.turn import Turn, Unshown, modal
+from bot.slack.acknowledgements import Acknowledgement
+from bot.slack.blocks import JSON, Message, button_row, section, sentence
+from bot.slack.completed_deliveries import CompletedDeliveries
+from bot.slack.deliveries import delivery_key, unclaimed
+from bot.slack.failures import EXPIRED_FORM, Failures, last_resort, log_failure
+from bot.slack.feature import Feature, Form
+from bot.slack.forms import FormResult
+from bot.slack.in_flight import InFlight
+from bot.slack.interaction import (
+    ButtonPress,
+    Event,
+    FormClosed,
+    FormSubmission,
+    Interaction,
+    OptionsRequest,
+    Place,
+    Shortcut,
+    SlashCommand,
+    read,
+)
+from bot.slack.posting import NotDelivered, reason
+from bot.slack.replies import FormNotShown, Platform, Reply
+from bot.slack.saved_payload import saveable
+from bot.slack.text import escape
+from bot.store.deliveries import Deliveries
+from bot.store.owner import Owner
+from bot.store.saved_input import SavedInput
+from bot.store.unfinished import Asked
 
 log = structlog.get_logger(__name__)
 
-Listener = Callable[[Turn], Awaitable[None]]
-Submission = Callable[[Turn, AsyncAck], Awaitable[None]]
-Options = Callable[[Turn, str], Awaitable[list[JSON]]]
-BoltListener = Callable[[AsyncAck, JSON, AsyncWebClient, AsyncBoltContext], Awaitable[None]]
-OPTIONS_TIME = 2.5
-PATIENCE = 2.0
-"""Seconds after which whoever asked hears that it goes on."""
-LAST_WORD = 3
-CUT_OFF = "I was stopped in the middle of this: look whether it was done before you try again."
-DELIVERY = "delivery"
-"""Under which name a delivery's key is in Bolt's context."""
+INTERRUPTED = "I was stopped in the middle of this: look whether it was done before you try again."
+SENT_ALREADY = "This form was sent already: look whether it was done before you send another."
 TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
 
 
-class Handling:
-    """Runs listeners; knows them by name, so that what was asked before being linked can be resumed."""
+@dataclass(frozen=True)
+class Timings:
+    """Seconds: until a select's options are given up, until a person hears that it takes a while, for a last
+    answer before the process stops, between two looks at a form's progress, and until Slack has certainly taken
+    an acknowledgement, which would overwrite an update before that.
+    """
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self.listeners: dict[str, Listener] = {}
+    options: float = 2.5
+    still_working: float = 2.0
+    last_answer: float = 3.0
+    progress: float = 1.5
+    acknowledged: float = 0.5
 
-    def acting(self, name: str, listener: Listener) -> BoltListener:
-        """For commands, shortcuts and actions: acknowledged at once, answered after."""
-        self.listeners[name] = listener
 
-        async def bolt_listener(
-            ack: AsyncAck, body: JSON, client: AsyncWebClient, context: AsyncBoltContext
-        ) -> None:
-            await ack()
-            turn = Turn.from_body(self._parts, client, body)
-            with self._parts.finished.after(context[DELIVERY]):
-                async with _patiently(turn):
-                    await self._run(name, turn, listener(turn))
+class Linking(Protocol):
+    """What the accounts feature does for a person who isn't linked."""
 
-        return bolt_listener
+    def form(self, reply: Reply, why: str, saved: str) -> JSON:
+        """The form that takes a key, and goes on with what is saved once it was good."""
 
-    def noticing(self, name: str, listener: Listener) -> BoltListener:
-        """For events: nobody asked for anything, so nobody is told what went wrong but the log."""
+    def offer(self, reply: Reply, why: str, saved: str) -> Message:
+        """The same as a message."""
 
-        async def bolt_listener(
-            ack: AsyncAck, body: JSON, client: AsyncWebClient, _: AsyncBoltContext
-        ) -> None:
-            await ack()
-            turn = Turn.from_body(self._parts, client, body)
-            with self._measured(name, turn) as act:
-                try:
-                    await listener(turn)
-                except (BotError, *SLACK_FAILED) as error:
-                    act.outcome = type(error).__name__
-                except Exception as error:  # noqa: BLE001 - it is noted
-                    act.outcome = "failed"
-                    noted("failed", name, error)
+    async def verify(self, owner: Owner) -> object:
+        """Ask the service whether the person's key works. Raises NotLinked where it doesn't, ServiceError."""
 
-        return bolt_listener
 
-    def settling(
-        self, name: str, listener: Listener
-    ) -> Callable[[JSON, AsyncWebClient], Awaitable[BoltResponse]]:
-        """For events that must not be lost: acknowledged once the listener succeeds, else Slack repeats them.
+class Dispatch(AsyncMiddleware):
+    """Hands every interaction to the feature that answers to it, once."""
 
-        It is a Bolt middleware, since Bolt acknowledges an event before it runs the listener.
-        """
+    def __init__(
+        self,
+        features: Feature,
+        platform: Platform,
+        *,
+        deliveries: Deliveries,
+        completed: CompletedDeliveries,
+        saved: SavedInput,
+        in_flight: InFlight,
+        linking: Linking,
+        timings: Timings | None = None,
+    ) -> None:
+        own = {"form.resume": self._resume_pressed, "form.reopen": self._reopen_pressed}
+        self._features = replace(features, buttons={**features.buttons, **own})
+        self._platform = platform
+        self._deliveries = deliveries
+        self._completed = completed
+        self._saved = saved
+        self._in_flight = in_flight
+        self._linking = linking
+        self._timings = timings or Timings()
+        self._failures = Failures(saved)
+        self._tasks: set[asyncio.Task[None]] = set()
 
-        async def settle(body: JSON, client: AsyncWebClient) -> BoltResponse:
-            turn = Turn.from_body(self._parts, client, body)
-            with self._measured(name, turn) as act:
-                try:
-                    await listener(turn)
-                except Exception as error:  # noqa: BLE001 - it is noted
-                    act.outcome = "unsettled"
-                    noted("unsettled", name, error)
-                    return BoltResponse(status=503, body="")
-            return BoltResponse(status=200, body="")
+    async def async_process(
+        self,
+        *,
+        req: AsyncBoltRequest,
+        resp: BoltResponse,  # noqa: ARG002 - Bolt's signature
+        next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
+    ) -> BoltResponse | None:
+        """The answer to one request; Bolt's own (404) for what no feature answers to."""
+        interaction = read(req.body)
+        handler = self._handler(interaction)
+        if interaction is None or handler is None:
+            return await next()
+        interaction = replace(interaction, installation=(req.context.enterprise_id, req.context.team_id))
+        reply = Reply.to(interaction, req.context.client, self._platform)
+        delivery = delivery_key(interaction)
+        if refused := await self._claim(interaction, reply, delivery):
+            return refused
+        return await self._acknowledged(interaction, reply, handler, delivery)
 
-        return settle
+    def _handler(self, interaction: Interaction | None) -> Any:
+        """Who answers to it: a handler, a Form, or None."""
+        features = self._features
+        match interaction:
+            case SlashCommand(name=name):
+                return features.commands.get(name.removeprefix(self._platform.wording.command("")))
+            case Shortcut(name=name):
+                return features.shortcuts.get(name)
+            case ButtonPress(name=name):
+                return features.buttons.get(name)
+            case FormSubmission(name=name):
+                return features.forms.get(name)
+            case FormClosed(name=name):
+                return features.closed.get(name)
+            case OptionsRequest(name=name):
+                return features.options.get(name)
+            case Event(name=name):
+                return features.events.get(name)
+        return None
 
-    def submitting(self, name: str, submission: Submission) -> BoltListener:
-        """For forms: the submission acknowledges itself, since the acknowledgement carries its errors."""
-
-        async def bolt_listener(
-            ack: AsyncAck, body: JSON, client: AsyncWebClient, context: AsyncBoltContext
-        ) -> None:
-            turn = Turn.from_body(self._parts, client, body)
-            with self._parts.finished.after(context[DELIVERY]):
-                await self._run(name, turn, submission(turn, ack), ack)
-                if ack.response is None:
-                    await ack()
-
-        return bolt_listener
-
-    def suggesting(self, name: str, options: Options) -> BoltListener:
-        """For selects that are searched as one types; no answer in time or an error is an empty list."""
-
-        async def bolt_listener(
-            ack: AsyncAck, body: JSON, client: AsyncWebClient, _: AsyncBoltContext
-        ) -> None:
-            turn = Turn.from_body(self._parts, client, body)
-            found: list[JSON] = []
-            with self._measured(name, turn) as act:
-                try:
-                    async with asyncio.timeout(OPTIONS_TIME):
-                        found = await options(turn, str(body.get("value") or ""))
-                except KeyRejected as error:  # said once: here, since the next act finds no key any more
-                    act.outcome = "not_linked"
-                    await ack(options=[])
-                    said = error.sentence(turn.service)
-                    await last_resort(turn.answer(account_views.link_offer(turn.service, said, None, "")))
-                    return
-                except (BotError, TimeoutError) as error:
-                    act.outcome = type(error).__name__
-                except Exception as error:  # noqa: BLE001 - it is noted
-                    act.outcome = "failed"
-                    noted("failed", name, error)
-                await ack(options=found[:100])
-
-        return bolt_listener
-
-    async def resume(self, turn: Turn, payload: JSON) -> None:
-        """Carry out what was asked before the person was linked; a form comes back as it was."""
-        if view := payload.get("view"):
-            said = "You are linked now: look it over and send it again."
-            await finish(turn, Reply(view=forms.refilled(view, said), said=said))
-            return
-        name = name_of(payload)
-        resumed = Turn.from_body(self._parts, turn.slack, payload)
-        resumed.owner, resumed.view_id, resumed.trigger_id = turn.owner, turn.view_id, turn.trigger_id
-        if listener := self.listeners.get(name):
-            await self._run(name, resumed, listener(resumed))
-
-    async def reopen(self, turn: Turn) -> None:
-        """The button *Open the form again*: what was in a form that was closed before its answer came."""
-        kept = await self._parts.store.continuations.get(turn.owner, str(turn.action.get("value")))
-        if kept is None or "view" not in kept:
-            raise UserError("That form is too old to be opened again: begin anew.")
-        await turn.show(kept["view"])
-
-    async def resume_pressed(self, turn: Turn) -> None:
-        """The button *Open the form*: what was asked when Slack didn't wait long enough; carried out once."""
-        kept = await self._parts.store.continuations.take(turn.owner, str(turn.action.get("value")))
-        if kept is None:
-            raise UserError("That was carried out already, or is too old: ask again.")
-        await self.resume(turn, kept)
-
-    async def _unshown(self, turn: Turn, why: str | None) -> None:
-        if turn.view_id and why == "not_found":
-            return  # the person has closed the form
-        if turn.view_id:
-            await failed(turn, "Slack didn't show the form: try again.")
-            return
-        kept = await self._parts.store.continuations.put(turn.owner, kept_of(turn.body))
-        slow = "Slack didn't wait long enough for the form to open."
-        said = slow if why in TOO_LATE else "Slack didn't open the form."
-        open_it = actions([button("Open the form", "form.resume", kept, style="primary")])
-        await turn.answer(Message(said, (section(said), open_it)))
-
-    async def _key_refused(self, turn: Turn, error: Unauthorized, ack: AsyncAck | None) -> None:
-        """A key that was good a moment ago: is it dead, or only not good for this?"""
-        try:
-            await self._parts.accounts.whoami(turn.owner)
-        except NotLinked as dead:
-            await self.offer_link(turn, dead, ack)
-        except BotError:
-            await failed(turn, error.sentence(turn.service), ack)
-        else:
-            await failed(turn, Forbidden(error.method, error.path).sentence(turn.service), ack)
-
-    async def offer_link(self, turn: Turn, why: NotLinked, ack: AsyncAck | None = None) -> None:
-        """Open the link form, keeping what was asked so that it is carried out once the person is linked."""
-        kept = await self._parts.store.continuations.put(turn.owner, kept_of(turn.body))
-        form = account_views.link_form(
-            turn.service,
-            account_url(self._parts.client.base_url),
-            said=why.sentence(turn.service),
-            waiting=turn.typed,
-            metadata=json.dumps({"continue": kept, "place": turn.place.as_json()}),
+    async def _claim(
+        self, interaction: Interaction, reply: Reply, delivery: str | None
+    ) -> BoltResponse | None:
+        """Claim the delivery in the database; the answer to one that isn't this process's to act on."""
+        if delivery is None:
+            return None
+        waited_for = not isinstance(interaction, Event | FormClosed)
+        asked = (
+            Asked(interaction.owner, interaction.installation, saveable(interaction.payload))
+            if waited_for
+            else None
         )
-        if ack is not None and ack.response is None:
-            await ack(response_action="update", view=form)
-            return
-        if not await turn.shown(form):
-            await turn.answer(
-                account_views.link_offer(turn.service, why.sentence(turn.service), turn.typed, kept)
-            )
+        try:
+            fresh = await self._deliveries.claim(delivery, asked)
+        except Exception:
+            reference = telemetry.reference()
+            log.exception("not claimed", action="delivery.unclaimed", reference=reference)
+            said = f"I can't reach my memory; tell your administrator the reference {reference}."
+            if isinstance(interaction, Shortcut | ButtonPress):
+                await last_resort(reply.privately(sentence(said)))
+            return unclaimed(interaction, said)
+        if fresh:
+            return None
+        log.info("delivered again", action="delivery.repeated", user=interaction.owner.user_id)
+        if isinstance(interaction, FormSubmission):  # an empty answer would close it as if all was well
+            return unclaimed(interaction, SENT_ALREADY)
+        return BoltResponse(status=200, body="")
 
-    async def _run(self, name: str, turn: Turn, work: Awaitable[None], ack: AsyncAck | None = None) -> None:
-        with self._measured(name, turn) as act:
+    async def _acknowledged(
+        self, interaction: Interaction, reply: Reply, handler: Any, delivery: str | None
+    ) -> BoltResponse:
+        """Start the work, and answer Slack: at once, but for what the answer itself carries."""
+        match interaction:
+            case OptionsRequest():
+                found = await self._options(interaction, reply, handler)
+                return BoltResponse(status=200, body={"options": found[:100]})
+            case FormSubmission():
+                ack = Acknowledgement()
+                self._start(self._submit(interaction, reply, handler, ack), delivery)
+                body = await ack.body(self._timings.still_working + self._timings.last_answer)
+                return BoltResponse(status=200, body=body or "")
+            case Event():
+                self._start(self._notice(interaction, reply, handler), delivery)
+            case _:
+                self._start(self._act(interaction, reply, handler), delivery)
+        return BoltResponse(status=200, body="")
+
+    def _start(self, work: Coroutine[Any, Any, None], delivery: str | None) -> None:
+        """Run in the background; Bolt and asyncio keep no reference to a task."""
+
+        async def run() -> None:
             try:
                 await work
-            except asyncio.CancelledError:
-                await last_resort(asyncio.wait_for(failed(turn, CUT_OFF, ack), LAST_WORD))
-                raise
-            except NotLinked as error:
+            finally:
+                if delivery:
+                    self._completed.add(delivery)
+
+        task = asyncio.create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # One way of running for each kind
+
+    async def _act(self, interaction: Interaction, reply: Reply, handler: Any) -> None:
+        """A command, a shortcut or a button: whatever happens, the person is told."""
+        with self._measured(interaction) as act:
+            async with self._errors_told(act, reply), self._still_working(reply):
+                await handler(interaction, reply)
+
+    async def _notice(self, event: Event, reply: Reply, handler: Any) -> None:
+        """An event: nobody asked for anything, so errors are for the log alone."""
+        with self._measured(event) as act:
+            try:
+                await handler(event, reply)
+            except Exception as error:  # noqa: BLE001 - it is logged
+                act.failed(error)
+
+    async def _options(self, request: OptionsRequest, reply: Reply, handler: Any) -> list[JSON]:
+        """A select's options; none where there is an error or no answer in time."""
+        with self._measured(request) as act:
+            try:
+                async with asyncio.timeout(self._timings.options):
+                    found: list[JSON] = await handler(request, reply)
+                    return found
+            except KeyRejected as error:  # said once: here, since the next act finds no key any more
                 act.outcome = "not_linked"
-                await last_resort(self.offer_link(turn, error, ack))
-            except Unauthorized as error:
-                act.outcome = "Unauthorized"
-                await last_resort(self._key_refused(turn, error, ack))
-            except UserError as error:
-                act.outcome = "user_error"
-                await last_resort(failed(turn, error.sentence(turn.service), ack))
-            except BotError as error:
-                act.outcome = type(error).__name__
-                log.info("refused", action=name, error=str(error))
-                await last_resort(failed(turn, error.sentence(turn.service), ack))
-            except Unshown as error:
-                act.outcome = "unshown"
-                log.warning("unshown", action=name, error=reason(error) or "broke off")
-                await last_resort(self._unshown(turn, reason(error)))
-            except Untold:
-                act.outcome = "untold"
-                log.warning("untold", action=name)
-            except Exception as error:  # noqa: BLE001 - it is noted
-                act.outcome = "failed"
-                noted("failed", name, error)
-                said = (
-                    f"Something went wrong on my side; tell your administrator the reference {act.reference}."
-                )
-                await last_resort(failed(turn, said, ack))
+                offer = self._linking.offer(reply, reply.wording.sentence(error), "")
+                self._start(last_resort(reply.privately(offer)), None)
+            except Exception as error:  # noqa: BLE001 - it is logged
+                act.failed(error)
+            return []
+
+    async def _submit(self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement) -> None:
+        """A form: its result is the acknowledgement where it comes in time, else it is put in its place."""
+        reply = reply.at(Place.from_json(form.view.metadata.get("place")))
+        with self._measured(form) as act:
+            async with self._errors_told(act, reply, ack):
+                result = await self._result(form, reply, handler, ack)
+                if result.errors or result.said:
+                    act.outcome = "user_error"
+                if result.then:
+                    await result.then()
+            ack.give()
+
+    async def _result(
+        self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement
+    ) -> FormResult:
+        work = asyncio.create_task(self._once(form, reply, handler))
+        try:
+            done, _ = await asyncio.wait({work}, timeout=self._timings.still_working)
+            if done:
+                result = work.result()
+                ack.give(**result.acknowledgement())
+                return result
+            ack.give(response_action="update", view=forms.notice("One moment", _progress(reply, handler)))
+            await asyncio.sleep(self._timings.acknowledged)
+            result = (await self._followed(work, reply, handler)).in_form(form.view)
+            await self._failures.finish(reply, result)
+            return result
+        finally:
+            if not work.done():
+                work.cancel()
+                await asyncio.wait({work})
+
+    async def _followed(self, work: asyncio.Task[FormResult], reply: Reply, handler: Form) -> FormResult:
+        """Wait for a form's result, and show how far it is until the person closes the form."""
+        told, watched = _progress(reply, handler), True
+        while watched and not (await asyncio.wait({work}, timeout=self._timings.progress))[0]:
+            if (now := _progress(reply, handler)) != told:
+                told, watched = now, await reply.shown(forms.notice("One moment", now))
+        return await work
+
+    async def _once(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
+        """The form's work, once however often it is submitted; given back where it didn't succeed."""
+        claim = f"form:{form.key}"  # one form may have taken the place of another, under the same id
+        if not await self._deliveries.claim(claim):
+            raise UserError(SENT_ALREADY)
+        done = False
+        try:
+            result = await handler.submit(form, reply)
+            done = not (result.errors or result.said)
+        except Refused as error:
+            placed = forms.at_fields(form.view.json, error.errors)
+            if not placed:
+                raise
+            return FormResult(errors=placed)
+        finally:
+            if not done:
+                await self._deliveries.release(claim)
+        return result
+
+    # Errors
+
+    @asynccontextmanager
+    async def _errors_told(
+        self, act: "Act", reply: Reply, ack: Acknowledgement | None = None
+    ) -> AsyncIterator[None]:
+        """Whatever is raised in the block is told to the person, once; a cancellation goes on."""
+        tell, wording = self._failures.tell, reply.wording
+        try:
+            yield
+        except asyncio.CancelledError:
+            telling = tell(reply, INTERRUPTED, ack)
+            await last_resort(asyncio.wait_for(telling, self._timings.last_answer))
+            raise
+        except NotLinked as error:
+            act.outcome = "not_linked"
+            await last_resort(self._offer_link(reply, error, ack))
+        except Unauthorized as error:
+            act.failed(error)
+            await last_resort(self._key_refused(reply, error, ack))
+        except BotError as error:
+            act.failed(error)
+            await last_resort(tell(reply, wording.sentence(error), ack))
+        except FormNotShown as error:
+            act.failed(error)
+            await last_resort(self._offer_form(reply, reason(error)))
+        except NotDelivered as error:
+            act.failed(error)
+        except Exception as error:  # noqa: BLE001 - it is logged
+            act.failed(error)
+            said = f"Something went wrong on my side; tell your administrator the reference {act.reference}."
+            await last_resort(tell(reply, said, ack))
+
+    async def _key_refused(self, reply: Reply, error: Unauthorized, ack: Acknowledgement | None) -> None:
+        """A key that was good a moment ago: is it dead, or only not good for this?"""
+        said: BotError = Forbidden(error.method, error.path)
+        try:
+            await self._linking.verify(reply.owner)
+        except NotLinked as dead:
+            await self._offer_link(reply, dead, ack)
+            return
+        except BotError:
+            said = error
+        await self._failures.tell(reply, reply.wording.sentence(said), ack)
+
+    async def _offer_link(self, reply: Reply, why: NotLinked, ack: Acknowledgement | None = None) -> None:
+        """Open the link form, and save what was asked so that it goes on once the person is linked."""
+        saved = await self._saved.put(reply.owner, saveable(reply.interaction.payload))
+        said = reply.wording.sentence(why)
+        form = self._linking.form(reply, said, saved)
+        if ack and ack.give(response_action="update", view=form):
+            return
+        if not await reply.shown(form):
+            await reply.privately(self._linking.offer(reply, said, saved))
+
+    async def _offer_form(self, reply: Reply, why: str | None) -> None:
+        """Slack didn't show a form: a button that opens it, in its place."""
+        if reply.view_id:
+            if why != "not_found":  # then the person has closed it
+                await self._failures.tell(reply, "Slack didn't show the form: try again.")
+            return
+        saved = await self._saved.put(reply.owner, saveable(reply.interaction.payload))
+        slow = "Slack didn't wait long enough for the form to open."
+        said = slow if why in TOO_LATE else "Slack didn't open the form."
+        row = button_row("Open the form", "form.resume", saved)
+        await reply.privately(Message(said, (section(said), row)))
+
+    # Going on with what was saved
+
+    async def resume(self, reply: Reply, payload: JSON) -> None:
+        """Go on with what was asked before the person was linked; a form comes back as it was."""
+        if view := payload.get("view"):
+            said = "You are linked now: look it over and send it again."
+            await self._failures.finish(reply, FormResult(view=forms.refilled(view, said), said=said))
+            return
+        interaction = read(payload)
+        handler = self._handler(interaction)
+        if interaction is None or handler is None:
+            raise UserError(EXPIRED_FORM)
+        interaction = replace(
+            interaction, owner=reply.owner, trigger_id=reply.interaction.trigger_id, installation=(None, None)
+        )
+        going_on = Reply(reply.slack, interaction, self._platform, interaction.place, reply.view_id)
+        await self._act(interaction, going_on, handler)
+
+    async def _resume_pressed(self, press: ButtonPress, reply: Reply) -> None:
+        """*Open form*: what was asked when Slack didn't wait long enough, once."""
+        saved = await self._saved.take(reply.owner, press.value)
+        if saved is None:
+            raise UserError("That was carried out already, or is too old: ask again.")
+        await self.resume(reply, saved)
+
+    async def _reopen_pressed(self, press: ButtonPress, reply: Reply) -> None:
+        """*Open the form again*: what was in a form that was closed before its answer came."""
+        saved = await self._saved.get(reply.owner, press.value)
+        if saved is None or "view" not in saved:
+            raise UserError(EXPIRED_FORM)
+        await reply.show(saved["view"])
+
+    # Watching
 
     @contextmanager
-    def _measured(self, name: str, turn: Turn) -> Iterator["_Act"]:
-        """Counts and times what is done in the block, and logs its end in one line."""
-        act, started = _Act(telemetry.reference()), time.perf_counter()
-        who = {"reference": act.reference, "team": turn.owner.team_id, "user": turn.owner.user_id}
-        with self._parts.in_flight.track(), structlog.contextvars.bound_contextvars(**who):
+    def _measured(self, interaction: Interaction) -> Iterator["Act"]:
+        """Count and time what is done in the block, and log its end in one line."""
+        act = Act(f"{interaction.kind}:{interaction.name}", telemetry.reference())
+        started = time.perf_counter()
+        owner = interaction.owner
+        who = {"reference": act.reference, "team": owner.team_id, "user": owner.user_id}
+        with self._in_flight.track(), structlog.contextvars.bound_contextvars(**who):
             try:
                 yield act
             except asyncio.CancelledError:
-                act.outcome = "cut_off"
+                act.outcome = "interrupted"
                 raise
             finally:
                 seconds = time.perf_counter() - started
-                telemetry.COMMANDS.labels(name, act.outcome).inc()
-                telemetry.COMPLETION_SECONDS.labels(name).observe(seconds)
-                log.info("done", action=name, outcome=act.outcome, ms=round(seconds * 1000))
+                telemetry.COMMANDS.labels(act.name, act.outcome).inc()
+                telemetry.COMPLETION_SECONDS.labels(act.name).observe(seconds)
+                log.info("done", action=act.name, outcome=act.outcome, ms=round(seconds * 1000))
+
+    @asynccontextmanager
+    async def _still_working(self, reply: Reply) -> AsyncIterator[None]:
+        """Tell somebody who isn't in a form, and has seen nothing for a while, that the work goes on."""
+
+        async def tell() -> None:
+            await asyncio.sleep(self._timings.still_working)
+            if not (reply.answered.is_set() or reply.view_id or reply.place.home):
+                said = sentence(f"One moment: {reply.wording.service} takes its time.")
+                await last_resort(reply.privately(said))
+
+        telling = asyncio.create_task(tell())
+        try:
+            yield
+        finally:
+            telling.cancel()
+            await asyncio.wait({telling})
+
+
+def _progress(reply: Reply, form: Form) -> str:
+    """How far a form's work is, in mrkdwn."""
+    return reply.progress() if reply.progress else form.doing.format(service=escape(reply.wording.service))
 
 
 @dataclass
-class _Act:
+class Act:
     """One thing that somebody did, as the log and the metrics know it."""
 
+    name: str
     reference: str
     outcome: str = "ok"
 
-
-@asynccontextmanager
-async def _patiently(turn: Turn) -> AsyncIterator[None]:
-    """Says that it goes on, where somebody who isn't in a form has seen nothing for a while."""
-    saying: list[asyncio.Task[None]] = []
-
-    def say() -> None:
-        if not (turn.heard.is_set() or turn.view_id or turn.at_home):
-            moment = sentence(f"One moment: {turn.service} takes its time.")
-            saying.append(asyncio.create_task(last_resort(turn.answer(moment))))
-
-    timer = asyncio.get_running_loop().call_later(PATIENCE, say)
-    try:
-        yield
-    finally:
-        timer.cancel()
-        for task in saying:
-            task.cancel()
-            await asyncio.wait({task})
-
-
-async def last_resort(answer: Awaitable[None]) -> None:
-    """An answer that can't be given is only worth a log line: there is nobody left to tell."""
-    try:
-        await answer
-    except Untold:
-        log.warning("untold", action="answer.untold")
-    except Exception as error:  # noqa: BLE001 - it is noted
-        noted("unanswered", "answer.failed", error)
-
-
-def noted(event: str, action: str, error: Exception) -> None:
-    """Logs an error: in a line where Slack has said what it is, else with all that leads to it."""
-    if why := reason(error):
-        log.warning(event, action=action, error=why)
-    else:
-        log.error(event, action=action, exc_info=error)
-
-
-async def failed(turn: Turn, text: str, ack: AsyncAck | None = None) -> None:
-    """Say what went wrong, and give back what the person typed: the form as it was, or the command."""
-    text = account_views.keyless(turn.worded(text))
-    if view := modal(turn.body):
-        again = forms.refilled(view, text)
-        if ack is not None and ack.response is None:
-            await ack(response_action="update", view=again)
-        else:
-            await finish(turn, Reply(view=again, said=text))
-    elif not turn.typed or " " not in turn.typed:
-        await turn.say(text)
-    else:
-        said = sentence(text)
-        message = Message(said.text, (*said.blocks, account_views.typed(turn.typed)))
-        if not (turn.view_id and await turn.shown(forms.said("That didn't work", message.blocks))):
-            await turn.answer(message)
-
-
-def name_of(body: JSON) -> str:
-    """A payload's name in the register: `command:/issue`, `shortcut:create_issue`, `action:issue.show`."""
-    if "command" in body:
-        return f"command:{body['command']}"
-    if body.get("type") == "block_actions":
-        return f"action:{body['actions'][0].get('action_id')}"
-    return f"shortcut:{body.get('callback_id')}"
-
-
-KEPT = (
-    "type",
-    "command",
-    "text",
-    "channel_id",
-    "response_url",
-    "callback_id",
-    "channel",
-    "container",
-    "message",
-    "actions",
-    "view",
-)
-KEPT_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_profile", "ts", "thread_ts")
-
-
-def kept_of(body: JSON) -> JSON:
-    """What is needed to carry a payload out later: no tokens, triggers or secrets, nothing about others."""
-    kept = {key: body[key] for key in KEPT if key in body}
-    kept.pop("view", None)
-    if view := modal(body):
-        kept["view"] = forms.without_secrets(view)
-    if "message" in kept:
-        kept["message"] = message_kept(kept["message"])
-    return kept
-
-
-def message_kept(message: JSON) -> JSON:
-    """What is needed of a message to make something of it later; its files are looked up anew then."""
-    files = [
-        {"id": file["id"], "file_access": "check_file_info"}
-        for file in message.get("files") or ()
-        if "id" in file
-    ]
-    kept = {key: message[key] for key in KEPT_OF_MESSAGE if key in message}
-    return kept | ({"files": files} if files else {})
+    def failed(self, error: Exception) -> None:
+        """Note how it ended, and log what an operator has to know."""
+        match error:
+            case UserError():
+                self.outcome = "user_error"
+            case BotError():
+                self.outcome = type(error).__name__
+                log.info("refused", action=self.name, error=str(error))
+            case FormNotShown():
+                self.outcome = "form_not_shown"
+                log.warning("form not shown", action=self.name, error=reason(error) or "no answer")
+            case NotDelivered():
+                self.outcome = "not_delivered"
+                log.warning("not delivered", action=self.name)
+            case TimeoutError():
+                self.outcome = "TimeoutError"
+            case _:
+                self.outcome = "failed"
+                log_failure("failed", self.name, error)

@@ -5,12 +5,13 @@ project's trackers aren't another's); Slack keeps what was typed as long as bloc
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
 from bot.errors import UserError
-from bot.slack.blocks import JSON, Block, Element, filled, option, plain, section, shortened
+from bot.slack.blocks import JSON, Block, Element, Message, filled, option, plain, section, shortened
 from bot.slack.text import prose
 
 LIST = 100
@@ -19,6 +20,37 @@ TEXT = 3000
 NONSENSE = "I can't tell what that was about: begin anew."
 Choice = tuple[str, str]
 """A choice: its value and its text."""
+
+
+@dataclass(frozen=True)
+class FormResult:
+    """What becomes of a submitted form: errors at its fields, another view, or, with neither, it closes.
+
+    `said` is what went wrong, when something did: `view` is then the form with all that was in it. `message`
+    says the same as `view` where the form was closed meanwhile. `then` is what follows once the form has its
+    answer, such as an announcement.
+    """
+
+    errors: dict[str, str] | None = None
+    view: JSON | None = None
+    message: Message | None = None
+    said: str | None = None
+    then: Callable[[], Awaitable[None]] | None = None
+
+    def acknowledgement(self) -> JSON:
+        """The answer to the submission."""
+        if self.errors:
+            return {"response_action": "errors", "errors": self.errors}
+        if self.view:
+            return {"response_action": "update", "view": self.view}
+        return {"response_action": "clear"}
+
+    def in_form(self, view: JSON) -> "FormResult":
+        """The same for a form that shows something else by now: errors stand above it."""
+        if not self.errors:
+            return self
+        said = "\n".join(self.errors.values())
+        return FormResult(view=refilled(view, said), said=said)
 
 
 def form(

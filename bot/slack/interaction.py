@@ -1,269 +1,305 @@
-"""The shape of what Slack sends, as far as the bot relies on it. What has another shape isn't Slack's.
+"""What Slack sends, parsed once into frozen types; nothing after this module reads a raw payload.
 
-Sources: https://docs.slack.dev/reference/interaction-payloads, …/reference/events, and for commands
+    Interaction             who did it, where, and through which installation
+    ├── SlashCommand        `/issue 42`
+    ├── Shortcut            a global shortcut, or a message shortcut with its message
+    ├── ButtonPress         a button, a menu or a select that acts at once
+    ├── FormSubmission      a modal was submitted
+    ├── FormClosed          a modal was closed
+    ├── OptionsRequest      a select asks for options while a person types
+    └── Event               something happened in the workspace
+
+Sources: https://docs.slack.dev/reference/interaction-payloads, https://docs.slack.dev/reference/events and
 https://docs.slack.dev/interactivity/implementing-slash-commands
 """
 
 import json
-from typing import Annotated, Any, Literal
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
-import structlog
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from bot.errors import UserError
+from bot.slack.blocks import JSON
+from bot.slack.grammar.tokens import decode
+from bot.slack.payload_schema import check
+from bot.store.owner import Owner
 
-log = structlog.get_logger(__name__)
-
-Id = Annotated[str, Field(pattern=r"^[!-~]{1,255}$")]
-Moment = Annotated[str, Field(pattern=r"^[0-9]{1,12}(\.[0-9]{1,12})?$")]
-Parts = list[dict[str, Any]]
-NEEDED = {
-    "app_home_opened": ("user",),
-    "link_shared": ("message_ts", "links"),
-    "entity_details_requested": ("user", "trigger_id"),
-    "team_access_revoked": ("team_ids",),
-}
-"""What each event has to have."""
+EXPIRED = "I can't tell what that was about: begin anew."
 
 
-class Malformed(Exception):
-    """A payload that makes no sense; the message says where, and nothing of what was in it."""
+@dataclass(frozen=True)
+class Place:
+    """Where something was asked for: a conversation, a thread in it, a way to answer there; or the Home tab."""
+
+    channel_id: str | None = None
+    thread_ts: str | None = None
+    response_url: str | None = field(default=None, repr=False)
+    home: bool = False
+
+    def as_json(self) -> JSON:
+        """For a view's `private_metadata` or saved input."""
+        told = {
+            "channel_id": self.channel_id,
+            "thread_ts": self.thread_ts,
+            "response_url": self.response_url,
+            "home": self.home,
+        }
+        return {key: value for key, value in told.items() if value}
+
+    @classmethod
+    def from_json(cls, data: object) -> "Place":
+        """What `as_json` wrote; anything else in it is dropped."""
+        known = data if isinstance(data, dict) else {}
+        texts = {
+            key: known[key]
+            for key in ("channel_id", "thread_ts", "response_url")
+            if isinstance(known.get(key), str)
+        }
+        return cls(**texts, home=known.get("home") is True)
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(strict=True, hide_input_in_errors=True)
+@dataclass(frozen=True)
+class View:
+    """A modal, or the Home tab, as Slack sent it back; `json` is Slack's own object."""
+
+    json: JSON = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """Slack's id of the view."""
+        return str(self.json["id"])
+
+    @property
+    def hash(self) -> str:
+        """Which version of the view this is; an update that names an older one is refused."""
+        return str(self.json["hash"])
+
+    @property
+    def callback_id(self) -> str:
+        """Which form it is."""
+        return str(self.json.get("callback_id") or "")
+
+    @cached_property
+    def metadata(self) -> JSON:
+        """Its `private_metadata` as the bot wrote it; empty for anything else."""
+        try:
+            data = json.loads(self.json.get("private_metadata") or "{}")
+        except ValueError:
+            return {}
+        return data if isinstance(data, dict) else {}
 
 
-class _Thing(_Part):
-    id: Id
+@dataclass(frozen=True, kw_only=True)
+class Interaction:
+    """What every payload says. `installation` is the enterprise and team whose installation it came to: people
+    of other companies in a shared channel have ids of their own.
+    """
+
+    name: str
+    owner: Owner
+    place: Place
+    installation: tuple[str | None, str | None]
+    trigger_id: str | None = field(default=None, repr=False)
+    payload: JSON = field(repr=False)
+
+    @property
+    def kind(self) -> str:
+        """The type's word in logs and metrics."""
+        return KINDS[type(self)]
+
+    @property
+    def typed(self) -> str | None:
+        """The command as it was typed, to be said back; None for anything that wasn't typed."""
+        return None
+
+    @property
+    def modal(self) -> View | None:
+        """The modal that it came from; the Home tab is none."""
+        return None
 
 
-class _User(_Thing):
-    team_id: Id | None = None
+@dataclass(frozen=True, kw_only=True)
+class SlashCommand(Interaction):
+    """A command; `name` comes with its slash and prefix, `text` is what follows it."""
+
+    text: str
+
+    @property
+    def typed(self) -> str:
+        """The whole line."""
+        return f"{self.name} {decode(self.text)}".strip()
 
 
-class _Team(_Thing):
-    enterprise_id: Id | None = None
+@dataclass(frozen=True, kw_only=True)
+class Shortcut(Interaction):
+    """A shortcut; `message` is Slack's message object for a message shortcut."""
+
+    message: JSON = field(default_factory=dict, repr=False)
 
 
-class _Text(_Part):
+@dataclass(frozen=True, kw_only=True)
+class _InView(Interaction):
+    view: View | None = None
+
+    @property
+    def modal(self) -> View | None:
+        """The modal that it came from."""
+        return self.view if self.view and self.view.json.get("type") == "modal" else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ButtonPress(_InView):
+    """A button or a choice; `message` is the message that it stands in, if any. `pressed_at` is Slack's time."""
+
+    carried: object
+    pressed_at: float
+    message: JSON = field(default_factory=dict, repr=False)
+    ephemeral: bool = False
+
+    @property
+    def value(self) -> str:
+        """What the button or the chosen option carries. Raises UserError where that is nothing."""
+        if not isinstance(self.carried, str):
+            raise UserError(EXPIRED)
+        return self.carried
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OfForm(Interaction):
+    view: View
+
+    @property
+    def modal(self) -> View:
+        """The form."""
+        return self.view
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormSubmission(_OfForm):
+    """A submitted form."""
+
+    @property
+    def key(self) -> str:
+        """Which form of which workspace this is; one form may take the place of another under one view id."""
+        return f"{self.owner.team_id}:{self.view.id}:{self.view.callback_id}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormClosed(_OfForm):
+    """A form that was closed, where it asks to be told."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionsRequest(_InView):
+    """A select asks for what matches `text`; `block_id` is the field's."""
+
+    block_id: str
     text: str
 
 
-class _Option(_Part):
-    value: str
-    text: _Text | None = None
+@dataclass(frozen=True, kw_only=True)
+class Event(Interaction):
+    """Something happened; `event` is Slack's event object, `authorizations` whose app it is for."""
+
+    event: JSON = field(repr=False)
 
 
-class _Entered(_Part):
-    """What an element holds, or was made to hold."""
-
-    value: str | None = None
-    selected_option: _Option | None = None
-    selected_options: list[_Option] | None = None
-    selected_conversation: str | None = None
-    selected_date: str | None = None
-    selected_user: str | None = None
-    files: Parts | None = None
-
-
-class _Action(_Entered):
-    action_id: str
-    action_ts: Moment | None = None
+KINDS: dict[type[Interaction], str] = {
+    SlashCommand: "command",
+    Shortcut: "shortcut",
+    ButtonPress: "action",
+    FormSubmission: "form",
+    FormClosed: "closed",
+    OptionsRequest: "options",
+    Event: "event",
+}
 
 
-class _Container(_Part):
-    channel_id: Id | None = None
-    message_ts: Moment | None = None
-    thread_ts: Moment | None = None
+def parse(body: JSON) -> Interaction | None:
+    """The interaction in a payload from Slack; None for what nobody did (`url_verification`, `ssl_check`).
 
-
-class _Shown(_Part):
-    type: str
-    elements: Parts | None = None
-
-
-class _Message(_Part):
-    ts: Moment
-    thread_ts: Moment | None = None
-    text: str | None = None
-    user: Id | None = None
-    blocks: list[_Shown] | None = None
-    attachments: Parts | None = None
-    files: Parts | None = None
-
-
-class _Block(_Part):
-    type: str
-    block_id: str
-    label: _Text | None = None
-    text: _Text | None = None
-    element: dict[str, Any] | None = None
-
-    @model_validator(mode="after")
-    def _whole(self) -> "_Block":
-        if self.type == "input" and not (self.label and self.element):
-            raise ValueError("an input has a label and an element")
-        return self
-
-
-class _State(_Part):
-    values: dict[str, dict[str, _Entered]] = {}
-
-
-class _View(_Thing):
-    type: str
-    team_id: Id | None = None
-    hash: str
-    callback_id: str = ""
-    private_metadata: str = ""
-    title: _Text | None = None
-    blocks: list[_Block]
-    state: _State = _State()
-
-    @model_validator(mode="after")
-    def _whole(self) -> "_View":
-        if self.type == "modal" and not self.title:
-            raise ValueError("a modal has a title")
-        return self
-
-
-class _Link(_Part):
-    url: str
-
-
-class _Reference(_Part):
-    type: str | None = None
-    id: str | None = None
-
-
-class _Happening(_Part):
-    type: str
-    user: Id | None = None
-    channel: Id | None = None
-    tab: str | None = None
-    source: str | None = None
-    links: list[_Link] | None = None
-    message_ts: str | None = None
-    trigger_id: str | None = None
-    external_ref: _Reference | None = None
-    view: _View | None = None
-    team_ids: list[Id] | None = None
-
-    @model_validator(mode="after")
-    def _whole(self) -> "_Happening":
-        if any(getattr(self, name) is None for name in NEEDED.get(self.type, ())):
-            raise ValueError("something of the event isn't there")
-        return self
-
-
-class _Authorization(_Part):
-    """Whose app an event is for; Bolt reads it wherever it stands."""
-
-    team_id: Id | None = None
-    enterprise_id: Id | None = None
-
-
-class _Payload(_Part):
-    """All that is read of any payload, whatever else it has to have."""
-
-    type: str | None = None
-    team_id: Id | None = None
-    enterprise_id: Id | None = None
-    user_id: Id | None = None
-    channel_id: Id | None = None
-    authorizations: list[_Authorization] | None = None
-    user: _User | None = None
-    team: _Team | None = None
-    enterprise: _Thing | None = None
-    channel: _Thing | None = None
-    container: _Container | None = None
-    message: _Message | None = None
-    view: _View | None = None
-    actions: list[_Action] | None = None
-    event: _Happening | None = None
-    text: str | None = None
-    value: str | None = None
-    action_ts: Moment | None = None
-    trigger_id: str | None = None
-    response_url: str | None = None
-
-
-class _Command(_Payload):
-    command: str
-    user_id: Id
-    trigger_id: str
-
-
-class _Event(_Payload):
-    type: Literal["event_callback"]
-    event: _Happening
-
-
-class _Pressed(_Payload):
-    type: Literal["block_actions"]
-    user: _User
-    actions: list[_Action] = Field(min_length=1)
-    trigger_id: str
-
-
-class _Form(_Payload):
-    type: Literal["view_submission", "view_closed"]
-    user: _User
-    view: _View
-
-
-class _Shortcut(_Payload):
-    type: Literal["shortcut"]
-    user: _User
-    callback_id: str
-    trigger_id: str
-
-
-class _MessageShortcut(_Payload):
-    type: Literal["message_action"]
-    user: _User
-    callback_id: str
-    trigger_id: str
-    channel: _Thing
-    message: _Message
-
-
-class _Suggestion(_Payload):
-    type: Literal["block_suggestion"]
-    user: _User
-    action_id: str
-    block_id: str
-
-
-_COMMAND, _EVENT = TypeAdapter(_Command), TypeAdapter(_Event)
-_INTERACTION: TypeAdapter[_Payload] = TypeAdapter(
-    Annotated[_Pressed | _Form | _Shortcut | _MessageShortcut | _Suggestion, Field(discriminator="type")]
-)
-
-
-def check(body: object) -> None:
-    """Raises Malformed for a payload that isn't in the shape of any that the bot acts on.
-
-    What Slack sends without anybody having done anything (`url_verification`, `ssl_check`) passes.
+    Raises `payload_schema.Malformed`.
     """
-    if not isinstance(body, dict):
-        raise Malformed("not an object")
-    try:
-        json.dumps(body, ensure_ascii=False).encode()
-        if "command" in body:
-            _COMMAND.validate_python(body)
-        elif "event" in body:
-            _EVENT.validate_python(body)
-        elif body.get("type") != "url_verification" and "ssl_check" not in body:
-            _INTERACTION.validate_python(body)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        # No deeper: from there on the names may be what somebody sent.
-        raise Malformed(" ".join([first["type"], *map(str, first["loc"][:2])])) from None
-    except (UnicodeEncodeError, RecursionError) as error:
-        raise Malformed(type(error).__name__) from None
+    check(body)
+    return read(body)
 
 
-def refuse(error: Exception) -> None:
-    """Logs that a payload makes no sense, in a line without anything that was in it."""
-    why = str(error) if isinstance(error, Malformed) else type(error).__name__
-    log.warning("a payload makes no sense", action="slack.malformed", why=why)
+def read(body: JSON) -> Interaction | None:
+    """The interaction in a payload that was checked before, such as one that was kept."""
+    told = _told(body)
+    match body:
+        case {"command": str(name)}:
+            return SlashCommand(name=name, text=str(body.get("text") or ""), **told)
+        case {"event": dict(event)}:
+            return Event(name=str(event.get("type")), event=event, **told)
+        case {"type": "shortcut" | "message_action"}:
+            return Shortcut(name=str(body["callback_id"]), message=body.get("message") or {}, **told)
+        case {"type": "block_actions"}:
+            return _pressed(body, told)
+        case {"type": "view_submission", "view": dict(view)}:
+            return FormSubmission(name=str(view["callback_id"]), view=View(view), **told)
+        case {"type": "view_closed", "view": dict(view)}:
+            return FormClosed(name=str(view["callback_id"]), view=View(view), **told)
+        case {"type": "block_suggestion"}:
+            return OptionsRequest(
+                name=str(body["action_id"]),
+                block_id=str(body["block_id"]),
+                text=str(body.get("value") or ""),
+                view=_view(body),
+                **told,
+            )
+    return None
+
+
+def _pressed(body: JSON, told: dict[str, Any]) -> ButtonPress:
+    action = body["actions"][0]
+    option = action.get("selected_option")
+    return ButtonPress(
+        name=str(action["action_id"]),
+        carried=option.get("value") if isinstance(option, dict) else action.get("value"),
+        pressed_at=float(action.get("action_ts") or time.time()),
+        message=body.get("message") or {},
+        ephemeral=bool((body.get("container") or {}).get("is_ephemeral")),
+        view=_view(body),
+        **told,
+    )
+
+
+def _view(body: JSON) -> View | None:
+    return View(body["view"]) if body.get("view") else None
+
+
+def _told(body: JSON) -> dict[str, Any]:
+    container, message = body.get("container") or {}, body.get("message") or {}
+    place = Place(
+        channel_id=body.get("channel_id")
+        or (body.get("channel") or {}).get("id")
+        or container.get("channel_id"),
+        thread_ts=message.get("thread_ts") or container.get("thread_ts"),
+        response_url=body.get("response_url"),
+        home=(body.get("view") or {}).get("type") == "home",
+    )
+    return {
+        "owner": owner_of(body),
+        "place": place,
+        "installation": (None, None),
+        "trigger_id": body.get("trigger_id"),
+        "payload": body,
+    }
+
+
+def owner_of(body: JSON) -> Owner:
+    """Who sent the payload. External people of shared channels come with their own team (docs/slack.md)."""
+    user = body.get("user") or {}
+    if isinstance(event := body.get("event"), dict):
+        user = {"id": event.get("user")}
+    where = body.get("team") or {}  # None in an organization's own installation, as is a view's
+    enterprise = (
+        (body.get("enterprise") or {}).get("id") or body.get("enterprise_id") or where.get("enterprise_id")
+    )
+    view = body.get("view") or {}
+    there = where.get("id") or body.get("team_id") or view.get("team_id")
+    own = user.get("team_id")
+    team = (there or own if enterprise else own or there) or ""
+    return Owner(enterprise or None, team, user.get("id") or body.get("user_id") or "")

@@ -6,7 +6,6 @@ thread that asked, and is never repeated when it may have been.
 """
 
 from collections.abc import Awaitable
-from dataclasses import asdict, dataclass
 from enum import Enum
 from http import HTTPStatus
 
@@ -17,6 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
 from bot.slack.blocks import JSON, Message
+from bot.slack.interaction import Place
 
 log = structlog.get_logger(__name__)
 
@@ -27,31 +27,6 @@ SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
 UNREACHED = frozenset({"not_in_channel", "channel_not_found"})
 BROKE_OFF = frozenset({None, "internal_error", "fatal_error"})
 """Slack's words, or none at all, after which nobody knows what it did."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where something was asked for: a conversation, a thread in it, and a way to answer there; or `home`."""
-
-    channel_id: str | None = None
-    thread_ts: str | None = None
-    response_url: str | None = None
-    home: bool = False
-
-    def as_json(self) -> JSON:
-        """For a view's `private_metadata` or a continuation."""
-        return {key: value for key, value in asdict(self).items() if value}
-
-    @classmethod
-    def from_json(cls, data: object) -> "Place":
-        """What `as_json` wrote; anything else in it is dropped."""
-        known = data if isinstance(data, dict) else {}
-        texts = {
-            k: v
-            for k, v in known.items()
-            if k in ("channel_id", "thread_ts", "response_url") and isinstance(v, str)
-        }
-        return cls(**texts, home=known.get("home") is True)
 
 
 class Announced(Enum):
@@ -66,7 +41,7 @@ class Announced(Enum):
     UNSURE = "Slack broke off, so it may stand there for everybody or not"
 
 
-class Untold(Exception):
+class NotDelivered(Exception):
     """Slack took an answer by no way. What the answer was about stands."""
 
 
@@ -99,7 +74,7 @@ async def privately(
 
     Where a way fails, the answer goes the next one, though it may be there all the same: whoever asked is
     rather told twice than not at all. `replace` puts the answer in the place of the private message whose
-    button was pressed. Raises Untold.
+    button was pressed. Raises NotDelivered.
     """
     arguments = message.as_arguments()
     if place.response_url and trusted(slack, place.response_url):
@@ -112,7 +87,7 @@ async def privately(
         if await _taken(there):
             return
     if not await _taken(slack.chat_postMessage(channel=user_id, **arguments)):
-        raise Untold
+        raise NotDelivered
 
 
 async def _taken(post: Awaitable[object]) -> bool:

@@ -17,6 +17,14 @@ _FIND = select(_TABLE.c.project_id, _TABLE.c.name).where(
 
 
 @dataclass(frozen=True)
+class Channel:
+    """A Slack channel, in which a project may be the default."""
+
+    team_id: str
+    channel_id: str
+
+
+@dataclass(frozen=True)
 class ChannelDefault:
     """A channel's project: the service's number, and its name when it was chosen."""
 

@@ -28,14 +28,6 @@ class ProjectDraft:
     public: bool = False
 
 
-@dataclass(frozen=True)
-class Channel:
-    """A Slack channel, in which a project may be the default."""
-
-    team_id: str
-    channel_id: str
-
-
 class Projects:
     """What a person may see of the service's projects."""
 

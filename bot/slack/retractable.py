@@ -1,4 +1,4 @@
-"""What is announced in a conversation, with the button with which its causer takes it back."""
+"""Posts that the person who caused them can delete."""
 
 from bot.slack.blocks import Message, actions, button, confirm
 from bot.store.owner import Owner
@@ -6,7 +6,7 @@ from bot.store.owner import Owner
 TAKE_BACK = "announcement.take_back"
 
 
-def takeable(message: Message, owner: Owner) -> Message:
+def retractable(message: Message, owner: Owner) -> Message:
     """The message with a button at its end; whose it is travels in the button's value."""
     question = confirm(
         "Take this message back?",

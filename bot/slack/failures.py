@@ -1,0 +1,74 @@
+"""Telling a person that something failed, with what they typed given back; and logging what can't be told."""
+
+from collections.abc import Awaitable
+
+import structlog
+
+from bot.slack import forms
+from bot.slack.acknowledgements import Acknowledgement
+from bot.slack.blocks import Message, button_row, sentence
+from bot.slack.forms import FormResult
+from bot.slack.posting import NotDelivered, reason
+from bot.slack.redaction import typed, without_keys
+from bot.slack.replies import Reply
+from bot.slack.text import prose
+from bot.store.saved_input import SavedInput
+
+log = structlog.get_logger(__name__)
+
+EXPIRED_FORM = "That form is too old to be opened again: begin anew."
+
+
+class Failures:
+    """Tells people what failed; `saved` keeps forms that Slack can't show now."""
+
+    def __init__(self, saved: SavedInput) -> None:
+        self._saved = saved
+
+    async def tell(self, reply: Reply, text: str, ack: Acknowledgement | None = None) -> None:
+        """Say what went wrong (plain text) and give back what was typed: the form as it was, or the command."""
+        text = without_keys(reply.wording.prefixed(text))
+        line = reply.interaction.typed
+        if modal := reply.interaction.modal:
+            again = forms.refilled(modal.json, text)
+            if not (ack and ack.give(response_action="update", view=again)):
+                await self.finish(reply, FormResult(view=again, said=text))
+        elif not line or " " not in line:
+            await reply.say(text)
+        else:
+            said = sentence(text)
+            message = Message(said.text, (*said.blocks, typed(line)))
+            if not (reply.view_id and await reply.shown(forms.said("That didn't work", message.blocks))):
+                await reply.privately(message)
+
+    async def finish(self, reply: Reply, result: FormResult) -> None:
+        """Show a form's result where the form is; if it was closed, in a message with a way back into it."""
+        if await reply.shown(result.view or forms.notice("Done", "That is done.")):
+            return
+        if result.message:
+            await reply.privately(result.message)
+        elif result.view and result.said:
+            saved = await self._saved.put(reply.owner, {"view": result.view})
+            said = prose(f"{result.view['title']['text']}: {result.said}")
+            row = button_row("Open the form again", "form.reopen", saved)
+            await reply.privately(Message(said, (forms.section(said), row)))
+        elif result.view:
+            await reply.privately(Message(result.view["title"]["text"], forms.blocks_of(result.view)))
+
+
+async def last_resort(answer: Awaitable[None]) -> None:
+    """Await an answer; one that can't be given is only worth a log line."""
+    try:
+        await answer
+    except NotDelivered:
+        log.warning("answer not delivered", action="answer.not_delivered")
+    except Exception as error:  # noqa: BLE001 - it is logged
+        log_failure("answer failed", "answer.failed", error)
+
+
+def log_failure(event: str, action: str, error: Exception) -> None:
+    """Log an error: in one line where Slack has said what it is, else with the traceback."""
+    if why := reason(error):
+        log.warning(event, action=action, error=why)
+    else:
+        log.error(event, action=action, exc_info=error)

@@ -1,0 +1,39 @@
+"""What is saved of a payload to go on with it later: no tokens, no triggers, nothing about other people."""
+
+from bot.slack.blocks import JSON
+
+SAVED = (
+    "type",
+    "command",
+    "text",
+    "channel_id",
+    "response_url",
+    "callback_id",
+    "channel",
+    "container",
+    "message",
+    "actions",
+    "view",
+)
+SAVED_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_profile", "ts", "thread_ts")
+
+
+def saveable(payload: JSON) -> JSON:
+    """The parts of a payload that are needed to go on with it."""
+    saved = {key: payload[key] for key in SAVED if key in payload}
+    if (payload.get("view") or {}).get("type") != "modal":
+        saved.pop("view", None)
+    if "message" in saved:
+        saved["message"] = message_saveable(saved["message"])
+    return saved
+
+
+def message_saveable(message: JSON) -> JSON:
+    """The parts of a message that are needed to make something of it; its files are looked up again then."""
+    files = [
+        {"id": file["id"], "file_access": "check_file_info"}
+        for file in message.get("files") or ()
+        if "id" in file
+    ]
+    saved = {key: message[key] for key in SAVED_OF_MESSAGE if key in message}
+    return saved | ({"files": files} if files else {})
