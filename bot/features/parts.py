@@ -15,7 +15,6 @@ from bot.features.home.home import Home
 from bot.features.issues.assign import Assigning
 from bot.features.issues.duplicates import Duplicates
 from bot.features.issues.issues import Issues
-from bot.features.issues.views import Style
 from bot.features.links.links import SharedLinks
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
@@ -29,6 +28,7 @@ from bot.slack.completed_deliveries import Finished
 from bot.slack.debounce import Pauses
 from bot.slack.directory import Profiles
 from bot.slack.in_flight import InFlight
+from bot.slack.wording import Wording
 from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
 from bot.timings import Timings
@@ -171,9 +171,9 @@ class Parts:
         return DigestRows()
 
     @property
-    def style(self) -> Style:
+    def style(self) -> Wording:
         """What the views' words depend on."""
-        return Style(self.client.base_url, self.service_name, self.text_format)
+        return Wording(self.client.base_url, self.service_name, self.text_format)
 
     def command(self, name: str) -> str:
         """A slash command as people type it here: `/` + prefix + name."""

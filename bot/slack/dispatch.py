@@ -19,7 +19,16 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot import telemetry
-from bot.errors import BotError, Forbidden, KeyRejected, NotLinked, Refused, Unauthorized, UserError
+from bot.errors import (
+    BotError,
+    Forbidden,
+    KeyRejected,
+    NotLinked,
+    Refused,
+    Unauthorized,
+    UserError,
+    WrongField,
+)
 from bot.slack import forms
 from bot.slack.acknowledgements import Acknowledgement
 from bot.slack.blocks import JSON, Message, button_row, section, sentence
@@ -97,6 +106,7 @@ class Dispatch(AsyncMiddleware):
         saved: SavedInput,
         in_flight: InFlight,
         linking: Linking,
+        home: Callable[[Reply], Awaitable[None]],
         timings: Timings | None = None,
     ) -> None:
         own = {"form.resume": self._resume_pressed, "form.reopen": self._reopen_pressed}
@@ -107,6 +117,7 @@ class Dispatch(AsyncMiddleware):
         self._saved = saved
         self._in_flight = in_flight
         self._linking = linking
+        self._home = home
         self._timings = timings or Timings()
         self._failures = Failures(saved)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -147,7 +158,7 @@ class Dispatch(AsyncMiddleware):
             case OptionsRequest(name=name):
                 return features.options.get(name)
             case Event(name=name):
-                return features.events.get(name)
+                return features.settled_events.get(name) or features.events.get(name)
         return None
 
     async def _claim(
@@ -191,6 +202,9 @@ class Dispatch(AsyncMiddleware):
                 self._start(self._submit(interaction, reply, handler, ack), delivery)
                 body = await ack.body(self._timings.still_working + self._timings.last_answer)
                 return BoltResponse(status=200, body=body or "")
+            case Event(name=name) if name in self._features.settled_events:
+                settled = await self._settled(interaction, reply, handler)
+                return BoltResponse(status=200 if settled else 503, body="")
             case Event():
                 self._start(self._notice(interaction, reply, handler), delivery)
             case _:
@@ -227,6 +241,17 @@ class Dispatch(AsyncMiddleware):
             except Exception as error:  # noqa: BLE001 - it is logged
                 act.failed(error)
 
+    async def _settled(self, event: Event, reply: Reply, handler: Any) -> bool:
+        """An event that must not be lost; whether it needn't be delivered again."""
+        with self._measured(event) as act:
+            try:
+                await handler(event, reply)
+            except Exception as error:  # noqa: BLE001 - it is logged
+                act.outcome = "unsettled"
+                log_failure("unsettled", act.name, error)
+                return False
+            return True
+
     async def _options(self, request: OptionsRequest, reply: Reply, handler: Any) -> list[JSON]:
         """A select's options; none where there is an error or no answer in time."""
         with self._measured(request) as act:
@@ -252,7 +277,12 @@ class Dispatch(AsyncMiddleware):
                     act.outcome = "user_error"
                 if result.then:
                     await result.then()
+                if result.resume:
+                    await asyncio.sleep(self._timings.acknowledged)
+                    await self.resume(reply, result.resume)
             ack.give()
+            if reply.place.home:
+                await self._home(reply)
 
     async def _result(
         self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement
@@ -266,7 +296,7 @@ class Dispatch(AsyncMiddleware):
                 return result
             ack.give(response_action="update", view=forms.notice("One moment", _progress(reply, handler)))
             await asyncio.sleep(self._timings.acknowledged)
-            result = (await self._followed(work, reply, handler)).in_form(form.view)
+            result = (await self._followed(work, reply, handler)).in_form(form.view.json)
             await self._failures.finish(reply, result)
             return result
         finally:
@@ -291,8 +321,8 @@ class Dispatch(AsyncMiddleware):
         try:
             result = await handler.submit(form, reply)
             done = not (result.errors or result.said)
-        except Refused as error:
-            placed = forms.at_fields(form.view.json, error.errors)
+        except (Refused, WrongField) as error:
+            placed = forms.placed(form.view.json, error, reply.wording.sentence(error))
             if not placed:
                 raise
             return FormResult(errors=placed)

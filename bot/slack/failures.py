@@ -28,7 +28,7 @@ class Failures:
     async def tell(self, reply: Reply, text: str, ack: Acknowledgement | None = None) -> None:
         """Say what went wrong (plain text) and give back what was typed: the form as it was, or the command."""
         text = without_keys(reply.wording.prefixed(text))
-        line = reply.interaction.typed
+        line = reply.interaction.typed if reply.give_back else None
         if modal := reply.interaction.modal:
             again = forms.refilled(modal.json, text)
             if not (ack and ack.give(response_action="update", view=again)):

@@ -49,6 +49,8 @@ class Feature:
     closed: Mapping[str, Handler[FormClosed]] = field(default_factory=dict)
     options: Mapping[str, Options] = field(default_factory=dict)
     events: Mapping[str, Handler[Event]] = field(default_factory=dict)
+    settled_events: Mapping[str, Handler[Event]] = field(default_factory=dict)
+    """Events that must not be lost: Slack repeats one until its handler succeeds."""
 
 
 def merged(features: Sequence[Feature]) -> Feature:

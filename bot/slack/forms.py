@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from bot.errors import UserError
+from bot.errors import BotError, Refused, UserError, WrongField
 from bot.slack.blocks import JSON, Block, Element, Message, filled, option, plain, section, shortened
-from bot.slack.text import prose
+from bot.slack.text import prose, spoken
 
 LIST = 100
 BOXES = 10
@@ -28,7 +28,7 @@ class FormResult:
 
     `said` is what went wrong, when something did: `view` is then the form with all that was in it. `message`
     says the same as `view` where the form was closed meanwhile. `then` is what follows once the form has its
-    answer, such as an announcement.
+    answer, such as an announcement; `resume` is a saved payload that goes on then.
     """
 
     errors: dict[str, str] | None = None
@@ -36,11 +36,15 @@ class FormResult:
     message: Message | None = None
     said: str | None = None
     then: Callable[[], Awaitable[None]] | None = None
+    resume: JSON | None = None
 
     def acknowledgement(self) -> JSON:
         """The answer to the submission."""
         if self.errors:
-            return {"response_action": "errors", "errors": self.errors}
+            return {
+                "response_action": "errors",
+                "errors": {name: spoken(said) for name, said in self.errors.items()},
+            }
         if self.view:
             return {"response_action": "update", "view": self.view}
         return {"response_action": "clear"}
@@ -79,6 +83,11 @@ def form(
 def notice(title: str, mrkdwn: str) -> JSON:
     """A view that only says something."""
     return form("notice", title, [section(mrkdwn)], close="Close")
+
+
+def loading(title: str) -> JSON:
+    """What is shown while the form's choices are read: the form has to be open within 3 s."""
+    return notice(title, ":hourglass_flowing_sand: One moment…")
 
 
 def said(title: str, blocks: Sequence[Block]) -> JSON:
@@ -323,6 +332,17 @@ def _refilled(block: JSON, values: JSON) -> JSON:
         if state.get(held):
             element[initial] = state[held]
     return block | {"element": element}
+
+
+def placed(view: JSON, error: BotError, said: str) -> dict[str, str] | None:
+    """An error by block id: at its field, or at those that the service's sentences name; else None."""
+    match error:
+        case WrongField(field=name):
+            block = Values(view).block_ids.get(name)
+            return {block: said} if block else None
+        case Refused(errors=sentences):
+            return at_fields(view, sentences)
+    return None
 
 
 ALSO_CALLED = {"mail": "email"}

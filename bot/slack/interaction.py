@@ -16,15 +16,18 @@ https://docs.slack.dev/interactivity/implementing-slash-commands
 import json
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from bot.errors import UserError
 from bot.slack.blocks import JSON
-from bot.slack.grammar.tokens import decode
+from bot.slack.grammar.tokens import as_typed
 from bot.slack.payload_schema import check
 from bot.store.owner import Owner
 
+COMMAND_LENGTH = 8_000
+"""How long a command can be: reading one takes a few milliseconds for each thousand characters."""
 EXPIRED = "I can't tell what that was about: begin anew."
 
 
@@ -89,6 +92,19 @@ class View:
             return {}
         return data if isinstance(data, dict) else {}
 
+    def text(self, name: str) -> str | None:
+        """A text as the bot wrote it into the metadata; None for anything else."""
+        value = self.metadata.get(name)
+        return value if isinstance(value, str) else None
+
+    def moment(self, name: str) -> datetime | None:
+        """A moment as the bot wrote it into the metadata; None for anything else."""
+        try:
+            moment = datetime.fromisoformat(self.text(name) or "")
+        except ValueError:
+            return None
+        return moment if moment.tzinfo else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Interaction:
@@ -121,14 +137,24 @@ class Interaction:
 
 @dataclass(frozen=True, kw_only=True)
 class SlashCommand(Interaction):
-    """A command; `name` comes with its slash and prefix, `text` is what follows it."""
+    """A command; `name` comes with its slash and prefix, `raw` is what follows it."""
 
-    text: str
+    raw: str
+
+    @property
+    def text(self) -> str:
+        """What follows the command. Raises UserError when it is too long to be read."""
+        if len(self.raw) > COMMAND_LENGTH:
+            raise UserError(
+                f"Your command has {len(self.raw):,} characters, and I read up to {COMMAND_LENGTH:,}. "
+                "Shorten it, and attach the rest as a file."
+            )
+        return self.raw
 
     @property
     def typed(self) -> str:
         """The whole line."""
-        return f"{self.name} {decode(self.text)}".strip()
+        return f"{self.name} {as_typed(self.raw)}".strip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +182,11 @@ class ButtonPress(_InView):
     pressed_at: float
     message: JSON = field(default_factory=dict, repr=False)
     ephemeral: bool = False
+
+    @property
+    def form_key(self) -> str:
+        """The form that it is in, by an id that no form in another workspace has."""
+        return f"{self.owner.team_id}:{self.view.id if self.view else ''}"
 
     @property
     def value(self) -> str:
@@ -230,7 +261,7 @@ def read(body: JSON) -> Interaction | None:
     told = _told(body)
     match body:
         case {"command": str(name)}:
-            return SlashCommand(name=name, text=str(body.get("text") or ""), **told)
+            return SlashCommand(name=name, raw=str(body.get("text") or ""), **told)
         case {"event": dict(event)}:
             return Event(name=str(event.get("type")), event=event, **told)
         case {"type": "shortcut" | "message_action"}:
@@ -289,11 +320,23 @@ def _told(body: JSON) -> dict[str, Any]:
     }
 
 
+def _authorization(body: JSON) -> JSON:
+    """The enterprise and workspace of the installation that an event is for: Slack may name them only there.
+
+    In a channel that is shared with another company the person may be from there.
+    """
+    authorizations = body.get("authorizations")
+    if not authorizations or body.get("is_ext_shared_channel"):
+        return {}
+    return {key: authorizations[0].get(key) for key in ("enterprise_id", "team_id")}
+
+
 def owner_of(body: JSON) -> Owner:
-    """Who sent the payload. External people of shared channels come with their own team (docs/slack.md)."""
+    """Who sent the payload. External people of shared channels come with their own team (docs/slack.md, Shared channels and people)."""
     user = body.get("user") or {}
     if isinstance(event := body.get("event"), dict):
         user = {"id": event.get("user")}
+        body = _authorization(body) | {key: value for key, value in body.items() if value}
     where = body.get("team") or {}  # None in an organization's own installation, as is a view's
     enterprise = (
         (body.get("enterprise") or {}).get("id") or body.get("enterprise_id") or where.get("enterprise_id")

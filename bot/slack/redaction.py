@@ -2,11 +2,9 @@
 
 import re
 
-from bot.slack.blocks import Block, context
-from bot.slack.text import code
+from bot.slack import rich_text
+from bot.slack.blocks import Block
 
-MOST = 1500
-"""How many characters of a command are given back."""
 KEY_LIKE = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z]*[0-9])[0-9A-Za-z]{24,}(?![0-9A-Za-z])")
 
 
@@ -15,11 +13,6 @@ def without_keys(text: str) -> str:
     return KEY_LIKE.sub("…", text)
 
 
-def as_code(command: str) -> str:
-    """The command as mrkdwn code."""
-    return code(without_keys(command)[:MOST])
-
-
-def typed(command: str) -> Block:
-    """What the person typed, to copy and correct."""
-    return context(f"You typed: {as_code(command)}")
+def typed(command: str, said: str = "You typed: ") -> Block:
+    """What the person typed, exactly, after a few words."""
+    return rich_text.paragraph(said, rich_text.words(without_keys(command), code=True))

@@ -56,6 +56,8 @@ class Reply:
     place: Place
     view_id: str | None = None
     answered: asyncio.Event = field(default_factory=asyncio.Event)
+    give_back: bool = True
+    """Whether an error gives the typed command back; not where a key may be in it."""
     progress: Callable[[], str] | None = None
     """How far a form's work is, in mrkdwn, where its handler can tell."""
 
@@ -112,12 +114,17 @@ class Reply:
         """Post where it was asked for, unless outsiders are there or can't be ruled out; the person can delete
         the post.
         """
+        announced, _ = await self.post(message)
+        return announced
+
+    async def post(self, message: Message) -> tuple[Announced, str | None]:
+        """As `announce`, with the post's `ts` if Slack tells it."""
         self.answered.set()
         by = self.owner.user_id if isinstance(self.interaction, FormSubmission) else None
         if channel := self.place.channel_id:
             barred = self.platform.audiences.barred
             if why_not := await barred(self.slack, self.owner.team_id, channel, by):
-                return why_not
+                return why_not, None
         return await posting.publicly(self.slack, self.place, retractable(message, self.owner))
 
     async def show(self, view: JSON, *, over: str | None = None) -> None:

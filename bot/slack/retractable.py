@@ -1,7 +1,15 @@
 """Posts that the person who caused them can delete."""
 
-from bot.slack.blocks import Message, actions, button, confirm
+from typing import TYPE_CHECKING
+
+from bot.errors import UserError
+from bot.slack import posting
+from bot.slack.blocks import JSON, Message, actions, button, confirm
+from bot.slack.interaction import ButtonPress
 from bot.store.owner import Owner
+
+if TYPE_CHECKING:
+    from bot.slack.replies import Reply
 
 TAKE_BACK = "announcement.take_back"
 
@@ -23,3 +31,20 @@ def retractable(message: Message, owner: Owner) -> Message:
 def written(owner: Owner) -> str:
     """An owner as a button's value."""
     return ":".join((owner.enterprise_id or "", owner.team_id, owner.user_id))
+
+
+async def take_back(press: ButtonPress, reply: "Reply") -> None:
+    """The button *Take back*. Everybody there sees it; whose post it is stands in the post itself."""
+    if _caused_by(press.message) != written(reply.owner):
+        raise UserError("Only who caused this message can take it back.")
+    if not await posting.withdraw(reply.slack, reply.place, str(press.message.get("ts"))):
+        raise UserError(
+            "Slack doesn't say that the message is gone: if it still stands there, an administrator can "
+            "delete it."
+        )
+
+
+def _caused_by(message: JSON) -> str | None:
+    rows = (block.get("elements") or () for block in message.get("blocks") or ())
+    buttons = (element for row in rows for element in row)
+    return next((b.get("value") for b in buttons if b.get("action_id") == TAKE_BACK), None)

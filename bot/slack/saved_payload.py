@@ -1,6 +1,7 @@
 """What is saved of a payload to go on with it later: no tokens, no triggers, nothing about other people."""
 
 from bot.slack.blocks import JSON
+from bot.slack.forms import without_secrets
 
 SAVED = (
     "type",
@@ -21,8 +22,9 @@ SAVED_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_pr
 def saveable(payload: JSON) -> JSON:
     """The parts of a payload that are needed to go on with it."""
     saved = {key: payload[key] for key in SAVED if key in payload}
-    if (payload.get("view") or {}).get("type") != "modal":
-        saved.pop("view", None)
+    view = saved.pop("view", None)
+    if view and view.get("type") == "modal":
+        saved["view"] = without_secrets(view)
     if "message" in saved:
         saved["message"] = message_saveable(saved["message"])
     return saved

@@ -6,7 +6,7 @@ from typing import Literal
 
 from bot.errors import BotError
 from bot.service.conventions import issue_url
-from bot.slack.text import from_markdown, from_textile
+from bot.slack.text import rendered
 
 _COMMAND = re.compile(r"`/(?=issue|issues|timelog|digest|tracker)")
 
@@ -36,6 +36,6 @@ class Wording:
         """The page of issue `number`."""
         return issue_url(self.base_url, number)
 
-    def mrkdwn(self, text: str) -> str:
-        """The service's text as Slack's mrkdwn."""
-        return from_textile(text) if self.text_format == "textile" else from_markdown(text)
+    async def mrkdwn(self, text: str | None) -> str:
+        """The service's text as Slack's mrkdwn; plain where converting it takes too long."""
+        return (await rendered(text or "", self.text_format)).strip()

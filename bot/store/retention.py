@@ -15,7 +15,7 @@ async def forget_what_is_old(store: Store) -> None:
     now = datetime.now(UTC)
     await store.deliveries.prune(now - DELIVERIES_KEPT)
     await store.processes.prune()
-    await store.continuations.prune()
+    await store.saved_input.prune()
     await store.digests.prune()
     await store.digest_runs.prune(now - RUNS_KEPT)
     await store.created_issues.prune(now - OWN_KEPT)

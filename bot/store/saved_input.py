@@ -17,7 +17,7 @@ from bot.store.vault import Vault
 LIFETIME = timedelta(days=1)
 
 
-class Continuations:
+class SavedInput:
     """What waits to be carried out, under random ids; each is given to its owner only.
 
     It is sealed, as it holds what people typed and addresses that whoever has them can post to. What can't be

@@ -14,7 +14,7 @@ from bot.store.installations import Installations
 from bot.store.key_rotation import Sealings
 from bot.store.links import Links
 from bot.store.processes import Processes
-from bot.store.saved_input import Continuations
+from bot.store.saved_input import SavedInput
 from bot.store.tables import NOW
 from bot.store.time_entries import TimeEntries
 from bot.store.unfinished import Unfinished
@@ -41,7 +41,7 @@ class Store:
         self.channels = Channels(database)
         self.unfinished = Unfinished(database, vault, self.processes)
         self.deliveries = Deliveries(database, self.unfinished)
-        self.continuations = Continuations(database, vault)
+        self.saved_input = SavedInput(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
         self.digests = Digests(database, self.processes)

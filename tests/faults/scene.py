@@ -118,7 +118,7 @@ class Scene:
 
     async def offer(self, kept: JSON, title: str, action_id: str) -> JSON:
         """A message to Ana with a button that goes on with what the bot has kept for her."""
-        number = await self.office.bot.store.continuations.put(owner("ana"), kept)
+        number = await self.office.bot.store.saved_input.put(owner("ana"), kept)
         button = {"type": "button", "action_id": action_id, "value": number}
         row = {"type": "actions", "elements": [button | {"text": {"type": "plain_text", "text": title}}]}
         await self.office.bot.slack.chat_postEphemeral(

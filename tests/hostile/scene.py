@@ -159,7 +159,7 @@ async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: St
         {"issue": hidden.id, "project": None, "hours": "1", "on": "2026-07-01", "comment": HERS},
         {"files": [{"id": "F1", "name": HERS}], "issue": hidden.id, "message": {"text": HERS, "ts": "1.1"}},
     ]
-    ids = tuple([await store.continuations.put(ANA, payload) for payload in kept])
+    ids = tuple([await store.saved_input.put(ANA, payload) for payload in kept])
     mine = next(a for a in data.attachments.values() if a.author_id == 1 and a.issue_id)
     metadata = {
         "entry": entry.id, "digest": digest.id, "user": 1, "for": ANA.user_id, "issue": mine.issue_id,

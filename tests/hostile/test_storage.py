@@ -236,7 +236,7 @@ async def test_what_was_typed_and_cannot_be_opened_is_said(office: Office, ana: 
 
 async def kept_of(office: Office, user_id: str) -> str:
     """Something that was kept for somebody and isn't any more."""
-    continuations, row = office.bot.store.continuations, ContinuationRow
+    continuations, row = office.bot.store.saved_input, ContinuationRow
     kept = await continuations.put(Owner(None, TEAM, user_id), {"command": "/issue", "text": "new x"})
     statement = select(row.sealed).where(row.id == kept)
     sealed = await office.bot.database.read(lambda connection: connection.scalars(statement).one())

@@ -19,33 +19,33 @@ async def _age(database: Database, hours: int) -> None:
 
 
 async def test_what_was_typed_comes_back_to_its_owner_only(store: Store, ana: Owner, ben: Owner) -> None:
-    waiting = await store.continuations.put(ana, TYPED)
+    waiting = await store.saved_input.put(ana, TYPED)
 
-    assert await store.continuations.get(ana, waiting) == TYPED
-    assert await store.continuations.get(ben, waiting) is None
-    assert await store.continuations.take(ben, waiting) is None
-    assert await store.continuations.get(ana, "unknown") is None
+    assert await store.saved_input.get(ana, waiting) == TYPED
+    assert await store.saved_input.get(ben, waiting) is None
+    assert await store.saved_input.take(ben, waiting) is None
+    assert await store.saved_input.get(ana, "unknown") is None
 
 
 async def test_it_is_taken_once(store: Store, ana: Owner) -> None:
-    waiting = await store.continuations.put(ana, TYPED)
+    waiting = await store.saved_input.put(ana, TYPED)
 
-    taken = await asyncio.gather(*(store.continuations.take(ana, waiting) for _ in range(4)))
+    taken = await asyncio.gather(*(store.saved_input.take(ana, waiting) for _ in range(4)))
 
     assert [payload for payload in taken if payload is not None] == [TYPED]
-    assert await store.continuations.get(ana, waiting) is None
+    assert await store.saved_input.get(ana, waiting) is None
 
 
 async def test_it_is_kept_for_a_day(store: Store, database: Database, ana: Owner) -> None:
-    waiting = await store.continuations.put(ana, TYPED)
+    waiting = await store.saved_input.put(ana, TYPED)
     await _age(database, hours=23)
-    assert await store.continuations.get(ana, waiting) == TYPED
+    assert await store.saved_input.get(ana, waiting) == TYPED
     await _age(database, hours=25)
-    assert await store.continuations.take(ana, waiting) is None
+    assert await store.saved_input.take(ana, waiting) is None
 
-    await store.continuations.put(ana, TYPED)
+    await store.saved_input.put(ana, TYPED)
     await _age(database, hours=25)
-    await store.continuations.put(ana, TYPED)
-    await store.continuations.prune()
+    await store.saved_input.put(ana, TYPED)
+    await store.saved_input.prune()
     count = select(func.count()).select_from(ContinuationRow)
     assert await database.read(lambda connection: connection.scalar(count)) == 1

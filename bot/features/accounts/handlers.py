@@ -1,77 +1,26 @@
 """`/tracker` for the caller's account: link, unlink, whoami, and help."""
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from pydantic import SecretStr
-from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import BotError, NotLinked, StoredTextError, Unauthorized
 from bot.features.accounts import views
-from bot.features.accounts.accounts import full_name
+from bot.features.accounts.accounts import Accounts, full_name
 from bot.features.help import views as help_views
 from bot.service.conventions import account_url
-from bot.service.models import User
 from bot.slack import forms, posting
 from bot.slack.blocks import JSON, Message, sentence
-from bot.slack.dispatch import Handling
+from bot.slack.feature import Feature, Form
+from bot.slack.forms import FormResult
 from bot.slack.grammar.tokens import as_typed
-from bot.slack.interaction import Place
-from bot.slack.text import prose
+from bot.slack.interaction import ButtonPress, FormClosed, FormSubmission, Place
 from bot.slack.replies import Reply
-from bot.slack.interaction import (
-    ButtonPress,
-    Event,
-    FormClosed,
-    FormSubmission,
-    OptionsRequest,
-    Shortcut,
-    SlashCommand,
-    Place,
-)
-from bot.slack.forms import FormResult, number_in
-
-
-def submit_link(handling: Handling) -> Callable[[Turn, AsyncAck], Awaitable[None]]:
-    """The link form: verify the key, store it, carry out what was asked before."""
-
-    async def submit(turn: Turn, ack: AsyncAck) -> None:
-        view = turn.view
-        metadata = metadata_of(view)
-        key = (forms.Values(view).text(views.KEY) or "").strip()
-        if not key.isascii() or not key.isprintable() or " " in key or not key:
-            await at_fields(ack, {views.KEY: "That isn't an API key: copy it as it stands."})
-            return
-        place = Place.from_json(metadata.get("place"))
-        linked: list[User] = []
-        payload: list[JSON] = []
-
-        async def work() -> Reply:
-            try:
-                user = await turn.parts.accounts.link(turn.owner, SecretStr(key))
-            except Unauthorized:
-                said = f"{turn.service} doesn't know this key: copy it from your account page again."
-                return Reply(errors={views.KEY: said})
-            except BotError as error:
-                return Reply(errors={views.KEY: turn.sentence(error)})
-            linked.append(user)
-            if continuation := text_in(metadata, "continue"):
-                with suppress(StoredTextError):  # linked is linked
-                    kept = await turn.parts.store.continuations.take(turn.owner, continuation)
-                    payload.extend([kept] if kept else [])
-            return Reply(view=views.linked(turn.service, user, full_name(user), going_on=bool(payload)))
-
-        await settle(turn, ack, work(), f"Asking {turn.service} whose key this is…")
-        if linked and metadata.get("offered"):
-            await posting.dismiss(turn.slack, place)
-        if payload:
-            await asyncio.sleep(TAKEN_IN)
-        for kept in payload:
-            await handling.resume(turn, kept)
-
-    return submit
+from bot.slack.text import prose
+from bot.store.owner import Owner
+from bot.store.saved_input import SavedInput
 
 
 def _metadata(continuation: str | None, place: Place, *, offered: bool = False) -> str:
@@ -84,12 +33,24 @@ def _typed(kept: JSON) -> str | None:
 
 
 class AccountHandlers:
-    """TODO"""
+    """What people do with their own account. `stop_digests` pauses those of a person whose key goes; it returns
+    their number.
+    """
 
-    def __init__(self, accounts: TODO_accounts, saved: TODO_saved, digests: TODO_digests) -> None:
+    def __init__(
+        self, accounts: Accounts, saved: SavedInput, stop_digests: Callable[[Owner], Awaitable[int]]
+    ) -> None:
         self._accounts = accounts
         self._saved = saved
-        self._digests = digests
+        self._stop_digests = stop_digests
+
+    def feature(self) -> Feature:
+        """What this answers to."""
+        return Feature(
+            buttons={"link.open": self.open_link_from_message},
+            forms={"link": Form(self.submit_link, "Asking {service} whose key this is…", repeatable=True)},
+            closed={"link": self.close_link},
+        )
 
     async def account(self, reply: Reply) -> None:
         """`/tracker`: the account's state, then what can be done."""
@@ -113,7 +74,7 @@ class AccountHandlers:
 
     async def open_link_from_message(self, press: ButtonPress, reply: Reply) -> None:
         """The button *Link*: the form, going on with what was asked before."""
-        continuation = press.value if reply.action.get("value") else None
+        continuation = press.value if press.carried else None
         kept = await self._saved.get(reply.owner, continuation) if continuation else None
         typed = _typed(kept) if kept else None
         await reply.show(
@@ -129,7 +90,7 @@ class AccountHandlers:
         """`/tracker unlink`: forget the key."""
         if await self._accounts.unlink(reply.owner):
             said = f"Your {reply.wording.service} key is forgotten. `/tracker link` links you again."
-            if stopped := await self._digests.unlinked(reply.owner):
+            if stopped := await self._stop_digests(reply.owner):
                 yours = "Your digest stops" if stopped == 1 else f"Your {stopped} digests stop"
                 said += f" {yours}: link again and resume, or somebody else can take over, with `/digest`."
             await reply.privately(sentence(reply.wording.prefixed(said)))
@@ -143,10 +104,35 @@ class AccountHandlers:
         user = await self._accounts.whoami(reply.owner)
         await reply.privately(views.whoami(reply.wording.service, user, full_name(user)))
 
+    async def submit_link(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Verify the key, store it, and go on with what was asked before."""
+        service = reply.wording.service
+        key = (forms.Values(form.view.json).text(views.KEY) or "").strip()
+        if not key.isascii() or not key.isprintable() or " " in key or not key:
+            return FormResult(errors={views.KEY: "That isn't an API key: copy it as it stands."})
+        try:
+            user = await self._accounts.link(reply.owner, SecretStr(key))
+        except Unauthorized:
+            said = f"{service} doesn't know this key: copy it from your account page again."
+            return FormResult(errors={views.KEY: said})
+        except BotError as error:
+            return FormResult(errors={views.KEY: reply.wording.sentence(error)})
+        kept = None
+        if continuation := form.view.text("continue"):
+            with suppress(StoredTextError):  # linked is linked
+                kept = await self._saved.take(reply.owner, continuation)
+
+        async def dismiss() -> None:
+            if form.view.metadata.get("offered"):
+                await posting.dismiss(reply.slack, reply.place)
+
+        view = views.linked(service, user, full_name(user), going_on=bool(kept))
+        return FormResult(view=view, then=dismiss, resume=kept)
+
     async def close_link(self, closed: FormClosed, reply: Reply) -> None:
         """The link form was closed: what was asked before stays at hand behind a button."""
         metadata = closed.view.metadata
-        continuation = text_in(metadata, "continue")
+        continuation = closed.view.text("continue")
         if not continuation or metadata.get("offered"):
             return
         kept = await self._saved.get(reply.owner, continuation)
@@ -155,4 +141,4 @@ class AccountHandlers:
         typed = _typed(kept)
         said = NotLinked().sentence(reply.wording.service)
         place = Place.from_json(metadata.get("place"))
-        await reply.at(place).answer(views.link_offer(reply.wording.service, said, typed, continuation))
+        await reply.at(place).privately(views.link_offer(reply.wording.service, said, typed, continuation))

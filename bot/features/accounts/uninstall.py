@@ -10,19 +10,11 @@ from collections.abc import Awaitable
 import structlog
 
 from bot.slack.blocks import JSON
+from bot.slack.interaction import (
+    Event,
+)
 from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.replies import Reply
-from bot.slack.interaction import (
-    ButtonPress,
-    Event,
-    FormClosed,
-    FormSubmission,
-    OptionsRequest,
-    Shortcut,
-    SlashCommand,
-    Place,
-)
-from bot.slack.forms import FormResult, number_in
 from bot.slack.workspaces import NotInstalled, TokenUnusable
 
 REFUSED = frozenset({"account_inactive", "invalid_auth", "team_access_not_granted", "token_revoked"})

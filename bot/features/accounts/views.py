@@ -1,19 +1,12 @@
 """What people see of their account: the link form, the offer to link, who they are."""
 
-import re
-
 from bot.service.models import User
-from bot.slack import forms, rich_text
+from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message, actions, button, context, section
+from bot.slack.redaction import typed
 from bot.slack.text import bold, escape, line, link, prose
 
 KEY = "key"
-KEY_LIKE = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z]*[0-9])[0-9A-Za-z]{24,}(?![0-9A-Za-z])")
-
-
-def keyless(text: str) -> str:
-    """What a person typed, to be said back to them: less what may be somebody's key."""
-    return KEY_LIKE.sub("…", text)
 
 
 def link_form(
@@ -35,7 +28,7 @@ def link_form(
         ),
     ]
     if waiting:
-        blocks.append(_verbatim("Then this is carried out: ", waiting))
+        blocks.append(typed(waiting, "Then this is carried out: "))
     view = forms.form("link", f"Link {service}"[:24], blocks, submit="Link", metadata=metadata)
     view["notify_on_close"] = True
     return view
@@ -45,7 +38,7 @@ def link_offer(service: str, said: str, waiting: str | None, continuation: str) 
     """The same offer as a message, for when the form can't be opened or was closed."""
     blocks: list[Block] = [section(prose(said))]
     if waiting:
-        blocks.append(_verbatim("Once you are linked, this is carried out: ", waiting))
+        blocks.append(typed(waiting, "Once you are linked, this is carried out: "))
     blocks.append(actions([button(f"Link {service}", "link.open", continuation, style="primary")]))
     return Message(prose(said), tuple(blocks))
 
@@ -78,15 +71,6 @@ def whoami(service: str, user: User, name: str) -> Message:
     text = f"In {escape(service)} you are {bold(name)}{_login(user)}{role}."
     details = f"User {user.id}" + (f" · {line(user.mail)}" if user.mail else "")
     return Message(text, (section(text), context(details)))
-
-
-def typed(command: str) -> Block:
-    """What the person typed, to copy and mend."""
-    return _verbatim("You typed: ", command)
-
-
-def _verbatim(said: str, command: str) -> Block:
-    return rich_text.paragraph(said, rich_text.words(keyless(command), code=True))
 
 
 def _login(user: User) -> str:

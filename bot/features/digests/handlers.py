@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Literal
 
-from slack_bolt.context.ack.async_ack import AsyncAck
-
 from bot.errors import BotError, NotLinked, UserError
 from bot.features.accounts.accounts import Session
 from bot.features.digests import form as digest_form
@@ -26,27 +24,24 @@ from bot.features.digests.digests import Planned, Wanted
 from bot.features.digests.schedules import Schedule, zones_called
 from bot.features.help import views as help_views
 from bot.features.home import handlers as home
-from bot.features.issues.create_form import choices_of, loading
+from bot.features.issues.create_form import choices_of
 from bot.features.name_matching import pick
 from bot.features.projects.projects import Channel
 from bot.service.models import Project, Ref
 from bot.slack import forms, members, posting
 from bot.slack.audience import shared_outside
 from bot.slack.blocks import JSON, Message, option
+from bot.slack.forms import FormResult, loading, number_in
 from bot.slack.grammar.requests import Help
-from bot.slack.posting import SLACK_FAILED, UNREACHED, Place, reason
-from bot.slack.replies import Reply
 from bot.slack.interaction import (
     ButtonPress,
-    Event,
-    FormClosed,
     FormSubmission,
     OptionsRequest,
-    Shortcut,
-    SlashCommand,
     Place,
+    SlashCommand,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.posting import SLACK_FAILED, UNREACHED, Place, reason
+from bot.slack.replies import Reply
 from bot.store.digest_runs import RunState
 from bot.store.digests import Choice, Digest
 

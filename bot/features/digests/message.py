@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from bot.features.digests.posts import Edition
 from bot.features.digests.reading import filters_of
 from bot.features.digests.views import moment
-from bot.features.issues.views import Style, menu, people
+from bot.features.issues.views import menu, people
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Ref
@@ -33,6 +33,7 @@ from bot.slack.blocks import (
     shortened,
 )
 from bot.slack.text import bold, cut, line, link
+from bot.slack.wording import Wording
 from bot.store.digests import Digest, Group
 
 NAME, SUBJECT, SHORT_SUBJECT, FACTS = 80, 150, 60, 300
@@ -79,7 +80,7 @@ class Part:
     issues: Sequence[Issue]
 
 
-def message(edition: Edition, style: Style, command: Callable[[str], str]) -> Message:
+def message(edition: Edition, style: Wording, command: Callable[[str], str]) -> Message:
     """A digest as its channel sees it; `command` gives a slash command as people type it here."""
     headline, since, caught_up = _headline(edition), _since(edition), _caught_up(edition)
     blocks: list[Block] = [
@@ -148,7 +149,7 @@ def _caught_up(edition: Edition) -> str:
     return several if missed else ""
 
 
-def _body(edition: Edition, style: Style) -> list[Block]:
+def _body(edition: Edition, style: Wording) -> list[Block]:
     """All issues, with lines of their own as far as there is room beside what the others need."""
     for kept in BRIEF_ROOMS:
         lines, left = _lines(edition, style, ROOM - kept)
@@ -180,7 +181,7 @@ def _parts(edition: Edition) -> list[Part]:
     return [*named, Part(f"*{WITHOUT[by]}*", found[None])] if None in found else named
 
 
-def _lines(edition: Edition, style: Style, room: int) -> tuple[list[Block], list[Part]]:
+def _lines(edition: Edition, style: Wording, room: int) -> tuple[list[Block], list[Part]]:
     """The groups as far as their issues fit with lines of their own, and what is left of them."""
     blocks: list[Block] = []
     left: list[Part] = []
@@ -201,7 +202,7 @@ def _lines(edition: Edition, style: Style, room: int) -> tuple[list[Block], list
     return blocks, left
 
 
-def _line(issue: Issue, style: Style) -> Block:
+def _line(issue: Issue, style: Wording) -> Block:
     name = link(style.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
     return section(f"*{name}*\n{_facts(issue)}", menu(issue.id, style, TAKE, LOG_TIME))
 
@@ -234,7 +235,7 @@ def _weight(block: Block) -> int:
     return A_BLOCK + letters(block)
 
 
-def _brief(left: Sequence[Part], style: Style, room: int) -> tuple[list[str], int]:
+def _brief(left: Sequence[Part], style: Wording, room: int) -> tuple[list[str], int]:
     """Short lines for what is left, as far as there is room, and how many issues are left then."""
     told: list[str] = []
     rest = sum(len(part.issues) for part in left)
@@ -247,7 +248,7 @@ def _brief(left: Sequence[Part], style: Style, room: int) -> tuple[list[str], in
     return told, rest
 
 
-def _brief_lines(left: Iterable[Part], style: Style) -> Iterable[list[str]]:
+def _brief_lines(left: Iterable[Part], style: Wording) -> Iterable[list[str]]:
     """The lines for one issue after the other, with its group's before the first of a group."""
     for part in left:
         for place, issue in enumerate(part.issues):
@@ -265,7 +266,7 @@ def _paragraphs(lines: Iterable[str]) -> list[str]:
     return found
 
 
-def _list_url(edition: Edition, style: Style) -> str:
+def _list_url(edition: Edition, style: Wording) -> str:
     """Where the service itself lists these issues: by the times that it gave them."""
     opened = [issue.created_on.replace(microsecond=0) for issue in edition.issues if issue.created_on]
     times = TimeRange(min(opened), max(opened) + timedelta(seconds=1)) if opened else None

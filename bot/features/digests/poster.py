@@ -34,11 +34,11 @@ from bot.features.digests.posts import (
     Unfinished,
     Unsure,
 )
-from bot.features.issues.views import Style
 from bot.slack.audience import shared_outside
 from bot.slack.blocks import JSON, Message
 from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.rate_limiter import Pacer
+from bot.slack.wording import Wording
 from bot.slack.workspaces import Workspaces
 from bot.store.digests import Digest, Notice, Pause
 from bot.store.owner import Owner
@@ -86,7 +86,7 @@ log = structlog.get_logger(__name__)
 class SlackPoster:
     """Posts digests to Slack; see `usecases.digest_posts.Poster`."""
 
-    def __init__(self, workspaces: Workspaces, style: Style, command: Callable[[str], str]) -> None:
+    def __init__(self, workspaces: Workspaces, style: Wording, command: Callable[[str], str]) -> None:
         self._workspaces = workspaces
         self._style = style
         self._command = command

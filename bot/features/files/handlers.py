@@ -5,32 +5,25 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 
-from slack_bolt.context.ack.async_ack import AsyncAck
-
 from bot.errors import BotError, ServiceError, Unauthorized, UserError
 from bot.features.accounts.accounts import Session
 from bot.features.files import views
 from bot.features.files.attach import CantAttach, Load, State
 from bot.features.files.jobs import Job, Wanted, fill, keep, kept, load_since, of_message, told
-from bot.features.issues.create_form import loading
 from bot.features.timelog.commands import issue_named
 from bot.slack import forms, posting
 from bot.slack.blocks import JSON, option
 from bot.slack.dispatch import message_kept
 from bot.slack.files import name_of
-from bot.slack.interaction import Place
-from bot.slack.replies import Reply
+from bot.slack.forms import FormResult, loading, number_in
 from bot.slack.interaction import (
     ButtonPress,
-    Event,
-    FormClosed,
     FormSubmission,
     OptionsRequest,
-    Shortcut,
-    SlashCommand,
     Place,
+    Shortcut,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.replies import Reply
 
 RETRIED = "These files were tried again already: look at what came of it."
 

@@ -18,17 +18,6 @@ from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message
 from bot.slack.files import incoming, looked_up, name_of
 from bot.slack.replies import Reply
-from bot.slack.interaction import (
-    ButtonPress,
-    Event,
-    FormClosed,
-    FormSubmission,
-    OptionsRequest,
-    Shortcut,
-    SlashCommand,
-    Place,
-)
-from bot.slack.forms import FormResult, number_in
 
 MOST = 100
 

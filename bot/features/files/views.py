@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from bot.errors import BotError, Refused, TooLarge
 from bot.features.files.attach import Carried, Load, LostFile, State
-from bot.features.issues.views import Style, amount
+from bot.features.issues.views import amount
 from bot.service.conventions import FILE_TEXT_LENGTH
 from bot.service.models import Attachment
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message, actions, button, context, section, shortened
 from bot.slack.text import bold, line, link, prose
+from bot.slack.wording import Wording
 
 MOST = 10
 NAMED = 5
@@ -79,7 +80,7 @@ def _name_and_description(suffix: str, name: str, description: str) -> list[Bloc
     ]
 
 
-def described(number: int, name: str, description: str, style: Style) -> Message:
+def described(number: int, name: str, description: str, style: Wording) -> Message:
     """What a file is called now."""
     text = f":white_check_mark: {bold(name)} at {_issue(number, style)}"
     text += f"\n{line(description)}" if description else ""
@@ -105,7 +106,7 @@ def progress(load: Load, doing: str) -> str:
     return "\n".join(lines)
 
 
-def row(number: int, one: Carried, style: Style) -> Block:
+def row(number: int, one: Carried, style: Wording) -> Block:
     """A file's line: attached, or why not."""
     change = None
     if one.attachment:
@@ -113,7 +114,7 @@ def row(number: int, one: Carried, style: Style) -> Block:
     return section(_line(one, style), accessory=change)
 
 
-def told(number: int, rows: Sequence[Block], style: Style, retry: str | None) -> Message:
+def told(number: int, rows: Sequence[Block], style: Wording, retry: str | None) -> Message:
     """All files' rows. `retry` is the job of those that failed."""
     head = f"Files for {_issue(number, style)}"
     blocks: list[Block] = [section(f"*{head}*"), *rows]
@@ -125,7 +126,7 @@ def told(number: int, rows: Sequence[Block], style: Style, retry: str | None) ->
     return Message("\n".join(lines), tuple(blocks))
 
 
-def new_instead(number: int, error: BotError, job_id: str, style: Style) -> Message:
+def new_instead(number: int, error: BotError, job_id: str, style: Wording) -> Message:
     """The service can't attach to this issue: a new one is offered."""
     text = f":warning: {prose(error.sentence(style.service))}"
     buttons = [
@@ -135,7 +136,7 @@ def new_instead(number: int, error: BotError, job_id: str, style: Style) -> Mess
     return Message(text, (section(text), actions(buttons)))
 
 
-def _line(one: Carried, style: Style) -> str:
+def _line(one: Carried, style: Wording) -> str:
     name = bold(shortened(one.file.name, 200))
     if one.state is State.ATTACHED:
         description = one.attachment.description if one.attachment else one.file.description
@@ -156,7 +157,7 @@ def _line(one: Carried, style: Style) -> str:
     return f":x: {name} not attached: {said}"
 
 
-def _issue(number: int, style: Style) -> str:
+def _issue(number: int, style: Wording) -> str:
     return link(style.url(number), f"#{number}")
 
 

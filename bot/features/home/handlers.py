@@ -1,59 +1,48 @@
 """The Home tab: shown at once with what the bot remembers, then with what the service answers."""
 
 import structlog
-from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import BotError, NotLinked, StoredSecretError
 from bot.features.home import views
-from bot.features.home.home import Mine, Remembered
-from bot.features.issues.create_form import loading
-from bot.features.search import handlers as search
+from bot.features.home.home import Home, Mine, Remembered
+from bot.features.search.handlers import SearchHandlers
 from bot.slack import forms
-from bot.slack.dispatch import Submission
-from bot.slack.posting import SLACK_FAILED, Place, reason
-from bot.slack.replies import Reply
+from bot.slack.feature import Feature
+from bot.slack.forms import loading
 from bot.slack.interaction import (
     ButtonPress,
     Event,
-    FormClosed,
-    FormSubmission,
-    OptionsRequest,
-    Shortcut,
-    SlashCommand,
-    Place,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.posting import SLACK_FAILED, reason
+from bot.slack.replies import Reply
 
 log = structlog.get_logger(__name__)
 
 MINE = "project:any to:me sort:priority:desc,updated:desc"
 
 
-def refreshing(submission: Submission) -> Submission:
-    """The same submission of a form; the Home tab is shown anew after it where the form came from there."""
-
-    async def submit(turn: Turn, ack: AsyncAck) -> None:
-        await submission(turn, ack)
-        if Place.from_json(metadata_of(turn.view).get("place")).home:
-            try:
-                await show(turn, None, again=True)
-            except Exception:  # the form did what it was for: nothing after that makes a failure of it
-                log.exception("not refreshed", action="home.not_refreshed")
-
-    return submit
-
-
 class HomeHandlers:
-    """TODO"""
+    """Publishes the Home tab."""
 
-    def __init__(self, home: TODO_home) -> None:
+    def __init__(self, home: Home, search: SearchHandlers) -> None:
         self._home = home
+        self._search = search
+
+    def feature(self) -> Feature:
+        """What this answers to."""
+        return Feature(buttons={"home.mine": self.mine_pressed}, events={"app_home_opened": self.opened})
+
+    async def refresh(self, reply: Reply) -> None:
+        """Show the tab again after something was done from it; that never makes a failure of what was done."""
+        try:
+            await self.show(reply, None, again=True)
+        except Exception:
+            log.exception("not refreshed", action="home.not_refreshed")
 
     async def opened(self, event: Event, reply: Reply) -> None:
         """The person opened one of the app's tabs."""
-        event = event.event
-        if event.get("tab") == "home":
-            await self.show(reply, (event.get("view") or {}).get("private_metadata"))
+        if event.event.get("tab") == "home":
+            await self.show(reply, (event.event.get("view") or {}).get("private_metadata"))
 
     async def show(self, reply: Reply, shown: str | None, *, again: bool = False) -> None:
         """Publish the person's own tab: at once, unless theirs stands there already, and when it is read.
@@ -87,7 +76,7 @@ class HomeHandlers:
     async def mine_pressed(self, press: ButtonPress, reply: Reply) -> None:
         """The button *All …*: the person's open issues, page by page."""
         await reply.open(loading("My open issues"))
-        found = await search.find(reply, MINE, 0)
+        found = await self._search.find(reply, MINE, 0)
         await reply.show(forms.said("My open issues", found.blocks))
 
     async def _publish(

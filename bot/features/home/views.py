@@ -7,10 +7,11 @@ from bot.features.accounts import views as accounts
 from bot.features.digests import views as digests
 from bot.features.help import views as help_views
 from bot.features.home.home import Mine, Remembered
-from bot.features.issues.views import Style, hours, listed
+from bot.features.issues.views import hours, listed
 from bot.slack import rich_text
 from bot.slack.blocks import JSON, Block, actions, button, context, divider, header, section, shortened
 from bot.slack.text import line, link, prose
+from bot.slack.wording import Wording
 from bot.store.time_entries import Entry
 
 DIGESTS = 15
@@ -20,7 +21,7 @@ ONE_MOMENT = ":hourglass_flowing_sand: One moment…"
 def home(
     remembered: Remembered | None,
     mine: Mine | None,
-    style: Style,
+    style: Wording,
     command: Callable[[str], str],
     said: str | None = None,
 ) -> JSON:
@@ -56,7 +57,7 @@ def _buttons() -> Block:
     )
 
 
-def _mine(mine: Mine | None, style: Style, said: str | None) -> list[Block]:
+def _mine(mine: Mine | None, style: Wording, said: str | None) -> list[Block]:
     blocks: list[Block] = [header("My open issues")]
     if said:
         return [*blocks, context(f":warning: {prose(said)}")]
@@ -70,7 +71,7 @@ def _mine(mine: Mine | None, style: Style, said: str | None) -> list[Block]:
     return blocks
 
 
-def _made(remembered: Remembered, style: Style) -> list[Block]:
+def _made(remembered: Remembered, style: Wording) -> list[Block]:
     blocks: list[Block] = []
     if remembered.created:
         made = (
@@ -99,7 +100,7 @@ def _digests(remembered: Remembered, command: Callable[[str], str]) -> list[Bloc
     return blocks
 
 
-def _entry(entry: Entry, style: Style) -> str:
+def _entry(entry: Entry, style: Wording) -> str:
     title = shortened(entry.title, 150)
     on = line(title)
     if entry.issue_id is not None:

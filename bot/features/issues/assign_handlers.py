@@ -4,29 +4,26 @@ import time
 
 from bot.features.digests.rows import FRESH
 from bot.features.issues import assign_views as views
-from bot.features.issues.assign import Taken
+from bot.features.issues.assign import Assigning, Taken
 from bot.slack.blocks import JSON
+from bot.slack.feature import Feature
 from bot.slack.forms import number_in
-from bot.slack.replies import Reply
 from bot.slack.interaction import (
     ButtonPress,
-    Event,
-    FormClosed,
-    FormSubmission,
-    OptionsRequest,
-    Shortcut,
-    SlashCommand,
-    Place,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.replies import Reply
 
 
 class AssignHandlers:
-    """TODO"""
+    """Assigns issues to the person who presses."""
 
-    def __init__(self, assigning: TODO_assigning, digest_rows: TODO_digest_rows) -> None:
+    def __init__(self, assigning: Assigning, digest_rows: TODO_digest_rows) -> None:
         self._assigning = assigning
         self._digest_rows = digest_rows
+
+    def feature(self) -> Feature:
+        """What this answers to."""
+        return Feature(buttons={"issue.take": self.take_pressed})
 
     async def take(self, reply: Reply, number: int) -> None:
         """Make an issue the person's own; told to them alone, who are asked first if it is somebody else's."""

@@ -1,15 +1,16 @@
 """What a person sees of taking an issue."""
 
 from bot.features.issues.assign import Outcome, Taken
-from bot.features.issues.views import Style, open_it
+from bot.features.issues.views import open_it
 from bot.service.models import Issue
 from bot.slack.blocks import Block, Message, actions, button, section, small_print
 from bot.slack.text import escape, line
+from bot.slack.wording import Wording
 
 TAKE = "issue.take"
 
 
-def taken(result: Taken, style: Style, digest_ts: str) -> Message:
+def taken(result: Taken, style: Wording, digest_ts: str) -> Message:
     """What came of it; for somebody else's issue the question, with the button that answers it.
 
     `digest_ts` is the digest from which the issue is taken.
@@ -24,7 +25,7 @@ def taken(result: Taken, style: Style, digest_ts: str) -> Message:
     return Message(said, tuple(blocks))
 
 
-def _said(result: Taken, style: Style) -> str:
+def _said(result: Taken, style: Wording) -> str:
     issue, service = result.issue, escape(style.service)
     match result.outcome:
         case Outcome.DONE:

@@ -33,11 +33,6 @@ UNCHOSEN = {
 }
 
 
-def loading(title: str = "New issue") -> JSON:
-    """What is shown while the form's choices are read: the form has to be open within 3 s."""
-    return forms.notice(title, ":hourglass_flowing_sand: One moment…")
-
-
 def create_form(
     draft: Draft,
     project: Project | None,

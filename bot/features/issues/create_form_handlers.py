@@ -4,7 +4,6 @@ import asyncio
 import json
 from datetime import UTC, datetime
 
-from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, OutcomeUnknown, UserError, WrongField
@@ -20,19 +19,16 @@ from bot.features.issues.issues import Created, Draft, Source
 from bot.service.models import Project
 from bot.slack import forms
 from bot.slack.blocks import JSON, option
-from bot.slack.interaction import Place, reason
-from bot.slack.replies import Reply
+from bot.slack.forms import FormResult, number_in
 from bot.slack.interaction import (
     ButtonPress,
-    Event,
-    FormClosed,
     FormSubmission,
     OptionsRequest,
-    Shortcut,
-    SlashCommand,
     Place,
+    Shortcut,
+    reason,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.replies import Reply
 
 WAITING = 1500
 
@@ -74,7 +70,7 @@ class CreateFormHandlers:
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: the form filled from the message, announced in its thread."""
         if not reply.view_id:
-            await reply.show(issue_form.loading())
+            await reply.show(issue_form.loading("New issue"))
         message = shortcut.message
         channel, ts = reply.place.channel_id or "", message["ts"]
         thread = Place(channel, message.get("thread_ts") or ts, reply.place.response_url)
@@ -91,7 +87,7 @@ class CreateFormHandlers:
         `source` is what it is made from, `files_job` the job of the files that can come along (see `filejobs`).
         """
         if not reply.view_id:
-            await reply.show(issue_form.loading())
+            await reply.show(issue_form.loading("New issue"))
         async with self._accounts.reading(reply.owner) as session:
             project = await self._project(reply, session, draft)
             metadata = {

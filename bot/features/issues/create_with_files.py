@@ -1,39 +1,39 @@
 """A new issue with files that were meant for one that exists, or for whatever the person chooses."""
 
-from bot.features.files.jobs import keep, kept
-from bot.features.issues.create_form import loading
-from bot.features.issues.create_form_handlers import open_form
+from bot.features.accounts.accounts import Accounts
+from bot.features.files.jobs import FileJobs
+from bot.features.issues.create_form_handlers import CreateFormHandlers
 from bot.features.issues.drafts import draft_from
-from bot.features.issues.issues import Draft, Source
-from bot.slack.interaction import Place
-from bot.slack.replies import Reply
+from bot.features.issues.issues import Draft, Issues, Source
+from bot.slack.feature import Feature
+from bot.slack.forms import loading
 from bot.slack.interaction import (
     ButtonPress,
-    Event,
-    FormClosed,
-    FormSubmission,
-    OptionsRequest,
-    Shortcut,
-    SlashCommand,
     Place,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.replies import Reply
 
 
 class CreateWithFiles:
-    """TODO"""
+    """Creates an issue with files that were meant for another one."""
 
-    def __init__(self, accounts: TODO_accounts, issues: TODO_issues) -> None:
+    def __init__(self, accounts: Accounts, issues: Issues, jobs: FileJobs, form: CreateFormHandlers) -> None:
         self._accounts = accounts
         self._issues = issues
+        self._jobs = jobs
+        self._form = form
+
+    def feature(self) -> Feature:
+        """What this answers to."""
+        return Feature(buttons={"files.new": self.open_pressed})
 
     async def open_pressed(self, press: ButtonPress, reply: Reply) -> None:
         """The button *Create a new issue with them*: the form, with the files among it."""
         job_id = press.value
-        job = await kept(reply, job_id)
+        job = await self._jobs.kept(reply, job_id)
         place = Place.from_json(job.place)
         if reply.in_form:  # it has been answered with this button: the new form takes its place
-            await reply.show(loading())
+            await reply.show(loading("New issue"))
         draft, source = Draft(), None
         if job.message and place.channel_id:
             draft = await draft_from(reply.at(place), job.message)
@@ -46,5 +46,5 @@ class CreateWithFiles:
                 description=f"Files for #{issue.id}.",
                 project=f"#{issue.project.id}" if issue.project else None,
             )
-        fresh = await keep(reply, job.model_copy(update={"issue": None}))
-        await open_form(reply.at(place), draft, source, files_job=fresh)
+        fresh = await self._jobs.keep(reply, job.model_copy(update={"issue": None}))
+        await self._form.open_form(reply.at(place), draft, source, files_job=fresh)

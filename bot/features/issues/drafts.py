@@ -8,9 +8,9 @@ from bot.slack import forms, message_text
 from bot.slack.blocks import JSON, shortened
 from bot.slack.grammar.requests import Me, Person, SlackUser
 from bot.slack.posting import SLACK_FAILED
+from bot.slack.replies import Reply
 from bot.slack.text import to_markdown, to_textile
 from bot.slack.text.outgoing import to_plain
-from bot.slack.turn import Turn
 from bot.store.owner import Owner
 
 SUBJECT = 120
@@ -18,25 +18,27 @@ REST = " (where the rest of it is, too long for this form)"
 MENTIONS = 10
 
 
-async def draft_from(turn: Turn, message: JSON) -> Draft:
+async def draft_from(reply: Reply, message: JSON) -> Draft:
     """A message as a draft: its first line is the subject, its text with author and link the description."""
     text = message_text.text_of(message)
-    names = {user: (await turn.profile_of(user)).name for user in mentioned(text)}
+    names = {user: (await reply.profile_of(user)).name for user in mentioned(text)}
     author = message_text.author_of(message) or "someone"
     if message.get("user") and author == "someone":
-        author = (await turn.profile_of(message["user"])).name
+        author = (await reply.profile_of(message["user"])).name
     try:
-        answer = await turn.slack.chat_getPermalink(
-            channel=turn.place.channel_id or "", message_ts=message["ts"]
+        answer = await reply.slack.chat_getPermalink(
+            channel=reply.place.channel_id or "", message_ts=message["ts"]
         )
         permalink = answer.get("permalink")
     except SLACK_FAILED:
         permalink = None
-    convert = to_textile if turn.parts.text_format == "textile" else to_markdown
+    convert = to_textile if reply.wording.text_format == "textile" else to_markdown
     source = re.sub(r"[^\w .-]", "", author) + " in Slack"
     if permalink:
         source = (
-            f'"{source}":{permalink}' if turn.parts.text_format == "textile" else f"[{source}]({permalink})"
+            f'"{source}":{permalink}'
+            if reply.wording.text_format == "textile"
+            else f"[{source}]({permalink})"
         )
     whole = convert(text, lambda user: names.get(user, user))
     body = shortened(whole, forms.TEXT - len(source) - len(REST) - 4)

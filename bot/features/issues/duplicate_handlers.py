@@ -4,24 +4,19 @@ import structlog
 
 from bot.errors import BotError, KeyRejected
 from bot.features.accounts import views as account_views
-from bot.features.accounts.accounts import Session
+from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues import duplicate_views as views
+from bot.features.issues.duplicates import Duplicates
 from bot.features.issues.issues import Source
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block
-from bot.slack.posting import SLACK_FAILED, reason
-from bot.slack.replies import Reply
+from bot.slack.debounce import Pauses
+from bot.slack.feature import Feature
 from bot.slack.interaction import (
     ButtonPress,
-    Event,
-    FormClosed,
-    FormSubmission,
-    OptionsRequest,
-    Shortcut,
-    SlashCommand,
-    Place,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.posting import SLACK_FAILED, reason
+from bot.slack.replies import Reply
 
 log = structlog.get_logger(__name__)
 
@@ -40,12 +35,16 @@ def source_of(metadata: JSON) -> Source | None:
 
 
 class DuplicateHandlers:
-    """TODO"""
+    """Looks for similar issues while a new one is typed."""
 
-    def __init__(self, duplicates: TODO_duplicates, pauses: TODO_pauses, accounts: TODO_accounts) -> None:
+    def __init__(self, duplicates: Duplicates, pauses: Pauses, accounts: Accounts) -> None:
         self._duplicates = duplicates
         self._pauses = pauses
         self._accounts = accounts
+
+    def feature(self) -> Feature:
+        """What this answers to."""
+        return Feature(buttons={"issue.subject": self.subject_typed})
 
     async def notes(
         self, reply: Reply, session: Session, subject: str, project_id: int | None, metadata: JSON
@@ -60,18 +59,20 @@ class DuplicateHandlers:
 
     async def subject_typed(self, press: ButtonPress, reply: Reply) -> None:
         """The subject changed: once the person pauses, look for what is similar."""
-        view, pauses, typed_at = press.view.json, self._pauses, press.pressed_at
-        if not await pauses.come(FORMKEY, typed_at):
+        if press.view is None:
+            return
+        key, view, pauses, typed_at = press.form_key, press.view.json, self._pauses, press.pressed_at
+        if not await pauses.come(key, typed_at):
             return
         try:
             project = forms.Values(view).number("project")
             async with self._accounts.reading(reply.owner) as session:
-                found = await notes(
+                found = await self.notes(
                     reply,
                     session,
-                    str(reply.action.get("value") or ""),
+                    str(press.carried or ""),
                     project,
-                    metadata_of(view),
+                    press.view.metadata,
                 )
         except KeyRejected as error:  # said once: here, since the next act finds no key any more
             said = error.sentence(reply.wording.service)
@@ -81,8 +82,8 @@ class DuplicateHandlers:
             log.info("not looked for", action="duplicates.unknown", error=type(error).__name__)
             return
         updated = views.with_notes(view, found)
-        now = pauses.hash_now(FORMKEY, view["hash"])
-        if not pauses.is_latest(FORMKEY, typed_at):
+        now = pauses.hash_now(key, view["hash"])
+        if not pauses.is_latest(key, typed_at):
             return
         if now == view["hash"] and views.shown(updated) == views.shown(view):
             return
@@ -91,4 +92,4 @@ class DuplicateHandlers:
         except SLACK_FAILED as error:  # another project was chosen, or the form was sent or closed
             log.info("form moved on", action="duplicates.form_moved_on", error=reason(error))
             return
-        pauses.updated(FORMKEY, now, (answer.get("view") or {}).get("hash") or now)
+        pauses.updated(key, now, (answer.get("view") or {}).get("hash") or now)

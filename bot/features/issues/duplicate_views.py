@@ -1,16 +1,17 @@
 """What people see of issues that are there already while they create another one."""
 
 from bot.features.issues.duplicates import Known
-from bot.features.issues.views import Style, title
+from bot.features.issues.views import title
 from bot.service.models import Issue
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, section
 from bot.slack.text import line
+from bot.slack.wording import Wording
 
 KNOWN = "known"
 
 
-def notes(known: Known, style: Style) -> list[Block]:
+def notes(known: Known, style: Wording) -> list[Block]:
     """Below the subject: what the message became before, and open issues with a similar subject."""
     parts = []
     if known.of_message:
@@ -34,6 +35,6 @@ def shown(view: JSON) -> str:
     return next((b["text"]["text"] for b in view["blocks"] if b.get("block_id") == KNOWN), "")
 
 
-def _similar(issue: Issue, style: Style) -> str:
+def _similar(issue: Issue, style: Wording) -> str:
     refs = (issue.status, issue.assigned_to)
     return " · ".join([title(issue, style), *(line(ref.name) for ref in refs if ref and ref.name)])

@@ -4,57 +4,76 @@ from datetime import timedelta
 from functools import partial
 
 from bot.errors import UserError
-from bot.features.files import handlers as files
+from bot.features.files.handlers import FileHandlers
 from bot.features.help import views as help_views
-from bot.features.issues import assign_handlers as assigning
 from bot.features.issues import views
 from bot.features.issues.announce import tell
+from bot.features.issues.assign_handlers import AssignHandlers
 from bot.features.issues.commands import AttachFiles, NewIssue, OpenForm, ShowIssue, issue_command
-from bot.features.issues.create_form import loading
-from bot.features.issues.create_form_handlers import open_form
+from bot.features.issues.create_form_handlers import CreateFormHandlers
 from bot.features.issues.drafts import draft_of
-from bot.features.issues.issues import Draft
+from bot.features.issues.issues import Draft, Issues
 from bot.features.projects.custom_fields import understood
-from bot.features.timelog import handlers as timelog
 from bot.features.timelog.commands import LogTime
+from bot.features.timelog.handlers import TimelogHandlers
 from bot.slack import forms
-from bot.slack.forms import number_in
+from bot.slack.feature import Feature
+from bot.slack.forms import loading, number_in
 from bot.slack.grammar.requests import Help
-from bot.slack.posting import Announced
-from bot.slack.replies import Reply
+from bot.slack.grammar.values import own_text
 from bot.slack.interaction import (
     ButtonPress,
-    Event,
-    FormClosed,
-    FormSubmission,
-    OptionsRequest,
-    Shortcut,
     SlashCommand,
-    Place,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.posting import Announced
+from bot.slack.replies import Reply
+from bot.store.deliveries import Deliveries
 
 DOUBLE_CLICK = timedelta(seconds=5)
 
 
 class IssueHandlers:
-    """TODO"""
+    """`/issue`, the card of an issue and what its buttons do."""
 
-    def __init__(self, issues: TODO_issues, deliveries: TODO_deliveries) -> None:
+    def __init__(
+        self,
+        issues: Issues,
+        deliveries: Deliveries,
+        *,
+        create_form: CreateFormHandlers,
+        assign: AssignHandlers,
+        files: FileHandlers,
+        timelog: TimelogHandlers,
+    ) -> None:
         self._issues = issues
         self._deliveries = deliveries
+        self._create_form = create_form
+        self._assign = assign
+        self._files = files
+        self._timelog = timelog
+
+    def feature(self) -> Feature:
+        """What this answers to."""
+        return Feature(
+            commands={"issue": self.command},
+            buttons={
+                "issue.show": self.show_pressed,
+                "issue.share": self.share_pressed,
+                "issue.menu": self.menu_chosen,
+            },
+        )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         """`/issue …`."""
-        text, today = own_text(command, reply.wording.base_url), await reply.today()
+        text, today = own_text(command.text, reply.wording.base_url), await reply.today()
         request = await understood(reply, partial(issue_command, text, today))
         match request:
             case OpenForm():
-                await open_form(reply, draft_of(request.prefilled, reply.owner))
+                await self._create_form.open_form(reply, draft_of(request.prefilled, reply.owner))
             case ShowIssue():
                 await self.show(reply, request.number)
             case AttachFiles():
-                await files.open_form(reply, request.number)
+                await self._files.open_form(reply, request.number)
             case NewIssue():
                 await self.create(reply, draft_of(request, reply.owner))
             case Help():
@@ -95,9 +114,9 @@ class IssueHandlers:
             case "share":
                 await self.share(reply, number_in(number), sure=False)
             case "take":
-                await assigning.take(reply, number_in(number))
+                await self._assign.take(reply, number_in(number))
             case "time":
-                await timelog.open_form(reply, LogTime(issue=number_in(number)))
+                await self._timelog.open_form(reply, LogTime(issue=number_in(number)))
 
     async def share(self, reply: Reply, number: int, *, sure: bool = True) -> None:
         """Post an issue where its card stands, as seen with the key of whoever pressed.

@@ -32,7 +32,7 @@ KILOBYTE = 1000
 
 
 @dataclass(frozen=True)
-class Style:
+class Wording:
     """What the words depend on: where issues are read, what the service is called, how it writes text."""
 
     base_url: str
@@ -48,18 +48,18 @@ class Style:
         return (await rendered(text or "", self.text_format)).strip()
 
 
-def title(issue: Issue, style: Style) -> str:
+def title(issue: Issue, style: Wording) -> str:
     """`#42 Subject`, linked."""
     return link(style.url(issue.id), f"#{issue.id} {issue.subject}")
 
 
-def _title(issue: Issue, style: Style, **marks: bool) -> JSON:
+def _title(issue: Issue, style: Wording, **marks: bool) -> JSON:
     """As `title`, for rich text."""
     return rich_text.link(style.url(issue.id), f"#{issue.id} {issue.subject}", **marks)
 
 
 def card(
-    shown: Shown, style: Style, description: str, *, shareable: bool = True, said: str | None = None
+    shown: Shown, style: Wording, description: str, *, shareable: bool = True, said: str | None = None
 ) -> Message:
     """An issue for one person, with what can be done with it; in a form there is nowhere to share it to.
 
@@ -83,7 +83,7 @@ def card(
     return Message(f"#{issue.id} {line(issue.subject)} – {kind(issue)}", tuple(blocks))
 
 
-def shared(shown: Shown, style: Style, user_id: str) -> Message:
+def shared(shown: Shown, style: Wording, user_id: str) -> Message:
     """An issue as one person shares it with a conversation: what anyone needs to follow the talk."""
     issue = shown.issue
     text = f"<@{user_id}> shares {title(issue, style)}"
@@ -91,7 +91,7 @@ def shared(shown: Shown, style: Style, user_id: str) -> Message:
     return Message(text, (shown_as, context(f"{kind(issue)} · {people(issue)}"), open_it(issue, style)))
 
 
-def announced(created: Created, style: Style, user_id: str) -> Message:
+def announced(created: Created, style: Wording, user_id: str) -> Message:
     """What a conversation sees of an issue that was created from it."""
     issue = created.issue
     tracker = issue.tracker.name if issue.tracker else "an issue"
@@ -102,7 +102,7 @@ def announced(created: Created, style: Style, user_id: str) -> Message:
     return Message(text, (shown_as, context(f"{kind(issue)} · {people(issue)}"), open_it(issue, style)))
 
 
-def created(made: Created, style: Style, why_private: str | None) -> Message:
+def created(made: Created, style: Wording, why_private: str | None) -> Message:
     """What the person alone sees after creating: who sees it against their will, what was not taken, and
     why nobody else was told.
     """
@@ -128,7 +128,7 @@ def created(made: Created, style: Style, why_private: str | None) -> Message:
     return Message(text, tuple(blocks))
 
 
-def listed(issue: Issue, style: Style, *, shareable: bool) -> Block:
+def listed(issue: Issue, style: Wording, *, shareable: bool) -> Block:
     """A line of a list, with its menu."""
     facts = [
         line(ref.name)
@@ -144,7 +144,7 @@ def listed(issue: Issue, style: Style, *, shareable: bool) -> Block:
     return section(f"*{title(issue, style)}*\n{project}{' · '.join(facts)}", menu(issue.id, style, *more))
 
 
-def menu(number: int, style: Style, *more: tuple[str, str]) -> Element:
+def menu(number: int, style: Wording, *more: tuple[str, str]) -> Element:
     """The `…` menu of an issue's line; `more` is what else can be done: its label, and its word in the
     choice's value.
     """
@@ -153,7 +153,7 @@ def menu(number: int, style: Style, *more: tuple[str, str]) -> Element:
     return overflow("issue.menu", [*here, there])
 
 
-def open_it(issue: Issue, style: Style) -> Block:
+def open_it(issue: Issue, style: Wording) -> Block:
     """The two ways to read an issue: its card here, its page in the service."""
     return actions(
         [
@@ -231,7 +231,7 @@ def hours(value: Decimal) -> str:
     )
 
 
-def _connected(shown: Shown, style: Style) -> list[Block]:
+def _connected(shown: Shown, style: Wording) -> list[Block]:
     issue = shown.issue
     lines = []
     if issue.parent:
@@ -254,7 +254,7 @@ def _connected(shown: Shown, style: Style) -> list[Block]:
     return [section("\n".join(lines))] if lines else []
 
 
-def _related(relation: Relation, shown: Shown, style: Style) -> str:
+def _related(relation: Relation, shown: Shown, style: Wording) -> str:
     here = shown.issue.id
     outward = relation.issue_id == here
     other = (relation.issue_to_id if outward else relation.issue_id) or 0
@@ -278,7 +278,7 @@ INVERSE = {
 }
 
 
-def _named(number: int, shown: Shown, style: Style) -> str:
+def _named(number: int, shown: Shown, style: Wording) -> str:
     subject = shown.subjects.get(number)
     return link(style.url(number), f"#{number} {shortened(subject, 80)}" if subject else f"#{number}")
 
@@ -291,7 +291,7 @@ def amount(size: int) -> str:
     return f"{kilobytes} kB" if kilobytes < KILOBYTE else f"{size / KILOBYTE**2:.1f} MB"
 
 
-def _buttons(shown: Shown, style: Style, *, shareable: bool) -> list[Element]:
+def _buttons(shown: Shown, style: Wording, *, shareable: bool) -> list[Element]:
     number = str(shown.issue.id)
     buttons: list[Element] = []
     if shareable and not shown.issue.is_private:

@@ -8,22 +8,21 @@ from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, KeyRejected, NotLinked, UserError
 from bot.features.accounts import views as account_views
+from bot.features.accounts.accounts import Accounts
+from bot.features.issues.issues import Issues
 from bot.features.links import views
+from bot.features.links.links import SharedLinks
+from bot.slack.audience import Audiences
 from bot.slack.blocks import JSON
+from bot.slack.feature import Feature
 from bot.slack.forms import number_in
-from bot.slack.interaction import Place, reason
-from bot.slack.replies import Reply
 from bot.slack.interaction import (
-    ButtonPress,
     Event,
-    FormClosed,
-    FormSubmission,
-    OptionsRequest,
-    Shortcut,
-    SlashCommand,
     Place,
+    reason,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.replies import Reply
+from bot.store.deliveries import Deliveries
 
 log = structlog.get_logger(__name__)
 
@@ -33,36 +32,42 @@ WITHOUT_ENTITIES = frozenset({"feature_not_enabled", "invalid_arguments", "inval
 
 
 class LinkHandlers:
-    """TODO"""
+    """Cards below links, and their details."""
 
     def __init__(
         self,
-        shared_links: TODO_shared_links,
-        accounts: TODO_accounts,
-        audiences: TODO_audiences,
-        deliveries: TODO_deliveries,
-        issues: TODO_issues,
+        links: SharedLinks,
+        accounts: Accounts,
+        audiences: Audiences,
+        deliveries: Deliveries,
+        issues: Issues,
     ) -> None:
-        self._shared_links = shared_links
+        self._links = links
         self._accounts = accounts
         self._audiences = audiences
         self._deliveries = deliveries
         self._issues = issues
+
+    def feature(self) -> Feature:
+        """What this answers to."""
+        return Feature(
+            events={"link_shared": self.shared, "entity_details_requested": self.details_requested}
+        )
 
     async def shared(self, event: Event, reply: Reply) -> None:
         """Somebody posted links. Drafts, and what outsiders might read, stay links.
 
         Nobody asked for anything: whoever isn't linked is left in peace.
         """
-        event = event.event
-        channel = event.get("channel")
-        if not channel or channel == "COMPOSER" or event.get("source") == "composer":
+        about = event.event
+        channel = about.get("channel")
+        if not channel or channel == "COMPOSER" or about.get("source") == "composer":
             return
-        if reply.body.get("is_ext_shared_channel") or not event.get("user"):
+        if event.payload.get("is_ext_shared_channel") or not about.get("user"):
             return
         urls: dict[int, str] = {}
-        for one in event.get("links") or ():
-            if number := self._shared_links.number(str(one.get("url"))):
+        for one in about.get("links") or ():
+            if number := self._links.number(str(one.get("url"))):
                 urls.setdefault(number, one["url"])
         if not urls or await self._accounts.linked_as(reply.owner) is None:
             return
@@ -74,17 +79,17 @@ class LinkHandlers:
         unfurled: frozenset[int] = frozenset()
         try:
             if fresh:
-                unfurled = await self._unfurl(reply, channel, event["message_ts"], fresh)
+                unfurled = await self._unfurl(reply, channel, about["message_ts"], fresh)
         except KeyRejected as error:
-            place = Place(channel if event.get("is_bot_user_member") else None)
+            place = Place(channel if about.get("is_bot_user_member") else None)
             said = error.sentence(reply.wording.service)
-            await reply.at(place).answer(account_views.link_offer(reply.wording.service, said, None, ""))
+            await reply.at(place).privately(account_views.link_offer(reply.wording.service, said, None, ""))
         finally:
             for number in fresh.keys() - unfurled:
                 await deliveries.release(claims[number])
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
-        issues = await self._shared_links.for_everybody(reply.owner, urls.keys())
+        issues = await self._links.for_everybody(reply.owner, urls.keys())
         if not issues:
             return frozenset()
         unfurls = {urls[issue.id]: views.card(issue, reply.wording) for issue in issues}
@@ -102,13 +107,13 @@ class LinkHandlers:
 
     async def details_requested(self, event: Event, reply: Reply) -> None:
         """Somebody opened a card's details: they see there what their own key shows them."""
-        event = event.event
-        reference = event.get("external_ref") or {}
+        about = event.event
+        reference = about.get("external_ref") or {}
         answer: JSON = {"error": {"status": "not_found"}}
         if reference.get("type") == views.REFERENCE:
             with suppress(UserError):
                 answer = await self._details(reply, number_in(reference.get("id")))
-        await reply.slack.entity_presentDetails(trigger_id=event["trigger_id"], **answer)
+        await reply.slack.entity_presentDetails(trigger_id=about["trigger_id"], **answer)
 
     async def _details(self, reply: Reply, number: int) -> JSON:
         try:
@@ -116,10 +121,6 @@ class LinkHandlers:
         except NotLinked:
             return {"error": views.link_first(reply.wording.service, reply.wording.command("tracker"))}
         except BotError as error:
-            return {
-                "error": views.refused(
-                    "Nothing to show", reply.wording.prefixed(error.sentence(reply.wording.service))
-                )
-            }
+            return {"error": views.refused("Nothing to show", reply.wording.sentence(error))}
         description = await reply.wording.mrkdwn(shown.issue.description)
         return {"metadata": views.details(shown, reply.wording, description)}

@@ -8,23 +8,24 @@ exactly, slack_sdk.models.metadata.
 from datetime import datetime
 
 from bot.features.issues.issues import Shown
-from bot.features.issues.views import Style, kind, people, time_of, title
+from bot.features.issues.views import kind, people, time_of, title
 from bot.service.models import Issue
 from bot.slack.blocks import JSON, context, section, shortened
 from bot.slack.text import clean, spoken, stripped
+from bot.slack.wording import Wording
 
 TASK = "slack#/entities/task"
 REFERENCE = "issue"
 DESCRIPTION, NAME = 2000, 255
 
 
-def card(issue: Issue, style: Style) -> JSON:
+def card(issue: Issue, style: Wording) -> JSON:
     """An unfurl: what a conversation may see of an issue."""
     blocks = (section(f"*{title(issue, style)}*"), context(f"{kind(issue)} · {people(issue)}"))
     return {"blocks": list(blocks)}
 
 
-def entity(issue: Issue, style: Style, posted: str | None = None) -> JSON:
+def entity(issue: Issue, style: Wording, posted: str | None = None) -> JSON:
     """The same as a Work Object; `posted` is the link as it stands in the message."""
     fields: JSON = {
         "status": _text(issue.status.name if issue.status else None),
@@ -52,7 +53,7 @@ def entity(issue: Issue, style: Style, posted: str | None = None) -> JSON:
     }
 
 
-def details(shown: Shown, style: Style, description: str) -> JSON:
+def details(shown: Shown, style: Wording, description: str) -> JSON:
     """A Work Object with all that one person sees of an issue."""
     issue = shown.issue
     found = entity(issue, style)

@@ -4,41 +4,42 @@ import json
 from datetime import UTC, datetime
 
 import structlog
-from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.errors import BotError, OutcomeUnknown, UserError
+from bot.errors import OutcomeUnknown, UserError
+from bot.features.accounts.accounts import Accounts
 from bot.features.accounts.commands import ClearDefault, SetDefault, ShowDefault
-from bot.features.issues.create_form import loading
 from bot.features.name_matching import identifier_of
 from bot.features.projects import views
-from bot.features.projects.projects import ProjectDraft
-from bot.service.models import Project
+from bot.features.projects.projects import ProjectDraft, Projects
 from bot.slack import forms
 from bot.slack.blocks import sentence
-from bot.slack.posting import SLACK_FAILED, Place
-from bot.slack.replies import Reply
+from bot.slack.debounce import Pauses
+from bot.slack.feature import Feature, Form
+from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import (
     ButtonPress,
-    Event,
-    FormClosed,
     FormSubmission,
-    OptionsRequest,
-    Shortcut,
-    SlashCommand,
-    Place,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.posting import SLACK_FAILED
+from bot.slack.replies import Reply
 
 log = structlog.get_logger(__name__)
 
 
 class ProjectHandlers:
-    """TODO"""
+    """What people do with projects, and with a channel's own."""
 
-    def __init__(self, projects: TODO_projects, accounts: TODO_accounts, pauses: TODO_pauses) -> None:
+    def __init__(self, projects: Projects, accounts: Accounts, pauses: Pauses) -> None:
         self._projects = projects
         self._accounts = accounts
         self._pauses = pauses
+
+    def feature(self) -> Feature:
+        """What this answers to."""
+        return Feature(
+            buttons={"project.name": self.name_typed, "project.default": self.default_pressed},
+            forms={"project.new": Form(self.submit, "Creating the project in {service}…")},
+        )
 
     async def list_projects(self, reply: Reply, text: str) -> None:
         """The projects that the person sees."""
@@ -102,42 +103,37 @@ class ProjectHandlers:
 
     async def name_typed(self, press: ButtonPress, reply: Reply) -> None:
         """The name was typed: suggest an identifier, once the person pauses."""
-        view, pauses = press.view.json, self._pauses
-        if not await pauses.come(FORMKEY, press.pressed_at) or (form := views.suggesting(view)) is None:
+        if press.view is None:
             return
-        now = pauses.hash_now(FORMKEY, view["hash"])
+        view, pauses, form_key = press.view.json, self._pauses, press.form_key
+        if not await pauses.come(form_key, press.pressed_at) or (form := views.suggesting(view)) is None:
+            return
+        now = pauses.hash_now(form_key, view["hash"])
         try:
             answer = await reply.slack.views_update(view_id=view["id"], view=form, hash=now)
         except SLACK_FAILED as error:  # the form was sent or closed, most likely
             log.info("form moved on", action="project.form_moved_on", error=type(error).__name__)
             return
-        pauses.updated(FORMKEY, now, (answer.get("view") or {}).get("hash") or now)
+        pauses.updated(form_key, now, (answer.get("view") or {}).get("hash") or now)
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """The form for a new project was submitted: create it once, and offer it as the channel's own."""
-        view = form.view.json
-        metadata = metadata_of(view)
-        pass
+        """Create the project once, and offer it as the channel's own."""
+        view, metadata = form.view.json, form.view.metadata
         draft = views.submitted(view)
         if not draft.identifier:
             field = forms.Values(view).block_ids["identifier"]
             said = "Type one: lower case letters, digits and dashes. None could be made of the name."
-            await at_fields(ack, {field: said})
-            return
-        made: list[Project] = []
+            return FormResult(errors={field: said})
+        started = datetime.now(UTC)
+        try:
+            project = await self._projects.create(reply.owner, draft, form.view.moment("attempted_at"))
+        except OutcomeUnknown as error:
+            metadata.setdefault("attempted_at", started.isoformat())
+            said = reply.wording.sentence(error)
+            return FormResult(view=forms.refilled(view, said, json.dumps(metadata)), said=said)
 
-        async def work() -> Reply:
-            attempted = moment_in(metadata, "attempted_at")
-            started = datetime.now(UTC)
-            try:
-                async with once(reply):
-                    made.append(await self._projects.create(reply.owner, draft, attempted))
-            except BotError as error:
-                if isinstance(error, OutcomeUnknown):
-                    metadata.setdefault("attempted_at", started.isoformat())
-                return refused(reply, error, json.dumps(metadata))
-            return Reply()
+        async def tell() -> None:
+            offer = reply.channel is not None
+            await reply.privately(views.created(project, reply.wording, offer=offer))
 
-        await settle(reply, ack, work(), f"Creating the project in {reply.wording.service}…")
-        for project in made:
-            await reply.privately(views.created(project, reply.wording, offer=reply.channel is not None))
+        return FormResult(then=tell)

@@ -13,6 +13,7 @@ from bot.features.name_matching import listed, pick
 from bot.service.client import Client
 from bot.service.inputs import NewProject
 from bot.service.models import Project, Ref
+from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.ttl_cache import Recent

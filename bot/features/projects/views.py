@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from bot.features.issues.views import Style
 from bot.features.name_matching import identifier_of
 from bot.features.projects.projects import ProjectDraft
 from bot.service.conventions import IDENTIFIER_LENGTH, PROJECT_NAME_LENGTH, ProjectStatus, project_url
@@ -10,11 +9,12 @@ from bot.service.models import Project
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message, actions, button, context, fields, section
 from bot.slack.text import code, cut, line, link
+from bot.slack.wording import Wording
 
 SHOWN = 40
 
 
-def projects(found: Sequence[Project], text: str, style: Style, command: str) -> Message:
+def projects(found: Sequence[Project], text: str, style: Wording, command: str) -> Message:
     """The projects that a person sees, a line each."""
     if not found:
         said = f"No project that you see is called “{line(text)}”." if text else "You see no project."
@@ -29,7 +29,7 @@ def projects(found: Sequence[Project], text: str, style: Style, command: str) ->
     return Message(f"{title}: {', '.join(line(p.name) for p in found[:SHOWN])}", tuple(blocks))
 
 
-def project(shown: Project, style: Style, description: str) -> Message:
+def project(shown: Project, style: Wording, description: str) -> Message:
     """One project; `description` is its own, as mrkdwn."""
     url = project_url(style.base_url, shown.identifier or shown.id)
     text = f"*{link(url, shown.name)}*"
@@ -104,7 +104,7 @@ def _suggestion(view: JSON) -> str:
     return next((suggestion for name, _, suggestion in blocks if name == "identifier"), "")
 
 
-def created(shown: Project, style: Style, *, offer: bool) -> Message:
+def created(shown: Project, style: Wording, *, offer: bool) -> Message:
     """What the person sees once the project exists; `offer` asks whether it becomes the channel's own."""
     url = project_url(style.base_url, shown.identifier or shown.id)
     text = f"Created the project *{link(url, shown.name)}*."
@@ -119,7 +119,7 @@ def created(shown: Project, style: Style, *, offer: bool) -> Message:
     )
 
 
-def _line(shown: Project, style: Style) -> str:
+def _line(shown: Project, style: Wording) -> str:
     url = project_url(style.base_url, shown.identifier or shown.id)
     parent = f" in {line(shown.parent.name)}" if shown.parent and shown.parent.name else ""
     return f"• {link(url, shown.name)} {code(shown.identifier)}{parent} · {_visibility(shown)}"

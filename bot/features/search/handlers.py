@@ -3,34 +3,30 @@
 from dataclasses import fields
 from functools import partial
 
-from slack_bolt.context.ack.async_ack import AsyncAck
-
 from bot.errors import UserError
 from bot.features.help import views as help_views
 from bot.features.issues.drafts import who
 from bot.features.projects.custom_fields import understood
 from bot.features.search import views
-from bot.features.search.commands import Search, issues_command
-from bot.features.search.search import Query
+from bot.features.search.commands import Search as Request
+from bot.features.search.commands import issues_command
+from bot.features.search.search import Query, Search
 from bot.slack import forms
 from bot.slack.blocks import VALUE, Message
+from bot.slack.feature import Feature, Form
+from bot.slack.forms import FormResult
 from bot.slack.grammar.requests import Help
-from bot.slack.replies import Reply
 from bot.slack.interaction import (
     ButtonPress,
-    Event,
-    FormClosed,
     FormSubmission,
-    OptionsRequest,
     Shortcut,
     SlashCommand,
-    Place,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.replies import Reply
 from bot.store.owner import Owner
 
 
-def query_of(request: Search, asker: Owner) -> Query:
+def query_of(request: Request, asker: Owner) -> Query:
     """A command as a query: mentions become the people of this workspace."""
     told = {field.name: getattr(request, field.name) for field in fields(request)}
     for name in ("to", "author"):
@@ -41,10 +37,23 @@ def query_of(request: Search, asker: Owner) -> Query:
 
 
 class SearchHandlers:
-    """TODO"""
+    """Searches, by command and by form."""
 
-    def __init__(self, search: TODO_search) -> None:
+    def __init__(self, search: Search) -> None:
         self._search = search
+
+    def feature(self) -> Feature:
+        """What this answers to."""
+        return Feature(
+            commands={"issues": self.command},
+            shortcuts={"search_issues": self.open_form},
+            buttons={
+                "search.page.previous": self.page_pressed,
+                "search.page.next": self.page_pressed,
+                "home.search": self.open_form,
+            },
+            forms={"search": Form(self.submit, "Searching…", repeatable=True)},
+        )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         """`/issues …`."""
@@ -74,19 +83,11 @@ class SearchHandlers:
             results, reply.wording, text, shareable=reply.place.channel_id is not None, before=before
         )
 
-    async def open_form(self, reply: Reply) -> None:
+    async def open_form(self, _: Shortcut | ButtonPress, reply: Reply) -> None:
         """The global shortcut."""
         await reply.show(views.search_form())
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """The search form: its results take its place."""
-        text = views.query_text(form.view.json)
-
-        async def work() -> Reply:
-            try:
-                found = await self.find(reply, text, 0)
-            except UserError as error:
-                return refused(reply, error)
-            return Reply(view=forms.said("Search results", found.blocks))
-
-        await settle(reply, ack, work(), "Searching…")
+        found = await self.find(reply, views.query_text(form.view.json), 0)
+        return FormResult(view=forms.said("Search results", found.blocks))

@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 
 from bot.errors import UserError
-from bot.features.issues.views import Style, listed
+from bot.features.issues.views import listed
 from bot.features.search.search import Results
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message, actions, button, divider, section, shortened, small_print
+from bot.slack.wording import Wording
 
 UNDERSTOOD = 1000
 TRAIL = 50
@@ -15,7 +16,7 @@ TRAIL = 50
 
 
 def results(
-    found: Results, style: Style, query: str, *, shareable: bool, before: Sequence[int] = ()
+    found: Results, style: Wording, query: str, *, shareable: bool, before: Sequence[int] = ()
 ) -> Message:
     """One page of results; `query` is the command's text, which the page buttons carry along.
 

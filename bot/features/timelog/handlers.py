@@ -7,12 +7,10 @@ from datetime import date
 from decimal import Decimal
 
 import structlog
-from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError
 from bot.features.help import views as help_views
 from bot.features.issues.announcement_views import takeable
-from bot.features.issues.create_form import loading
 from bot.features.name_matching import pick
 from bot.features.timelog import views
 from bot.features.timelog.commands import EditLastEntry, LogTime, OpenTimeForm, issue_named, timelog_command
@@ -20,21 +18,19 @@ from bot.features.timelog.timelog import ActivityNeeded, Loggable, Logged, LongD
 from bot.service.models import Ref
 from bot.slack import forms, posting
 from bot.slack.blocks import JSON, Message, option, plain
+from bot.slack.forms import FormResult, loading, number_in
 from bot.slack.grammar.durations import hours
 from bot.slack.grammar.requests import Help
-from bot.slack.posting import SLACK_FAILED, Announced, Place
-from bot.slack.replies import Reply
 from bot.slack.interaction import (
     ButtonPress,
-    Event,
-    FormClosed,
     FormSubmission,
     OptionsRequest,
+    Place,
     Shortcut,
     SlashCommand,
-    Place,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.posting import SLACK_FAILED, Announced, Place
+from bot.slack.replies import Reply
 from bot.store.time_entries import Entry, Post, Spent
 
 log = structlog.get_logger(__name__)

@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 from bot.errors import OutcomeUnknown, UserError
-from bot.features.issues.views import Style, hours
+from bot.features.issues.views import hours
 from bot.features.name_matching import pick
 from bot.features.timelog.timelog import Changeable, Loggable, LongDay, Totals, Wanted
 from bot.service.conventions import COMMENT_LENGTH, project_url
@@ -14,6 +14,7 @@ from bot.service.models import Ref
 from bot.slack import forms, rich_text
 from bot.slack.blocks import JSON, Block, Message, actions, button, context, option, section, small_print
 from bot.slack.text import bold, escape, line, link, prose
+from bot.slack.wording import Wording
 from bot.store.time_entries import Entry, Spent
 
 MINUTES = 60
@@ -59,7 +60,7 @@ def time_form(on: Loggable | None, typed: Typed, metadata: str, said: str | None
     return forms.form("time.log", "Log time", blocks, submit="Log", metadata=metadata)
 
 
-def change_form(found: Changeable, style: Style, metadata: str) -> JSON:
+def change_form(found: Changeable, style: Wording, metadata: str) -> JSON:
     """The form that changes an entry."""
     entry = found.entry
     blocks: list[Block] = [
@@ -117,7 +118,7 @@ def as_typed(amount: Decimal) -> str:
     return f"{minutes // MINUTES}:{minutes % MINUTES:02}"
 
 
-def understood(spent: Spent, style: Style, today: date) -> str:
+def understood(spent: Spent, style: Wording, today: date) -> str:
     """`1 h 30 min on #42, Design, yesterday`, in mrkdwn."""
     parts = (
         f"{_long(spent.minutes)} on {_what(spent, style)}",
@@ -131,7 +132,7 @@ def said_back(
     did: str,
     spent: Spent,
     totals: Totals,
-    style: Style,
+    style: Wording,
     *,
     today: date,
     why_private: str = "",
@@ -162,7 +163,7 @@ def said_back(
     return Message(text, tuple(blocks))
 
 
-def announced(spent: Spent, style: Style, user_id: str) -> Message:
+def announced(spent: Spent, style: Wording, user_id: str) -> Message:
     """What a conversation sees of time that was logged from it."""
     url = style.url(spent.issue_id) if spent.issue_id else project_url(style.base_url, spent.project_id)
     name = f"#{spent.issue_id} {spent.title}" if spent.issue_id else spent.title
@@ -195,7 +196,7 @@ def long_day(error: LongDay, today: date, kept: str) -> Message:
     return Message(text, (section(text), actions([anyway, button("Edit time", "time.fill", kept)])))
 
 
-def unknown(style: Style, wanted: Wanted, error: OutcomeUnknown) -> Message:
+def unknown(style: Wording, wanted: Wanted, error: OutcomeUnknown) -> Message:
     """What is said when nobody can tell whether it was logged; what was typed is said back."""
     text = f":warning: {prose(error.sentence(style.service))}"
     if wanted.issue:
@@ -204,7 +205,7 @@ def unknown(style: Style, wanted: Wanted, error: OutcomeUnknown) -> Message:
     return Message(text, (section(text), context(f"You entered {hours(wanted.hours)}{comment}.")))
 
 
-def _what(spent: Spent, style: Style) -> str:
+def _what(spent: Spent, style: Wording) -> str:
     if spent.issue_id is None:
         return link(project_url(style.base_url, spent.project_id), spent.title)
     return link(style.url(spent.issue_id), f"#{spent.issue_id}")

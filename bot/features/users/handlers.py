@@ -2,30 +2,20 @@
 
 import json
 
-from slack_bolt.context.ack.async_ack import AsyncAck
-
-from bot.errors import BotError, OutcomeUnknown
+from bot.errors import OutcomeUnknown
 from bot.features.accounts.commands import EditUser, NewUser, ShowUser, UserRequest
-from bot.features.issues.create_form import loading
 from bot.features.users import views
-from bot.features.users.users import Details, Made, Whose, details_of
+from bot.features.users.users import Details, Users, Whose, details_of
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH
 from bot.slack import forms, posting
 from bot.slack.directory import Contact, contact
+from bot.slack.feature import Feature, Form
+from bot.slack.forms import FormResult, loading, number_in
 from bot.slack.grammar.requests import Me, SlackUser
-from bot.slack.interaction import Place
-from bot.slack.replies import Reply
 from bot.slack.interaction import (
-    ButtonPress,
-    Event,
-    FormClosed,
     FormSubmission,
-    OptionsRequest,
-    Shortcut,
-    SlashCommand,
-    Place,
 )
-from bot.slack.forms import FormResult, number_in
+from bot.slack.replies import Reply
 from bot.store.owner import Owner
 
 UNKNOWN = (
@@ -59,10 +49,19 @@ def details_from(known: Contact) -> Details:
 
 
 class UserHandlers:
-    """TODO"""
+    """What administrators do with accounts, and what people see of each other."""
 
-    def __init__(self, users: TODO_users) -> None:
+    def __init__(self, users: Users) -> None:
         self._users = users
+
+    def feature(self) -> Feature:
+        """What this answers to."""
+        return Feature(
+            forms={
+                "user.new": Form(self.submit_new, "Creating the account in {service}…"),
+                "user.edit": Form(self.submit_edit, "Saving it in {service}…"),
+            }
+        )
 
     async def command(self, reply: Reply, request: UserRequest) -> None:
         """`/tracker user …`."""
@@ -88,34 +87,25 @@ class UserHandlers:
         await reply.show(views.new_form(details, slack_user, metadata))
 
     async def submit_new(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """The form for a new account was submitted: create and link it, tell its owner, then say so."""
-        view = form.view.json
-        metadata = metadata_of(view)
-        pass
-        slack_user = text_in(metadata, "for")
+        """Create the account and link it, tell its owner, then say so."""
+        view, slack_user = form.view.json, form.view.text("for")
         whom = Owner(reply.owner.enterprise_id, reply.owner.team_id, slack_user) if slack_user else None
         details, by_mail = views.submitted(view), views.by_mail(view)
-        made: list[Made] = []
-
-        async def work() -> Reply:
-            try:
-                async with once(reply):
-                    made.append(await self._users.create(reply.owner, details, whom, by_mail=by_mail))
-            except OutcomeUnknown:
-                said = reply.wording.prefixed(UNKNOWN.replace("{service}", reply.wording.service))
-                return Reply(view=forms.refilled(view, said), said=said)
-            except BotError as error:
-                return refused(reply, error)
-            return Reply()
-
-        await settle(reply, ack, work(), f"Creating the account in {reply.wording.service}…")
+        try:
+            made = await self._users.create(reply.owner, details, whom, by_mail=by_mail)
+        except OutcomeUnknown:
+            said = reply.wording.prefixed(UNKNOWN.replace("{service}", reply.wording.service))
+            return FormResult(view=forms.refilled(view, said), said=said)
         tracker = reply.wording.command("tracker")
-        for done in made:
+
+        async def tell() -> None:
             told = False
             if slack_user:
-                hello = views.welcome(done, reply.wording, tracker, reply.owner.user_id, mailed=by_mail)
+                hello = views.welcome(made, reply.wording, tracker, reply.owner.user_id, mailed=by_mail)
                 told = await posting.to_person(reply.slack, slack_user, hello)
-            await reply.privately(views.created(done, reply.wording, tracker, slack_user, told=told))
+            await reply.privately(views.created(made, reply.wording, tracker, slack_user, told=told))
+
+        return FormResult(then=tell)
 
     async def open_edit(self, reply: Reply, wanted: Whose) -> None:
         """The form for changing an account, with what it holds now."""
@@ -125,22 +115,11 @@ class UserHandlers:
         await reply.show(views.edit_form(shown, details_of(shown), reply.wording, metadata))
 
     async def submit_edit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """The form for changing an account was submitted."""
-        view = form.view.json
-        metadata = metadata_of(view)
-        pass
-        user_id, details = forms.number_in(metadata.get("user")), views.submitted(view)
-        saved: list[Details] = []
+        """Change the account."""
+        user_id, details = number_in(form.view.metadata.get("user")), views.submitted(form.view.json)
+        await self._users.change(reply.owner, user_id, details)
 
-        async def work() -> Reply:
-            try:
-                async with once(reply):
-                    await self._users.change(reply.owner, user_id, details)
-            except BotError as error:
-                return refused(reply, error)
-            saved.append(details)
-            return Reply()
-
-        await settle(reply, ack, work(), f"Saving it in {reply.wording.service}…")
-        if saved:
+        async def tell() -> None:
             await reply.privately(views.changed(user_id, details, reply.wording))
+
+        return FormResult(then=tell)

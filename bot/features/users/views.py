@@ -1,13 +1,13 @@
 """What people see of the service's users: who somebody is, the account's forms, what became of them."""
 
 from bot.features.accounts.accounts import full_name
-from bot.features.issues.views import Style
 from bot.features.users.users import Details, Linking, Made
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH, UserStatus, user_url
 from bot.service.models import User
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message, actions, button, context, fields, section, shortened
 from bot.slack.text import code, cut, escape, line, link
+from bot.slack.wording import Wording
 
 MEMBERSHIPS = 15
 NAME = 60
@@ -17,7 +17,7 @@ STATUSES: dict[int, str] = {
 }
 
 
-def user(shown: User, style: Style) -> Message:
+def user(shown: User, style: Wording) -> Message:
     """A user, with no more than the service shows of them."""
     text = f"*{_name(shown, style)}*"
     facts = [
@@ -65,7 +65,7 @@ def new_form(details: Details, slack_user: str | None, metadata: str) -> JSON:
     return forms.form("user.new", "New account", blocks, submit="Create", metadata=metadata)
 
 
-def edit_form(shown: User, details: Details, style: Style, metadata: str) -> JSON:
+def edit_form(shown: User, details: Details, style: Wording, metadata: str) -> JSON:
     """The form for changing an account."""
     blocks: list[Block] = [section(f"*{_name(shown, style)}* · user {shown.id}"), *_inputs(details)]
     return forms.form("user.edit", "Change account", blocks, submit="Save", metadata=metadata)
@@ -83,7 +83,7 @@ def by_mail(view: JSON) -> bool:
     return bool(forms.Values(view).all_chosen("by_mail"))
 
 
-def created(made: Made, style: Style, command: str, slack_user: str | None, *, told: bool) -> Message:
+def created(made: Made, style: Wording, command: str, slack_user: str | None, *, told: bool) -> Message:
     """What the administrator sees once the account exists."""
     text = f"Created an account for *{_name(made.user, style)}*{_login(made.user)}."
     who = f"<@{slack_user}>"
@@ -106,7 +106,7 @@ def created(made: Made, style: Style, command: str, slack_user: str | None, *, t
     return Message(f"{text} {then}", (section(f"{text}\n{then}"),))
 
 
-def welcome(made: Made, style: Style, command: str, by: str, *, mailed: bool) -> Message:
+def welcome(made: Made, style: Wording, command: str, by: str, *, mailed: bool) -> Message:
     """What the person hears for whom an account was created, and what they can do next."""
     service = escape(style.service)
     text = f"<@{by}> created an account for you in {link(style.base_url, style.service)}{_login(made.user)}."
@@ -128,7 +128,7 @@ def welcome(made: Made, style: Style, command: str, by: str, *, mailed: bool) ->
     return Message(f"{text} {then}", (section(f"{text}\n{then}"), context(login), actions(buttons)))
 
 
-def changed(user_id: int, details: Details, style: Style) -> Message:
+def changed(user_id: int, details: Details, style: Wording) -> Message:
     """What the administrator sees once the account is changed."""
     name = f"{details.firstname} {details.lastname}"
     text = f"Saved: *{link(user_url(style.base_url, user_id), name)}* ({line(details.login)})."
@@ -157,7 +157,7 @@ def _facts(shown: User) -> list[tuple[str, str]]:
     return [(label, value) for label, value in facts if value][:10]
 
 
-def _name(shown: User, style: Style) -> str:
+def _name(shown: User, style: Wording) -> str:
     return link(user_url(style.base_url, shown.id), full_name(shown))
 
 

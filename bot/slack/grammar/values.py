@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 
 from bot.errors import UserError
+from bot.service.conventions import issue_number as linked_issue
 from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, nearest
 from bot.slack.grammar.requests import Me, Named, Person
 from bot.slack.grammar.tokens import Value
@@ -18,7 +19,20 @@ KEY_TYPED = (
     "Never type your key into a command, where logs may keep it: renew it under “My account” in {service}, "
     "then type `/tracker link` alone and put the new key into its form."
 )
+_NAMED_BY_LINK = re.compile(
+    r"(?:^attach\s++|^\s*+|parent:\s*+)<?(https?://[^|>\s]{1,2000}/issues/[0-9][^|>\s]{0,2000})",
+    re.IGNORECASE,
+)
+"""Where a command takes a link for an issue's number."""
 _SELF = ("me", "@me", "myself")
+
+
+def own_text(text: str, base_url: str) -> str:
+    """A command's text. Raises UserError when it names an issue by a link to another service."""
+    for url in _NAMED_BY_LINK.findall(text):
+        if linked_issue(base_url, url) is None:
+            raise UserError("That link doesn't lead to an issue of {service}: give the issue's number.")
+    return text
 
 
 def without_key(text: str) -> None:

@@ -54,7 +54,7 @@ async def _remember(company: Company, owner: Owner, number: int) -> None:
     await store.channels.set_default(owner.team_id, "C1", 1, "Web shop", by=owner)
     await store.created_issues.put(owner, number, "The till rings twice")
     await store.time_entries.add(owner, entry)
-    await store.continuations.put(owner, {"command": "/issue"})
+    await store.saved_input.put(owner, {"command": "/issue"})
     await store.digests.add(
         owner,
         "Ana Ruiz",

@@ -1,4 +1,4 @@
-"""Continuations are sealed, in a table of their own: the version before goes on with the one in clear.
+"""SavedInput are sealed, in a table of their own: the version before goes on with the one in clear.
 
 What is in that one is forgotten within a day; the version after drops the table.
 """
