@@ -16,17 +16,26 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
 from bot.config import Settings, leave_proxies_out
+from bot.features import registry
 from bot.features.digests.runs import DigestRuns
-from bot.features.parts import Parts
-from bot.features.registry import build
+from bot.features.registry import Features
 from bot.jobs import Scheduler
 from bot.service.client import Client
-from bot.slack import crash_recovery, web_client
-from bot.slack.acknowledgements import Answering
+from bot.slack import web_client
+from bot.slack.acknowledgements import PendingRequests
+from bot.slack.audience import Audiences
+from bot.slack.bolt_app import bolt_app
+from bot.slack.completed_deliveries import CompletedDeliveries
+from bot.slack.crash_recovery import CrashRecovery
+from bot.slack.directory import Profiles
+from bot.slack.dispatch import Dispatch
+from bot.slack.failures import Failures
 from bot.slack.http import Readiness, Web
 from bot.slack.in_flight import InFlight
 from bot.slack.oauth import flow
+from bot.slack.replies import Platform
 from bot.slack.socket_mode import SocketMode
+from bot.slack.wording import Wording
 from bot.slack.workspaces import InstalledWorkspaces, OneWorkspace
 from bot.store.database import Database
 from bot.store.retention import forget_what_is_old
@@ -48,13 +57,14 @@ log = structlog.get_logger()
 class Bot:
     """The bot with all its parts; `start` it, and `stop` it in the end.
 
-    `slack` (without a token where there are several workspaces), `parts`, `digests` (their engine) and `port`
+    `slack` (without a token where there are several workspaces), `features`, `digests` (the engine) and `port`
     (the HTTP port in use, which is not the setting when that is 0) are there once it is started; `ready` is
     true from then until it stops.
     """
 
     slack: AsyncWebClient
-    parts: Parts
+    features: Features
+    dispatch: Dispatch
     digests: DigestRuns
     port: int
 
@@ -75,7 +85,7 @@ class Bot:
         )
         self.in_flight = InFlight()
         self.ready = False
-        self._answering = Answering()
+        self._pending = PendingRequests()
         self._scheduler: Scheduler | None = None
         self._socket: SocketMode | None = None
         self._web: Web | None = None
@@ -118,14 +128,14 @@ class Bot:
         if self._web:
             self._web.stopping = True
         # The socket stays open for answers that go back over it: acknowledgements, and refusals in a form.
-        await self._answering.idle(min(SECONDS_TO_ACKNOWLEDGE, grace))
+        await self._pending.idle(min(SECONDS_TO_ACKNOWLEDGE, grace))
         if self._socket:
             await self._socket.close()
         await _end(self._watching)
         left = max(0, deadline - time.monotonic())
         finishing = [self.digests.stop(left)] if scheduler else []
         cut_off, *_ = await asyncio.gather(self.in_flight.drain(left), *finishing)
-        await self.parts.finished.stop()
+        await self.completed.stop()
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)
 
@@ -141,22 +151,44 @@ class Bot:
         token = SecretStr("") if several else settings.slack_bot_token
         self.slack = slack = web_client.web_client(token, settings.slack_api_url, connections)
         app_of = (settings.slack_client_id, settings.slack_client_secret)
-        self.parts = parts = Parts(
-            client=self.client,
-            workspaces=InstalledWorkspaces(slack, self.store, self.in_flight, *app_of)
+        workspaces = (
+            InstalledWorkspaces(slack, self.store, self.in_flight, *app_of)
             if several
-            else OneWorkspace(slack),
-            store=self.store,
-            service_name=settings.service_name,
-            text_format=settings.service_text_format,
-            prefix=settings.command_prefix,
+            else OneWorkspace(slack)
+        )
+        wording = Wording(
+            self.client.base_url,
+            settings.service_name,
+            settings.service_text_format,
+            settings.command_prefix,
+        )
+        platform = Platform(wording, Audiences(), Profiles())
+        failures = Failures(self.store.saved_input)
+        self.features = features = registry.build(
+            self.client,
+            self.store,
+            workspaces,
+            platform,
+            failures,
             file_hosts=settings.file_hosts,
-            in_flight=self.in_flight,
             timings=self._timings,
         )
-        app = build(slack=slack, parts=parts)
+        self.completed = CompletedDeliveries(self.store.unfinished)
+        self.dispatch = Dispatch(
+            features.routes,
+            platform,
+            deliveries=self.store.deliveries,
+            completed=self.completed,
+            saved=self.store.saved_input,
+            failures=failures,
+            in_flight=self.in_flight,
+            linking=features.linking,
+            home=features.home.refresh,
+        )
+        app = bolt_app(slack, workspaces, self.dispatch)
+        recovery = CrashRecovery(self.store.unfinished, self.completed, failures, workspaces, platform)
         telemetry.TASKS_IN_FLIGHT.set_function(lambda: len(self.in_flight))
-        telemetry.DIGESTS_WAITING.set_function(lambda: len(parts.poster))
+        telemetry.DIGESTS_WAITING.set_function(lambda: len(features.poster))
         readiness = Readiness(
             {
                 "database": self._database_answers,
@@ -166,19 +198,19 @@ class Bot:
         )
         secret = None if settings.socket_mode else settings.slack_signing_secret or None
         installing = flow(slack, self.store.installations, *app_of) if several else None
-        self._web = Web(app, self._answering, readiness, telemetry.REGISTRY, secret, installing=installing)
+        self._web = Web(app, self._pending, readiness, telemetry.REGISTRY, secret, installing=installing)
         await self.store.processes.beat()
         closing.push_async_callback(self._leave, asyncio.create_task(self._send_heartbeats()))
         await self._listen(self._web)
         closing.push_async_callback(_end, asyncio.create_task(self._prune()))
-        self._watching = asyncio.create_task(crash_recovery.watch(parts, self._timings.interval))
+        self._watching = asyncio.create_task(recovery.watch(self._timings.interval))
         closing.push_async_callback(_end, self._watching)
         if settings.socket_mode:
-            self._socket = SocketMode(app, settings.slack_app_token, self.slack, self._answering)
+            self._socket = SocketMode(app, settings.slack_app_token, self.slack, self._pending)
             closing.push_async_callback(self._socket.close)
             if not await self._socket.connect(SECONDS_TO_CONNECT):
                 log.warning("no connection to Slack yet; trying on", action="slack.unconnected")
-        self.digests = parts.digest_runs
+        self.digests = features.digest_runs
         self._scheduler = Scheduler(self.digests, self.store.digest_runs, self._timings.interval)
         self._scheduler.start()
 

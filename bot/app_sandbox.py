@@ -14,7 +14,7 @@ from bot.app import Bot, stop_signal
 from bot.config import Settings, has_screen
 from bot.features.digests.digests import Wanted
 from bot.features.digests.schedules import parse
-from bot.features.projects.projects import Channel
+from bot.store.channels import Channel
 from bot.sandbox.demo import demo_data
 from bot.sandbox.demo.life import go_on_reporting
 from bot.sandbox.people import PEOPLE, Person

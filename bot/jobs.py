@@ -1,4 +1,4 @@
-"""The clock of every process: it ticks, and nothing else. What is due lies in the database."""
+"""Background jobs: checks every few seconds whether digests are due."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -7,24 +7,24 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from bot.features.digests.runs import DigestRuns
-from bot.store.digest_runs import DigestRuns as Kept
+from bot.store.digest_runs import DigestRuns as StoredRuns
 
 log = structlog.get_logger(__name__)
 
 
 class Scheduler:
-    """Has whatever is due set going every few seconds, by the database's clock."""
+    """Starts due digests every `interval` seconds, by the database's clock."""
 
-    def __init__(self, digests: DigestRuns, kept: Kept, interval: float) -> None:
+    def __init__(self, digests: DigestRuns, stored: StoredRuns, interval: float) -> None:
         self._interval = interval
         self._digests = digests
-        self._kept = kept
-        self._clock = AsyncIOScheduler(timezone=UTC)
+        self._stored = stored
+        self._scheduler = AsyncIOScheduler(timezone=UTC)
         self._ticking = asyncio.Lock()
 
     def start(self) -> None:
-        """Tick from now on."""
-        self._job = self._clock.add_job(
+        """Check now, then at each interval."""
+        self._job = self._scheduler.add_job(
             self._tick,
             "interval",
             seconds=self._interval,
@@ -33,18 +33,18 @@ class Scheduler:
             misfire_grace_time=None,
             next_run_time=datetime.now(UTC),
         )
-        self._clock.start()
-        self._watch = asyncio.create_task(self._watched())
+        self._scheduler.start()
+        self._watch = asyncio.create_task(self._watch_clock())
 
     async def stop(self) -> None:
-        """Tick no more; what was set going goes on."""
+        """Stop checking; digests already started keep running."""
         self._watch.cancel()
-        self._clock.pause()
-        async with self._ticking:  # a tick that is cut off would drop its connection to the database
-            self._clock.shutdown(wait=False)
+        self._scheduler.pause()
+        async with self._ticking:  # canceling a tick would drop its database connection
+            self._scheduler.shutdown(wait=False)
 
-    async def _watched(self) -> None:
-        """APScheduler goes by the wall clock: where that is set back, it would wait for the time it had."""
+    async def _watch_clock(self) -> None:
+        """APScheduler uses the wall clock: when that is set back, the next check would be late by as much."""
         while True:
             await asyncio.sleep(self._interval)
             latest = datetime.now(UTC) + timedelta(seconds=2 * self._interval)
@@ -54,6 +54,6 @@ class Scheduler:
     async def _tick(self) -> None:
         async with self._ticking:
             try:
-                await self._digests.run_due(await self._kept.now())
+                await self._digests.run_due(await self._stored.now())
             except Exception:
-                log.exception("digests not looked at", action="digests.tick_failed")
+                log.exception("digests not checked", action="digests.tick_failed")

@@ -11,6 +11,7 @@ from bot.features.accounts.uninstall import Uninstall
 from bot.features.digests.digests import Digests
 from bot.features.digests.handlers import DigestHandlers
 from bot.features.digests.poster import SlackPoster
+from bot.features.digests.rows import DigestRows
 from bot.features.digests.runs import DigestRuns
 from bot.features.files.attach import Files
 from bot.features.files.handlers import FileHandlers
@@ -28,6 +29,7 @@ from bot.features.issues.issues import Issues
 from bot.features.links.handlers import LinkHandlers
 from bot.features.links.links import SharedLinks
 from bot.features.projects.catalog import Catalogs
+from bot.features.projects.custom_fields import CommandParser
 from bot.features.projects.handlers import ProjectHandlers
 from bot.features.projects.projects import Projects
 from bot.features.search.handlers import SearchHandlers
@@ -39,11 +41,14 @@ from bot.features.users.people import People
 from bot.features.users.users import Users
 from bot.service.client import Client
 from bot.slack.debounce import Pauses
-from bot.slack.feature import Feature, Form, merged
+from bot.slack.failures import Failures
+from bot.slack.feature import Feature, merged
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Platform, Reply
 from bot.slack.workspaces import Workspaces
+from bot.slack.retractable import TAKE_BACK, take_back
 from bot.store.store import Store
+from bot.timings import Timings
 
 
 @dataclass(frozen=True)
@@ -62,24 +67,40 @@ async def opens_a_link(_press: ButtonPress, _reply: Reply) -> None:
 
 
 def build(
-    client: Client, store: Store, workspaces: Workspaces, platform: Platform, file_hosts: frozenset[str]
+    client: Client,
+    store: Store,
+    workspaces: Workspaces,
+    platform: Platform,
+    failures: Failures,
+    *,
+    file_hosts: frozenset[str],
+    timings: Timings,
 ) -> Features:
     """Every feature, built once."""
-    wording, pauses = platform.wording, Pauses()
+    pauses, rows = Pauses(), DigestRows()
     accounts = Accounts(client, store)
     projects, catalogs, people = Projects(client, store, accounts), Catalogs(client), People(store)
-    users = Users(client, store, accounts, people)
     issues = Issues(client, store, accounts, projects, catalogs=catalogs, people=people)
+    attaching = Files(client, accounts, issues, store)
     digests = Digests(client, store, accounts, projects, catalogs)
-    poster = SlackPoster(workspaces, wording)
-    runs = DigestRuns(client, store, accounts, poster=poster, on_finished=telemetry.digest_finished)
+    poster = SlackPoster(workspaces, platform.wording)
+    runs = DigestRuns(
+        client, store, accounts, poster=poster, on_finished=telemetry.digest_finished, timings=timings
+    )
+    parser = CommandParser(accounts, projects, catalogs)
 
     account = AccountHandlers(accounts, store.saved_input, digests.unlinked)
-    project, user = ProjectHandlers(projects, accounts, pauses), UserHandlers(users)
-    tracker = TrackerCommand(account, project, user)
+    project = ProjectHandlers(projects, accounts, pauses)
+    user = UserHandlers(Users(client, store, accounts, people))
     jobs = FileJobs(store.saved_input, file_hosts)
-    files = FileHandlers(Files(client, accounts, issues, store), accounts, issues, jobs, store.deliveries)
-    timelog = TimelogHandlers(Timelog(client, store, accounts, projects, issues), accounts, store.saved_input)
+    files = FileHandlers(attaching, accounts, issues, jobs, deliveries=store.deliveries, failures=failures)
+    timelog = TimelogHandlers(
+        Timelog(client, store, accounts, projects, issues),
+        accounts,
+        store.saved_input,
+        store.deliveries,
+        platform.audiences,
+    )
     duplicates = DuplicateHandlers(Duplicates(client, store, issues), pauses, accounts)
     create_form = CreateFormHandlers(
         issues,
@@ -88,37 +109,45 @@ def build(
         catalogs,
         people,
         duplicates=duplicates,
-        files=files,
+        files=attaching,
         jobs=jobs,
         pauses=pauses,
     )
-    create_with_files = CreateWithFiles(accounts, issues, jobs, create_form)
-    assign = AssignHandlers(Assigning(client, accounts, issues))
+    assign = AssignHandlers(Assigning(client, accounts, issues), rows)
     issue = IssueHandlers(
-        issues, store.deliveries, create_form=create_form, assign=assign, files=files, timelog=timelog
+        issues,
+        store.deliveries,
+        parser,
+        create_form=create_form,
+        assign=assign,
+        files=files,
+        timelog=timelog,
     )
-    search = SearchHandlers(Search(client, accounts, projects, catalogs, people))
+    search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser)
     home = HomeHandlers(Home(client, store, accounts), search)
-    digest = DigestHandlers(digests, runs, accounts, projects, catalogs, store.deliveries, home)
-    links = LinkHandlers(
-        SharedLinks(client, accounts, projects), accounts, platform.audiences, store.deliveries, issues
+    digest = DigestHandlers(
+        digests, runs, accounts, projects, catalogs, deliveries=store.deliveries, home=home
     )
-    uninstall = Uninstall(workspaces, store)
+    shared_links = SharedLinks(client, store, accounts, projects)
     routes = merged(
         [
-            Feature(
-                commands={"tracker": tracker.command},
-                buttons={"link.open": account.open_link_from_message},
-                forms={
-                    "link": Form(account.submit_link, "Asking {service} whose key this is…", repeatable=True)
-                },
-                closed={"link": account.close_link},
-                events={
-                    "app_uninstalled": uninstall.uninstalled,
-                    "tokens_revoked": uninstall.tokens_revoked,
-                    "team_access_revoked": uninstall.team_access_revoked,
-                },
-            ),
+            issue.feature(),
+            create_form.feature(),
+            duplicates.feature(),
+            assign.feature(),
+            CreateWithFiles(accounts, issues, jobs, create_form).feature(),
+            search.feature(),
+            timelog.feature(),
+            files.feature(),
+            digest.feature(),
+            TrackerCommand(account, project, user).feature(),
+            account.feature(),
+            project.feature(),
+            user.feature(),
+            home.feature(),
+            LinkHandlers(shared_links, accounts, platform.audiences, store.deliveries, issues).feature(),
+            Uninstall(store, workspaces).feature(),
+            Feature(buttons={TAKE_BACK: take_back, "open": opens_a_link}),
         ]
     )
     return Features(routes, Linking(accounts), home, runs, poster)

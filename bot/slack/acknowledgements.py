@@ -1,4 +1,4 @@
-"""Acknowledging Slack's requests: the one answer to a submission, and which requests still wait for theirs."""
+"""Acknowledging Slack's requests: the answer to a submission, and which requests still wait for theirs."""
 
 import asyncio
 from collections.abc import Iterator

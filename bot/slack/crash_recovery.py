@@ -1,42 +1,66 @@
-"""Whoever waits for a process that died is told so by another one, or by itself when it is there again."""
+"""Tells people whose request was lost in a crash: another replica does, or this one when it is back."""
 
 import asyncio
+from dataclasses import replace
 
 import structlog
 
-from bot.features.parts import Parts
-from bot.slack.dispatch import CUT_OFF, failed, last_resort
+from bot.slack.completed_deliveries import CompletedDeliveries
+from bot.slack.dispatch import INTERRUPTED
+from bot.slack.failures import Failures, last_resort
 from bot.slack.forms import refilled
-from bot.slack.turn import Turn
-from bot.store.unfinished import Asked
+from bot.slack.interaction import read
+from bot.slack.replies import Platform, Reply
+from bot.slack.workspaces import Workspaces
+from bot.store.unfinished import Asked, Unfinished
 
 log = structlog.get_logger(__name__)
 
 
-async def watch(parts: Parts, interval: float) -> None:
-    """Answers the requests of crashed replicas, checking every `interval` seconds until cancelled."""
-    while True:
-        await asyncio.sleep(interval)
-        try:
-            abandoned = await parts.store.unfinished.take_abandoned()
-        except Exception:
-            log.exception("nobody looked for what is abandoned", action="delivery.not_looked")
-            continue
-        await asyncio.gather(*(_tell(parts, delivery, asked) for delivery, asked in abandoned.items()))
+class CrashRecovery:
+    """Takes over the requests of crashed replicas."""
 
+    def __init__(
+        self,
+        unfinished: Unfinished,
+        completed: CompletedDeliveries,
+        failures: Failures,
+        workspaces: Workspaces,
+        platform: Platform,
+    ) -> None:
+        self._unfinished = unfinished
+        self._completed = completed
+        self._failures = failures
+        self._workspaces = workspaces
+        self._platform = platform
 
-async def _tell(parts: Parts, delivery: str, asked: Asked | None) -> None:
-    if asked is not None:
-        whose = {"team": asked.owner.team_id, "user": asked.owner.user_id}
-        log.warning("a process was stopped in the middle", action="delivery.abandoned", **whose)
-        await last_resort(_told(parts, asked))
-    parts.finished.add(delivery)  # not where this was cut off: the next process tells of it then
+    async def watch(self, interval: float) -> None:
+        """Check every `interval` seconds, until cancelled."""
+        while True:
+            await asyncio.sleep(interval)
+            try:
+                abandoned = await self._unfinished.take_abandoned()
+            except Exception:
+                log.exception("no check for crashed replicas", action="delivery.not_looked")
+                continue
+            await asyncio.gather(*(self._tell(delivery, asked) for delivery, asked in abandoned.items()))
 
+    async def _tell(self, delivery: str, asked: Asked | None) -> None:
+        if asked is not None:
+            whose = {"team": asked.owner.team_id, "user": asked.owner.user_id}
+            log.warning("a request was lost in a crash", action="delivery.abandoned", **whose)
+            await last_resort(self._told(asked))
+        self._completed.add(delivery)  # not where this is interrupted: the next replica tells then
 
-async def _told(parts: Parts, asked: Asked) -> None:
-    turn = Turn.from_body(parts, await parts.workspaces.client(*asked.installed), asked.payload)
-    turn.owner = asked.owner
-    if turn.in_form:  # whoever has gone on in the form since needs no word, and nothing of theirs is put back
-        await turn.shown(refilled(turn.view, CUT_OFF), over=turn.view.get("hash"))
-    else:
-        await failed(turn, CUT_OFF)
+    async def _told(self, asked: Asked) -> None:
+        interaction = read(asked.payload)
+        if interaction is None:
+            return
+        interaction = replace(interaction, owner=asked.owner, installation=asked.installed)
+        slack = await self._workspaces.client(*asked.installed)
+        reply = Reply.to(interaction, slack, self._platform)
+        modal = interaction.modal
+        if reply.in_form and modal:  # a person who has gone on in the form needs no word, and loses nothing
+            await reply.shown(refilled(modal.json, INTERRUPTED), over=modal.hash)
+        else:
+            await self._failures.tell(reply, INTERRUPTED)

@@ -1,4 +1,4 @@
-"""Telling a delivery from its repetitions: Slack repeats itself, and replicas exist (docs/slack.md, Delivery)."""
+"""Telling a delivery from its repetitions (docs/slack.md, Delivery)."""
 
 import hashlib
 import json

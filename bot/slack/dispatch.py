@@ -2,8 +2,8 @@
 
     read → find the handler → claim → acknowledge → run → answer
 
-Bolt's own listeners aren't used: this is a middleware that answers everything itself. Errors, metrics, logs and
-"still working" are dealt with here and nowhere else.
+Bolt's own listeners aren't used: this is a middleware that answers everything itself. Errors, metrics, logs
+and "still working" are dealt with here and nowhere else.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import structlog
@@ -51,6 +52,7 @@ from bot.slack.interaction import (
     read,
 )
 from bot.slack.posting import NotDelivered, reason
+from bot.slack.progress import followed
 from bot.slack.replies import FormNotShown, Platform, Reply
 from bot.slack.saved_payload import saveable
 from bot.slack.text import escape
@@ -63,14 +65,16 @@ log = structlog.get_logger(__name__)
 
 INTERRUPTED = "I was stopped in the middle of this: look whether it was done before you try again."
 SENT_ALREADY = "This form was sent already: look whether it was done before you send another."
+Route = Callable[[Any, Reply], Awaitable[Any]]
+"""A handler of whatever kind; each is typed where its feature registers it."""
 TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
 
 
 @dataclass(frozen=True)
-class Timings:
+class Waits:
     """Seconds: until a select's options are given up, until a person hears that it takes a while, for a last
-    answer before the process stops, between two looks at a form's progress, and until Slack has certainly taken
-    an acknowledgement, which would overwrite an update before that.
+    answer before the process stops, between two looks at a form's progress, and until Slack has certainly
+    taken an acknowledgement, which would overwrite an update before that.
     """
 
     options: float = 2.5
@@ -104,10 +108,11 @@ class Dispatch(AsyncMiddleware):
         deliveries: Deliveries,
         completed: CompletedDeliveries,
         saved: SavedInput,
+        failures: Failures,
         in_flight: InFlight,
         linking: Linking,
         home: Callable[[Reply], Awaitable[None]],
-        timings: Timings | None = None,
+        waits: Waits | None = None,
     ) -> None:
         own = {"form.resume": self._resume_pressed, "form.reopen": self._reopen_pressed}
         self._features = replace(features, buttons={**features.buttons, **own})
@@ -118,8 +123,8 @@ class Dispatch(AsyncMiddleware):
         self._in_flight = in_flight
         self._linking = linking
         self._home = home
-        self._timings = timings or Timings()
-        self._failures = Failures(saved)
+        self.waits = waits or Waits()
+        self._failures = failures
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def async_process(
@@ -141,8 +146,8 @@ class Dispatch(AsyncMiddleware):
             return refused
         return await self._acknowledged(interaction, reply, handler, delivery)
 
-    def _handler(self, interaction: Interaction | None) -> Any:
-        """Who answers to it: a handler, a Form, or None."""
+    def _handler(self, interaction: Interaction | None) -> Route | Form | None:
+        """What answers to it."""
         features = self._features
         match interaction:
             case SlashCommand(name=name):
@@ -190,18 +195,15 @@ class Dispatch(AsyncMiddleware):
         return BoltResponse(status=200, body="")
 
     async def _acknowledged(
-        self, interaction: Interaction, reply: Reply, handler: Any, delivery: str | None
+        self, interaction: Interaction, reply: Reply, handler: Route | Form, delivery: str | None
     ) -> BoltResponse:
         """Start the work, and answer Slack: at once, but for what the answer itself carries."""
+        if isinstance(handler, Form):
+            return await self._submitted(interaction, reply, handler, delivery)
         match interaction:
             case OptionsRequest():
                 found = await self._options(interaction, reply, handler)
                 return BoltResponse(status=200, body={"options": found[:100]})
-            case FormSubmission():
-                ack = Acknowledgement()
-                self._start(self._submit(interaction, reply, handler, ack), delivery)
-                body = await ack.body(self._timings.still_working + self._timings.last_answer)
-                return BoltResponse(status=200, body=body or "")
             case Event(name=name) if name in self._features.settled_events:
                 settled = await self._settled(interaction, reply, handler)
                 return BoltResponse(status=200 if settled else 503, body="")
@@ -210,6 +212,16 @@ class Dispatch(AsyncMiddleware):
             case _:
                 self._start(self._act(interaction, reply, handler), delivery)
         return BoltResponse(status=200, body="")
+
+    async def _submitted(
+        self, form: Interaction, reply: Reply, handler: Form, delivery: str | None
+    ) -> BoltResponse:
+        """Start a form's work; Slack's answer is its result, or that it takes a while."""
+        ack = Acknowledgement()
+        if isinstance(form, FormSubmission):
+            self._start(self._submit(form, reply, handler, ack), delivery)
+        body = await ack.body(self.waits.still_working + self.waits.last_answer)
+        return BoltResponse(status=200, body=body or "")
 
     def _start(self, work: Coroutine[Any, Any, None], delivery: str | None) -> None:
         """Run in the background; Bolt and asyncio keep no reference to a task."""
@@ -227,13 +239,13 @@ class Dispatch(AsyncMiddleware):
 
     # One way of running for each kind
 
-    async def _act(self, interaction: Interaction, reply: Reply, handler: Any) -> None:
+    async def _act(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
         """A command, a shortcut or a button: whatever happens, the person is told."""
         with self._measured(interaction) as act:
             async with self._errors_told(act, reply), self._still_working(reply):
                 await handler(interaction, reply)
 
-    async def _notice(self, event: Event, reply: Reply, handler: Any) -> None:
+    async def _notice(self, event: Event, reply: Reply, handler: Route) -> None:
         """An event: nobody asked for anything, so errors are for the log alone."""
         with self._measured(event) as act:
             try:
@@ -241,7 +253,7 @@ class Dispatch(AsyncMiddleware):
             except Exception as error:  # noqa: BLE001 - it is logged
                 act.failed(error)
 
-    async def _settled(self, event: Event, reply: Reply, handler: Any) -> bool:
+    async def _settled(self, event: Event, reply: Reply, handler: Route) -> bool:
         """An event that must not be lost; whether it needn't be delivered again."""
         with self._measured(event) as act:
             try:
@@ -252,11 +264,11 @@ class Dispatch(AsyncMiddleware):
                 return False
             return True
 
-    async def _options(self, request: OptionsRequest, reply: Reply, handler: Any) -> list[JSON]:
+    async def _options(self, request: OptionsRequest, reply: Reply, handler: Route) -> list[JSON]:
         """A select's options; none where there is an error or no answer in time."""
         with self._measured(request) as act:
             try:
-                async with asyncio.timeout(self._timings.options):
+                async with asyncio.timeout(self.waits.options):
                     found: list[JSON] = await handler(request, reply)
                     return found
             except KeyRejected as error:  # said once: here, since the next act finds no key any more
@@ -278,7 +290,7 @@ class Dispatch(AsyncMiddleware):
                 if result.then:
                     await result.then()
                 if result.resume:
-                    await asyncio.sleep(self._timings.acknowledged)
+                    await asyncio.sleep(self.waits.acknowledged)
                     await self.resume(reply, result.resume)
             ack.give()
             if reply.place.home:
@@ -289,14 +301,17 @@ class Dispatch(AsyncMiddleware):
     ) -> FormResult:
         work = asyncio.create_task(self._once(form, reply, handler))
         try:
-            done, _ = await asyncio.wait({work}, timeout=self._timings.still_working)
+            done, _ = await asyncio.wait({work}, timeout=self.waits.still_working)
             if done:
                 result = work.result()
                 ack.give(**result.acknowledgement())
                 return result
-            ack.give(response_action="update", view=forms.notice("One moment", _progress(reply, handler)))
-            await asyncio.sleep(self._timings.acknowledged)
-            result = (await self._followed(work, reply, handler)).in_form(form.view.json)
+            told = _progress(reply, handler)
+            ack.give(response_action="update", view=forms.notice("One moment", told))
+            await asyncio.sleep(self.waits.acknowledged)
+            progress = partial(_progress, reply, handler)
+            result = await followed(reply, work, progress, told, self.waits.progress)
+            result = result.in_form(form.view.json)
             await self._failures.finish(reply, result)
             return result
         finally:
@@ -304,30 +319,22 @@ class Dispatch(AsyncMiddleware):
                 work.cancel()
                 await asyncio.wait({work})
 
-    async def _followed(self, work: asyncio.Task[FormResult], reply: Reply, handler: Form) -> FormResult:
-        """Wait for a form's result, and show how far it is until the person closes the form."""
-        told, watched = _progress(reply, handler), True
-        while watched and not (await asyncio.wait({work}, timeout=self._timings.progress))[0]:
-            if (now := _progress(reply, handler)) != told:
-                told, watched = now, await reply.shown(forms.notice("One moment", now))
-        return await work
-
     async def _once(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
         """The form's work, once however often it is submitted; given back where it didn't succeed."""
         claim = f"form:{form.key}"  # one form may have taken the place of another, under the same id
-        if not await self._deliveries.claim(claim):
+        if not handler.repeatable and not await self._deliveries.claim(claim):
             raise UserError(SENT_ALREADY)
-        done = False
+        done = handler.repeatable
         try:
             result = await handler.submit(form, reply)
-            done = not (result.errors or result.said)
+            done = handler.repeatable or not (result.errors or result.said)
         except (Refused, WrongField) as error:
             placed = forms.placed(form.view.json, error, reply.wording.sentence(error))
             if not placed:
                 raise
             return FormResult(errors=placed)
         finally:
-            if not done:
+            if not (done or reply.committed):
                 await self._deliveries.release(claim)
         return result
 
@@ -343,7 +350,7 @@ class Dispatch(AsyncMiddleware):
             yield
         except asyncio.CancelledError:
             telling = tell(reply, INTERRUPTED, ack)
-            await last_resort(asyncio.wait_for(telling, self._timings.last_answer))
+            await last_resort(asyncio.wait_for(telling, self.waits.last_answer))
             raise
         except NotLinked as error:
             act.outcome = "not_linked"
@@ -414,7 +421,8 @@ class Dispatch(AsyncMiddleware):
             interaction, owner=reply.owner, trigger_id=reply.interaction.trigger_id, installation=(None, None)
         )
         going_on = Reply(reply.slack, interaction, self._platform, interaction.place, reply.view_id)
-        await self._act(interaction, going_on, handler)
+        if not isinstance(handler, Form):
+            await self._act(interaction, going_on, handler)
 
     async def _resume_pressed(self, press: ButtonPress, reply: Reply) -> None:
         """*Open form*: what was asked when Slack didn't wait long enough, once."""
@@ -456,7 +464,7 @@ class Dispatch(AsyncMiddleware):
         """Tell somebody who isn't in a form, and has seen nothing for a while, that the work goes on."""
 
         async def tell() -> None:
-            await asyncio.sleep(self._timings.still_working)
+            await asyncio.sleep(self.waits.still_working)
             if not (reply.answered.is_set() or reply.view_id or reply.place.home):
                 said = sentence(f"One moment: {reply.wording.service} takes its time.")
                 await last_resort(reply.privately(said))

@@ -6,7 +6,7 @@ import structlog
 
 from bot.slack import forms
 from bot.slack.acknowledgements import Acknowledgement
-from bot.slack.blocks import Message, button_row, sentence
+from bot.slack.blocks import Message, button_row, section, sentence
 from bot.slack.forms import FormResult
 from bot.slack.posting import NotDelivered, reason
 from bot.slack.redaction import typed, without_keys
@@ -26,7 +26,7 @@ class Failures:
         self._saved = saved
 
     async def tell(self, reply: Reply, text: str, ack: Acknowledgement | None = None) -> None:
-        """Say what went wrong (plain text) and give back what was typed: the form as it was, or the command."""
+        """Say what went wrong (plain text) and give back the form as it was, or the command."""
         text = without_keys(reply.wording.prefixed(text))
         line = reply.interaction.typed if reply.give_back else None
         if modal := reply.interaction.modal:
@@ -51,7 +51,7 @@ class Failures:
             saved = await self._saved.put(reply.owner, {"view": result.view})
             said = prose(f"{result.view['title']['text']}: {result.said}")
             row = button_row("Open the form again", "form.reopen", saved)
-            await reply.privately(Message(said, (forms.section(said), row)))
+            await reply.privately(Message(said, (section(said), row)))
         elif result.view:
             await reply.privately(Message(result.view["title"]["text"], forms.blocks_of(result.view)))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bot.slack.blocks import JSON
 from bot.slack.forms import FormResult
@@ -16,11 +16,11 @@ from bot.slack.interaction import (
     Shortcut,
     SlashCommand,
 )
-from bot.slack.posting import Reply
+from bot.slack.replies import Reply
 
-I = TypeVar("I", bound=Interaction, contravariant=True)  # noqa: E741 - an interaction
+Handled = TypeVar("Handled", bound=Interaction)
 
-Handler = Callable[[I, Reply], Awaitable[None]]
+Handler = Callable[[Handled, Reply], Awaitable[None]]
 Submit = Callable[[FormSubmission, Reply], Awaitable[FormResult]]
 Options = Callable[[OptionsRequest, Reply], Awaitable[list[JSON]]]
 
@@ -55,7 +55,7 @@ class Feature:
 
 def merged(features: Sequence[Feature]) -> Feature:
     """All features as one. Raises ValueError when two of them claim the same name."""
-    tables = {}
+    tables: dict[str, Any] = {}
     for table in fields(Feature):
         tables[table.name] = together = {}
         for feature in features:

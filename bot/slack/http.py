@@ -23,8 +23,8 @@ from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from bot.slack import interaction
-from bot.slack.acknowledgements import Answering
+from bot.slack import payload_schema
+from bot.slack.acknowledgements import PendingRequests
 
 BODY_LIMIT = 1024 * 1024
 SECONDS_TO_READ = 10
@@ -89,7 +89,7 @@ class Web:
     def __init__(
         self,
         app: AsyncApp,
-        answering: Answering,
+        pending: PendingRequests,
         readiness: Readiness,
         registry: CollectorRegistry,
         signing_secret: SecretStr | None,
@@ -97,7 +97,7 @@ class Web:
         installing: AsyncOAuthFlow | None,
     ) -> None:
         self._app = app
-        self._answering = answering
+        self._pending = pending
         self._readiness = readiness
         self._registry = registry
         self._secret = signing_secret
@@ -147,12 +147,12 @@ class Web:
                 query=request.query_string,
                 headers={name: list(request.headers.getall(name)) for name in request.headers},
             )
-            interaction.check(bolt_request.body)
+            payload_schema.check(bolt_request.body)
         except Exception as error:  # noqa: BLE001 - Bolt raises anything at what Slack itself never sends
-            interaction.refuse(error)
+            payload_schema.refuse(error)
             return web.Response(status=400)
         try:
-            with self._answering.one():
+            with self._pending.one():
                 answer = await to_aiohttp_response(await self._app.async_dispatch(bolt_request))
         except Exception:
             log.exception("a payload was not dispatched", action="slack.failed")

@@ -33,7 +33,7 @@ EXPIRED = "I can't tell what that was about: begin anew."
 
 @dataclass(frozen=True)
 class Place:
-    """Where something was asked for: a conversation, a thread in it, a way to answer there; or the Home tab."""
+    """Where something was asked for: a conversation, a thread in it, or the Home tab; a way to answer."""
 
     channel_id: str | None = None
     thread_ts: str | None = None
@@ -108,8 +108,8 @@ class View:
 
 @dataclass(frozen=True, kw_only=True)
 class Interaction:
-    """What every payload says. `installation` is the enterprise and team whose installation it came to: people
-    of other companies in a shared channel have ids of their own.
+    """What every payload says. `installation` is the enterprise and team whose installation it came to:
+    people of other companies in a shared channel have ids of their own.
     """
 
     name: str
@@ -176,7 +176,7 @@ class _InView(Interaction):
 
 @dataclass(frozen=True, kw_only=True)
 class ButtonPress(_InView):
-    """A button or a choice; `message` is the message that it stands in, if any. `pressed_at` is Slack's time."""
+    """A button or a choice; `message` is the message that it is in, if any, `pressed_at` Slack's time."""
 
     carried: object
     pressed_at: float
@@ -332,7 +332,9 @@ def _authorization(body: JSON) -> JSON:
 
 
 def owner_of(body: JSON) -> Owner:
-    """Who sent the payload. External people of shared channels come with their own team (docs/slack.md, Shared channels and people)."""
+    """Who sent the payload. People of other companies come with their own team (docs/slack.md, Shared
+    channels and people).
+    """
     user = body.get("user") or {}
     if isinstance(event := body.get("event"), dict):
         user = {"id": event.get("user")}

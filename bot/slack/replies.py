@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 
 class FormNotShown(SlackApiError):
-    """Slack didn't open or update a form. Nothing was done by then: what was done is told in another way too."""
+    """Slack didn't open or update a form. Nothing was done by then: what was done is told otherwise, too."""
 
     def __init__(self, why: BaseException) -> None:
         super().__init__("no form was shown", getattr(why, "response", None))  # type: ignore[no-untyped-call] # slack_sdk's
@@ -56,6 +56,8 @@ class Reply:
     place: Place
     view_id: str | None = None
     answered: asyncio.Event = field(default_factory=asyncio.Event)
+    committed: bool = False
+    """Set once a form's write is done: whatever fails after that, the form must not act again."""
     give_back: bool = True
     """Whether an error gives the typed command back; not where a key may be in it."""
     progress: Callable[[], str] | None = None
@@ -111,8 +113,8 @@ class Reply:
         await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
 
     async def announce(self, message: Message) -> Announced:
-        """Post where it was asked for, unless outsiders are there or can't be ruled out; the person can delete
-        the post.
+        """Post where it was asked for, unless outsiders are there or can't be ruled out; the person can
+        delete the post.
         """
         announced, _ = await self.post(message)
         return announced

@@ -12,8 +12,8 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack import interaction
-from bot.slack.acknowledgements import Answering
+from bot.slack import payload_schema
+from bot.slack.acknowledgements import PendingRequests
 
 SECONDS_BETWEEN_PINGS = 10
 
@@ -21,9 +21,11 @@ SECONDS_BETWEEN_PINGS = 10
 class SocketMode:
     """One connection that is made anew whenever it is lost, until it is closed."""
 
-    def __init__(self, app: AsyncApp, token: SecretStr, slack: AsyncWebClient, answering: Answering) -> None:
+    def __init__(
+        self, app: AsyncApp, token: SecretStr, slack: AsyncWebClient, pending: PendingRequests
+    ) -> None:
         # Slack's class, which leaves some of its methods without types.
-        self._client: Any = _Handler(app, token, slack, answering).client
+        self._client: Any = _Handler(app, token, slack, pending).client
         self._client.logger.addFilter(_in_a_line)
         spent = aiohttp.TraceConfig()
         spent.on_request_start.append(self._forget_address)
@@ -65,15 +67,17 @@ def _in_a_line(record: logging.LogRecord) -> bool:
 
 
 class _Handler(AsyncSocketModeHandler):
-    def __init__(self, app: AsyncApp, token: SecretStr, slack: AsyncWebClient, answering: Answering) -> None:
+    def __init__(
+        self, app: AsyncApp, token: SecretStr, slack: AsyncWebClient, pending: PendingRequests
+    ) -> None:
         super().__init__(app, token.get_secret_value(), web_client=slack, ping_interval=SECONDS_BETWEEN_PINGS)
-        self._answering = answering
+        self._pending = pending
 
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override] # as the base class does to its own base
         try:
-            interaction.check(req.payload)
-        except interaction.Malformed as error:
-            interaction.refuse(error)
+            payload_schema.check(req.payload)
+        except payload_schema.Malformed as error:
+            payload_schema.refuse(error)
             return
-        with self._answering.one():
+        with self._pending.one():
             await super().handle(client, req)

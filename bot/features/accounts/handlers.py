@@ -33,8 +33,8 @@ def _typed(kept: JSON) -> str | None:
 
 
 class AccountHandlers:
-    """What people do with their own account. `stop_digests` pauses those of a person whose key goes; it returns
-    their number.
+    """What people do with their own account. `stop_digests` pauses those of a person whose key goes and
+    returns their number.
     """
 
     def __init__(

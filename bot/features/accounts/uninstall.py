@@ -10,12 +10,14 @@ from collections.abc import Awaitable
 import structlog
 
 from bot.slack.blocks import JSON
+from bot.slack.feature import Feature
 from bot.slack.interaction import (
     Event,
 )
 from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.replies import Reply
-from bot.slack.workspaces import NotInstalled, TokenUnusable
+from bot.slack.workspaces import NotInstalled, TokenUnusable, Workspaces
+from bot.store.store import Store
 
 REFUSED = frozenset({"account_inactive", "invalid_auth", "team_access_not_granted", "token_revoked"})
 """Slack's errors for a token that no longer works there. One with `token_expired` may still be renewed."""
@@ -37,28 +39,38 @@ async def _taken(asking: Awaitable[object]) -> bool:
 
 
 class Uninstall:
-    """TODO"""
+    """Answers Slack's events about removed apps and revoked tokens."""
 
-    def __init__(self, store: TODO_store, workspaces: TODO_workspaces) -> None:
+    def __init__(self, store: Store, workspaces: Workspaces) -> None:
         self._store = store
         self._workspaces = workspaces
 
-    async def uninstalled(self, event: Event, reply: Reply) -> None:
+    def feature(self) -> Feature:
+        """What this answers to."""
+        return Feature(
+            events={"tokens_revoked": self.tokens_revoked},
+            settled_events={
+                "app_uninstalled": self.uninstalled,
+                "team_access_revoked": self.team_access_revoked,
+            },
+        )
+
+    async def uninstalled(self, event: Event, _: Reply) -> None:
         """Deletes the workspace's data, or the organization's, unless the app is installed there."""
-        enterprise_id, team_id = self._installed(reply)
+        enterprise_id, team_id = _installed(event.payload)
         about = {"team": team_id, "enterprise": enterprise_id}
-        if await self._works(reply, enterprise_id, team_id):
+        if await self._works(enterprise_id, team_id):
             log.info("still installed", action="slack.still_installed", **about)
         else:
             await self._store.installations.remove(enterprise_id, team_id)
             log.info("workspace forgotten", action="slack.uninstalled", **about)
 
-    async def team_access_revoked(self, event: Event, reply: Reply) -> None:
+    async def team_access_revoked(self, event: Event, _: Reply) -> None:
         """Deletes the data of workspaces that an organization's installation no longer serves."""
-        enterprise_id, _ = self._installed(reply)
+        enterprise_id = _installed(event.payload)[0]
 
         async def settle(team_id: str) -> None:
-            if await self._works(reply, enterprise_id, team_id, within=team_id):
+            if await self._works(enterprise_id, team_id, within=team_id):
                 log.info("still installed", action="slack.still_installed", team=team_id)
             else:
                 await self._store.installations.forget_team(team_id)
@@ -66,14 +78,14 @@ class Uninstall:
 
         await asyncio.gather(*map(settle, event.event["team_ids"]))
 
-    async def tokens_revoked(self, event: Event, reply: Reply) -> None:
-        """Logs that the bot's token no longer works. Nothing is deleted: it may be replaced, and for an app that
-        was removed Slack sends `app_uninstalled`.
+    async def tokens_revoked(self, event: Event, _: Reply) -> None:
+        """Logs that the bot's token no longer works. Nothing is deleted: it may be replaced, and for an app
+        that was removed Slack sends `app_uninstalled`.
         """
         if not (event.event.get("tokens") or {}).get("bot"):
             return
-        enterprise_id, team_id = self._installed(reply)
-        if not await self._works(reply, enterprise_id, team_id):
+        enterprise_id, team_id = _installed(event.payload)
+        if not await self._works(enterprise_id, team_id):
             log.error(
                 "Slack revoked the bot's token. Set SLACK_BOT_TOKEN to the new one and restart, or open "
                 "/slack/install to install the app again. No data was deleted.",
@@ -83,7 +95,7 @@ class Uninstall:
             )
 
     async def _works(
-        self, reply: Reply, enterprise_id: str | None, team_id: str | None, *, within: str | None = None
+        self, enterprise_id: str | None, team_id: str | None, *, within: str | None = None
     ) -> bool:
         """Whether Slack takes the installation's token; with `within`, for that workspace of an organization.
 
@@ -99,10 +111,11 @@ class Uninstall:
         asking = slack.users_conversations(team_id=within, limit=1) if within else slack.auth_test()
         return await _taken(asking)
 
-    def _installed(self, reply: Reply) -> tuple[str | None, str | None]:
-        """The organization and workspace that an event is about; no workspace for a whole organization."""
-        there: JSON = (reply.body.get("authorizations") or [reply.body])[0]
-        enterprise_id = there.get("enterprise_id") or reply.body.get("enterprise_id")
-        if there.get("is_enterprise_install"):
-            return enterprise_id, None
-        return enterprise_id, there.get("team_id") or reply.body.get("team_id")
+
+def _installed(payload: JSON) -> tuple[str | None, str | None]:
+    """The organization and workspace that an event is about; no workspace for a whole organization."""
+    there: JSON = (payload.get("authorizations") or [payload])[0]
+    enterprise_id = there.get("enterprise_id") or payload.get("enterprise_id")
+    if there.get("is_enterprise_install"):
+        return enterprise_id, None
+    return enterprise_id, there.get("team_id") or payload.get("team_id")

@@ -1,4 +1,4 @@
-"""`/digest` (contract.md, Slash commands)."""
+"""Parses `/digest`."""
 
 import re
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class ListDigests:
 
 @dataclass(frozen=True, kw_only=True)
 class AddDigest:
-    """`/digest add`: None or empty where nothing was said; the form asks for a schedule that is left out."""
+    """`/digest add`: None or empty if not given; without a schedule, the form opens."""
 
     project: str | None = None
     schedule: Schedule | None = None
@@ -35,7 +35,7 @@ class AddDigest:
 
 @dataclass(frozen=True)
 class ChangeDigest:
-    """`/digest change [3]`; here and below the id is None where none was typed."""
+    """`/digest change [3]`; here and below, `id` is None if none was typed."""
 
     id: int | None = None
 
@@ -70,7 +70,7 @@ class RemoveDigest:
 
 @dataclass(frozen=True)
 class TakeOverDigest:
-    """`/digest take over [3]`: whoever types it becomes the digest's owner."""
+    """`/digest take over [3]`: the person becomes the digest's owner."""
 
     id: int | None = None
 
@@ -103,7 +103,7 @@ _SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "
 
 
 def digest_command(text: str) -> DigestRequest:
-    """What `/digest <text>` asks for. Raises UserError; it never repeats a key that was typed."""
+    """The request in `/digest <text>`. Raises UserError, which never repeats a key that was typed."""
     values.without_key(text)
     parsed = parse(text, OPTIONS)
     command = parsed.words[0].text.lower() if parsed.words else "list"
@@ -121,53 +121,53 @@ def digest_command(text: str) -> DigestRequest:
     return _ALONE[command]
 
 
-def _one(command: str, said: Parsed) -> OneDigest:
-    if command == "take" and said.plain.lower().split()[:1] == ["over"]:
-        said = said.after(1)
-    if not said.words:
+def _one(command: str, parsed: Parsed) -> OneDigest:
+    if command == "take" and parsed.plain.lower().split()[:1] == ["over"]:
+        parsed = parsed.after(1)
+    if not parsed.words:
         return _ONE[command]()
-    number = _NUMBER.fullmatch(said.plain)
+    number = _NUMBER.fullmatch(parsed.plain)
     if number is None or not int(number[1]):
         raise UserError(f"Say which digest by its number: `/digest {command} 3`.")
     return _ONE[command](int(number[1]))
 
 
-def _add(said: Parsed) -> AddDigest:
-    begin = next((n for n, word in enumerate(said.words) if _begins_schedule(word)), len(said.words))
-    if begin == len(said.words) and any(map(_meant_as_schedule, said.words[1:])):
+def _add(parsed: Parsed) -> AddDigest:
+    start = next((n for n, word in enumerate(parsed.words) if _starts_schedule(word)), len(parsed.words))
+    if start == len(parsed.words) and any(map(_looks_like_schedule, parsed.words[1:])):
         schedules.parse("")
-    before = Parsed(said.words[:begin], {}).plain
-    option = values.name(said, "project")
+    before = Parsed(parsed.words[:start], {}).plain
+    option = values.name(parsed, "project")
     if before and option:
         raise UserError("The project is named twice: leave out `project:`, or the words before the schedule.")
-    typed = values.name(said, "tz")
+    typed = values.name(parsed, "tz")
     zone = schedules.zone_named(typed) if typed else None
     return AddDigest(
         project=before or option,
-        schedule=schedules.parse(said.after(begin).plain) if said.words[begin:] else None,
+        schedule=schedules.parse(parsed.after(start).plain) if parsed.words[start:] else None,
         zone=zone,
-        tracker=values.names(said, "tracker"),
-        priority=values.names(said, "priority"),
-        category=values.names(said, "category"),
-        group=_group(said),
-        empty=values.yes_or_no(said, "empty"),
+        tracker=values.names(parsed, "tracker"),
+        priority=values.names(parsed, "priority"),
+        category=values.names(parsed, "category"),
+        group=_group(parsed),
+        empty=values.yes_or_no(parsed, "empty"),
     )
 
 
-def _begins_schedule(word: Word) -> bool:
-    """In quotes it is a part of the project's name."""
+def _starts_schedule(word: Word) -> bool:
+    """A quoted word is part of the project's name."""
     return not word.quoted and word.text.lower() in schedules.KEYWORDS
 
 
-def _meant_as_schedule(word: Word) -> bool:
-    """Whether a word behind the project's name looks like a schedule that was mistyped."""
+def _looks_like_schedule(word: Word) -> bool:
+    """Whether a word after the project's name looks like a mistyped schedule."""
     typed = word.text.lower()
     near = get_close_matches(typed, schedules.KEYWORDS, n=1, cutoff=0.7)
     return not word.quoted and bool(near or typed in _SCHEDULE_LIKE or _TIME.fullmatch(typed))
 
 
-def _group(said: Parsed) -> Group | None:
-    typed = values.name(said, "group")
+def _group(parsed: Parsed) -> Group | None:
+    typed = values.name(parsed, "group")
     if typed is None:
         return None
     group = next((known for known in GROUPS if known == typed.lower()), None)

@@ -1,7 +1,7 @@
-"""Delivering digests: one owner's runs are looked up, read and posted, and each is settled in the database.
+"""Delivers digests: reads and posts one owner's runs, and records the outcome of each in the database.
 
-Before a message goes out, its run says so there, with what the message covers; a run that is found there
-without its outcome is looked up in the channel before anything is posted again (`store.digest_runs`).
+Before a message is posted, its run is marked as sending, with the issues that the message covers. A run still
+marked so is looked up in the channel before anything is posted again (`store.digest_runs`).
 """
 
 import asyncio
@@ -37,29 +37,29 @@ from bot.store.digests import Covered, Digest, Pause
 from bot.store.store import Store
 from bot.timings import Timings
 
-FIRST_PAUSE, LONGEST_PAUSE = 15.0, 900.0
-"""Seconds until what failed is tried again: twice as long each time."""
-AT_FIRST = 3
-"""How often it is tried again as soon as is said, before the waits grow."""
+FIRST_BACKOFF, LONGEST_BACKOFF = 15.0, 900.0
+"""Seconds until a failed run is retried; the wait doubles each time."""
+QUICK_RETRIES = 3
+"""How many retries may come as soon as Slack or the service asks for, before the backoff applies."""
 READERS = 4
-"""How many owners' projects are read at once."""
-TRIES = 5
-"""How often a message that Slack puts off is kept in hand."""
-TOLD_AFTER = 100
-"""After how many failures, in about a day, the owner of a digest that can't be posted is told."""
+"""How many owners' digests are read from the service at once."""
+POST_ATTEMPTS = 5
+"""How many times a delayed message is tried before its run is postponed."""
+NOTIFY_AFTER = 100
+"""After how many failed attempts, about a day's worth, the owner is notified."""
 
 log = structlog.get_logger(__name__)
 K = TypeVar("K")
 T = TypeVar("T")
 OnFinished = Callable[[RunState, timedelta], None]
-Key = tuple[int, datetime]
+RunKey = tuple[int, datetime]
 
 
 class Delivery:
-    """Takes runs that this process has claimed to their end, or puts them off.
+    """Delivers runs that this process has claimed, or postpones them.
 
-    `since` has when each was claimed, on the monotonic clock; `on_finished` is told each run's state and its
-    lateness.
+    `claimed_at` has when each was claimed, on the monotonic clock; `on_finished` gets each run's final state
+    and how late it was.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Delivery:
         poster: Poster,
         on_finished: OnFinished,
         clock: Clock,
-        since: Mapping[Key, float],
+        claimed_at: Mapping[RunKey, float],
         timings: Timings,
     ) -> None:
         self._client = client
@@ -80,20 +80,20 @@ class Delivery:
         self._poster = poster
         self._on_finished = on_finished
         self._clock = clock
-        self._since = since
+        self._claimed_at = claimed_at
         self._timings = timings
         self._readers = asyncio.Semaphore(READERS)
 
-    def lease(self) -> datetime:
-        """Until when a message that is announced now may be on its way, by the database's clock."""
+    def lease_until(self) -> datetime:
+        """Until when a message sent now may still arrive, by the database's clock."""
         return self._clock.now() + timedelta(seconds=self._timings.longest_post)
 
     async def ready(self, runs: Sequence[Run]) -> Sequence[Run]:
-        """The runs that are to be posted; the others are ended or put off."""
-        return await self._standing(await self._looked_up(await self._readable(runs)))
+        """The runs to post; the others are finished or postponed."""
+        return await self._in_open_channels(await self._not_yet_posted(await self._readable(runs)))
 
     async def _readable(self, runs: Sequence[Run]) -> Sequence[Run]:
-        """The runs whose schedule and time zone can still be read."""
+        """The runs whose schedule and time zone are still valid; the others' digests are stopped."""
         unreadable = [
             run for run in runs if run.state is RunState.CLAIMED and not periods.readable(run.digest)
         ]
@@ -101,13 +101,13 @@ class Delivery:
             await self._stop(unreadable, Pause.SCHEDULE)
         return [run for run in runs if run not in unreadable]
 
-    async def _looked_up(self, runs: Sequence[Run]) -> Sequence[Run]:
-        """The runs that are to be posted, after each that may have been is looked up."""
+    async def _not_yet_posted(self, runs: Sequence[Run]) -> Sequence[Run]:
+        """The runs to post: each that may have been posted already is looked up in its channel first."""
         sending = [run for run in runs if run.state is RunState.SENDING]
-        posted = {key(run) for run in sending if not await self._absent(run)}
-        return [run for run in runs if key(run) not in posted]
+        posted = {run_key(run) for run in sending if not await self._is_absent(run)}
+        return [run for run in runs if run_key(run) not in posted]
 
-    async def _absent(self, run: Run) -> bool:
+    async def _is_absent(self, run: Run) -> bool:
         sending_at = run.sending_at or run.due_at
         within = (sending_at, sending_at + timedelta(seconds=self._timings.longest_post))
         found = await self._poster.find(run.digest, run.due_at, within, run.searched_to)
@@ -122,55 +122,57 @@ class Delivery:
                 await self._finish(run, RunState.UNKNOWN)
                 await self._store.digests.notify(run.digest, "unsure")
             case Unfinished(seconds, searched_to):
-                await self.later(run, seconds, searched_to)
+                await self.postpone(run, seconds, searched_to)
         return False
 
-    async def _standing(self, runs: Sequence[Run]) -> Sequence[Run]:
-        """The runs whose channels take a message."""
+    async def _in_open_channels(self, runs: Sequence[Run]) -> Sequence[Run]:
+        """The runs whose channels accept digests; the others are settled."""
         ready = []
-        for owner, there in grouped(runs, lambda run: run.digest.owner).items():
-            channels = {run.digest.channel_id for run in there}
+        for owner, owned in grouped(runs, lambda run: run.digest.owner).items():
+            channels = {run.digest.channel_id for run in owned}
             standings = await self._poster.standings(owner, channels)
-            for run in there:
+            for run in owned:
                 if (standing := standings[run.digest.channel_id]) is Standing.OPEN:
                     ready.append(run)
                 else:
-                    await self.turned_away(run, standing)
+                    await self.settle_closed(run, standing)
         return ready
 
-    async def stand(self, digest: Digest) -> Standing:
-        """Whether a digest's channel takes a message."""
+    async def standing(self, digest: Digest) -> Standing:
+        """Whether a digest's channel accepts digests."""
         standings = await self._poster.standings(digest.owner, {digest.channel_id})
         return standings[digest.channel_id]
 
-    async def turned_away(self, run: Run, standing: Standing) -> RunState | None:
-        """Settle a run whose channel takes no message; how it ended, None when it is left for later."""
+    async def settle_closed(self, run: Run, standing: Standing) -> RunState | None:
+        """Settle a run whose channel doesn't accept digests; its final state, None if postponed."""
         if standing is Standing.UNKNOWN:
-            await self.later(run)
+            await self.postpone(run)
             return None
         await self._stop([run], Pause.OUTSIDERS if standing is Standing.SHARED else Pause.CHANNEL)
         return RunState.DROPPED
 
     async def read(self, runs: Sequence[Run]) -> Opened | None:
-        """What is new for all of them; None when that can't be read, and they are ended or put off."""
+        """The new issues of one owner's runs; None if unreadable, and the runs are finished or postponed."""
         try:
             return await self.opened(runs)
         except NotLinked as error:
-            if isinstance(error.__cause__, StoredSecretError):  # the right encryption key may come back
+            if isinstance(
+                error.__cause__, StoredSecretError
+            ):  # the operator may restore the right encryption key
                 log.warning("a key can't be opened", action="digest.key_unreadable")
-                await asyncio.gather(*(self.later(run) for run in runs))
+                await asyncio.gather(*(self.postpone(run) for run in runs))
             else:
-                # All their digests, so that it is said once.
+                # Stop all of the owner's digests, so that they get one notice.
                 others = await self._store.digests.of_owner(runs[0].digest.owner)
                 await self._stop(runs, Pause.KEY, others)
         except BotError as error:
             log.warning("not read", action="digest.not_read", error=str(error))
             wait = error.retry_after if isinstance(error, TooManyRequests) else None
-            await asyncio.gather(*(self.later(run, wait) for run in runs))
+            await asyncio.gather(*(self.postpone(run, wait) for run in runs))
         return None
 
     async def opened(self, runs: Sequence[Run]) -> Opened:
-        """What is new for runs of one owner. Raises NotLinked and ServiceError."""
+        """The new issues of one owner's runs. Raises NotLinked and ServiceError."""
         digests = [run.digest for run in runs]
         covered = await self._store.digest_runs.covered([digest.id for digest in digests])
         async with self._readers, self._accounts.reading(digests[0].owner) as session:
@@ -179,7 +181,7 @@ class Delivery:
         return found.without(await self._store.created_issues.refused_privacy())
 
     async def deliver(self, run: Run, opened: Opened) -> RunState | None:
-        """One run, once it is known what is new; how it ended, None when that is left for later."""
+        """Post one run's new issues; its final state, None if postponed."""
         digest = run.digest
         if why := opened.stopped.get(digest.id):
             await self._stop([run], why)
@@ -189,7 +191,7 @@ class Delivery:
             digest = replace(digest, plan=replace(digest.plan, project=name))
             run = replace(run, digest=digest)
         if not run.asked:
-            run = await self._folded(run)
+            run = await self._merged(run)
         issues = opened.issues[digest.id]
         moments = [moment for moment in (digest.covered_to, opened.covered_to) if moment]
         covered_to = max(moments, default=None)
@@ -197,11 +199,11 @@ class Delivery:
         if not issues and (run.asked or not digest.plan.empty):
             await self._finish(run, RunState.EMPTY, covered_to=covered_to)
             return RunState.EMPTY
-        for _ in range(TRIES):
+        for _ in range(POST_ATTEMPTS):
             async with self._poster.turn(digest, run.due_at):
-                # People may have come in while it waited.
-                if (standing := await self.stand(digest)) is not Standing.OPEN:
-                    return await self.turned_away(run, standing)
+                # People outside the company may have joined while it waited.
+                if (standing := await self.standing(digest)) is not Standing.OPEN:
+                    return await self.settle_closed(run, standing)
                 outcome = await self._send(run, issues, covered, covered_to)
             match outcome:
                 case Posted(ts):
@@ -212,19 +214,19 @@ class Delivery:
                     await self._stop([run], why)
                     return RunState.DROPPED
                 case Unsure():
-                    await self.later(run, self._timings.look_up_after)
+                    await self.postpone(run, self._timings.look_up_after)
                     return None
                 case None:
                     await self._store.digest_runs.drop(run)
                     return RunState.DROPPED
             await self._store.digest_runs.unsend(run)
-        await self.later(run)
+        await self.postpone(run)
         return None
 
     async def _send(
         self, run: Run, issues: tuple[Issue, ...], covered: Sequence[Covered], covered_to: datetime | None
     ) -> Outcome | None:
-        """Post a run's message, having written down that it goes out; None when it must not any more."""
+        """Mark a run as sending and post its message; None if the run is no longer this process's to post."""
         now, began = self._clock.now(), time.monotonic()
         post = self._poster.prepared(periods.edition(run, issues, now))
         begun = await self._store.digest_runs.begin_sending(
@@ -232,11 +234,11 @@ class Delivery:
             covered,
             covered_to=covered_to,
             sending_at=self._poster.slack_time() or now,
-            lease_until=self.lease(),
+            lease_until=self.lease_until(),
         )
         if not begun:
             return None
-        # Another process may look for the message once the lease has ended: by then the post is over.
+        # Once the lease ends, another process may look for the message: the request has to be over by then.
         longest = self._timings.longest_post
         try:
             async with asyncio.timeout_at(began + longest):
@@ -244,13 +246,13 @@ class Delivery:
         except TimeoutError:
             return Unsure()
 
-    async def _folded(self, run: Run) -> Run:
-        """The run, standing for the due times too that passed while it could not be posted."""
+    async def _merged(self, run: Run) -> Run:
+        """The run merged with the due times that passed while it couldn't be posted."""
         digest, now = run.digest, self._clock.now()
         if digest.next_due is None or digest.next_due > now:
             return run
-        later = periods.claim(digest, now)
-        return await self._store.digest_runs.fold(run, later)
+        claim = periods.claim(digest, now)
+        return await self._store.digest_runs.fold(run, claim)
 
     async def _finish(
         self,
@@ -261,7 +263,7 @@ class Delivery:
         covered_to: datetime | None = None,
         covered: Sequence[Covered] | None = None,
     ) -> None:
-        """Ends a run; what isn't given is as the run wrote it down before it was sent."""
+        """Finish a run; `covered_to` and `covered` default to what was recorded before it was sent."""
         if covered is None:
             covered = () if state is RunState.EMPTY else await self._store.digest_runs.sent(run)
         covered_to = covered_to or run.covered_to or run.digest.covered_to
@@ -278,45 +280,45 @@ class Delivery:
             history=periods.history(run.digest, [one.created_on for one in covered], now),
         )
         if ended:
-            self._ended(run, state, issues=len(covered))
+            self._record(run, state, issues=len(covered))
 
-    def _ended(self, run: Run, state: RunState, **more: object) -> None:
-        """Logs a run's end, and has it counted."""
+    def _record(self, run: Run, state: RunState, **more: object) -> None:
+        """Log and count a finished run."""
         late = self._clock.now() - run.due_at
-        ms = round((time.monotonic() - self._since.get(key(run), time.monotonic())) * 1000)
+        ms = round((time.monotonic() - self._claimed_at.get(run_key(run), time.monotonic())) * 1000)
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "ms": ms, **more}
         late_s = round(late.total_seconds(), 1)
         log.info("digest", action="digest.run", outcome=state.value, late_s=late_s, **about)
         self._on_finished(state, late)
 
-    async def later(self, run: Run, seconds: float | None = None, searched_to: str | None = None) -> None:
-        """Put a run off: for so many seconds at first, longer each time."""
-        growing = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(run.attempts, 10))
-        patient = seconds is None or run.attempts > AT_FIRST
-        wait = min(LONGEST_PAUSE, max(growing if patient else 0, seconds or 0))
+    async def postpone(self, run: Run, seconds: float | None = None, searched_to: str | None = None) -> None:
+        """Postpone a run: for `seconds` at first, for longer with each retry."""
+        backoff = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2.0 ** min(run.attempts, 10))
+        backs_off = seconds is None or run.attempts > QUICK_RETRIES
+        wait = min(LONGEST_BACKOFF, max(backoff if backs_off else 0, seconds or 0))
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "attempts": run.attempts}
         log.info("digest put off", action="digest.put_off", seconds=round(wait), **about)
         await self._store.digest_runs.later(run, self._clock.now() + timedelta(seconds=wait), searched_to)
-        if run.attempts == TOLD_AFTER:
+        if run.attempts == NOTIFY_AFTER:
             await self._store.digests.notify(run.digest, "delayed")
 
     async def _stop(self, runs: Sequence[Run], why: Pause, others: Sequence[Digest] = ()) -> None:
-        """End runs of one owner's digests that can't go on; `others` of theirs stop too."""
+        """Stop one owner's digests and drop their `runs`; `others` of theirs are stopped, too."""
         stopping = {run.digest.id for run in runs} | {digest.id for digest in others}
         await self._store.digests.stop(runs[0].digest.owner, stopping, why)
         for run in runs:
             await self._store.digest_runs.drop(run)
-            self._ended(run, RunState.DROPPED, why=why.value)
+            self._record(run, RunState.DROPPED, why=why.value)
 
 
-def key(run: Run) -> Key:
-    """What tells a run from all others."""
+def run_key(run: Run) -> RunKey:
+    """What identifies a run."""
     return run.digest.id, run.due_at
 
 
-def grouped(these: Iterable[T], by: Callable[[T], K]) -> dict[K, list[T]]:
-    """The same by what `by` says of each, in their order."""
+def grouped(items: Iterable[T], by: Callable[[T], K]) -> dict[K, list[T]]:
+    """The items grouped by `by`, in their order."""
     groups: dict[K, list[T]] = defaultdict(list)
-    for one in these:
-        groups[by(one)].append(one)
+    for item in items:
+        groups[by(item)].append(item)
     return groups

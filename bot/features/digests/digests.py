@@ -1,4 +1,4 @@
-"""Digests as people handle them: added, listed, changed, paused, resumed, taken over, removed."""
+"""Adds, lists, changes, pauses, resumes, takes over, removes and restores digests."""
 
 import hashlib
 from collections.abc import Sequence
@@ -12,27 +12,28 @@ from bot.features.digests.reading import filters_of, since
 from bot.features.digests.schedules import Schedule, next_times, parse, shortest_gap
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog, Catalogs
-from bot.features.projects.projects import Channel, Projects
+from bot.features.projects.projects import Projects
 from bot.service.client import Client
 from bot.service.conventions import ProjectStatus
 from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Project, Ref
+from bot.store.channels import Channel
 from bot.store.digests import Choice, Covered, Digest, Group, Pause, Plan
 from bot.store.owner import Owner
 from bot.store.store import Store
 
 SHOWN_TIMES = 3
-AT_ONCE = timedelta(seconds=10)
-"""How long adding a digest keeps others from adding the same one."""
+ADD_CLAIM = timedelta(seconds=10)
+"""How long a claim to add a digest keeps others from adding the same one."""
 SHORTEST_GAP = timedelta(minutes=15)
 MOST_IN_A_CHANNEL, MOST_OF_A_PERSON = 20, 50
 MOST_COUNTED = 2000
-"""A chart that would need more issues than this to be read begins empty."""
+"""If the history needs more issues than this, it starts empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """A digest as a person asks for it: names as typed, empty where they said nothing."""
+    """The digest that a person asks for: names as typed, empty if not given."""
 
     project: str | None
     schedule: Schedule
@@ -46,7 +47,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Planned:
-    """A digest, when it comes next, and whether its project is public."""
+    """A digest, its next due times, and whether its project is public."""
 
     digest: Digest
     times: tuple[datetime, ...]
@@ -54,39 +55,48 @@ class Planned:
 
 
 class Digests:
-    """The digests of channels. Every one runs with its owner's key."""
+    """Channels' digests. Each runs with its owner's key."""
 
     def __init__(
-        self, client: Client, store: Store, accounts: Accounts, projects: Projects, catalogs: Catalogs
+        self,
+        client: Client,
+        store: Store,
+        accounts: Accounts,
+        projects: Projects,
+        catalogs: Catalogs,
+        *,
+        shortest_gap: timedelta = SHORTEST_GAP,
     ) -> None:
         self._client = client
         self._store = store
         self._accounts = accounts
         self._projects = projects
         self._catalogs = catalogs
+        self._shortest_gap = shortest_gap
 
     async def add(self, owner: Owner, channel: Channel, wanted: Wanted) -> Planned:
-        """A new digest of the channel, of what is opened from now on. Raises UserError, NotLinked and
-        ServiceError; UserError too for one that the channel has already.
+        """Add a digest for issues opened from now on.
+
+        Raises UserError, also if the channel has the same digest, NotLinked and ServiceError.
         """
-        _check_gap(wanted.schedule)
+        self._require_gap(wanted.schedule)
         if len(await self.listed(channel)) >= MOST_IN_A_CHANNEL:
             raise UserError(
                 f"This channel has {MOST_IN_A_CHANNEL} digests, which is the limit. "
                 "Remove one first: `/digest` lists them."
             )
-        await self._check_count(owner)
+        await self._require_room(owner)
         now = await self._store.digest_runs.now()
         async with self._accounts.reading(owner) as session:
             project = await self._projects.chosen(session, wanted.project, channel)
             if project.status == ProjectStatus.CLOSED:
                 raise UserError(f"{project.name} is closed, so nothing new is opened in it.")
             plan = await self._plan(session, project, wanted)
-            covered_to, covered = await self._covered(session, project, now)
+            covered_to, covered = await self._already_opened(session, project, now)
             history = await self._history(session, plan, wanted.schedule, now)
         times = _times(wanted.schedule, wanted.zone, now)
         adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
-        if not await self._store.deliveries.claim_for(adding, AT_ONCE):
+        if not await self._store.deliveries.claim_for(adding, ADD_CLAIM):
             raise UserError("That digest is being added at this moment: `/digest` lists this channel's.")
         try:
             for other in await self.listed(channel):
@@ -108,10 +118,8 @@ class Digests:
         return Planned(digest, times, project.is_public is True)
 
     async def change(self, asker: Owner, channel: Channel, digest_id: int, wanted: Wanted) -> Planned:
-        """Set a digest's schedule and filters anew; its project stays. Raises UserError, NotLinked and
-        ServiceError.
-        """
-        _check_gap(wanted.schedule)
+        """Change a digest's schedule and filters. Raises UserError, NotLinked, ServiceError."""
+        self._require_gap(wanted.schedule)
         digest = await self.one(asker, channel, digest_id)
         now = await self._store.digest_runs.now()
         async with self._accounts.reading(asker) as session:
@@ -123,24 +131,24 @@ class Digests:
         return Planned(await self.one(asker, channel, digest_id), times, project.is_public is True)
 
     async def listed(self, channel: Channel) -> tuple[Digest, ...]:
-        """The channel's digests: anyone in it may see them."""
+        """The channel's digests; everybody in it may see them."""
         return await self._store.digests.in_channel(channel.team_id, channel.channel_id)
 
     async def unlinked(self, owner: Owner) -> int:
-        """Stop the digests of somebody who took their key back themselves; how many went on until then."""
+        """Stop the digests of a person who unlinked their account; how many were active."""
         going = [digest for digest in await self.of_owner(owner) if not digest.paused]
         await self._store.digests.stop(owner, [one.id for one in going], Pause.KEY, tell_owner=False)
         return len(going)
 
     async def of_owner(self, owner: Owner) -> tuple[Digest, ...]:
-        """Those that run with the person's key, in whatever channel."""
+        """The digests that run with the person's key, in all channels."""
         return await self._store.digests.of_owner(owner)
 
     async def one(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
-        """The digest that a person means and may act on: their own anywhere, others' in their channel if
-        they see the project themselves. None is the channel's only one.
+        """A digest that the person may act on: their own from anywhere, somebody else's from its channel if
+        they see its project. Without `digest_id`, the channel's only digest.
 
-        Raises UserError for one that isn't there or not theirs to act on, NotLinked, ServiceError.
+        Raises UserError if there is none or they may not act on it, NotLinked, ServiceError.
         """
         here = await self.listed(channel) if channel else ()
         if digest_id is None:
@@ -161,52 +169,52 @@ class Digests:
     async def _allowed(
         self, asker: Owner, channel: Channel | None, digest: Digest | None, otherwise: str
     ) -> Digest:
-        """The digest if the person may act on it, else UserError: with that sentence where it isn't here."""
+        """The digest, if the person may act on it. Raises UserError, with `otherwise` if it isn't here."""
         there = channel is not None and digest is not None and digest.channel_id == channel.channel_id
         if digest is None or not (there or digest.owner == asker):
             raise UserError(otherwise)
         if digest.owner != asker:
-            await self._see(asker, digest)
+            await self._require_visible(asker, digest)
         return digest
 
     async def pause(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
-        """Pause a digest. Raises what `one` raises."""
+        """Pause a digest. Raises as `one` does."""
         digest = await self.one(asker, channel, digest_id)
         await self._store.digests.pause(digest)
-        return await self._again(digest)
+        return await self._reloaded(digest)
 
     async def resume(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Planned:
-        """Make a digest active again: what was opened meanwhile is in its next message.
+        """Resume a digest; its next message includes the issues opened while it was paused.
 
-        Raises what `one` raises, and UserError where its owner can't read the project.
+        Raises as `one` does, and UserError if its owner can't read the project.
         """
         digest = await self.one(asker, channel, digest_id)
-        project = await self._readable(digest, asker)
+        project = await self._owners_project(digest, asker)
         now = await self._store.digest_runs.now()
         times = self.times(digest, now)
         if digest.paused:
             await self._store.digests.resume(digest, times[0])
-        return Planned(await self._again(digest), times, project.is_public is True)
+        return Planned(await self._reloaded(digest), times, project.is_public is True)
 
     async def take_over(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Planned:
-        """Make the person the owner, whose key the digest runs with from now on. Raises what `one` raises."""
+        """Make the person the owner; the digest runs with their key from now on. Raises as `one` does."""
         digest = await self.one(asker, channel, digest_id)
         if digest.owner != asker:
-            await self._check_count(asker)
+            await self._require_room(asker)
         async with self._accounts.reading(asker) as session:
-            project = await self._seen(session, digest)
+            project = await self._visible_project(session, digest)
         times = self.times(digest, await self._store.digest_runs.now())
         await self._store.digests.take_over(digest, asker, session.name, times[0])
-        return Planned(await self._again(digest), times, project.is_public is True)
+        return Planned(await self._reloaded(digest), times, project.is_public is True)
 
     async def remove(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
-        """Remove a digest; the one that it was. Raises what `one` raises."""
+        """Remove and return a digest. Raises as `one` does."""
         digest = await self.one(asker, channel, digest_id)
         await self._store.digests.remove(digest)
         return digest
 
     async def removed(self, asker: Owner, channel: Channel | None, digest_id: int) -> Digest:
-        """A digest that was removed in the last day, if the person might remove it. Raises as `one` does."""
+        """A digest removed within the last day, if the person may act on it. Raises as `one` does."""
         digest = await self._store.digests.removed(asker.team_id, digest_id)
         return await self._allowed(
             asker,
@@ -216,9 +224,7 @@ class Digests:
         )
 
     async def restore(self, asker: Owner, channel: Channel | None, digest_id: int) -> Digest:
-        """Take a removal back. Raises what `removed` raises, and UserError where the channel has the same
-        digest by now.
-        """
+        """Restore a removed digest. Raises as `removed` does, and UserError for a duplicate."""
         digest = await self.removed(asker, channel, digest_id)
         there = await self.listed(Channel(digest.owner.team_id, digest.channel_id))
         if same := next((other for other in there if other.plan == digest.plan), None):
@@ -227,31 +233,39 @@ class Digests:
         if not digest.paused:
             next_due = self.times(digest, await self._store.digest_runs.now())[0]
         await self._store.digests.restore(digest, next_due)
-        return await self._again(digest)
+        return await self._reloaded(digest)
 
     async def catalog(self, asker: Owner, project_id: int) -> Catalog:
-        """What a digest of a project can be narrowed to. Raises NotLinked, ServiceError."""
+        """What a project's digests can be filtered by. Raises NotLinked, ServiceError."""
         async with self._accounts.reading(asker) as session:
             return await self._catalogs.of(session, project_id)
 
     def times(self, digest: Digest, after: datetime) -> tuple[datetime, ...]:
-        """When a digest comes next, were it active."""
+        """The digest's next due times if it were active."""
         return _times(parse(digest.plan.schedule), digest.plan.zone, after)
 
-    async def _check_count(self, owner: Owner) -> None:
+    def _require_gap(self, schedule: Schedule) -> None:
+        if shortest_gap(schedule) < self._shortest_gap:
+            minutes = self._shortest_gap // timedelta(minutes=1)
+            raise UserError(
+                f"A digest can be posted every {minutes} minutes at most. Choose a slower schedule, such as "
+                "`hourly`."
+            )
+
+    async def _require_room(self, owner: Owner) -> None:
         if len(await self.of_owner(owner)) >= MOST_OF_A_PERSON:
             raise UserError(
                 f"You own {MOST_OF_A_PERSON} digests, which is the limit. "
                 "Remove one first: `/digest` lists the ones in a channel."
             )
 
-    async def _again(self, digest: Digest) -> Digest:
+    async def _reloaded(self, digest: Digest) -> Digest:
         return await self._store.digests.get(digest.owner.team_id, digest.id) or digest
 
-    async def _see(self, asker: Owner, digest: Digest) -> None:
+    async def _require_visible(self, asker: Owner, digest: Digest) -> None:
         try:
             async with self._accounts.reading(asker) as session:
-                await self._seen(session, digest)
+                await self._visible_project(session, digest)
         except UserError as error:
             if type(error) is UserError:
                 raise UserError(
@@ -260,16 +274,16 @@ class Digests:
                 ) from None
             raise
 
-    async def _seen(self, session: Session, digest: Digest) -> Project:
+    async def _visible_project(self, session: Session, digest: Digest) -> Project:
         try:
             return await self._client.get_project(session.key, digest.plan.project_id)
         except (Forbidden, NotFound):
             raise UserError(f"You don't see {digest.plan.project} in {{service}}.") from None
 
-    async def _readable(self, digest: Digest, asker: Owner) -> Project:
+    async def _owners_project(self, digest: Digest, asker: Owner) -> Project:
         try:
             async with self._accounts.reading(digest.owner) as session:
-                project = await self._seen(session, digest)
+                project = await self._visible_project(session, digest)
         except UserError as error:
             if asker == digest.owner:
                 raise
@@ -300,10 +314,10 @@ class Digests:
             **chosen,
         )
 
-    async def _covered(
+    async def _already_opened(
         self, session: Session, project: Project, now: datetime
     ) -> tuple[datetime | None, list[Covered]]:
-        """How far a new digest has come, in the service's time, and what was there before it."""
+        """How far a new digest has come, in the service's time, and the older issues that it skips."""
         latest = IssueFilters(status="any", sort=(Sort("created_on", descending=True),))
         page = await self._client.list_issues(session.key, latest, limit=1)
         newest = max((row.created_on for row in page.items if row.created_on), default=None)
@@ -319,7 +333,7 @@ class Digests:
     async def _history(
         self, session: Session, plan: Plan, schedule: Schedule, now: datetime
     ) -> list[tuple[datetime, int]]:
-        """How many issues were opened in the last periods, for the first digest to compare with."""
+        """How many issues were opened in the last periods, for the first message's chart."""
         ends = ends_around(schedule, plan.zone, now)
         if not ends[:-1]:
             return []
@@ -331,17 +345,10 @@ class Digests:
         return counted(ends, (), opened, since=ends[0])
 
 
-def _check_gap(schedule: Schedule) -> None:
-    if shortest_gap(schedule) < SHORTEST_GAP:
-        raise UserError(
-            "A digest can be posted every 15 minutes at most. Choose a slower schedule, such as `hourly`."
-        )
-
-
 def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ...]:
     try:
         times = next_times(schedule, zone, after, SHOWN_TIMES)
-    except (KeyError, ValueError):  # zoneinfo's: it was known once
+    except (KeyError, ValueError):  # from zoneinfo: a system update removed the zone
         raise UserError(f"The time zone {zone} isn't known any more: change the digest first.") from None
     if not times:
         raise UserError(f"In the time zone {zone} that never comes: choose other times.")

@@ -1,4 +1,4 @@
-"""The form of a digest, and reading it back."""
+"""The form for a digest, and what was submitted with it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -10,24 +10,24 @@ from bot.slack.blocks import JSON, Block, option, section
 from bot.slack.text import bold, line, prose
 from bot.store.digests import GROUPS, Choice, Digest, Group
 
-USUAL = "weekdays 09:00"
+DEFAULT_SCHEDULE = "weekdays 09:00"
 KINDS = {"tracker": "Tracker", "priority": "Priority", "category": "Category"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filled:
-    """What the form holds when it opens; `chosen` by kind (`tracker`, …)."""
+    """What the form contains when it opens; `chosen` by kind (`tracker`, …)."""
 
     zone: str
     project: Choice | None = None
-    schedule: str = USUAL
+    schedule: str = DEFAULT_SCHEDULE
     chosen: Mapping[str, tuple[Choice, ...]] = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
 
 
 def add_form(filled: Filled, channel_id: str | None, metadata: str, said: str | None = None) -> JSON:
-    """The form for a new digest; `channel_id` is the conversation that is proposed."""
+    """The form for a new digest, with a channel preselected."""
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     project = _option(filled.project) if filled.project else None
     blocks.append(
@@ -38,15 +38,15 @@ def add_form(filled: Filled, channel_id: str | None, metadata: str, said: str | 
             optional=False,
         )
     )
-    blocks += _when(filled)
+    blocks += _schedule_fields(filled)
     channel = forms.conversation("channel", channel_id, "Where it is posted")
     blocks.append(forms.field("channel", "Channel", channel, optional=False))
-    blocks += _what(filled)
+    blocks += _filter_fields(filled)
     return forms.form("digest.add", "New digest", blocks, submit="Add", metadata=metadata)
 
 
 def change_form(digest: Digest, metadata: str) -> JSON:
-    """The form that changes a digest; project and channel stay."""
+    """The form that changes a digest; its project and channel can't be changed."""
     plan = digest.plan
     filled = Filled(
         zone=plan.zone,
@@ -58,11 +58,11 @@ def change_form(digest: Digest, metadata: str) -> JSON:
     about = (
         f"Digest {digest.id}: {bold(plan.project)} in <#{digest.channel_id}>, by {line(digest.owner_name)}"
     )
-    blocks = [section(about), *_when(filled), *_what(filled)]
+    blocks = [section(about), *_schedule_fields(filled), *_filter_fields(filled)]
     return forms.form("digest.change", "Change digest", blocks, submit="Save", metadata=metadata)
 
 
-def _when(filled: Filled) -> list[Block]:
+def _schedule_fields(filled: Filled) -> list[Block]:
     zone = option(filled.zone, filled.zone)
     return [
         forms.field(
@@ -78,7 +78,7 @@ def _when(filled: Filled) -> list[Block]:
     ]
 
 
-def _what(filled: Filled) -> list[Block]:
+def _filter_fields(filled: Filled) -> list[Block]:
     blocks: list[Block] = [
         forms.field(
             name,
@@ -108,9 +108,7 @@ def _option(choice: Choice) -> JSON:
 
 
 def submitted(view: JSON) -> Wanted:
-    """What the form asks for; choices are ids (`#5`). Raises UserError for a schedule or a time
-    zone that can't be read.
-    """
+    """The digest asked for; choices are ids (`#5`). Raises UserError for an invalid schedule or time zone."""
     values = forms.Values(view)
     project = values.chosen("project")
     return Wanted(
@@ -123,8 +121,8 @@ def submitted(view: JSON) -> Wanted:
     )
 
 
-def strangers(view: JSON, known: Mapping[str, Collection[int]]) -> dict[str, str]:
-    """Errors at the fields whose choices are another project's; `known` has the ids of the chosen one's."""
+def unknown_choices(view: JSON, known: Mapping[str, Collection[int]]) -> dict[str, str]:
+    """Errors at fields with choices that the project doesn't have; `known` has its ids by kind."""
     values = forms.Values(view)
     return {
         name: f"The chosen project has no {name} “{text}”: take it out."

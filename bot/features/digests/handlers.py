@@ -1,12 +1,12 @@
-"""`/digest`: a conversation's digests, listed, added, changed, and dealt with by their buttons."""
+"""`/digest`: lists, adds and changes a channel's digests, and handles their buttons."""
 
 import json
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Literal
 
-from bot.errors import BotError, NotLinked, UserError
-from bot.features.accounts.accounts import Session
+from bot.errors import NotLinked, UserError
+from bot.features.accounts.accounts import Accounts, Session
 from bot.features.digests import form as digest_form
 from bot.features.digests import views
 from bot.features.digests.commands import (
@@ -20,34 +20,38 @@ from bot.features.digests.commands import (
     TakeOverDigest,
     digest_command,
 )
-from bot.features.digests.digests import Planned, Wanted
+from bot.features.digests.digests import Digests, Wanted
+from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import Schedule, zones_called
 from bot.features.help import views as help_views
-from bot.features.home import handlers as home
+from bot.features.home.handlers import HomeHandlers
 from bot.features.issues.create_form import choices_of
 from bot.features.name_matching import pick
-from bot.features.projects.projects import Channel
+from bot.features.projects.catalog import Catalogs
+from bot.features.projects.projects import Projects
 from bot.service.models import Project, Ref
 from bot.slack import forms, members, posting
 from bot.slack.audience import shared_outside
 from bot.slack.blocks import JSON, Message, option
+from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading, number_in
 from bot.slack.grammar.requests import Help
 from bot.slack.interaction import (
     ButtonPress,
     FormSubmission,
     OptionsRequest,
-    Place,
     SlashCommand,
 )
-from bot.slack.posting import SLACK_FAILED, UNREACHED, Place, reason
+from bot.slack.posting import SLACK_FAILED, UNREACHED, reason
 from bot.slack.replies import Reply
+from bot.store.channels import Channel
+from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import RunState
 from bot.store.digests import Choice, Digest
 
 DOUBLE_CLICK = timedelta(seconds=5)
-Deed = DigestNow | PauseDigest | ResumeDigest | TakeOverDigest | RemoveDigest
-BUTTONS: dict[str, Callable[[int], Deed]] = {
+Action = DigestNow | PauseDigest | ResumeDigest | TakeOverDigest | RemoveDigest
+BUTTONS: dict[str, Callable[[int], Action]] = {
     "digest.now": DigestNow,
     "digest.pause": PauseDigest,
     "digest.resume": ResumeDigest,
@@ -56,211 +60,143 @@ BUTTONS: dict[str, Callable[[int], Deed]] = {
 }
 
 
-# Dealing with one
-
-
-# The form
-
-
-# Choices that are searched as one types
-
-
 class DigestHandlers:
-    """TODO"""
+    """Lets people set up digests and act on them."""
 
     def __init__(
         self,
-        digests: TODO_digests,
-        deliveries: TODO_deliveries,
-        digest_runs: TODO_digest_runs,
-        accounts: TODO_accounts,
-        projects: TODO_projects,
-        catalogs: TODO_catalogs,
+        digests: Digests,
+        runs: DigestRuns,
+        accounts: Accounts,
+        projects: Projects,
+        catalogs: Catalogs,
+        *,
+        deliveries: Deliveries,
+        home: HomeHandlers,
     ) -> None:
         self._digests = digests
-        self._deliveries = deliveries
-        self._digest_runs = digest_runs
+        self._runs = runs
         self._accounts = accounts
         self._projects = projects
         self._catalogs = catalogs
+        self._deliveries = deliveries
+        self._home = home
+
+    def feature(self) -> Feature:
+        """What this answers to."""
+        reading = "Looking at the project in {service}…"
+        return Feature(
+            commands={"digest": self.command},
+            buttons={
+                "digest.add": self.add_pressed,
+                "digest.change": self.change_pressed,
+                "digest.undo": self.undo_pressed,
+                **dict.fromkeys(BUTTONS, self.action_pressed),
+            },
+            forms={
+                "digest.add": Form(self.submit, reading),
+                "digest.change": Form(self.submit_change, reading),
+            },
+            options={
+                "digest.zone": self.zone_options,
+                **{f"digest.{kind}": self.choice_options for kind in digest_form.KINDS},
+            },
+        )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         """`/digest …`."""
-        match digest_command(reply.text):
+        match digest_command(command.text):
             case ListDigests():
                 await self.show(reply)
-            case AddDigest(schedule=Schedule() as schedule) as asked:
-                await self.add(reply, asked, schedule)
-            case AddDigest() as asked:
-                await self.open_add(reply, asked)
-            case ChangeDigest() as asked:
-                await self.open_change(reply, asked.id)
+            case AddDigest(schedule=Schedule() as schedule) as request:
+                await self.add(reply, request, schedule)
+            case AddDigest() as request:
+                await self.open_add(reply, request)
+            case ChangeDigest() as request:
+                await self.open_change(reply, request.id)
             case Help():
                 await reply.privately(help_views.of("digest", reply.wording.command))
-            case deed:
-                await reply.privately(await self.do(reply, deed))
+            case action:
+                await reply.privately(await self.run(reply, action))
 
     async def show(self, reply: Reply, said: Message | None = None, *, replace: bool = False) -> None:
-        """The digests of the conversation, below what was done just now."""
-        found = await self._digests.listed(self._here(reply))
+        """Show the channel's digests below `said`, what was just done."""
+        found = await self._digests.listed(_channel_of(reply))
         await reply.privately(views.listing(found, reply.owner, reply.wording.command, said), replace=replace)
 
-    async def add(self, reply: Reply, asked: AddDigest, schedule: Schedule) -> None:
-        """Add at once what a command says, and say back to the person alone what was understood."""
-        channel = await self.digest_channel(reply, reply.place.channel_id)
-        wanted = Wanted(
-            project=asked.project,
-            schedule=schedule,
-            zone=asked.zone or (await reply.profile()).zone.key,
-            tracker=asked.tracker,
-            priority=asked.priority,
-            category=asked.category,
-            group=asked.group or "tracker",
-            empty=asked.empty,
-        )
-        await reply.privately(views.added(await self._digests.add(reply.owner, channel, wanted)))
+    # Acting on a digest
 
-    async def digest_channel(self, reply: Reply, channel_id: str | None) -> Channel:
-        """A conversation that may have a digest. Raises UserError for any other one, and where Slack doesn't say
-        how it stands.
-        """
-        if channel_id is None:
-            raise UserError("A digest belongs to a channel: choose one.")
-        try:
-            about = (await reply.slack.conversations_info(channel=channel_id)).get("channel") or {}
-        except SLACK_FAILED as error:
-            if reason(error) not in UNREACHED:
-                raise UserError(
-                    "Slack doesn't tell me who is in that channel: try again in a minute."
-                ) from None
-            about = {"is_member": False}
-        if not about.get("is_im") and not about.get("is_member", True):
-            raise UserError("I'm not in that channel: invite me there first with `/invite`, then try again.")
-        if about.get("is_archived"):
-            raise UserError("That channel is archived: have it opened again, or use another one.")
-        shared = shared_outside(about)
-        if shared is None:
-            raise UserError("Slack doesn't say who can read that channel. Try again in a minute.")
-        if shared:
-            raise UserError(
-                "That channel is shared with people outside your company, so no digest is posted there: use "
-                "another one."
-            )
-        return Channel(reply.owner.team_id, channel_id)
-
-    async def _meant(self, reply: Reply, digest_id: int | None) -> Digest:
-        """The digest that is meant, if the person may act on it; another's only while they are in its channel."""
-        try:
-            digest = await self._digests.one(reply.owner, reply.channel, digest_id)
-        except UserError:  # which may tell of a digest there; Slack doesn't vouch for a form's place
-            if reply.channel and reply.body.get("type") == "view_submission":
-                await self._joined(reply, reply.channel.channel_id)
-            raise
-        return await self._allowed(reply, digest)
-
-    async def _allowed(self, reply: Reply, digest: Digest) -> Digest:
-        if digest.owner != reply.owner:
-            await self._joined(reply, digest.channel_id)
-        return digest
-
-    async def _joined(self, reply: Reply, channel_id: str) -> None:
-        """Raises UserError unless the person is in the channel: nobody has others' channels filled."""
-        try:
-            joined = await members.includes(reply.slack, channel_id, reply.owner.user_id)
-        except SLACK_FAILED:
-            raise UserError("Slack doesn't tell me who is in that channel: try again in a minute.") from None
-        if not joined:
-            raise UserError("You aren't in that channel: join it first, or choose one that you are in.")
-
-    def _here(self, reply: Reply) -> Channel:
-        if reply.channel is None:
-            raise UserError("Digests belong to a channel: type `/digest` in one.")
-        return reply.channel
-
-    async def act_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """A digest's button. What only the person sees is replaced by how things stand now; what others see too
-        stays.
-        """
+    async def action_pressed(self, press: ButtonPress, reply: Reply) -> None:
+        """A digest's button. The list replaces a message that only this person sees; other messages stay."""
         number, _, agreed = press.value.partition(":")
-        deed = BUTTONS[reply.action["action_id"]](forms.number_in(number))
-        await self._show_done(reply, await self.do(reply, deed, agreed))
+        action = BUTTONS[press.name](number_in(number))
+        await self._show_result(reply, await self.run(reply, action, agreed))
 
-    async def undo_pressed(self, reply: Reply) -> None:
-        """The button *Undo* where a digest was removed: restore it, under the rule for removing it."""
-        digests, number = self._digests, reply.number
-        digest = await self._allowed(reply, await digests.removed(reply.owner, reply.channel, number))
-        await self.digest_channel(reply, digest.channel_id)
+    async def undo_pressed(self, press: ButtonPress, reply: Reply) -> None:
+        """*Undo*: restore a removed digest, for anyone who may remove it."""
+        digests, number = self._digests, number_in(press.value)
+        digest = await digests.removed(reply.owner, reply.channel, number)
+        await _require_access(reply, digest)
+        await _digest_channel(reply, digest.channel_id)
         restored = await digests.restore(reply.owner, reply.channel, number)
-        said = views.told(views.restored(restored, reply.owner, reply.wording.command))
-        await self._tell_owner(reply, digest, "restored")
-        await self._show_done(reply, said)
+        said = views.text_message(views.restored(restored, reply.owner, reply.wording.command))
+        await _notify_owner(reply, digest, "restored")
+        await self._show_result(reply, said)
 
-    async def _show_done(self, reply: Reply, said: Message) -> None:
+    async def _show_result(self, reply: Reply, said: Message) -> None:
         if reply.place.home:
             try:
-                await home.show(reply, None, again=True)
+                await self._home.show(reply, None, again=True)
             except SLACK_FAILED:
                 await reply.privately(said)
-        elif self._private(reply):
+        elif _ephemeral(reply):
             await self.show(reply, said, replace=True)
         else:
             await reply.privately(said)
 
-    def _private(self, reply: Reply) -> bool:
-        """Whether a button was pressed that only the person sees."""
-        return bool((reply.body.get("container") or {}).get("is_ephemeral"))
+    async def run(self, reply: Reply, action: Action, agreed: str = "") -> Message:
+        """Act on a digest; the result as a message.
 
-    async def do(self, reply: Reply, deed: Deed, agreed: str = "") -> Message:
-        """Do what is asked for with a digest; what the person is told.
-
-        Somebody else's is removed or taken over only if the person has been asked about that owner, `agreed`.
+        Somebody else's digest is removed or taken over only if `agreed` is its current owner, whom the person
+        was asked about.
         """
         digests, asker, channel = self._digests, reply.owner, reply.channel
-        match deed:
+        match action:
             case DigestNow():
-                return views.told(await self.run_now(reply, deed.id))
+                return views.text_message(await self.run_now(reply, action.id))
             case PauseDigest():
-                digest = await self._meant(reply, deed.id)
+                digest = await self._find(reply, action.id)
                 paused = await digests.pause(asker, channel, digest.id)
-                return views.told(views.paused(paused, asker, reply.wording.command))
+                return views.text_message(views.paused(paused, asker, reply.wording.command))
             case ResumeDigest():
-                digest = await self._meant(reply, deed.id)
-                await self.digest_channel(reply, digest.channel_id)
-                return views.told(views.resumed(await digests.resume(asker, channel, digest.id)))
+                digest = await self._find(reply, action.id)
+                await _digest_channel(reply, digest.channel_id)
+                return views.text_message(views.resumed(await digests.resume(asker, channel, digest.id)))
             case TakeOverDigest():
-                digest = await self._meant(reply, deed.id)
-                await self.digest_channel(reply, digest.channel_id)
+                digest = await self._find(reply, action.id)
+                await _digest_channel(reply, digest.channel_id)
                 if digest.owner != asker and digest.owner.user_id != agreed:
-                    return views.asks(digest, "take_over")
+                    return views.confirmation(digest, "take_over")
                 taken = await digests.take_over(asker, channel, digest.id)
-                await self._tell_owner(reply, digest, "took over")
-                return views.told(views.taken_over(taken))
+                await _notify_owner(reply, digest, "took over")
+                return views.text_message(views.taken_over(taken))
             case RemoveDigest():
-                digest = await self._meant(reply, deed.id)
+                digest = await self._find(reply, action.id)
                 if digest.owner != asker and digest.owner.user_id != agreed:
-                    return views.asks(digest, "remove")
+                    return views.confirmation(digest, "remove")
                 removed = await digests.remove(asker, channel, digest.id)
-                await self._tell_owner(reply, removed, "removed")
+                await _notify_owner(reply, removed, "removed")
                 return views.removed(removed, reply.wording.command)
 
-    async def _tell_owner(
-        self, reply: Reply, digest: Digest, done: Literal["removed", "restored", "took over"]
-    ) -> None:
-        """Tell a digest's owner what somebody else did with it."""
-        if digest.owner != reply.owner:
-            message = views.told_owner(digest, reply.owner.user_id, done)
-            await posting.to_person(reply.slack, digest.owner.user_id, message)
-
     async def run_now(self, reply: Reply, digest_id: int | None) -> str:
-        """Post what is new without waiting for the next due time; what came of it, in mrkdwn."""
-        digests = self._digests
-        digest = await self._meant(reply, digest_id)
+        """Post a digest's new issues without waiting for the next due time; the result in mrkdwn."""
+        digest = await self._find(reply, digest_id)
         if digest.paused:
             raise UserError(f"Digest {digest.id} stands still: `/digest resume {digest.id}` first.")
         if not await self._deliveries.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
             raise UserError(f"Digest {digest.id} was asked for a moment ago: try again in ten seconds.")
         try:
-            state = await self._digest_runs.run_now(digest)
+            state = await self._runs.run_now(digest)
         except NotLinked:
             if digest.owner == reply.owner:
                 raise
@@ -270,50 +206,79 @@ class DigestHandlers:
             ) from None
         stopped = ""
         if state is RunState.DROPPED:
-            after = await digests.one(reply.owner, reply.channel, digest.id)
+            after = await self._digests.one(reply.owner, reply.channel, digest.id)
             stopped = views.why(after, reply.owner, reply.wording.command) if after.paused else ""
-        return views.ran(digest, state, stopped, reply.wording.service)
+        return views.run_result(digest, state, stopped, reply.wording.service)
 
-    async def add_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """The button *Add a digest*."""
+    async def _find(self, reply: Reply, digest_id: int | None) -> Digest:
+        """A digest that the person may act on: somebody else's only while they are in its channel."""
+        try:
+            digest = await self._digests.one(reply.owner, reply.channel, digest_id)
+        except UserError:  # the error may name the channel's digests, and a form's place can be forged
+            if reply.channel and isinstance(reply.interaction, FormSubmission):
+                await _require_member(reply, reply.channel.channel_id)
+            raise
+        await _require_access(reply, digest)
+        return digest
+
+    # Adding
+
+    async def add(self, reply: Reply, request: AddDigest, schedule: Schedule) -> None:
+        """Add a digest straight from a command, and confirm privately how it was understood."""
+        channel = await _digest_channel(reply, reply.place.channel_id)
+        wanted = Wanted(
+            project=request.project,
+            schedule=schedule,
+            zone=request.zone or (await reply.profile()).zone.key,
+            tracker=request.tracker,
+            priority=request.priority,
+            category=request.category,
+            group=request.group or "tracker",
+            empty=request.empty,
+        )
+        await reply.privately(views.added(await self._digests.add(reply.owner, channel, wanted)))
+
+    async def add_pressed(self, _: ButtonPress, reply: Reply) -> None:
+        """*Add a digest*."""
         await self.open_add(reply, AddDigest())
 
-    async def open_add(self, reply: Reply, asked: AddDigest) -> None:
-        """Open the form at once, then fill it with what was typed; what can't be used of that is said above."""
+    async def open_add(self, reply: Reply, request: AddDigest) -> None:
+        """Open the form, then fill it from the command; errors in the command appear above the fields."""
         await reply.open(loading("New digest"))
-        channel_id, said = reply.place.channel_id, []
+        channel_id = reply.place.channel_id
+        errors: list[str] = []
         try:
-            await self.digest_channel(reply, channel_id)
+            await _digest_channel(reply, channel_id)
         except UserError as error:
             channel_id = None
-            said.append(reply.wording.sentence(error))
+            errors.append(reply.wording.sentence(error))
         async with self._accounts.reading(reply.owner) as session:
-            project = await self._project(reply, session, asked.project, said)
-            chosen = await self._chosen(reply, session, asked, project, said)
+            project = await self._project(reply, session, request.project, errors)
+            chosen = await self._chosen(reply, session, request, project, errors)
         filled = digest_form.Filled(
-            zone=asked.zone or (await reply.profile()).zone.key,
+            zone=request.zone or (await reply.profile()).zone.key,
             project=Choice(project.id, project.name) if project else None,
-            group=asked.group or "tracker",
-            empty=asked.empty,
+            group=request.group or "tracker",
+            empty=request.empty,
             chosen=chosen,
         )
         metadata = json.dumps({"place": reply.place.as_json()})
-        await reply.show(digest_form.add_form(filled, channel_id, metadata, " ".join(said) or None))
+        await reply.show(digest_form.add_form(filled, channel_id, metadata, " ".join(errors) or None))
 
     async def _project(
-        self, reply: Reply, session: Session, wanted: str | None, said: list[str]
+        self, reply: Reply, session: Session, wanted: str | None, errors: list[str]
     ) -> Project | None:
         try:
             return await self._projects.chosen(session, wanted, reply.channel)
         except UserError as error:
             if wanted is not None:
-                said.append(reply.wording.sentence(error))
+                errors.append(reply.wording.sentence(error))
             return None
 
     async def _chosen(
-        self, reply: Reply, session: Session, asked: AddDigest, project: Project | None, said: list[str]
+        self, reply: Reply, session: Session, request: AddDigest, project: Project | None, errors: list[str]
     ) -> dict[str, tuple[Choice, ...]]:
-        typed = {"tracker": asked.tracker, "priority": asked.priority, "category": asked.category}
+        typed = {"tracker": request.tracker, "priority": request.priority, "category": request.category}
         if not any(typed.values()):
             return {}
         known = choices_of(await self._catalogs.of(session, project.id if project else None))
@@ -323,115 +288,166 @@ class DigestHandlers:
                 try:
                     yield pick(kind, name, known[kind])
                 except UserError as error:
-                    said.append(reply.wording.sentence(error))
+                    errors.append(reply.wording.sentence(error))
 
         return {
-            kind: tuple(Choice(r.id, r.name) for r in found(kind, names)) for kind, names in typed.items()
+            kind: tuple(Choice(ref.id, ref.name) for ref in found(kind, names))
+            for kind, names in typed.items()
         }
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """The form was submitted: add once, and say back to the person alone what was understood."""
+        """Add the digest, and confirm privately how it was understood."""
         view = form.view.json
-        reply = reply.at(Place.from_json(metadata_of(view).get("place")))
-        made: list[Planned] = []
+        try:
+            wanted = digest_form.submitted(view)
+        except UserError as error:
+            return FormResult(errors={"schedule": reply.wording.sentence(error)})
+        try:
+            channel = await _digest_channel(reply, forms.Values(view).conversation("channel"))
+            await _require_member(reply, channel.channel_id)
+        except UserError as error:
+            return FormResult(errors={"channel": reply.wording.sentence(error)})
+        try:
+            if errors := await self._other_projects_choices(reply, view):
+                return FormResult(errors=errors)
+            planned = await self._digests.add(reply.owner, channel, wanted)
+        except NotLinked:
+            raise
+        except UserError as error:
+            return FormResult(errors={"project": reply.wording.sentence(error)})
 
-        async def work() -> Reply:
-            try:
-                wanted = digest_form.submitted(view)
-            except UserError as error:
-                return Reply(errors={"schedule": reply.wording.sentence(error)})
-            try:
-                channel = await self.digest_channel(reply, forms.Values(view).conversation("channel"))
-                await self._joined(reply, channel.channel_id)
-            except UserError as error:
-                return Reply(errors={"channel": reply.wording.sentence(error)})
-            try:
-                if wrong := await self._of_another_project(reply, view):
-                    return Reply(errors=wrong)
-                async with once(reply):
-                    made.append(await self._digests.add(reply.owner, channel, wanted))
-            except NotLinked:
-                raise
-            except UserError as error:
-                return Reply(errors={"project": reply.wording.sentence(error)})
-            except BotError as error:
-                return refused(reply, error)
-            return Reply()
-
-        await settle(reply, ack, work(), f"Looking at the project in {reply.wording.service}…")
-        for planned in made:
+        async def confirm() -> None:
             await reply.privately(views.added(planned))
 
-    async def _of_another_project(self, reply: Reply, view: JSON) -> dict[str, str]:
-        """Errors at choices that were made before another project was chosen, and that it doesn't have."""
+        return FormResult(then=confirm)
+
+    async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:
+        """Errors at choices made before the project was changed to one that doesn't have them."""
         values = forms.Values(view)
         project = values.number("project")
         if project is None or not any(values.all_chosen(kind) for kind in digest_form.KINDS):
             return {}
         known = choices_of(await self._digests.catalog(reply.owner, project))
-        return digest_form.strangers(
-            view, {kind: [ref.id for ref in known[kind]] for kind in digest_form.KINDS}
-        )
+        ids = {kind: [ref.id for ref in known[kind]] for kind in digest_form.KINDS}
+        return digest_form.unknown_choices(view, ids)
+
+    # Changing
 
     async def change_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """The button *Change*."""
+        """*Change*."""
         await self.open_change(reply, number_in(press.value))
 
     async def open_change(self, reply: Reply, digest_id: int | None) -> None:
-        """Open the form for a digest, with all that is set."""
+        """Open the form with the digest's current settings."""
         await reply.open(loading("Change digest"))
-        digest = await self._meant(reply, digest_id)
+        digest = await self._find(reply, digest_id)
         metadata = {
             "digest": digest.id,
             "project": digest.plan.project_id,
             "place": reply.place.as_json(),
-            "replace": self._private(reply),
+            "replace": _ephemeral(reply),
         }
         await reply.show(digest_form.change_form(digest, json.dumps(metadata)))
 
     async def submit_change(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """The form was submitted: set the digest anew if the person may."""
-        view = form.view.json
-        metadata = metadata_of(view)
-        pass
-        done: list[Planned] = []
+        """Change the digest, and show the result in place of the list that the form was opened from."""
+        metadata = form.view.metadata
+        try:
+            wanted = digest_form.submitted(form.view.json)
+        except UserError as error:
+            return FormResult(errors={"schedule": reply.wording.sentence(error)})
+        digest = await self._find(reply, number_in(metadata.get("digest")))
+        planned = await self._digests.change(reply.owner, _channel_of(reply), digest.id, wanted)
 
-        async def work() -> Reply:
-            try:
-                wanted = digest_form.submitted(view)
-            except UserError as error:
-                return Reply(errors={"schedule": reply.wording.sentence(error)})
-            try:
-                async with once(reply):
-                    digest = await self._meant(reply, forms.number_in(metadata.get("digest")))
-                    done.append(await self._digests.change(reply.owner, self._here(reply), digest.id, wanted))
-            except BotError as error:
-                return refused(reply, error)
-            return Reply()
-
-        await settle(reply, ack, work(), f"Looking at the project in {reply.wording.service}…")
-        for planned in done:
-            said = views.told(views.changed(planned))
+        async def confirm() -> None:
+            said = views.text_message(views.changed(planned))
             if metadata.get("replace") and reply.place.channel_id == planned.digest.channel_id:
                 await self.show(reply, said, replace=True)
             else:
                 await reply.privately(said)
 
-    async def zone_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Time zones by a part of their name."""
+        return FormResult(then=confirm)
+
+    # Options of the form's selects
+
+    async def zone_options(self, request: OptionsRequest, _: Reply) -> list[JSON]:
+        """Time zones whose name contains the text."""
         return [option(zone, zone) for zone in zones_called(request.text)]
 
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Trackers, priorities and categories of the form's project; none until there is one."""
-        view = reply.body.get("view") or {}
-        project = forms.Values(view).chosen("project") or metadata_of(view).get("project")
+        """The project's trackers, priorities or categories; none until a project is chosen."""
+        view = request.view
+        project = (
+            (forms.Values(view.json).chosen("project") or view.metadata.get("project")) if view else None
+        )
         if project is None:
             return []
-        catalog = await self._digests.catalog(reply.owner, forms.number_in(project))
-        kind = str(reply.body.get("action_id", "")).partition(".")[2]
+        catalog = await self._digests.catalog(reply.owner, number_in(project))
+        kind = request.name.partition(".")[2]
         sought = request.text.strip().casefold()
         return [
             option(ref.name, str(ref.id))
             for ref in choices_of(catalog)[kind]
             if sought in ref.name.casefold()
         ]
+
+
+async def _digest_channel(reply: Reply, channel_id: str | None) -> Channel:
+    """The channel, if digests may be posted there. Raises UserError if not, or if Slack doesn't say."""
+    if channel_id is None:
+        raise UserError("A digest belongs to a channel: choose one.")
+    try:
+        about = (await reply.slack.conversations_info(channel=channel_id)).get("channel") or {}
+    except SLACK_FAILED as error:
+        if reason(error) not in UNREACHED:
+            raise UserError("Slack doesn't tell me who is in that channel: try again in a minute.") from None
+        about = {"is_member": False}
+    if not about.get("is_im") and not about.get("is_member", True):
+        raise UserError("I'm not in that channel: invite me there first with `/invite`, then try again.")
+    if about.get("is_archived"):
+        raise UserError("That channel is archived: have it opened again, or use another one.")
+    shared = shared_outside(about)
+    if shared is None:
+        raise UserError("Slack doesn't say who can read that channel. Try again in a minute.")
+    if shared:
+        raise UserError(
+            "That channel is shared with people outside your company, so no digest is posted there: use "
+            "another one."
+        )
+    return Channel(reply.owner.team_id, channel_id)
+
+
+async def _require_access(reply: Reply, digest: Digest) -> None:
+    """Raises UserError unless the person owns the digest or is in its channel."""
+    if digest.owner != reply.owner:
+        await _require_member(reply, digest.channel_id)
+
+
+async def _require_member(reply: Reply, channel_id: str) -> None:
+    """Raises UserError unless the person is in the channel, so that nobody posts into other channels."""
+    try:
+        joined = await members.includes(reply.slack, channel_id, reply.owner.user_id)
+    except SLACK_FAILED:
+        raise UserError("Slack doesn't tell me who is in that channel: try again in a minute.") from None
+    if not joined:
+        raise UserError("You aren't in that channel: join it first, or choose one that you are in.")
+
+
+async def _notify_owner(
+    reply: Reply, digest: Digest, done: Literal["removed", "restored", "took over"]
+) -> None:
+    """Tell a digest's owner what somebody else did with it."""
+    if digest.owner != reply.owner:
+        message = views.owner_notice(digest, reply.owner.user_id, done)
+        await posting.to_person(reply.slack, digest.owner.user_id, message)
+
+
+def _channel_of(reply: Reply) -> Channel:
+    if reply.channel is None:
+        raise UserError("Digests belong to a channel: type `/digest` in one.")
+    return reply.channel
+
+
+def _ephemeral(reply: Reply) -> bool:
+    """Whether the pressed button is in a message that only this person sees."""
+    return isinstance(reply.interaction, ButtonPress) and reply.interaction.ephemeral

@@ -1,7 +1,7 @@
-"""The message of a digest: what is new in a project, grouped, the oldest first.
+"""A digest's message: a project's new issues, grouped, oldest first.
 
-As many issues as fit have a line of their own with a menu; the next ones are listed briefly, and the rest is
-behind a link to the service's own list.
+As many issues as fit get a row with a menu; the next ones get a short line, and a link leads to the service's
+list for the rest.
 """
 
 import math
@@ -37,17 +37,16 @@ from bot.slack.wording import Wording
 from bot.store.digests import Digest, Group
 
 NAME, SUBJECT, SHORT_SUBJECT, FACTS = 80, 150, 60, 300
-LINES = 40
-"""How many blocks the groups' names and the issues' own lines take at most."""
-BRIEF = 70
-"""How many more issues are listed briefly."""
+ROWS = 40
+"""The most blocks for group names and rows."""
+SHORT_LINES = 70
+"""The most issues with a short line."""
 ROOM = 11_000
-"""How many characters all that may have."""
-BRIEF_ROOMS = (0, 1_000, 2_000, 3_500)
-"""How many of them are kept for what is listed briefly: the fewest in which all of it fits, or the last."""
-A_BLOCK = 100
-"""What a block counts beside its text (see `blocks.ALL`).
-"""
+"""The most characters for rows and short lines together."""
+RESERVED = (0, 1_000, 2_000, 3_500)
+"""How many of them are reserved for short lines: the first of these in which all fit, or the last."""
+BLOCK_WEIGHT = 100
+"""What a block counts in addition to its text (see `blocks.ALL`)."""
 BARS = "▁▂▃▄▅▆▇█"
 UNITS = {"daily": "day", "hourly": "hour", "weekly": "week"}
 TAKE, LOG_TIME = ("Take it", "take"), ("Log time", "time")
@@ -74,26 +73,26 @@ WITHOUT: dict[Group, str] = {
 
 @dataclass(frozen=True)
 class Part:
-    """The issues of one group, or those of them that are left; `name` is mrkdwn."""
+    """The issues of one group, or the rest of them; `name` is mrkdwn."""
 
     name: str
     issues: Sequence[Issue]
 
 
-def message(edition: Edition, style: Wording, command: Callable[[str], str]) -> Message:
-    """A digest as its channel sees it; `command` gives a slash command as people type it here."""
-    headline, since, caught_up = _headline(edition), _since(edition), _caught_up(edition)
+def message(edition: Edition, wording: Wording) -> Message:
+    """The message that is posted in the channel."""
+    headline, since, catch_up = _headline(edition), _since(edition), _catch_up(edition)
     blocks: list[Block] = [
         header(headline),
         context(" · ".join([f"{since} ({line(edition.digest.plan.zone)})", *_compared(edition)])),
     ]
-    if caught_up:
-        blocks.append(section(f"*Catch-up:* {caught_up}."))
-    blocks += _body(edition, style)
-    blocks.append(context(_footer(edition.digest, command)))
+    if catch_up:
+        blocks.append(section(f"*Catch-up:* {catch_up}."))
+    blocks += _body(edition, wording)
+    blocks.append(context(_footer(edition.digest, wording)))
     opening = f"{line(headline)} {since[0].lower()}{since[1:]}."
-    opening += f" Catch-up: {caught_up}." if caught_up else ""
-    return Message(_read_aloud(opening, edition.issues), tuple(blocks))
+    opening += f" Catch-up: {catch_up}." if catch_up else ""
+    return Message(_plain_text(opening, edition.issues), tuple(blocks))
 
 
 def _headline(edition: Edition) -> str:
@@ -114,7 +113,7 @@ def _moment(moment: datetime, edition: Edition) -> str:
 
 
 def _compared(edition: Edition) -> list[str]:
-    """How many were opened in the last periods, in words and as a small chart."""
+    """How many issues were opened in the last periods, in words and as a chart."""
     if edition.asked or len(edition.periods) < 2:  # noqa: PLR2004 - two can be compared
         return []
     *_, before, now = edition.periods
@@ -127,18 +126,18 @@ def _compared(edition: Edition) -> list[str]:
     several = any("," in word for word in rest)
     unit = "period" if several else UNITS.get(kind, "period")
     chart = f"opened per {unit}: {_chart(edition.periods)}"
-    # Where it has more or fewer than were opened in its period, as the first one has, there's no comparing.
+    # A message that doesn't cover exactly its period, such as a first one, can't be compared.
     return [told, chart] if now == len(edition.issues) else [chart]
 
 
 def _chart(counts: Sequence[int]) -> str:
-    """One bar for each count, the lowest for 0 alone."""
+    """One bar for each count; only 0 gets the lowest."""
     highest = max(*counts, 1)
     return "".join(BARS[math.ceil(count * (len(BARS) - 1) / highest)] for count in counts)
 
 
-def _caught_up(edition: Edition) -> str:
-    """What makes this digest another than it was planned; empty for one in time."""
+def _catch_up(edition: Edition) -> str:
+    """Whether this digest is late or covers missed ones; empty for one on time."""
     missed = edition.missed
     several = (
         f"{missed} digest{'' if missed == 1 else 's'} before it {'was' if missed == 1 else 'were'} missed"
@@ -149,20 +148,20 @@ def _caught_up(edition: Edition) -> str:
     return several if missed else ""
 
 
-def _body(edition: Edition, style: Wording) -> list[Block]:
-    """All issues, with lines of their own as far as there is room beside what the others need."""
-    for kept in BRIEF_ROOMS:
-        lines, left = _lines(edition, style, ROOM - kept)
+def _body(edition: Edition, wording: Wording) -> list[Block]:
+    """All issues: as many rows as fit next to the short lines of the others."""
+    for reserved in RESERVED:
+        rows, left = _rows(edition, wording, ROOM - reserved)
         if not left:
-            return lines
-        brief, rest = _brief(left, style, kept)
+            return rows
+        short, rest = _short_lines(left, wording, reserved)
         if not rest:
             break
-    url = _list_url(edition, style)
+    url = _list_url(edition, wording)
     if rest:
-        brief.append(link(url, f"and {rest} more"))
-    there = button(f"Open the list in {style.service}", "open", url=url)
-    return [*lines, *(section(paragraph) for paragraph in _paragraphs(brief)), actions([there])]
+        short.append(link(url, f"and {rest} more"))
+    there = button(f"Open the list in {wording.service}", "open", url=url)
+    return [*rows, *(section(paragraph) for paragraph in _paragraphs(short)), actions([there])]
 
 
 def _parts(edition: Edition) -> list[Part]:
@@ -181,18 +180,18 @@ def _parts(edition: Edition) -> list[Part]:
     return [*named, Part(f"*{WITHOUT[by]}*", found[None])] if None in found else named
 
 
-def _lines(edition: Edition, style: Wording, room: int) -> tuple[list[Block], list[Part]]:
-    """The groups as far as their issues fit with lines of their own, and what is left of them."""
+def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], list[Part]]:
+    """The groups' rows as far as they fit, and the issues left over."""
     blocks: list[Block] = []
     left: list[Part] = []
     for part in _parts(edition):
         shown = 0
         for issue in () if left else part.issues:
-            new: list[Block] = [_line(issue, style)]
+            new: list[Block] = [_row(issue, wording)]
             if not shown:
                 new.insert(0, section(f"{part.name} · {len(part.issues)}"))
             room -= sum(map(_weight, new))
-            if room < 0 or len(blocks) + len(new) > LINES:
+            if room < 0 or len(blocks) + len(new) > ROWS:
                 break
             blocks += new
             shown += 1
@@ -202,9 +201,9 @@ def _lines(edition: Edition, style: Wording, room: int) -> tuple[list[Block], li
     return blocks, left
 
 
-def _line(issue: Issue, style: Wording) -> Block:
-    name = link(style.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
-    return section(f"*{name}*\n{_facts(issue)}", menu(issue.id, style, TAKE, LOG_TIME))
+def _row(issue: Issue, wording: Wording) -> Block:
+    name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
+    return section(f"*{name}*\n{_facts(issue)}", menu(issue.id, wording, TAKE, LOG_TIME))
 
 
 def _facts(issue: Issue) -> str:
@@ -218,7 +217,7 @@ def _facts(issue: Issue) -> str:
 
 
 def updated(blocks: Sequence[Block], issues: Mapping[int, Issue]) -> list[Block]:
-    """A posted digest's blocks with the rows of these issues as they are now; the subjects stay as posted."""
+    """A posted digest's blocks with these issues' current facts; subjects stay as posted."""
     return [_updated(block, issues) for block in blocks]
 
 
@@ -232,14 +231,14 @@ def _updated(block: Block, issues: Mapping[int, Issue]) -> Block:
 
 
 def _weight(block: Block) -> int:
-    return A_BLOCK + letters(block)
+    return BLOCK_WEIGHT + letters(block)
 
 
-def _brief(left: Sequence[Part], style: Wording, room: int) -> tuple[list[str], int]:
-    """Short lines for what is left, as far as there is room, and how many issues are left then."""
+def _short_lines(left: Sequence[Part], wording: Wording, room: int) -> tuple[list[str], int]:
+    """Short lines for the issues left over, as far as they fit, and how many issues remain."""
     told: list[str] = []
     rest = sum(len(part.issues) for part in left)
-    for new in islice(_brief_lines(left, style), BRIEF):
+    for new in islice(_each_short_line(left, wording), SHORT_LINES):
         room -= sum(len(one) + 1 for one in new)
         if room < 0:
             break
@@ -248,11 +247,11 @@ def _brief(left: Sequence[Part], style: Wording, room: int) -> tuple[list[str], 
     return told, rest
 
 
-def _brief_lines(left: Iterable[Part], style: Wording) -> Iterable[list[str]]:
-    """The lines for one issue after the other, with its group's before the first of a group."""
+def _each_short_line(left: Iterable[Part], wording: Wording) -> Iterable[list[str]]:
+    """Each issue's short line; the first one of a group comes after the group's name."""
     for part in left:
         for place, issue in enumerate(part.issues):
-            name = link(style.url(issue.id), f"#{issue.id} {shortened(issue.subject, SHORT_SUBJECT)}")
+            name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SHORT_SUBJECT)}")
             yield [f"• {name}"] if place else [part.name, f"• {name}"]
 
 
@@ -266,23 +265,23 @@ def _paragraphs(lines: Iterable[str]) -> list[str]:
     return found
 
 
-def _list_url(edition: Edition, style: Wording) -> str:
-    """Where the service itself lists these issues: by the times that it gave them."""
+def _list_url(edition: Edition, wording: Wording) -> str:
+    """The service's own list of these issues, filtered by when they were opened."""
     opened = [issue.created_on.replace(microsecond=0) for issue in edition.issues if issue.created_on]
     times = TimeRange(min(opened), max(opened) + timedelta(seconds=1)) if opened else None
-    return issues_url(style.base_url, filters_of(edition.digest.plan, times).to_params())
+    return issues_url(wording.base_url, filters_of(edition.digest.plan, times).to_params())
 
 
-def _footer(digest: Digest, command: Callable[[str], str]) -> str:
+def _footer(digest: Digest, wording: Wording) -> str:
     who = line(shortened(digest.owner_name, NAME))
     return (
         f"As {who} sees it; private issues are left out · digest {digest.id} · "
-        f"`{command('digest')}` to change it"
+        f"`{wording.command('digest')}` to change it"
     )
 
 
-def _read_aloud(opening: str, issues: Sequence[Issue]) -> str:
-    """The message without its blocks, as notifications and screen readers have it: its first issues."""
+def _plain_text(opening: str, issues: Sequence[Issue]) -> str:
+    """The message as text for notifications and screen readers, with as many issues as fit."""
     text = opening
     for place, issue in enumerate(issues):
         new = f"\n#{issue.id} {line(shortened(issue.subject, SUBJECT))}"

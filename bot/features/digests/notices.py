@@ -1,10 +1,11 @@
-"""What owners and channels are told of digests that stopped, or that nobody can be sure of."""
+"""Notices to owners and channels about digests that stopped, are delayed, or may not have been posted."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from bot.features.digests.views import take_over
 from bot.slack.blocks import Block, Message, button, context, section
 from bot.slack.text import bold, escape, line, prose
+from bot.slack.wording import Wording
 from bot.store.digests import Digest, Notice, Pause
 
 SHOWN = 20
@@ -20,10 +21,9 @@ WHY = {
 }
 
 
-def to_owner(
-    digests: Sequence[Digest], notice: Notice, service: str, command: Callable[[str], str]
-) -> Message:
-    """What becomes of somebody's digests, in one message."""
+def to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording) -> Message:
+    """The notice to the owner of these digests."""
+    service = wording.service
     lines: list[Block]
     if notice == "unsure":
         said = "I was interrupted while I posted, and can't look up whether it stands there:"
@@ -37,9 +37,8 @@ def to_owner(
         said = (
             "A digest of yours stopped:" if len(digests) == 1 else f"{len(digests)} of your digests stopped:"
         )
-        hint = (
-            f"What is opened meanwhile is in the next one, after `{command('digest')} resume <number>` too."
-        )
+        resume = f"`{wording.command('digest')} resume <number>`"
+        hint = f"What is opened meanwhile is in the next one, after {resume} too."
         lines = [_stopped(digest, service) for digest in digests[:SHOWN]]
     blocks: list[Block] = [section(said), *lines]
     if (more := len(digests) - SHOWN) > 0:
@@ -51,8 +50,8 @@ def to_owner(
     return Message(f"{said} {named}{why}", tuple(blocks))
 
 
-def to_channel(digests: Sequence[Digest], service: str) -> Message:
-    """What a channel learns of the digests that don't come any more, with the way to have them back."""
+def to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
+    """The notice to a channel whose digests stopped, with buttons to take them over."""
     blocks: list[Block] = []
     told: list[str] = []
     for digest in digests[:SHOWN]:
@@ -62,8 +61,9 @@ def to_channel(digests: Sequence[Digest], service: str) -> Message:
         text = f"The digest of {bold(digest.plan.project)} ({_when(digest)}) stopped: {why} {cant}."
         told.append(text)
         blocks.append(section(text, accessory=take_over(digest, "Take it over")))
+    service = escape(wording.service)
     blocks.append(
-        context(f"Who sees the project in {escape(service)} can take it over; it runs with their key then.")
+        context(f"Who sees the project in {service} can take it over; it runs with their key then.")
     )
     return Message(" ".join(told), tuple(blocks))
 

@@ -1,4 +1,4 @@
-"""The periods between due times: which ones a run stands for, and how many issues were opened in each."""
+"""The periods between due times: which ones a run covers, and how many issues were opened in each."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -13,15 +13,15 @@ from bot.store.digest_runs import Claim, Run
 from bot.store.digests import Digest
 
 PERIODS = 8
-"""How many periods the chart has."""
+"""How many periods the chart shows."""
 LATE = timedelta(minutes=15)
-"""From when on a digest says that it comes late."""
+"""How late a digest has to be to say so."""
 NEVER = timedelta(days=36_500)
 INSTANT = timedelta(microseconds=1)
 
 
 def claim(digest: Digest, now: datetime) -> Claim:
-    """The due time of a digest that is due: all that it missed is one, the last one."""
+    """The claim for a digest that is due: all the due times that it missed become one, the last of them."""
     schedule, zone = parse(digest.plan.schedule), digest.plan.zone
     since = digest.next_due or now
     times = due_times(schedule, zone, since, now)
@@ -31,7 +31,7 @@ def claim(digest: Digest, now: datetime) -> Claim:
 
 
 def readable(digest: Digest) -> bool:
-    """Whether its schedule and time zone are known: a zone may go with a system's update."""
+    """Whether its schedule and time zone are valid: a system update can remove a zone."""
     try:
         parse(digest.plan.schedule)
         ZoneInfo(digest.plan.zone)
@@ -41,8 +41,8 @@ def readable(digest: Digest) -> bool:
 
 
 def sooner(digest: Digest, now: datetime) -> datetime | None:
-    """The next due time where the one that is set lies further ahead; else None."""
-    if not readable(digest):  # claiming it says so
+    """The next due time, if the one that is set is later than that; else None."""
+    if not readable(digest):  # claiming it stops it
         return None
     (coming,) = next_times(parse(digest.plan.schedule), digest.plan.zone, now, 1) or (None,)
     later = coming is not None and digest.next_due is not None and digest.next_due > coming
@@ -50,7 +50,7 @@ def sooner(digest: Digest, now: datetime) -> datetime | None:
 
 
 def edition(run: Run, issues: tuple[Issue, ...], now: datetime) -> Edition:
-    """The message of a run with these new issues, as it is posted now."""
+    """What a run posts at `now` if these issues are new."""
     digest = run.digest
     schedule, zone = parse(digest.plan.schedule), digest.plan.zone
     counts = dict(history(digest, [issue.created_on for issue in issues if issue.created_on], now))
@@ -70,7 +70,7 @@ def edition(run: Run, issues: tuple[Issue, ...], now: datetime) -> Edition:
 
 
 def history(digest: Digest, opened: Iterable[datetime], now: datetime) -> list[tuple[datetime, int]]:
-    """The digest's history with these issues in it: each in the period in which it was opened."""
+    """The digest's history plus these issues, each counted in the period in which it was opened."""
     ends = ends_around(parse(digest.plan.schedule), digest.plan.zone, now)
     known = min((end for end, _ in digest.history), default=digest.period_from)
     return counted(ends, digest.history, opened, since=known)
@@ -83,8 +83,8 @@ def counted(
     *,
     since: datetime,
 ) -> list[tuple[datetime, int]]:
-    """The periods between `ends` that end at `since` or later, by the end of each, with what was counted
-    before and these issues.
+    """The number of issues in each period that ends at `since` or later, by the period's end: the counts in
+    `before` plus the `opened` ones.
     """
     told = [end for end in ends[1:] if end >= since]
     counts = dict.fromkeys(told, 0) | {end: n for end, n in before if end in told}
@@ -96,5 +96,5 @@ def counted(
 
 
 def ends_around(schedule: Schedule, zone: str, now: datetime) -> tuple[datetime, ...]:
-    """Where periods end: the beginning of the first one, then the ends of some past ones and of this one."""
+    """When periods end: the start of the first one, then the ends of the past ones and the current one."""
     return (*previous_times(schedule, zone, now + INSTANT, PERIODS + 1), *next_times(schedule, zone, now, 1))

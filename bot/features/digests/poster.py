@@ -1,4 +1,4 @@
-"""Digests in Slack: where they may go, posting each once, finding out whether one was posted."""
+"""Posts digests to Slack: checks their channels, posts each once, and finds out whether one was posted."""
 
 import asyncio
 import math
@@ -48,19 +48,19 @@ EVENT_TYPE = "issuebot_digest"
 TYPES = "public_channel,private_channel,mpim,im"
 CONVERSATIONS, PAGES = 999, 20
 MESSAGES = 15
-"""The most messages of a page that every app gets (docs.slack.dev, conversations.history)."""
+"""The largest page that every app may request (docs.slack.dev, conversations.history)."""
 MARGIN = timedelta(seconds=10)
-"""How far Slack's clock may be from what is known of it."""
+"""How inaccurate the estimate of Slack's clock may be."""
 WAIT = 30.0
-"""Seconds until Slack is asked again that could not be reached, or doesn't know its own app."""
-LISTED_FOR = 5
-"""Seconds for which a list of conversations holds: so late it is noticed that outsiders came in."""
+"""Seconds until a retry, if Slack can't be reached or locks the app out."""
+CHANNELS_TTL = 5
+"""Seconds to cache the list of conversations, and so to notice that outsiders joined one."""
 GONE = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "channel_is_limited_access", "user_not_found"}
 )
-"""Slack's words for a conversation that takes nothing from the bot any more."""
+"""Slack's errors for a conversation where the bot can't post anymore."""
 BROKEN = frozenset({None, "internal_error", "fatal_error", "service_unavailable", "request_timeout"})
-"""What may have been carried out all the same (docs.slack.dev, chat.postMessage, Errors)."""
+"""Errors after which the call may still have succeeded (docs.slack.dev, chat.postMessage, Errors)."""
 LOCKED_OUT = frozenset(
     {
         "access_denied",
@@ -78,20 +78,19 @@ LOCKED_OUT = frozenset(
         "token_revoked",
     }
 )
-"""What is wrong with the app or the workspace and not with the conversation: it passes, or is mended."""
+"""Errors of the app or the workspace, not the conversation: temporary, or for an administrator to fix."""
 
 log = structlog.get_logger(__name__)
 
 
 class SlackPoster:
-    """Posts digests to Slack; see `usecases.digest_posts.Poster`."""
+    """Implements `posts.Poster` with Slack."""
 
-    def __init__(self, workspaces: Workspaces, style: Wording, command: Callable[[str], str]) -> None:
+    def __init__(self, workspaces: Workspaces, wording: Wording) -> None:
         self._workspaces = workspaces
-        self._style = style
-        self._command = command
+        self._wording = wording
         self._pacers: dict[str, Pacer] = defaultdict(Pacer)
-        self._listed: Recent[str, Mapping[str, Standing]] = Recent(seconds=LISTED_FOR)
+        self._channels: Recent[str, Mapping[str, Standing]] = Recent(seconds=CHANNELS_TTL)
         self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slack_time: tuple[datetime, float] | None = None
 
@@ -99,21 +98,23 @@ class SlackPoster:
         return sum(map(len, self._pacers.values()))
 
     async def standings(self, owner: Owner, channels: Collection[str]) -> Mapping[str, Standing]:
-        """From one list of all that the bot is in; what isn't there is asked for by itself."""
-        async with self._listing[owner.team_id]:  # who comes while it is read waits for it
-            listed = await self._listed.get(owner.team_id, partial(self._conversations, owner))
+        """Read from one list of all the bot's conversations; those not in it are read one by one."""
+        async with self._listing[owner.team_id]:  # concurrent callers share one read
+            listed = await self._channels.get(owner.team_id, partial(self._conversations, owner))
         return {one: listed.get(one) or await self._standing(owner, one) for one in channels}
 
     def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
-        """Waits until a message may go to the digest's channel."""
+        """Wait for the rate limiter."""
         return self._pacers[digest.owner.team_id].turn(digest.channel_id, due_at)
 
     def prepared(self, edition: Edition) -> Callable[[float], Awaitable[Outcome]]:
-        """The message, made; calling it posts it once."""
+        """Build the message; the function returned posts it once."""
         digest = edition.digest
-        message = digest_message.message(edition, self._style, self._command)
+        message = digest_message.message(edition, self._wording)
         headline, *others = message.blocks
-        marked = replace(message, blocks=({**headline, "block_id": _mark(digest, edition.due_at)}, *others))
+        marked = replace(
+            message, blocks=({**headline, "block_id": _block_id(digest, edition.due_at)}, *others)
+        )
         metadata = _metadata(digest, edition.due_at)
 
         async def post(latest: float) -> Outcome:
@@ -125,7 +126,7 @@ class SlackPoster:
         return post
 
     def slack_time(self) -> datetime | None:
-        """By the latest answer to a request for conversations: every post comes after one."""
+        """Estimated from the last conversations response, which precedes every post."""
         if self._slack_time is None:
             return None
         told, at = self._slack_time
@@ -134,7 +135,7 @@ class SlackPoster:
     async def find(
         self, digest: Digest, due_at: datetime, within: tuple[datetime, datetime], searched_to: str | None
     ) -> Found:
-        """From the newest message to the oldest; each page begins where the one before it ended."""
+        """Search from the newest message to the oldest."""
         first, last = within
         oldest = str((first - MARGIN).timestamp())
         latest = searched_to or str((last + MARGIN).timestamp())
@@ -159,7 +160,7 @@ class SlackPoster:
                 latest = searched_to = str(messages[-1]["ts"])
         except SlackApiError as error:
             log.warning("not looked up", action="digest.look_up", error=reason(error))
-            if (seconds := _asked_to_wait(error)) is not None:
+            if (seconds := _retry_after(error)) is not None:
                 return Unfinished(seconds, searched_to)
             passes = reason(error) in BROKEN | LOCKED_OUT - {"missing_scope"}
             return Unfinished(WAIT, searched_to) if passes else Hidden()
@@ -168,19 +169,19 @@ class SlackPoster:
         return Unfinished(WAIT, searched_to)
 
     async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
-        """One direct message."""
-        message = digest_notices.to_owner(digests, notice, self._style.service, self._command)
-        return await self._told(digests[0].owner, digests[0].owner.user_id, message)
+        """Send one direct message."""
+        message = digest_notices.to_owner(digests, notice, self._wording)
+        return await self._send(digests[0].owner, digests[0].owner.user_id, message)
 
     async def tell_channel(self, digests: Sequence[Digest]) -> bool:
-        """One message in the channel."""
-        message = digest_notices.to_channel(digests, self._style.service)
-        return await self._told(digests[0].owner, digests[0].channel_id, message)
+        """Post one message in the channel."""
+        message = digest_notices.to_channel(digests, self._wording)
+        return await self._send(digests[0].owner, digests[0].channel_id, message)
 
     async def _slack(self, owner: Owner) -> AsyncWebClient:
         return await self._workspaces.client(owner.enterprise_id, owner.team_id)
 
-    async def _told(self, owner: Owner, channel_id: str, message: Message) -> bool:
+    async def _send(self, owner: Owner, channel_id: str, message: Message) -> bool:
         outcome = await self._post(owner, channel_id, message, None)
         if not isinstance(outcome, Posted):
             log.warning("not told", action="digest.tell", outcome=str(outcome))
@@ -197,7 +198,7 @@ class SlackPoster:
     ) -> Outcome:
         try:
             slack = await self._slack(owner)
-            if time.monotonic() > latest:  # nothing may be awaited between this and the request
+            if time.monotonic() > latest:  # no await between this check and the request
                 return Delayed(0)
             answer = await slack.chat_postMessage(
                 channel=channel_id, metadata=metadata, **message.as_arguments()
@@ -220,7 +221,7 @@ class SlackPoster:
                 page = await slack.users_conversations(
                     types=TYPES, exclude_archived=True, limit=CONVERSATIONS, cursor=cursor or None
                 )
-                self._note_time(page)
+                self._save_time(page)
                 found |= {
                     one["id"]: _standing_of(one)
                     for one in page.get("channels") or ()
@@ -229,11 +230,11 @@ class SlackPoster:
                 cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
                 if not cursor:
                     break
-        except SLACK_FAILED as error:  # what isn't known then is asked for by itself
+        except SLACK_FAILED as error:  # those not found are read one by one
             log.info("conversations not listed", action="digest.channels", error=reason(error))
         return found
 
-    def _note_time(self, answer: AsyncSlackResponse) -> None:
+    def _save_time(self, answer: AsyncSlackResponse) -> None:
         headers = {name.lower(): value for name, value in answer.headers.items()}
         with suppress(ValueError):
             told = parsedate_to_datetime(headers.get("date", "")).replace(tzinfo=UTC)
@@ -243,7 +244,7 @@ class SlackPoster:
         try:
             slack = await self._slack(owner)
             answer = await slack.conversations_info(channel=channel_id)
-            self._note_time(answer)
+            self._save_time(answer)
             channel = answer.get("channel") or {}
         except SLACK_FAILED as error:
             why = reason(error)
@@ -254,8 +255,8 @@ class SlackPoster:
         return _standing_of(channel)
 
 
-def _mark(digest: Digest, due_at: datetime) -> str:
-    """The block id of a digest's headline: Slack gives it back without any further scope."""
+def _block_id(digest: Digest, due_at: datetime) -> str:
+    """The block id of a digest's headline: Slack returns it without an extra scope."""
     return f"{EVENT_TYPE}:{digest.id}:{due_at.isoformat()}"
 
 
@@ -267,20 +268,20 @@ def _standing_of(channel: JSON) -> Standing:
 
 
 def _is_of(message: JSON, digest: Digest, due_at: datetime) -> bool:
-    """Whether a message is that digest's; the metadata tells of those from before there were marks."""
-    if any(block.get("block_id") == _mark(digest, due_at) for block in message.get("blocks") or ()):
+    """Whether a message is this digest's; older ones are recognized by their metadata."""
+    if any(block.get("block_id") == _block_id(digest, due_at) for block in message.get("blocks") or ()):
         return True
     metadata, wanted = message.get("metadata") or {}, _metadata(digest, due_at)
     return {name: metadata.get(name) for name in wanted} == wanted
 
 
 def _metadata(digest: Digest, due_at: datetime) -> JSON:
-    """What tells one digest's message from all others (docs.slack.dev, Message metadata)."""
+    """What identifies a digest's message (docs.slack.dev, Message metadata)."""
     payload = {"digest": digest.id, "due_at": due_at.isoformat(), "channel": digest.channel_id}
     return {"event_type": EVENT_TYPE, "event_payload": payload}
 
 
-def _asked_to_wait(error: SlackApiError) -> float | None:
+def _retry_after(error: SlackApiError) -> float | None:
     answer: Any = error.response
     if getattr(answer, "status_code", None) != HTTPStatus.TOO_MANY_REQUESTS:
         return None
@@ -290,7 +291,7 @@ def _asked_to_wait(error: SlackApiError) -> float | None:
 
 
 def _refused(error: SlackApiError) -> Outcome:
-    if (seconds := _asked_to_wait(error)) is not None:
+    if (seconds := _retry_after(error)) is not None:
         return Delayed(seconds)
     why = reason(error)
     log.warning("post refused", action="digest.post", error=why)

@@ -1,4 +1,4 @@
-"""What posts digests: the values in and out, and the Protocol that Slack and the tests' Slack stand for."""
+"""The Protocol of what posts digests, with the values that it takes and returns."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -14,11 +14,11 @@ from bot.store.owner import Owner
 
 @dataclass(frozen=True, kw_only=True)
 class Edition:
-    """One digest's message. `issues` are new, the oldest first.
+    """What a digest's message is made from. `issues` are the new ones, oldest first.
 
-    `missed` is how many due times before `due_at` it stands for too; `late` how long after `due_at` it comes.
-    `periods` are the counts of the last periods, the oldest first, this one's last; empty where they don't
-    compare. `asked` when somebody asked for it between two due times.
+    `missed` is how many due times before `due_at` it covers as well, `late` how long after `due_at` it is
+    posted. `periods` has the number of issues in each of the last periods, the current one last; it is empty
+    if they can't be compared. `asked` is true if somebody asked for it between two due times.
     """
 
     digest: Digest
@@ -32,56 +32,56 @@ class Edition:
 
 
 class Standing(Enum):
-    """Whether a channel takes digests."""
+    """Whether a channel accepts digests."""
 
     OPEN = "open"
     GONE = "gone"
     """Archived, deleted, or the bot is not in it."""
     SHARED = "shared"
-    """People outside the company read along."""
+    """People outside the company are in it."""
     UNKNOWN = "unknown"
-    """Slack doesn't say at the moment."""
+    """Slack doesn't say right now."""
 
 
 @dataclass(frozen=True)
 class Posted:
-    """The message stands in the channel."""
+    """The message is in the channel."""
 
     ts: str
 
 
 @dataclass(frozen=True)
 class Refused:
-    """Nothing was posted, nor will it be while things are as they are."""
+    """Nothing was posted, and a retry won't help."""
 
     why: Pause
 
 
 @dataclass(frozen=True)
 class Delayed:
-    """Nothing was posted; it can be tried again after so many seconds."""
+    """Nothing was posted; it can be retried after `seconds`."""
 
     seconds: float
 
 
 class Unsure:
-    """It may have been posted, or not."""
+    """The message may have been posted."""
 
 
 @dataclass(frozen=True)
 class Unfinished:
-    """The search can go on after so many seconds, at messages before `searched_to`, Slack's `ts`."""
+    """The search can continue after `seconds`, with messages before `searched_to`, Slack's `ts`."""
 
     seconds: float
     searched_to: str | None = None
 
 
 class Absent:
-    """It was looked up and isn't there."""
+    """The message isn't in the channel."""
 
 
 class Hidden:
-    """It can't be looked up, now or later."""
+    """The message can't be looked up, now or later."""
 
 
 Outcome = Posted | Refused | Delayed | Unsure
@@ -89,33 +89,34 @@ Found = Posted | Absent | Hidden | Unfinished
 
 
 class Poster(Protocol):
-    """Where digests are posted."""
+    """Posts digests."""
 
     async def standings(self, owner: Owner, channels: Collection[str]) -> Mapping[str, Standing]:
-        """How these channels of the owner's workspace stand, read together."""
+        """Whether these channels of the owner's workspace accept digests."""
 
     def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
-        """Waits until a message may go to the digest's channel, in order of due times."""
+        """Wait until a message may be posted to the digest's channel, in order of due times."""
 
     def prepared(self, edition: Edition) -> Callable[[float], Awaitable[Outcome]]:
-        """The message, made; calling it posts once: never again by itself once it may have been posted.
+        """Build the message; the function returned posts it once, without retries.
 
-        It takes the latest moment, on the monotonic clock, at which the request may begin; Delayed after it.
+        Its argument is the latest time on the monotonic clock to start the request; after that it returns
+        Delayed.
         """
 
     def slack_time(self) -> datetime | None:
-        """The time by Slack's clock, which dates messages; None until Slack has told it."""
+        """The time by Slack's clock, which sets messages' `ts`; None until Slack has told it."""
 
     async def find(
         self, digest: Digest, due_at: datetime, within: tuple[datetime, datetime], searched_to: str | None
     ) -> Found:
-        """Searches the channel for the message of that due time, which was posted at one of those moments.
+        """Search the channel for the message of this due time, posted between the two times `within`.
 
-        `searched_to` is where an unfinished search goes on.
+        `searched_to` is where an unfinished search continues.
         """
 
     async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
-        """Tells their owner, in one message, what became of these; False when that has to be tried again."""
+        """Notify the digests' owner in one message; False if that has to be retried."""
 
     async def tell_channel(self, digests: Sequence[Digest]) -> bool:
-        """Tells their channel that these stopped; False when that has to be tried again."""
+        """Tell the channel that its digests stopped; False if that has to be retried."""

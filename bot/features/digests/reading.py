@@ -1,8 +1,8 @@
-"""What is new for an owner's digests: read together, so that requests grow with what is new alone.
+"""Reads the new issues for an owner's digests together: the number of requests depends only on what is new.
 
-Windows join by numbers, not by clocks: each read reaches back over the last one by OVERLAP, and what a digest
-covered before is left out by its number. So an issue that becomes visible late is still found, and none
-comes twice. How far a digest has come is kept in the service's own time, which is nobody else's.
+Each read overlaps the last one by OVERLAP and skips issues already covered, by their numbers. So an issue
+that becomes visible late is still found, and none is posted twice. `covered_to` is in the service's own time,
+which may differ from every other clock.
 """
 
 import math
@@ -21,15 +21,15 @@ from bot.store.digests import Choice, Digest, Pause, Plan
 OVERLAP = timedelta(hours=3)
 """How late an issue may become visible, and how far the service's clock may be set back."""
 FEW = 5
-"""So many projects are asked for one by one, rather than all that the owner sees."""
+"""Up to this many projects are read one by one; for more, the list of all projects is read."""
 
 
 @dataclass(frozen=True)
 class Opened:
-    """What was read: the new issues of each digest by its number, the oldest first, and how far that goes.
+    """Each digest's new issues by its number, oldest first, and how far they go.
 
-    `stopped` has the digests whose project can't be read any more, and why; `names` what the others' projects
-    are called now.
+    `stopped` has the digests whose project can't be read anymore, and why; `names` has the others' current
+    project names.
     """
 
     issues: Mapping[int, tuple[Issue, ...]]
@@ -38,7 +38,7 @@ class Opened:
     names: Mapping[int, str]
 
     def without(self, numbers: Collection[int]) -> "Opened":
-        """The same without those issues."""
+        """The same without the issues with these numbers."""
         kept = {digest: tuple(i for i in rows if i.id not in numbers) for digest, rows in self.issues.items()}
         return replace(self, issues=kept)
 
@@ -51,7 +51,7 @@ async def read(
     covered: Mapping[int, Collection[int]],
     now: datetime,
 ) -> Opened:
-    """Read what is new for digests of one owner. Raises ServiceError."""
+    """Read the new issues for one owner's digests. Raises ServiceError."""
     standing = await _projects(client, session, digests)
     found = {digest.id: standing[digest.plan.project_id] for digest in digests}
     stopped = {number: why for number, why in found.items() if isinstance(why, Pause)}
@@ -63,23 +63,23 @@ async def read(
     issues = {
         digest.id: tuple(
             sorted(
-                (row for row in rows if row.id not in covered[digest.id] and _belongs(row, digest)),
+                (row for row in rows if row.id not in covered[digest.id] and _is_new(row, digest)),
                 key=lambda row: (row.created_on, row.id),
             )
         )
         for digest in going
     }
-    # Never further than now: one date in the future would have all until then taken for old.
+    # Not past now: an issue dated in the future would make all others until then look old.
     return Opened(issues, min(newest, now) if newest else None, stopped, names)
 
 
 def since(covered_to: datetime | None) -> TimeRange | None:
-    """From when on a list is read that was read up to `covered_to` before."""
+    """When the next read starts, after one that went up to `covered_to`."""
     return TimeRange(since=covered_to - OVERLAP) if covered_to else None
 
 
 def filters_of(plan: Plan, created_on: TimeRange | None) -> IssueFilters:
-    """The issues of a digest's project, opened in that time, that its filters let through."""
+    """Filters for a digest's issues opened in this time."""
     return IssueFilters(
         project_id=plan.project_id,
         subprojects="none",
@@ -91,19 +91,19 @@ def filters_of(plan: Plan, created_on: TimeRange | None) -> IssueFilters:
     )
 
 
-def _narrowed(plan: Plan, issue: Issue) -> bool:
+def _passes_filters(plan: Plan, issue: Issue) -> bool:
     return (
-        _among(plan.trackers, issue.tracker)
-        and _among(plan.priorities, issue.priority)
-        and _among(plan.categories, issue.category)
+        _matches(plan.trackers, issue.tracker)
+        and _matches(plan.priorities, issue.priority)
+        and _matches(plan.categories, issue.category)
     )
 
 
-def _among(choices: Sequence[Choice], ref: Ref | None) -> bool:
+def _matches(choices: Sequence[Choice], ref: Ref | None) -> bool:
     return not choices or (ref is not None and any(choice.id == ref.id for choice in choices))
 
 
-def _belongs(issue: Issue, digest: Digest) -> bool:
+def _is_new(issue: Issue, digest: Digest) -> bool:
     window = since(digest.covered_to)
     return (
         not issue.is_private
@@ -111,12 +111,12 @@ def _belongs(issue: Issue, digest: Digest) -> bool:
         and issue.project.id == digest.plan.project_id
         and issue.created_on is not None
         and (window is None or window.since is None or issue.created_on >= window.since)
-        and _narrowed(digest.plan, issue)
+        and _passes_filters(digest.plan, issue)
     )
 
 
 async def _projects(client: Client, session: Session, digests: Sequence[Digest]) -> dict[int, str | Pause]:
-    """What the digests' projects are called, by number, or why they can't be read any more."""
+    """Each project's name by its number, or why it can't be read anymore."""
     numbers = {digest.plan.project_id for digest in digests}
     listed = {}
     if len(numbers) > FEW:
@@ -135,7 +135,7 @@ async def _projects(client: Client, session: Session, digests: Sequence[Digest])
 async def _rows(
     client: Client, session: Session, digests: Sequence[Digest]
 ) -> tuple[list[Issue], datetime | None]:
-    """The rows that may be new, and the time of the newest one that the owner sees."""
+    """The issues that may be new, and when the newest one was opened."""
     numbers = sorted({digest.plan.project_id for digest in digests})
     together = _filters(numbers[0] if len(numbers) == 1 else None, digests)
     page = await client.list_issues(session.key, together)
@@ -144,7 +144,7 @@ async def _rows(
     if page.total_count > len(rows):
         pages = math.ceil(page.total_count / PAGE)
         lists = [together]
-        if 1 < len(numbers) < pages:  # most of what is new is in other projects
+        if 1 < len(numbers) < pages:  # most new issues are in other projects
             lists = [_filters(n, [d for d in digests if d.plan.project_id == n]) for n in numbers]
         rows = [row for filters in lists async for row in client.iter_issues(session.key, filters)]
     return rows, newest

@@ -1,4 +1,4 @@
-"""Rows of posted digests, brought up to date when somebody takes an issue from one."""
+"""Updates rows of posted digests when somebody takes an issue from one."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -13,21 +13,21 @@ from bot.slack.posting import SLACK_FAILED, reason
 from bot.ttl_cache import Recent
 
 FRESH = 60.0
-"""Seconds for which a message is updated as it was when a button in it was pressed; after that it is read."""
+"""Seconds for which the message in a button press is current; after that it is read from Slack."""
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass
 class _Changes:
-    """What changed in one message a moment ago: a press that is under way carries the message before that."""
+    """Recent changes to one message: a button press in flight may carry the message from before them."""
 
     issues: dict[int, Issue] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class DigestRows:
-    """Updates single rows of digests; those of one message that change together don't undo each other."""
+    """Updates single rows of digests; simultaneous updates of one message don't undo each other."""
 
     def __init__(self) -> None:
         self._recent: Recent[tuple[str, str], _Changes] = Recent(seconds=FRESH)
@@ -35,10 +35,10 @@ class DigestRows:
     async def show(
         self, slack: AsyncWebClient, channel_id: str, ts: str, issue: Issue, message: JSON | None
     ) -> None:
-        """Have the digest's row about an issue say whose it is now.
+        """Show an issue's current assignee in its row of a digest.
 
-        `message` is the digest as it was when a button in it was pressed; None has it read from Slack. An
-        issue that is private now is left as it was posted. Where Slack refuses, the row stays as it is.
+        `message` is the digest from the button press; None reads it from Slack. A private issue's row isn't
+        updated, and neither is one where Slack refuses.
         """
         if issue.is_private:
             return

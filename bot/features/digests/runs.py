@@ -1,7 +1,7 @@
-"""Running digests: each due time once, whoever dies when, and each new issue in one message.
+"""Runs digests: each due time once, whichever process crashes, and each new issue in exactly one message.
 
-A due time is claimed in the database by one process. The owner's due digests are read together and posted by
-`digest_delivery`.
+One process claims a due time in the database. `delivery` reads an owner's due digests together and posts
+them.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from bot.errors import NotLinked, ServiceError
 from bot.features.accounts.accounts import Accounts
 from bot.features.digests import periods
 from bot.features.digests.clock import Clock
-from bot.features.digests.content import News
-from bot.features.digests.delivery import LONGEST_PAUSE, Delivery, Key, OnFinished, grouped, key
+from bot.features.digests.delivery import LONGEST_BACKOFF, Delivery, OnFinished, RunKey, grouped, run_key
+from bot.features.digests.notice_sender import NoticeSender
 from bot.features.digests.posts import Poster, Standing
 from bot.service.client import Client
 from bot.store.digest_runs import Claim, Run, RunState
@@ -27,18 +27,19 @@ from bot.store.digests import Digest, Pause
 from bot.store.store import Store
 from bot.timings import DEFAULT, Timings
 
-AT_HAND = 2000
-"""How many runs one process has claimed at once."""
-OF_ONE_OWNER = 200
-PATIENCE = 1.5
-"""Seconds that whoever asked for a digest waits for its message; after that it comes without them."""
+MAX_IN_FLIGHT = 2000
+"""How many runs one process may have claimed at a time."""
+BATCH = 200
+"""How many digests are claimed or rescheduled at a time."""
+RUN_NOW_TIMEOUT = 1.5
+"""Seconds that a person waits for a digest they asked for; after that it is posted in the background."""
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 
 class DigestRuns:
-    """The digests' engine, one in each process. `on_finished` is told each run's state and its lateness."""
+    """Runs digests in one process. `on_finished` gets each run's final state and how late it was."""
 
     def __init__(
         self,
@@ -52,7 +53,7 @@ class DigestRuns:
     ) -> None:
         self._store = store
         self._clock = Clock()
-        self._at_hand: dict[Key, float] = {}  # since when
+        self._in_flight: dict[RunKey, float] = {}  # when each was claimed, on the monotonic clock
         self._delivery = Delivery(
             client,
             store,
@@ -60,49 +61,49 @@ class DigestRuns:
             poster=poster,
             on_finished=on_finished,
             clock=self._clock,
-            since=self._at_hand,
+            claimed_at=self._in_flight,
             timings=timings,
         )
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._news = News(store.digests, poster)
-        self._telling: asyncio.Task[None] | None = None
+        self._notices = NoticeSender(store.digests, poster)
+        self._sending: asyncio.Task[None] | None = None
         self._stopping = False
         self._aligned = False
 
     async def run_due(self, now: datetime) -> None:
-        """Claim whatever is due at `now` (the database's clock) and set it going; `idle` waits for it."""
+        """Claim and start what is due at `now`, by the database's clock; `idle` waits for it."""
         if self._clock.set(now):
             self._aligned = False
         if not self._aligned:
             await self._realign(now)
             self._aligned = True
-        self._tell_soon()
-        held = {digest for digest, _ in self._at_hand}
-        abandoned = await self._store.digest_runs.abandoned(now, AT_HAND, besides=held)
+        self._send_notices()
+        held = {digest for digest, _ in self._in_flight}
+        abandoned = await self._store.digest_runs.abandoned(now, MAX_IN_FLIGHT, besides=held)
         for runs in grouped(abandoned, lambda run: run.digest.owner).values():
-            self._begin(await self._store.digest_runs.take(runs, now, self._delivery.lease()))
-        while len(self._at_hand) < AT_HAND:
-            digests = await self._store.digest_runs.due(now, OF_ONE_OWNER)
+            self._start_runs(await self._store.digest_runs.take(runs, now, self._delivery.lease_until()))
+        while len(self._in_flight) < MAX_IN_FLIGHT:
+            digests = await self._store.digest_runs.due(now, BATCH)
             if not digests or not await self._claim(digests, now):
-                return  # nothing is left, or another process is faster
+                return  # nothing is left, or another process claimed it
 
     async def _claim(self, digests: Sequence[Digest], now: datetime) -> bool:
-        """Claim due digests of one owner and set them going; whether that brought anything forward."""
+        """Claim and start one owner's due digests; whether any were claimed or stopped."""
         readable = [digest for digest in digests if periods.readable(digest)]
         unreadable = {digest.id for digest in digests} - {digest.id for digest in readable}
         if unreadable:
             log.warning("no due times", action="digest.no_times", digests=sorted(unreadable))
             await self._store.digests.stop(digests[0].owner, unreadable, Pause.SCHEDULE)
         claims = [periods.claim(digest, now) for digest in readable]
-        runs = await self._store.digest_runs.claim(claims, self._delivery.lease())
-        self._begin(runs)
+        runs = await self._store.digest_runs.claim(claims, self._delivery.lease_until())
+        self._start_runs(runs)
         return bool(runs or unreadable)
 
     async def _realign(self, now: datetime) -> None:
-        """Bring back due times and leases that were set while the clock was wrong."""
-        await self._store.digest_runs.realign(now, now + 2 * timedelta(seconds=LONGEST_PAUSE))
+        """Recalculate due times and leases that were set while the clock was ahead."""
+        await self._store.digest_runs.realign(now, now + 2 * timedelta(seconds=LONGEST_BACKOFF))
         after = 0
-        while digests := await self._store.digests.scheduled(after, OF_ONE_OWNER):
+        while digests := await self._store.digests.scheduled(after, BATCH):
             after = digests[-1].id
             for digest in digests:
                 await asyncio.sleep(0)
@@ -110,27 +111,27 @@ class DigestRuns:
                     await self._store.digests.reschedule(digest, sooner)
 
     async def run_now(self, digest: Digest) -> RunState | None:
-        """Run a digest that somebody asked for between two due times; None while another run is at work, and
-        where its message has to wait: it comes by itself then.
+        """Run a digest between two due times; its final state, None if another run is in flight or this one
+        continues in the background.
 
-        Raises NotLinked and ServiceError where its owner's key can't read, with nothing done.
+        Raises NotLinked and ServiceError if the owner's key can't read the project; nothing is posted then.
         """
         now = await self._store.digest_runs.now()
         if self._clock.set(now):
             self._aligned = False
         claim = Claim(digest=digest, due_at=now, missed=0, next_due=None)
-        claimed = await self._store.digest_runs.claim([claim], self._delivery.lease())
+        claimed = await self._store.digest_runs.claim([claim], self._delivery.lease_until())
         if not claimed:
             return None
-        return await self._go(self._asked(claimed[0]))
+        return await self._start(self._run_asked(claimed[0]))
 
     async def idle(self) -> None:
-        """Wait until everything that was set going is done."""
+        """Wait until all runs in flight are done."""
         while self._tasks:
             await asyncio.wait(set(self._tasks))
 
     async def stop(self, seconds: float) -> None:
-        """Let what is at hand finish for so long; what isn't being sent then is left to other processes."""
+        """Give runs in flight `seconds` to finish, then release those not yet sent to other processes."""
         self._stopping = True
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=seconds)
@@ -139,68 +140,68 @@ class DigestRuns:
         await asyncio.gather(*left, return_exceptions=True)
         await self._store.digest_runs.release(self._clock.now())
 
-    def _go(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def _begin(self, runs: Sequence[Run]) -> None:
+    def _start_runs(self, runs: Sequence[Run]) -> None:
         if runs:
-            self._at_hand |= dict.fromkeys(map(key, runs), time.monotonic())
-            self._go(self._work(runs))
+            self._in_flight |= dict.fromkeys(map(run_key, runs), time.monotonic())
+            self._start(self._run_logged(runs))
 
-    async def _work(self, runs: Sequence[Run]) -> None:
-        """Runs of one owner, from being claimed to their end; what is logged on the way has one reference."""
+    async def _run_logged(self, runs: Sequence[Run]) -> None:
+        """Carry out runs of one owner; all their log lines share one reference."""
         owner = runs[0].digest.owner
         who = {"reference": secrets.token_hex(4), "team": owner.team_id, "user": owner.user_id}
         try:
             with structlog.contextvars.bound_contextvars(**who):
-                await self._carried_out(runs)
+                await self._run(runs)
         finally:
             for run in runs:
-                self._at_hand.pop(key(run), None)
-            self._tell_soon()
+                self._in_flight.pop(run_key(run), None)
+            self._send_notices()
 
-    async def _carried_out(self, runs: Sequence[Run]) -> None:
+    async def _run(self, runs: Sequence[Run]) -> None:
         try:
             ready = await self._delivery.ready(runs)
             opened = await self._delivery.read(ready) if ready else None
             if opened is not None:
                 await asyncio.gather(
-                    *(self._guarded(run, self._delivery.deliver(run, opened)) for run in ready)
+                    *(self._postponed_on_error(run, self._delivery.deliver(run, opened)) for run in ready)
                 )
         except Exception:
             log.exception("digests failed", action="digests.failed", runs=len(runs))
-            await asyncio.gather(*(self._delivery.later(run) for run in runs), return_exceptions=True)
+            await asyncio.gather(*(self._delivery.postpone(run) for run in runs), return_exceptions=True)
 
-    async def _guarded(self, run: Run, work: Awaitable[T]) -> T | None:
+    async def _postponed_on_error(self, run: Run, work: Awaitable[T]) -> T | None:
         try:
             return await work
         except Exception:
             log.exception("digest failed", action="digest.failed", digest=run.digest.id)
-            with suppress(Exception):  # this process takes it up again once its lease has ended
-                await self._delivery.later(run)
+            with suppress(Exception):  # this process takes it over once its lease has ended
+                await self._delivery.postpone(run)
             return None
         finally:
-            self._at_hand.pop(key(run), None)
+            self._in_flight.pop(run_key(run), None)
 
-    async def _asked(self, run: Run) -> RunState | None:
+    async def _run_asked(self, run: Run) -> RunState | None:
         with ExitStack() as held:
-            self._at_hand[key(run)] = time.monotonic()
-            held.callback(self._at_hand.pop, key(run), None)
+            self._in_flight[run_key(run)] = time.monotonic()
+            held.callback(self._in_flight.pop, run_key(run), None)
             try:
-                if (standing := await self._delivery.stand(run.digest)) is not Standing.OPEN:
-                    return await self._delivery.turned_away(run, standing)
+                if (standing := await self._delivery.standing(run.digest)) is not Standing.OPEN:
+                    return await self._delivery.settle_closed(run, standing)
                 opened = await self._delivery.opened([run])
             except (NotLinked, ServiceError):
                 await self._store.digest_runs.drop(run)
                 raise
             held.pop_all()
-        delivering = self._go(self._guarded(run, self._delivery.deliver(run, opened)))
-        done, _ = await asyncio.wait({delivering}, timeout=PATIENCE)
+        delivering = self._start(self._postponed_on_error(run, self._delivery.deliver(run, opened)))
+        done, _ = await asyncio.wait({delivering}, timeout=RUN_NOW_TIMEOUT)
         return delivering.result() if done else None
 
-    def _tell_soon(self) -> None:
-        if not self._stopping and (self._telling is None or self._telling.done()):
-            self._telling = self._go(self._news.tell())
+    def _send_notices(self) -> None:
+        if not self._stopping and (self._sending is None or self._sending.done()):
+            self._sending = self._start(self._notices.send())

@@ -1,14 +1,14 @@
-"""When something is due again and again: what people type, and the moments it means in a time zone.
+"""Schedules: parses what people type, and calculates the due times in a time zone.
 
-A schedule is five cron fields. cronsim reads them and finds the wall-clock times that fit; what these are
-in UTC is decided here, as Debian's cron does it on the nights when the clock changes:
+A schedule is five cron fields. cronsim parses them and finds the matching wall-clock times. This module
+converts those to UTC, and handles clock changes like Debian's cron:
 
-- A job at fixed times runs once for each of them: right after the gap when the clock skips the time, and
-  the first time when the clock shows it twice.
-- A job with a `*` in its minute or hour runs whenever the clock shows a time that fits.
+- A job at fixed times runs once for each: right after the gap if the clock skips the time, and the first time
+  if the clock shows it twice.
+- A job with a `*` in its minute or hour runs whenever the clock shows a matching time.
 
-cronsim can do this itself, but from within a doubled hour it answers with the past, and where clocks shift
-by half an hour or at midnight it finds other times backwards than forwards (cronsim 2.8).
+cronsim could do this itself, but within a repeated hour it returns past times, and where clocks shift by half
+an hour or at midnight it finds different times backward than forward (cronsim 2.8).
 """
 
 import re
@@ -26,7 +26,7 @@ from cronsim import CronSim, CronSimError
 from bot.errors import UserError
 
 KEYWORDS = ("daily", "weekdays", "weekly", "hourly", "cron")
-"""What a schedule begins with."""
+"""The words that a schedule can start with."""
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _TIME = re.compile(r"([01]?[0-9]|2[0-3])(?:[:.]([0-5][0-9]))?")
@@ -36,40 +36,40 @@ _NOON = 12
 _FILLERS = frozenset({"at", "on", "and"})
 _FIELDS = 5
 _LONGEST = 200
-"""No cron line that people write is longer."""
+"""The most characters in a cron line."""
 _QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
 _EXAMPLE = "`cron 0 9 * * 1-5`"
 _ONE_MINUTE = timedelta(minutes=1)
 _SET_BACK = timedelta(hours=3)
-"""No clock is set back further than this."""
+"""The most that a clock change sets clocks back."""
 _FAR = timedelta(days=50 * 366)
-"""What isn't due for so long never is: it bounds the search, as cronsim bounds each of its steps."""
+"""Bounds the search: a schedule that isn't due for this long never is."""
 _TIMES_COMPARED = 100
-"""More than a day of a schedule that comes every quarter of an hour."""
+"""More than a day of a schedule with a due time every 15 minutes."""
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
-_OF_A_MACHINE = frozenset({"localtime", "Factory"})
+_NOT_PLACES = frozenset({"localtime", "Factory"})
 _NEAR = 3
-"""How many zones are offered to who mistyped one, and how many letters of a city are enough for that."""
+"""How many time zones to suggest for a mistyped one, and how many letters of a city that takes."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule: `text` as people read it (`parse(text)` gives the same again), `cron` its five fields."""
+    """`text` is the canonical text, for which `parse` returns an equal schedule; `cron` has the fields."""
 
     text: str
     cron: str
 
     @property
     def fixed(self) -> bool:
-        """Whether it names times of the day, rather than every so many minutes or hours."""
+        """Whether it has fixed times of day, rather than every few minutes or hours."""
         return not any(field.startswith("*") for field in self.cron.split()[:2])
 
 
 def parse(text: str) -> Schedule:
     """`daily 09:00`, `weekdays 9am`, `weekly mon,thu 9.30`, `hourly`, `hourly :30`, `cron 0 9 * * 1-5`.
 
-    Case doesn't matter, and nine o'clock is meant where no time is given. Raises UserError with what to type;
-    it never repeats what was typed, which may be a secret.
+    Ignores case; the default time is 9:00. Raises UserError, which never repeats the input:
+    that may be a secret.
     """
     kind, *rest = text.lower().translate(_QUOTES).split() or [""]
     if kind == "cron":
@@ -88,9 +88,9 @@ def parse(text: str) -> Schedule:
 
 
 def next_times(schedule: Schedule, zone: str, after: datetime, count: int) -> tuple[datetime, ...]:
-    """The `count` due times that follow `after`, in UTC; fewer when there are no more within 50 years.
+    """The next `count` due times after `after`, in UTC; fewer if there are no more within 50 years.
 
-    `zone` is the name of a time zone, `after` aware.
+    `zone` is a time zone's name, and `after` is timezone-aware.
     """
     found = dropwhile(lambda due: due <= after, _around(schedule, zone, after, ahead=True))
     return tuple(islice(found, count))
@@ -99,27 +99,27 @@ def next_times(schedule: Schedule, zone: str, after: datetime, count: int) -> tu
 def due_times(
     schedule: Schedule, zone: str, since: datetime, until: datetime, most: int = 1000
 ) -> tuple[datetime, ...]:
-    """The due times from `since` to `until`, both included, in UTC and in order: the first `most` of them."""
+    """The first `most` due times from `since` to `until`, both inclusive, in UTC and in order."""
     found = dropwhile(lambda due: due < since, _around(schedule, zone, since, ahead=True))
     return tuple(islice(takewhile(lambda due: due <= until, found), most))
 
 
 def previous_times(schedule: Schedule, zone: str, before: datetime, count: int) -> tuple[datetime, ...]:
-    """The last `count` due times before `before`, in UTC, the oldest first; fewer as in `next_times`."""
+    """The last `count` due times before `before`, in UTC, oldest first; fewer as in `next_times`."""
     found = dropwhile(lambda due: due >= before, _around(schedule, zone, before, ahead=False))
     return tuple(islice(found, count))[::-1]
 
 
 def shortest_gap(schedule: Schedule) -> timedelta:
-    """The shortest time between two of its due times, as far as there is no summer time."""
+    """The shortest time between two due times, ignoring daylight saving time."""
     times = next_times(schedule, "UTC", _LONG_AGO, _TIMES_COMPARED)
     return min((later - earlier for earlier, later in pairwise(times)), default=_FAR)
 
 
 def zone_named(text: str) -> str:
-    """`europe/paris`, `America/New York`, `utc` → the time zone's name as ZoneInfo knows it.
+    """`europe/paris`, `America/New York`, `utc` → ZoneInfo's name for the time zone.
 
-    Raises UserError with the names that may be meant; it never repeats what was typed.
+    Raises UserError with suggestions; it never repeats the input.
     """
     zones = _zones()
     typed = "_".join(text.lower().split())
@@ -132,7 +132,7 @@ def zone_named(text: str) -> str:
 
 
 def zones_called(text: str) -> tuple[str, ...]:
-    """The time zones with `text` in their name, those whose city begins with it first."""
+    """The time zones with `text` in their name, those whose city starts with it first."""
     sought = "_".join(text.lower().split())
     found = [key for key in _zones() if sought in key]
     found.sort(key=lambda key: not key.rpartition("/")[2].startswith(sought))
@@ -163,7 +163,7 @@ def _weekly(words: list[str]) -> Schedule:
 
 
 def _weekday(word: str) -> int | None:
-    """0 for Monday, by its name or the beginning of it; `mondays` too."""
+    """The weekday with this name, abbreviation or plural; 0 is Monday."""
     begun = word.removesuffix("s")
     return next((n for n, day in enumerate(_DAYS) if day[:3] == begun[:3] and day.startswith(begun)), None)
 
@@ -195,7 +195,7 @@ def _cron(fields: list[str]) -> Schedule:
 
 
 def _around(schedule: Schedule, zone: str, start: datetime, *, ahead: bool) -> Iterator[datetime]:
-    """The due times from a little before `start` on; when not `ahead`, from a little after it back."""
+    """The due times from shortly before `start` onward; if not `ahead`, from shortly after it backward."""
     place = ZoneInfo(zone)
     wall = start.astimezone(place).replace(tzinfo=None)
     begin = wall - _SET_BACK if ahead else wall + _SET_BACK
@@ -205,25 +205,25 @@ def _around(schedule: Schedule, zone: str, start: datetime, *, ahead: bool) -> I
 
 
 def _once_each(walls: Iterable[datetime], place: ZoneInfo) -> Iterator[datetime]:
-    """One moment for each wall-clock time; those of one gap fall together."""
+    """One UTC time for each wall-clock time; those in the same gap become one."""
     last = None
     for wall in walls:
         shown = wall
         while not _exists(shown, place):
             shown += _ONE_MINUTE
-        moment = _moment(shown, place)
+        moment = _in_utc(shown, place)
         if moment != last:
             yield moment
         last = moment
 
 
 def _as_shown(walls: Iterable[datetime], place: ZoneInfo, *, ahead: bool) -> Iterator[datetime]:
-    """The moments when the clock shows one of `walls`: none in a gap, two where it is set back."""
+    """The UTC times when the clock shows one of `walls`: none in a gap, two in a repeated hour."""
     again: deque[datetime] = deque()
     for wall in walls:
         if not _exists(wall, place):
             continue
-        here, there = (_moment(wall, place, fold=fold) for fold in ((0, 1) if ahead else (1, 0)))
+        here, there = (_in_utc(wall, place, fold=fold) for fold in ((0, 1) if ahead else (1, 0)))
         while again and (again[0] < here) == ahead:
             yield again.popleft()
         yield here
@@ -233,21 +233,21 @@ def _as_shown(walls: Iterable[datetime], place: ZoneInfo, *, ahead: bool) -> Ite
 
 
 def _exists(wall: datetime, place: ZoneInfo) -> bool:
-    return _moment(wall, place).astimezone(place).replace(tzinfo=None) == wall
+    return _in_utc(wall, place).astimezone(place).replace(tzinfo=None) == wall
 
 
-def _moment(wall: datetime, place: ZoneInfo, fold: int = 0) -> datetime:
+def _in_utc(wall: datetime, place: ZoneInfo, fold: int = 0) -> datetime:
     return wall.replace(tzinfo=place, fold=fold).astimezone(UTC)
 
 
 @cache
 def _zones() -> dict[str, str]:
-    """The time zones' names by how they read in lower case."""
-    return {name.lower(): name for name in sorted(available_timezones() - _OF_A_MACHINE)}
+    """The time zones' names by their lowercase names."""
+    return {name.lower(): name for name in sorted(available_timezones() - _NOT_PLACES)}
 
 
 def _zones_like(typed: str) -> list[str]:
-    """The few zones that may be meant, by their city. Offsets are like none: those of Etc count backwards."""
+    """Suggestions by city. None for offsets: the signs of the Etc zones are inverted."""
     if any(sign.isdigit() for sign in typed):
         return []
     by_city: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""What people see of digests: the list, and what came of what they asked for."""
+"""What people see of digests: the list, and the results of their actions."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -16,8 +16,8 @@ from bot.store.owner import Owner
 
 NAME = 80
 SHOWN = 10
-"""A message that is longer, in its blocks or all its texts, Slack refuses."""
-NARROWED = 300
+"""More digests would exceed Slack's limits on blocks and text."""
+FILTERS = 300
 Command = Callable[[str], str]
 """A slash command as people type it, by its name."""
 
@@ -41,18 +41,15 @@ _PLAIN = re.compile(r"[\w.-]+")
 _UNQUOTABLE = re.compile('["“”„‟«»`\n]')
 
 
-def told(mrkdwn: str) -> Message:
-    """A sentence, already escaped."""
+def text_message(mrkdwn: str) -> Message:
+    """A message with one sentence, in mrkdwn."""
     return Message(mrkdwn, (section(mrkdwn),))
 
 
 def listing(
     digests: Sequence[Digest], asker: Owner, command: Command, said: Message | None = None
 ) -> Message:
-    """The digests of a conversation for whoever asked, with what can be done with each.
-
-    `said` stands on top: what was done just now.
-    """
+    """A channel's digests with their buttons for `asker`; `said` appears above: what was just done."""
     add = actions([button("Add a digest", "digest.add", style=None if digests else "primary")])
     blocks: list[Block] = list(said.blocks) if said else []
     before = said.text if said else ""
@@ -73,7 +70,7 @@ def listing(
 
 
 def _entry(digest: Digest, asker: Owner, command: Command) -> str:
-    about = " · ".join(filter(None, (f"by {line(digest.owner_name)}", cut(narrowed(digest.plan), NARROWED))))
+    about = " · ".join(filter(None, (f"by {line(digest.owner_name)}", cut(filters_of(digest.plan), FILTERS))))
     return f"{_headed(digest)} · {when_of(digest.plan)}\n{about}\n{standing(digest, asker, command)}"
 
 
@@ -87,7 +84,7 @@ def _headed(digest: Digest) -> str:
 
 
 def where(digest: Digest) -> str:
-    """The conversation in which a digest is posted."""
+    """The conversation where a digest is posted."""
     return "our conversation" if _direct(digest) else f"<#{digest.channel_id}>"
 
 
@@ -107,7 +104,7 @@ def _buttons(digest: Digest, asker: Owner) -> Block:
 
 
 def take_over(digest: Digest, label: str) -> Element:
-    """The button that takes somebody else's digest over, after a question."""
+    """The button that takes over somebody else's digest, with a confirmation."""
     question = confirm(
         f"Take over {shortened(digest.owner_name, NAME)}'s digest?",
         "It runs with your key then, so it shows to everybody in the channel what you may see of the "
@@ -118,12 +115,12 @@ def take_over(digest: Digest, label: str) -> Element:
 
 
 def agreed(digest: Digest) -> str:
-    """A button's value: the digest, and the owner whom the person who presses it was asked about."""
+    """A button's value: the digest, and the owner whom the confirmation names."""
     return f"{digest.id}:{digest.owner.user_id}"
 
 
-def asks(digest: Digest, doing: Literal["remove", "take_over"]) -> Message:
-    """The question before somebody else's digest is removed or taken over."""
+def confirmation(digest: Digest, doing: Literal["remove", "take_over"]) -> Message:
+    """The confirmation before somebody else's digest is removed or taken over."""
     owner = line(shortened(digest.owner_name, NAME))
     what = "Remove" if doing == "remove" else "Take over"
     question = "Remove it?" if doing == "remove" else "Take it over?"
@@ -134,7 +131,7 @@ def asks(digest: Digest, doing: Literal["remove", "take_over"]) -> Message:
 
 
 def standing(digest: Digest, asker: Owner, command: Command) -> str:
-    """When a digest comes next, or why it stands still and what to do; in mrkdwn."""
+    """When a digest is next posted, or why it is paused and what to do; in mrkdwn."""
     said = f"next {moment(digest.next_due)}" if digest.next_due else f"{why(digest, asker, command)}."
     return said[0].upper() + said[1:]
 
@@ -152,7 +149,7 @@ def _remove(digest: Digest, asker: Owner) -> Element:
 
 
 def why(digest: Digest, asker: Owner, command: Command) -> str:
-    """Why a digest stands still, and what to do: the end of a sentence, in mrkdwn."""
+    """Why a digest is paused, and what to do: the end of a sentence, in mrkdwn."""
     reasons = WHY | WHY_ONES_OWN if digest.owner == asker else WHY
     return reasons[digest.paused or Pause.PERSON].format(
         owner=line(digest.owner_name), project=line(digest.plan.project), tracker=command("tracker")
@@ -165,8 +162,8 @@ def when_of(plan: Plan) -> str:
     return f"{schedule}, {line(plan.zone)}"
 
 
-def narrowed(plan: Plan) -> str:
-    """What a digest leaves out and how it is grouped, as far as that isn't the usual; in mrkdwn."""
+def filters_of(plan: Plan) -> str:
+    """The filters and options that differ from the defaults; in mrkdwn."""
     kinds = (("tracker", plan.trackers), ("priority", plan.priorities), ("category", plan.categories))
     parts = [f"{kind} {line(_or(one.name for one in chosen))}" for kind, chosen in kinds if chosen]
     parts += [f"grouped by {plan.group}"] if plan.group != "tracker" else []
@@ -180,7 +177,7 @@ def _or(names: Iterable[str]) -> str:
 
 
 def moment(at: datetime) -> str:
-    """A moment as Slack shows it to each reader in their own time zone."""
+    """A time in Slack's date token: each reader sees it in their own time zone."""
     utc = at.astimezone(UTC)
     shown = f"{utc:%b} {utc.day}, {utc.year} at {utc:%H:%M} UTC"
     return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} at {{time}}|{shown}>"
@@ -194,15 +191,15 @@ def wall_clock(times: Sequence[datetime], zone: str) -> str:
     return f"{', '.join(days)} ({zone})"
 
 
-# What came of what was asked for
+# Results
 
 
 def added(planned: Planned) -> Message:
-    """What the owner alone sees: what was understood, when it comes, and who will read what."""
+    """Confirms a new digest to its owner: its settings, when it is posted, and who will read it."""
     digest, plan = planned.digest, planned.digest.plan
     text = f"Digest {digest.id} is set: {bold(plan.project)}, {when_of(plan)}, in {where(digest)}."
     blocks: list[Block] = [section(text)]
-    if about := narrowed(plan):
+    if about := filters_of(plan):
         blocks.append(context(about))
     blocks.append(section(f"Next: {wall_clock(planned.times, plan.zone)}"))
     blocks.append(
@@ -222,60 +219,60 @@ def added(planned: Planned) -> Message:
 
 
 def changed(planned: Planned) -> str:
-    """A digest was changed."""
+    """Confirms a change."""
     digest = planned.digest
-    about = ", ".join(filter(None, (when_of(digest.plan), narrowed(digest.plan))))
+    about = ", ".join(filter(None, (when_of(digest.plan), filters_of(digest.plan))))
     comes = "it is still paused" if digest.paused else f"next {wall_clock(planned.times, digest.plan.zone)}"
     return f"{_named(digest)} is changed to {about}; {comes}."
 
 
 def paused(digest: Digest, asker: Owner, command: Command) -> str:
-    """A digest was paused, or had stopped before."""
+    """Confirms a pause, or says why the digest had already stopped."""
     if digest.paused is Pause.PERSON:
         return f"{_named(digest)} is paused: `{command('digest')} resume {digest.id}` makes it go on."
     return f"{_named(digest)} is {why(digest, asker, command)}."
 
 
 def resumed(planned: Planned) -> str:
-    """A digest is active again."""
+    """Confirms that a digest is active again."""
     comes = wall_clock(planned.times, planned.digest.plan.zone)
     return f"{_named(planned.digest)} goes on: next {comes}. What was opened meanwhile is in the next one."
 
 
 def taken_over(planned: Planned) -> str:
-    """A digest has another owner."""
+    """Confirms to the new owner."""
     comes = wall_clock(planned.times, planned.digest.plan.zone)
     said = "is yours and runs with your key, so it holds what you may see"
     return f"{_named(planned.digest)} {said}: next {comes}."
 
 
 def removed(digest: Digest, command: Command) -> Message:
-    """A digest is gone, and how to have it back."""
+    """Confirms a removal, with two ways to undo it."""
     anew = code(typed(digest.plan, command))
     return _undoable(f"{_named(digest)} is removed. To add it again later: {anew}", digest)
 
 
 def restored(digest: Digest, asker: Owner, command: Command) -> str:
-    """A removed digest is back as it was."""
+    """Confirms that a removal was undone."""
     return f"{_named(digest)} is restored. {standing(digest, asker, command)}"
 
 
-def told_owner(digest: Digest, who: str, done: Literal["removed", "restored", "took over"]) -> Message:
-    """What the owner of a digest is told when somebody else deals with it; `who` is a Slack user."""
+def owner_notice(digest: Digest, who: str, done: Literal["removed", "restored", "took over"]) -> Message:
+    """Tells a digest's owner what a Slack user did with it."""
     text = (
         f"<@{who}> {done} your digest {bold(digest.plan.project)} in {where(digest)}, {when_of(digest.plan)}."
     )
     if done == "removed":
         return _undoable(text, digest)
-    return told(f"{text} It runs with their key now." if done == "took over" else text)
+    return text_message(f"{text} It runs with their key now." if done == "took over" else text)
 
 
 def _undoable(text: str, digest: Digest) -> Message:
     return Message(text, (section(text, button("Undo", "digest.undo", str(digest.id))),))
 
 
-def ran(digest: Digest, state: RunState | None, stopped: str, service: str) -> str:
-    """What came of a digest that was asked for now; `stopped` is why it stands still since, if it does."""
+def run_result(digest: Digest, state: RunState | None, stopped: str, service: str) -> str:
+    """The result of *Post now*; `stopped` is why the digest has stopped, if it has."""
     project = bold(digest.plan.project)
     if state is RunState.SENT:
         return f"Digest {digest.id} of {project} is posted in {where(digest)}."
@@ -289,7 +286,7 @@ def ran(digest: Digest, state: RunState | None, stopped: str, service: str) -> s
 
 
 def typed(plan: Plan, command: Command) -> str:
-    """The command that makes such a digest."""
+    """The command that adds such a digest."""
     project = plan.project if _quotable(plan.project) else f"#{plan.project_id}"
     words = [command("digest"), "add", _quoted(project), plan.schedule, f"tz:{plan.zone}"]
     kinds = (("tracker", plan.trackers), ("priority", plan.priorities), ("category", plan.categories))

@@ -1,8 +1,8 @@
-"""Carrying files into the service: several at a time, in constant memory, and none of them twice.
+"""Attaches files to issues: several at a time, in constant memory, and none of them twice.
 
-A file is claimed for an issue before it is sent there, and given back only when it is certain that it was
-not attached. Where that can't be told, the issue's attachments are looked at before anything is sent again;
-an upload's token is good once, so that the same change of an issue can't attach a file a second time.
+A file is claimed for an issue before it is uploaded, and the claim is released only when the file is
+certainly not attached. Otherwise the issue's attachments are checked before anything is sent again. An upload
+token works once, so repeating the same change of an issue can't attach a file twice.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from bot.errors import (
     UserError,
 )
 from bot.features.accounts.accounts import Accounts, Session
-from bot.features.files.batch import Carried, Incoming, Load, LostFile, State
+from bot.features.files.batch import Batch, BatchFile, Incoming, LostFile, State
 from bot.features.issues.issues import Issues
 from bot.features.lost_writes import LOOKS
 from bot.service.client import Client
@@ -32,21 +32,21 @@ from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
 
-__all__ = ["CantAttach", "Carried", "Files", "Incoming", "Load", "LostFile", "State"]
+__all__ = ["CantAttach", "Files", "Incoming", "LostFile"]
 
-AT_ONCE = 3
+PARALLEL_UPLOADS = 3
 UPDATE = "update_issue"
 
 
 class CantAttach(UserError):
-    """The service takes files with a new issue only."""
+    """The service accepts files only while an issue is created."""
 
     def __init__(self) -> None:
         super().__init__("{service} can't attach files to an issue that exists: create a new one with them.")
 
 
 class Files:
-    """Carries files with the key of whoever asks."""
+    """Uploads and attaches files with the asking user's key."""
 
     def __init__(self, client: Client, accounts: Accounts, issues: Issues, store: Store) -> None:
         self._client = client
@@ -54,75 +54,74 @@ class Files:
         self._issues = issues
         self._store = store
 
-    async def attach(self, owner: Owner, number: int, load: Load) -> None:
-        """Upload the files and attach those that arrived in one change of the issue; `load` holds what became
-        of each.
+    async def attach(self, owner: Owner, number: int, batch: Batch) -> None:
+        """Upload the files and attach the uploaded ones in one change of the issue; `batch` has the outcomes.
 
-        Raises UserError when the person sees no such issue, CantAttach, NotLinked, and ServiceError when the
-        service can't be asked at all.
+        Raises UserError if the user can't see the issue, CantAttach, NotLinked, and ServiceError if the issue
+        can't be read or the key can't be verified.
         """
         async with self._accounts.reading(owner) as session:
             issue = await self._issues.one(session, number)
         if self._client.beyond.is_missing(UPDATE):
             raise CantAttach
-        if load.again:
-            load.recognise(issue.attachments, session.user_id, load.since)
-        claimed = await self._claim(session, number, load, issue.attachments)
+        if batch.again:
+            batch.match(issue.attachments, session.user_id, batch.since)
+        claimed = await self._claim(session, number, batch, issue.attachments)
         try:
-            uploads = await self.upload(session, load)
+            uploads = await self.upload(session, batch)
             if uploads:
                 session = await self._accounts.reverified(session)  # files may take minutes
-                await self._put(session, number, load)
+                await self._put(session, number, batch)
         finally:
-            kept = (State.ATTACHING, State.ATTACHED, State.UNSURE)
-            for one, key in claimed:
-                if one.state not in kept:
+            possibly_attached = (State.ATTACHING, State.ATTACHED, State.UNSURE)
+            for file, key in claimed:
+                if file.state not in possibly_attached:
                     await self._store.deliveries.release(key)
-        await self._look(session, number, load)
+        await self._look(session, number, batch)
 
-    async def upload(self, session: Session, load: Load) -> tuple[UploadInput, ...]:
-        """Send the waiting files, a few at a time; what attaches those that arrived."""
-        gate = asyncio.Semaphore(AT_ONCE)
+    async def upload(self, session: Session, batch: Batch) -> tuple[UploadInput, ...]:
+        """Upload the waiting files, a few at a time; returns the input that attaches the uploaded ones."""
+        gate = asyncio.Semaphore(PARALLEL_UPLOADS)
 
-        async def in_turn(one: Carried) -> None:
+        async def upload_in_turn(file: BatchFile) -> None:
             async with gate:
-                await self._upload(session, one)
+                await self._upload(session, file)
 
         async with asyncio.TaskGroup() as sending:
-            for one in load.in_state(State.WAITING):
-                sending.create_task(in_turn(one))
-        return tuple(one.upload for one in load.in_state(State.UPLOADED) if one.upload)
+            for file in batch.in_state(State.WAITING):
+                sending.create_task(upload_in_turn(file))
+        return tuple(file.upload for file in batch.in_state(State.UPLOADED) if file.upload)
 
-    async def attached(self, owner: Owner, number: int, load: Load) -> None:
-        """Note that an issue was created with what arrived of the load.
+    async def attached(self, owner: Owner, number: int, batch: Batch) -> None:
+        """Record that an issue was created with the uploaded files.
 
-        What still waits belongs to an issue that an earlier attempt made: it is looked for there.
+        Files that still wait belong to an issue that an earlier attempt created; they are looked up there.
         """
-        if not load.files:
+        if not batch.files:
             return
-        for one in load.in_state(State.UPLOADED):
-            one.end(State.ATTACHED)
+        for file in batch.in_state(State.UPLOADED):
+            file.end(State.ATTACHED)
             try:
-                await self._store.deliveries.claim(_claim(owner, number, one))
-            except Exception:  # the issue exists with the file: nothing here may make a failure of that
+                await self._store.deliveries.claim(_claim(owner, number, file))
+            except Exception:  # the issue has the file: failing here would report a failure that isn't one
                 log.exception("not remembered", action="file.not_remembered", issue=number)
         with suppress(ServiceError, UserError):
             async with self._accounts.reading(owner) as session:
-                await self._look(session, number, load)
-        for one in load.in_state(State.WAITING):
-            one.end(State.FAILED, LostFile("it is not among the issue's files: try again"))
+                await self._look(session, number, batch)
+        for file in batch.in_state(State.WAITING):
+            file.end(State.FAILED, LostFile("it is not among the issue's files: try again"))
 
     async def own(self, owner: Owner, number: int, attachment_id: int) -> Attachment:
-        """A file that this very person attached to the issue. Raises UserError, NotLinked, ServiceError."""
+        """A file that this user attached to the issue. Raises UserError, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
             return await self._own(session, number, attachment_id)
 
     async def describe(
         self, owner: Owner, number: int, attachment_id: int, name: str, description: str
     ) -> None:
-        """Give a person's own file another name and description.
+        """Rename or describe a file that this user attached.
 
-        Raises UserError when it is somebody else's, NotLinked, Refused and the other ServiceErrors.
+        Raises UserError if somebody else attached it, NotLinked, and ServiceError.
         """
         async with self._accounts.reading(owner) as session:
             await self._own(session, number, attachment_id)
@@ -151,98 +150,100 @@ class Files:
         raise UserError(f"That file is no longer attached to #{number}.")
 
     async def _claim(
-        self, session: Session, number: int, load: Load, attachments: tuple[Attachment, ...]
-    ) -> list[tuple[Carried, str]]:
-        """Claim every waiting file for this issue; those that were claimed."""
+        self, session: Session, number: int, batch: Batch, attachments: tuple[Attachment, ...]
+    ) -> list[tuple[BatchFile, str]]:
+        """Claim every waiting file for this issue; returns the claimed ones with their claims."""
         claimed = []
-        for one in load.in_state(State.WAITING):
-            key = _claim(session.owner, number, one)
-            if await self._store.deliveries.claim(key) or one.unsure:
-                claimed.append((one, key))
+        for file in batch.in_state(State.WAITING):
+            key = _claim(session.owner, number, file)
+            if await self._store.deliveries.claim(key) or file.unsure:
+                claimed.append((file, key))
                 continue
-            Load((one,)).recognise(attachments, session.user_id, None)
-            if one.state is State.WAITING:
+            Batch((file,)).match(attachments, session.user_id, None)
+            if file.state is State.WAITING:
                 said = f"it was attached to #{number} already, or is on its way there: look at the issue"
-                one.end(State.TAKEN, LostFile(said))
+                file.end(State.CLAIMED, LostFile(said))
         return claimed
 
-    async def _upload(self, session: Session, one: Carried) -> None:
-        file = one.file
-        one.state = State.COMING
-        pieces = one.pieces()
+    async def _upload(self, session: Session, file: BatchFile) -> None:
+        source = file.source
+        file.state = State.UPLOADING
+        chunks = file.chunks()
         try:
-            upload = await self._client.upload_file(session.key, pieces, filename=file.name, size=file.size)
-        except OutcomeUnknown:  # what was only uploaded hangs nowhere
-            one.end(State.FAILED, LostFile("it was lost on the way to {service}: try again"))
-        except (ServiceError, UserError) as error:
-            one.end(State.REFUSED if _is_final(error) else State.FAILED, error)
-        except (TimeoutError, ValueError):  # it stalled, or wasn't as long as it was said to be
-            one.end(State.FAILED, LostFile("it didn't arrive whole from Slack: try again"))
-        else:
-            one.upload_id = upload.id
-            one.upload = UploadInput.model_validate(
-                {"token": upload.token, "filename": file.name}
-                | ({"content_type": file.content_type} if file.content_type else {})
-                | ({"description": file.description} if file.description else {})
+            upload = await self._client.upload_file(
+                session.key, chunks, filename=source.name, size=source.size
             )
-            one.end(State.UPLOADED)
+        except OutcomeUnknown:  # an upload alone isn't attached to anything
+            file.end(State.FAILED, LostFile("it was lost on the way to {service}: try again"))
+        except (ServiceError, UserError) as error:
+            file.end(State.REFUSED if _is_final(error) else State.FAILED, error)
+        except (TimeoutError, ValueError):  # the download stalled, or its length was wrong
+            file.end(State.FAILED, LostFile("it didn't arrive whole from Slack: try again"))
+        else:
+            file.upload_id = upload.id
+            file.upload = UploadInput.model_validate(
+                {"token": upload.token, "filename": source.name}
+                | ({"content_type": source.content_type} if source.content_type else {})
+                | ({"description": source.description} if source.description else {})
+            )
+            file.end(State.UPLOADED)
         finally:
-            await pieces.aclose()
+            await chunks.aclose()
 
-    async def _put(self, session: Session, number: int, load: Load) -> None:
-        """Attach what was uploaded. Raises CantAttach."""
-        files = load.in_state(State.UPLOADED)
+    async def _put(self, session: Session, number: int, batch: Batch) -> None:
+        """Attach the uploaded files. Raises CantAttach."""
+        files = batch.in_state(State.UPLOADED)
         try:
             await self._change(session, number, files)
-        except NotFound:  # the issue was seen just now, so it is the endpoint that isn't there
+        except NotFound:  # the issue was just read, so the endpoint is what's missing
             self._client.beyond.note_missing(UPDATE)
-            for one in files:
-                one.end(State.FAILED)
+            for file in files:
+                file.end(State.FAILED)
             raise CantAttach from None
         except OutcomeUnknown:
-            await self._after_unknown(session, number, load)
+            await self._after_unknown(session, number, batch)
         except ServiceError as error:
-            for one in files:
-                one.end(State.FAILED, error)
+            for file in files:
+                file.end(State.FAILED, error)
 
-    async def _change(self, session: Session, number: int, files: tuple[Carried, ...]) -> None:
-        for one in files:
-            one.state = State.ATTACHING
-        uploads = tuple(one.upload for one in files if one.upload)
+    async def _change(self, session: Session, number: int, files: tuple[BatchFile, ...]) -> None:
+        for file in files:
+            file.state = State.ATTACHING
+        uploads = tuple(file.upload for file in files if file.upload)
         await self._client.beyond.update_issue(session.key, number, IssueChanges(uploads=uploads))
-        for one in files:
-            one.end(State.ATTACHED)
+        for file in files:
+            file.end(State.ATTACHED)
 
-    async def _after_unknown(self, session: Session, number: int, load: Load) -> None:
-        """The change may have been made: look, and if it wasn't, make it again with the same tokens."""
+    async def _after_unknown(self, session: Session, number: int, batch: Batch) -> None:
+        """Check whether the change was saved; if not, repeat it with the same tokens."""
         for wait in LOOKS:
             await asyncio.sleep(wait)
-            await self._look(session, number, load)
-            if not load.in_state(State.ATTACHING):
+            await self._look(session, number, batch)
+            if not batch.in_state(State.ATTACHING):
                 return
         try:
             session = await self._accounts.reverified(session)
-            await self._change(session, number, load.in_state(State.ATTACHING))
+            await self._change(session, number, batch.in_state(State.ATTACHING))
         except Refused:
-            await self._look(session, number, load)
+            await self._look(session, number, batch)
         except (ServiceError, UserError):
             pass
         unsure = LostFile("I couldn't learn whether it was attached: “Retry” looks before it sends anything")
-        for one in load.in_state(State.ATTACHING):
-            one.end(State.UNSURE, unsure)
+        for file in batch.in_state(State.ATTACHING):
+            file.end(State.UNSURE, unsure)
 
-    async def _look(self, session: Session, number: int, load: Load) -> None:
-        """Find the files among the issue's attachments, as far as it can be read."""
+    async def _look(self, session: Session, number: int, batch: Batch) -> None:
+        """Match the files with the issue's attachments; does nothing if the issue can't be read."""
         with suppress(ServiceError, UserError):
             issue = await self._issues.one(session, number)
-            load.recognise(issue.attachments, session.user_id, load.since)
+            batch.match(issue.attachments, session.user_id, batch.since)
 
 
 def _is_final(error: BotError) -> bool:
-    """Whether the service has refused this very file, for its size or type."""
+    """Whether the service refused this file because of its size or type."""
     unprocessable = isinstance(error, Refused) and error.status == HTTPStatus.UNPROCESSABLE_ENTITY
     return unprocessable or isinstance(error, TooLarge)
 
 
-def _claim(owner: Owner, number: int, one: Carried) -> str:
-    return f"file:{owner.team_id}:{one.file.id}:{number}"
+def _claim(owner: Owner, number: int, file: BatchFile) -> str:
+    return f"file:{owner.team_id}:{file.source.id}:{number}"

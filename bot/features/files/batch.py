@@ -1,4 +1,4 @@
-"""Files that are carried over together: how far each one is, and what became of it."""
+"""Files that are attached together: how far each one is, and how it ended."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -14,12 +14,12 @@ from bot.service.models import Attachment
 
 
 class LostFile(UserError):
-    """A file that couldn't be fetched from where it lies, or was lost on the way; the message says why."""
+    """A file that couldn't be downloaded, or was lost during the upload; the message says why."""
 
 
 @dataclass(frozen=True)
 class Incoming:
-    """A file to be carried over: `content` is read once, in pieces; `id` is the same in every attempt."""
+    """A file to attach. `content` can be read once, in chunks; `id` stays the same in every attempt."""
 
     id: str
     name: str
@@ -33,25 +33,25 @@ class State(Enum):
     """How far a file is."""
 
     WAITING = auto()
-    COMING = auto()
+    UPLOADING = auto()
     UPLOADED = auto()
     ATTACHING = auto()
     ATTACHED = auto()
     FAILED = auto()
-    """Certainly not attached; may be tried again."""
+    """Certainly not attached; can be retried."""
     UNSURE = auto()
-    """Nobody could say whether it was attached; whoever tries again looks first."""
+    """It may or may not be attached; a retry checks first."""
     REFUSED = auto()
-    """The service doesn't take it, for its size or type: trying again changes nothing."""
-    TAKEN = auto()
-    """Somebody else has carried this very file to this very issue, or is just doing it."""
+    """The service doesn't accept it because of its size or type; a retry won't help."""
+    CLAIMED = auto()
+    """Another request attached this file to this issue, or is doing so now."""
 
 
 @dataclass(eq=False)
-class Carried:
-    """One file of a load. `unsure` is how an earlier attempt at it ended."""
+class BatchFile:
+    """One file of a batch. `unsure` says that an earlier attempt ended in `State.UNSURE`."""
 
-    file: Incoming
+    source: Incoming
     unsure: bool = False
     state: State = State.WAITING
     sent: int = 0
@@ -60,21 +60,21 @@ class Carried:
     upload_id: int | None = None
     attachment: Attachment | None = None
 
-    async def pieces(self) -> AsyncGenerator[bytes, None]:
-        """The content, counted as it passes."""
-        async with aclosing(self.file.content) as content:
-            async for piece in content:
-                self.sent += len(piece)
-                yield piece
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The content; `sent` counts its bytes."""
+        async with aclosing(self.source.content) as content:
+            async for chunk in content:
+                self.sent += len(chunk)
+                yield chunk
 
     def end(self, state: State, error: BotError | None = None) -> None:
-        """Note what became of it."""
+        """Set the state, and the error that led to it."""
         self.state, self.error = state, error
 
-    def is_here(self, attachment: Attachment, user_id: int, since: datetime | None) -> bool:
+    def matches(self, attachment: Attachment, user_id: int, since: datetime | None) -> bool:
         """Whether this attachment is this file, attached by that user since then (at any time for None)."""
-        size = self.sent if self.upload else self.file.size
-        fits = attachment.filename == stored_name(self.file.name) and size in (None, attachment.filesize)
+        size = self.sent if self.upload else self.source.size
+        fits = attachment.filename == stored_name(self.source.name) and size in (None, attachment.filesize)
         mine = attachment.author is not None and attachment.author.id == user_id
         made = attachment.created_on
         recent = since is None or (made is not None and made >= since - CLOCK_SKEW)
@@ -82,30 +82,25 @@ class Carried:
 
 
 @dataclass(eq=False)
-class Load:
-    """The files of one go, since its first attempt."""
+class Batch:
+    """Files that are attached together. `since` is the first attempt; `again` is set on later ones."""
 
-    files: tuple[Carried, ...]
+    files: tuple[BatchFile, ...]
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
     again: bool = False
 
-    @classmethod
-    def of(cls, files: Sequence[Incoming]) -> "Load":
-        """A first attempt."""
-        return cls(tuple(Carried(file) for file in files))
+    def in_state(self, *states: State) -> tuple[BatchFile, ...]:
+        """The files in any of these states."""
+        return tuple(file for file in self.files if file.state in states)
 
-    def in_state(self, *states: State) -> tuple[Carried, ...]:
-        """The files that are so far."""
-        return tuple(one for one in self.files if one.state in states)
-
-    def recognise(self, attachments: Sequence[Attachment], user_id: int, since: datetime | None) -> None:
-        """Mark what is there, each attachment standing for one file only."""
-        known = {one.attachment.id for one in self.files if one.attachment}
-        for one in self.files:
-            free = [a for a in attachments if a.id not in known and one.is_here(a, user_id, since)]
-            if one.attachment or not free:
+    def match(self, attachments: Sequence[Attachment], user_id: int, since: datetime | None) -> None:
+        """Mark the files that are among the attachments; an attachment stands for one file only."""
+        known = {file.attachment.id for file in self.files if file.attachment}
+        for file in self.files:
+            free = [a for a in attachments if a.id not in known and file.matches(a, user_id, since)]
+            if file.attachment or not free:
                 continue
-            found = next((a for a in free if a.id == one.upload_id), free[0])
-            one.attachment = found
-            one.end(State.ATTACHED)
+            found = next((a for a in free if a.id == file.upload_id), free[0])
+            file.attachment = found
+            file.end(State.ATTACHED)
             known.add(found.id)

@@ -1,6 +1,6 @@
-"""Files that a person wants carried over, kept between what they press: their ids, never their contents.
+"""The files that a user wants attached, saved between two interactions: their ids, never their contents.
 
-Slack's file objects are asked for anew whenever they are needed, so a job may wait for a day.
+Slack's file objects are looked up again whenever they are needed, so a job can wait for a day.
 """
 
 import asyncio
@@ -12,18 +12,23 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.errors import UserError
 from bot.features.files import views
-from bot.features.files.attach import Carried, Load, LostFile, State
+from bot.features.files.batch import Batch, BatchFile, LostFile, State
 from bot.features.issues.issues import Created
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message
 from bot.slack.files import incoming, looked_up, name_of
+from bot.slack.interaction import FormSubmission
 from bot.slack.replies import Reply
+from bot.store.saved_input import SavedInput
 
-MOST = 100
+MAX_FILES = 100
 
 
 class Wanted(BaseModel):
-    """A file by its id in Slack, and what it is to be called; `unsure` as an earlier attempt left it."""
+    """A file by its id in Slack, and the name to attach it under.
+
+    `unsure` says that an earlier attempt may have attached it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,11 +39,11 @@ class Wanted(BaseModel):
 
 
 class Job(BaseModel):
-    """Files, and what is known of where they go: an issue, and the message that they come from.
+    """Files, the issue that they are for, and the message that they come from, as far as these are known.
 
-    `lost` are sentences about those that can't be fetched; `since` is the first attempt. `own` are only taken
-    where the person put them into Slack: those that a form names, and no message. `rows` tell of the files
-    that an earlier attempt has settled.
+    `lost` has a sentence for each file that can't be downloaded; `since` is the first attempt. With `own`,
+    only files that the user uploaded to Slack are accepted: a form can name any file. `rows` are the results
+    of files that an earlier attempt settled.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -53,21 +58,21 @@ class Job(BaseModel):
     rows: tuple[dict[str, Any], ...] = ()
 
 
-def load_since(attempted: datetime | None) -> Load:
-    """A load without files yet: another attempt when there was one before."""
-    return Load((), attempted or datetime.now(UTC), again=attempted is not None)
+def load_since(attempted: datetime | None) -> Batch:
+    """A batch without files yet; `attempted` is the first attempt, if there was one."""
+    return Batch((), attempted or datetime.now(UTC), again=attempted is not None)
 
 
 class FileJobs:
-    """TODO"""
+    """Saves jobs, and makes batches of their files. Slack's token is sent to `file_hosts` only."""
 
-    def __init__(self, saved: TODO_saved, file_hosts: TODO_file_hosts) -> None:
+    def __init__(self, saved: SavedInput, file_hosts: frozenset[str]) -> None:
         self._saved = saved
         self._file_hosts = file_hosts
 
     async def of_message(self, reply: Reply, message: JSON) -> Job:
-        """The files of a message. Raises UserError when it has none."""
-        given = (message.get("files") or [])[:MOST]
+        """A job for the files of a message. Raises UserError if it has none."""
+        given = (message.get("files") or [])[:MAX_FILES]
         if not given:
             raise UserError("This message has no files: use it on one that has.")
         files, lost = [], []
@@ -79,11 +84,11 @@ class FileJobs:
         return Job(files=tuple(files), lost=tuple(lost), place=reply.place.as_json())
 
     async def keep(self, reply: Reply, job: Job) -> str:
-        """Keep a job for its person for a day; the id to ask for it."""
+        """Save a job for a day, for its user only; returns its id."""
         return await self._saved.put(reply.owner, job.model_dump(mode="json"))
 
     async def kept(self, reply: Reply, job_id: str) -> Job:
-        """The person's job. Raises UserError when it is no longer there."""
+        """The user's saved job. Raises UserError if it has expired."""
         payload = await self._saved.get(reply.owner, job_id)
         if payload is None:
             raise UserError("That was too long ago: attach the files again.")
@@ -92,63 +97,65 @@ class FileJobs:
         except ValidationError:
             raise UserError(forms.NONSENSE) from None
 
-    async def fill(self, reply: Reply, load: Load, wanted: Sequence[Wanted], *, own: bool = False) -> None:
-        """Put the files into a load, ready to be carried; `own` as in a job."""
-        files = await asyncio.gather(
+    async def fill(self, reply: Reply, batch: Batch, wanted: Sequence[Wanted], *, own: bool = False) -> None:
+        """Set the batch's files, ready to be uploaded; `own` as in a job."""
+        sources = await asyncio.gather(
             *(
                 incoming(
                     reply.slack,
                     self._file_hosts,
-                    {"id": one.id, "file_access": "check_file_info", "name": one.name},
-                    name=one.name,
-                    description=one.description,
+                    {"id": file.id, "file_access": "check_file_info", "name": file.name},
+                    name=file.name,
+                    description=file.description,
                     uploader=reply.owner.user_id if own else None,
                 )
-                for one in wanted
+                for file in wanted
             )
         )
-        load.files = tuple(Carried(file, unsure=one.unsure) for file, one in zip(files, wanted, strict=True))
+        batch.files = tuple(
+            BatchFile(source, unsure=file.unsure) for source, file in zip(sources, wanted, strict=True)
+        )
 
     async def field(self, reply: Reply, metadata: JSON) -> list[Block]:
-        """The boxes for the files of a form's job; nothing for a form without one."""
+        """The checkboxes for the files of a form's job; empty for a form without one."""
         if not metadata.get("files"):
             return []
         job = await self.kept(reply, str(metadata["files"]))
-        return views.files_field([(one.id, one.name) for one in job.files], job.lost)
+        return views.files_field([(file.id, file.name) for file in job.files], job.lost)
 
-    async def choose(self, reply: Reply, metadata: JSON, load: Load) -> None:
-        """Put what is ticked of the files of a submitted form's job into the load; nothing without a job."""
-        if metadata.get("files"):
-            job = await self.kept(reply, str(metadata["files"]))
-            ticked = forms.Values(reply.view).all_chosen("files")
-            await self.fill(reply, load, [one for one in job.files if one.id in ticked], own=job.own)
+    async def choose(self, reply: Reply, form: FormSubmission, batch: Batch) -> None:
+        """Set the batch's files to the checked files of the form's job; does nothing without a job."""
+        if job_id := form.view.metadata.get("files"):
+            job = await self.kept(reply, str(job_id))
+            checked = forms.Values(form.view.json).all_chosen("files")
+            await self.fill(reply, batch, [file for file in job.files if file.id in checked], own=job.own)
 
-    async def beside(self, reply: Reply, made: Created, load: Load) -> tuple[Block, ...]:
-        """What is said of an issue's files beside the issue; nothing when there were none."""
-        return (await self.told(reply, made.issue.id, load)).blocks if load.files else ()
+    async def beside(self, reply: Reply, made: Created, batch: Batch) -> tuple[Block, ...]:
+        """The results of a new issue's files, to show below the issue; empty if there were none."""
+        return (await self.told(reply, made.issue.id, batch)).blocks if batch.files else ()
 
     async def told(
-        self, reply: Reply, number: int, load: Load, *, own: bool = False, rows: tuple[Block, ...] = ()
+        self, reply: Reply, number: int, batch: Batch, *, own: bool = False, rows: tuple[Block, ...] = ()
     ) -> Message:
-        """What became of each file of a load, below the `rows` of those settled before, with a way to try again
-        what failed; `own` and `rows` as in a job.
+        """The result of each file, below the `rows` of files settled before, with a button that retries the
+        failed ones; `own` and `rows` as in a job.
         """
-        again = load.in_state(State.FAILED, State.UNSURE)
-        settled = [one for one in load.files if one not in again]
-        rows += tuple(views.row(number, one, reply.wording) for one in settled)
+        retryable = batch.in_state(State.FAILED, State.UNSURE)
+        settled = [file for file in batch.files if file not in retryable]
+        rows += tuple(views.row(number, file, reply.wording) for file in settled)
         failed = [
             Wanted(
-                id=one.file.id,
-                name=one.file.name,
-                description=one.file.description,
-                unsure=one.state is State.UNSURE,
+                id=file.source.id,
+                name=file.source.name,
+                description=file.source.description,
+                unsure=file.state is State.UNSURE,
             )
-            for one in again
+            for file in retryable
         ]
         retry = None
         if failed:
             place = reply.place.as_json()
-            job = Job(files=tuple(failed), issue=number, place=place, since=load.since, own=own, rows=rows)
+            job = Job(files=tuple(failed), issue=number, place=place, since=batch.since, own=own, rows=rows)
             retry = await self.keep(reply, job)
-        rows += tuple(views.row(number, one, reply.wording) for one in again)
+        rows += tuple(views.row(number, file, reply.wording) for file in retryable)
         return views.told(number, rows, reply.wording, retry)

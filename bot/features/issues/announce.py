@@ -1,4 +1,4 @@
-"""Announcing a created issue where it was asked for."""
+"""Announcing a created issue in the conversation that asked for it."""
 
 from bot.features.issues import views
 from bot.features.issues.issues import Created
@@ -7,18 +7,16 @@ from bot.slack.replies import Reply
 
 
 async def tell(reply: Reply, made: Created) -> None:
-    """Announce a created issue where it was asked for, and tell the person what nobody else needs to know."""
-    why_private = await announce(reply, made)
-    if why_private or made.not_taken:
+    """Announce a created issue, and tell the person privately what concerns them alone."""
+    why_private = None if made.exposed else await announce(reply, made)
+    if why_private or made.exposed or made.not_taken:
         await reply.privately(views.created(made, reply.wording, why_private))
 
 
 async def announce(reply: Reply, made: Created) -> str | None:
-    """Announce a created issue; why only the person is told, when that is so."""
+    """Announce a created issue; the reason if it wasn't announced."""
     if made.issue.is_private:
         return "the issue is private"
-    if made.meant_private:
-        return f"you asked for a private issue, and {reply.wording.service} didn't make it one"
     if not made.public:
         return "the project is private, and others here may not be allowed to see it"
     announced = await reply.announce(views.announced(made, reply.wording, reply.owner.user_id))

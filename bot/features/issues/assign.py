@@ -1,7 +1,7 @@
-"""Taking an issue: it becomes the person's own, if the service lets it.
+"""Assigning an issue to the person who asks.
 
-The service may answer that all is well and have changed nothing (service-facts, Issues), so the issue is read
-again after the change: only what is seen there is said.
+The service may answer 200 and change nothing, so the issue is read again after the change, and only what that
+shows is reported.
 """
 
 import asyncio
@@ -22,30 +22,30 @@ UPDATE = "update_issue"
 
 
 class Outcome(Enum):
-    """What came of taking an issue."""
+    """How assigning an issue ended."""
 
     DONE = "done"
-    """It is the person's now."""
+    """It is assigned to the person now."""
     ALREADY = "already"
-    """It was the person's before."""
+    """It was assigned to the person before."""
     ASKS = "asks"
-    """It is somebody else's: nothing was done."""
+    """It is assigned to somebody else, so nothing was done."""
     LEFT = "left"
-    """The service took the change and left the assignee as it was."""
+    """The service accepted the change and kept the assignee."""
     UNABLE = "unable"
-    """The service can't change issues from outside."""
+    """The service's API can't change issues."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """The issue as it is now, and what came of taking it."""
+    """The issue as it is now, and how assigning it ended."""
 
     issue: Issue
     outcome: Outcome
 
 
 class Assigning:
-    """Assigns issues to whoever asks, with their key."""
+    """Assigns issues to the person who asks, with their key."""
 
     def __init__(self, client: Client, accounts: Accounts, issues: Issues) -> None:
         self._client = client
@@ -53,11 +53,11 @@ class Assigning:
         self._issues = issues
 
     async def take(self, owner: Owner, number: int, *, agreed: int | None) -> Taken:
-        """Make an issue the person's own; taken twice, it is simply theirs.
+        """Assign an issue to the person; doing so twice does no harm.
 
-        It is taken from somebody else only if they are `agreed`, the assignee whom the person was asked
-        about. Raises UserError when the person sees no such issue or the change was lost on the way,
-        NotLinked, Refused and the other ServiceErrors; OutcomeUnknown when nobody can tell.
+        It is reassigned only from `agreed`, the assignee that the person confirmed. Raises UserError when the
+        person can't see the issue or the change was lost, NotLinked, Refused and the other ServiceErrors;
+        OutcomeUnknown when the issue can't be read afterwards.
         """
         async with self._accounts.reading(owner) as session:
             issue = await self._issues.one(session, number)
@@ -75,7 +75,7 @@ class Assigning:
         try:
             changes = IssueChanges(assigned_to_id=session.user_id)
             await self._client.beyond.update_issue(session.key, issue.id, changes)
-        except NotFound:  # the issue was seen just now, so it is the endpoint that isn't there
+        except NotFound:  # the issue was just read, so the endpoint is missing
             self._client.beyond.note_missing(UPDATE)
             return Taken(issue, Outcome.UNABLE)
         except OutcomeUnknown as error:
@@ -90,8 +90,8 @@ class Assigning:
         return Taken(seen, Outcome.LEFT)
 
     async def _look(self, session: Session, number: int, *, certain: bool) -> Issue | None:
-        """The issue after the change, None if it can't be read. Unless it is `certain` that the service is
-        done, it is looked at until it is the person's.
+        """The issue after the change, None if it can't be read. Unless the service has answered (`certain`),
+        it is read until it is assigned to the person.
         """
         seen: Issue | None = None
         for wait in (0.0, *LOOKS):

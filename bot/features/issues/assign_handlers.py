@@ -1,41 +1,41 @@
-"""Taking an issue, from a digest's `…` menu or after being asked."""
+"""Assigning an issue to oneself, from a digest's `…` menu or after a confirmation."""
 
 import time
 
-from bot.features.digests.rows import FRESH
+from bot.errors import UserError
+from bot.features.digests.rows import FRESH, DigestRows
 from bot.features.issues import assign_views as views
 from bot.features.issues.assign import Assigning, Taken
 from bot.slack.blocks import JSON
 from bot.slack.feature import Feature
-from bot.slack.forms import number_in
-from bot.slack.interaction import (
-    ButtonPress,
-)
+from bot.slack.forms import NONSENSE, number_in
+from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Reply
 
 
 class AssignHandlers:
-    """Assigns issues to the person who presses."""
+    """Assigns issues to the person who pressed, and updates the digest that listed the issue."""
 
-    def __init__(self, assigning: Assigning, digest_rows: TODO_digest_rows) -> None:
+    def __init__(self, assigning: Assigning, digest_rows: DigestRows) -> None:
         self._assigning = assigning
         self._digest_rows = digest_rows
 
     def feature(self) -> Feature:
         """What this answers to."""
-        return Feature(buttons={"issue.take": self.take_pressed})
+        return Feature(buttons={views.TAKE: self.take_pressed})
 
-    async def take(self, reply: Reply, number: int) -> None:
-        """Make an issue the person's own; told to them alone, who are asked first if it is somebody else's."""
-        message = reply.message
-        ts = str(message.get("ts") or "")
+    async def take(self, press: ButtonPress, reply: Reply, number: int) -> None:
+        """Assign an issue to the person, privately; if it is somebody else's, ask first."""
+        if not press.message:
+            raise UserError(NONSENSE)
+        ts = str(press.message.get("ts") or "")
         result = await self._assigning.take(reply.owner, number, agreed=None)
         await reply.privately(views.taken(result, reply.wording, ts))
-        fresh = time.time() - reply.acted_at < FRESH  # not so where the person had to link an account first
-        await self._update_digest(reply, result, ts, message if fresh else None)
+        fresh = time.time() - press.pressed_at < FRESH  # it isn't if the person had to link an account first
+        await self._update_digest(reply, result, ts, press.message if fresh else None)
 
     async def take_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """The button *Take it from …*; its value names whom the person was asked about, and the digest."""
+        """The button *Take it from …*; its value has the assignee that was shown, and the digest's `ts`."""
         number, holder, ts = [*press.value.split(":"), "", ""][:3]
         result = await self._assigning.take(reply.owner, number_in(number), agreed=number_in(holder))
         await reply.privately(views.taken(result, reply.wording, ts), replace=True)

@@ -1,4 +1,4 @@
-"""What a person sees of taking an issue."""
+"""What a person sees when they assign an issue to themselves."""
 
 from bot.features.issues.assign import Outcome, Taken
 from bot.features.issues.views import open_it
@@ -10,23 +10,23 @@ from bot.slack.wording import Wording
 TAKE = "issue.take"
 
 
-def taken(result: Taken, style: Wording, digest_ts: str) -> Message:
-    """What came of it; for somebody else's issue the question, with the button that answers it.
+def taken(result: Taken, wording: Wording, digest_ts: str) -> Message:
+    """The outcome; for somebody else's issue a question, with the button that confirms.
 
-    `digest_ts` is the digest from which the issue is taken.
+    `digest_ts` is the `ts` of the digest that lists the issue.
     """
     issue = result.issue
-    said = _said(result, style)
+    said = _said(result, wording)
     blocks: list[Block] = [section(said), small_print(issue.subject or f"#{issue.id}")]
     if result.outcome is Outcome.ASKS and issue.assigned_to:
         asked = f"{issue.id}:{issue.assigned_to.id}:{digest_ts}"
         blocks.append(actions([button(f"Take it from {_holder(issue)}", TAKE, asked, style="primary")]))
-    blocks.append(open_it(issue, style))
+    blocks.append(open_it(issue, wording))
     return Message(said, tuple(blocks))
 
 
-def _said(result: Taken, style: Wording) -> str:
-    issue, service = result.issue, escape(style.service)
+def _said(result: Taken, wording: Wording) -> str:
+    issue, service = result.issue, escape(wording.service)
     match result.outcome:
         case Outcome.DONE:
             return f"#{issue.id} is yours now."

@@ -1,4 +1,4 @@
-"""`/issue` (contract.md, Slash commands)."""
+"""The grammar of `/issue`."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from bot.slack.grammar.requests import Help, Person
 
 @dataclass(frozen=True, kw_only=True)
 class NewIssue:
-    """`/issue new`: an issue to create, or to fill the form with when there is no subject."""
+    """`/issue new`: an issue to create; without a subject it prefills the form."""
 
     subject: str = ""
     project: str | None = None

@@ -44,9 +44,9 @@ def create_form(
     files: Sequence[Block] = (),
     required: Required | None = None,
 ) -> JSON:
-    """The create form for a project; without one, the project is asked for first.
+    """The create form for a project; without one, it asks for the project first.
 
-    `notes` stand below the subject: what is there already; `files` below the description. `required` are the
+    `notes` are possible duplicates, below the subject; `files` are below the description. `required` are the
     custom fields that the service is known to require.
     """
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
@@ -87,7 +87,7 @@ def create_form(
 
 def _details(draft: Draft, project_id: int, catalog: Catalog, required: Required) -> list[Block]:
     known, wanted = choices_of(catalog), _wanted(draft)
-    tag = f":{project_id}"  # a project's choices aren't another's: its fields are others to Slack
+    tag = f":{project_id}"  # new block ids, so that Slack drops the choices made for another project
     blocks: list[Block] = []
     for name, (label, kind) in CHOICES.items():
         refs = known[name]
@@ -161,7 +161,7 @@ def _custom_field(
 
 
 def custom_values(custom: CustomField, typed: str) -> list[JSON]:
-    """What the select of a custom field offers: known values, and what was typed, as there may be more."""
+    """Options for a custom field: matching known values, and what was typed, since there may be others."""
     typed = typed.strip()
     found = [value for value in custom.values if typed.casefold() in value.casefold()]
     if typed and len(typed) <= CHOICE and custom.known(typed) not in found:
@@ -170,7 +170,7 @@ def custom_values(custom: CustomField, typed: str) -> list[JSON]:
 
 
 def left_empty(view: JSON, block_ids: Iterable[str]) -> list[int]:
-    """The ids of the custom fields among these blocks into which nothing was put."""
+    """The ids of the custom fields among these blocks that are empty."""
     filled = _custom_fields(forms.Values(view))
     names = (block_id.partition(":")[0] for block_id in block_ids)
     numbers = [forms.number_in(name[3:]) for name in names if name.startswith("cf_")]
@@ -178,7 +178,7 @@ def left_empty(view: JSON, block_ids: Iterable[str]) -> list[int]:
 
 
 def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:
-    """What each select of the form offers."""
+    """The choices of each select."""
     return {
         "tracker": catalog.trackers,
         "status": catalog.statuses,
@@ -191,14 +191,14 @@ def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:
 
 
 def outdated(view: JSON) -> bool:
-    """Whether the form still has the choices of another project than the one chosen in it."""
+    """Whether the form still has the choices of a project other than the chosen one."""
     values = forms.Values(view)
     tags = {block_id.partition(":")[2] for block_id in values.block_ids.values()} - {""}
     return bool(tags) and tags != {values.chosen("project")}
 
 
 def unknown(draft: Draft, catalog: Catalog) -> list[str]:
-    """A sentence for each name that the project doesn't have; the form leaves that choice open."""
+    """A sentence for each name that the project doesn't have; the form leaves those fields empty."""
     said = []
     for name, wanted in _wanted(draft).items():
         try:
@@ -237,9 +237,9 @@ def submitted(view: JSON) -> Draft:
 
 
 def carried_over(view: JSON) -> Draft:
-    """The draft for another project: choices by name, as another project has other ids for them.
+    """The draft for another project: choices by name, since their ids differ between projects.
 
-    What was typed needs no carrying: Slack keeps it, as those fields stay the same.
+    Slack keeps typed text itself, since those fields stay the same.
     """
     values = forms.Values(view)
     names = {name: text for name in CHOICES if (text := values.chosen(name, "text"))}
@@ -282,7 +282,7 @@ def _options(refs: Sequence[Ref]) -> list[forms.Choice]:
 
 
 def _matching(kind: str, wanted: str | None, refs: Sequence[Ref]) -> str | None:
-    """The choice that a typed name means; what can't be told is left to the person."""
+    """The choice that a typed name means; None if there is none or it is ambiguous."""
     if wanted is None:
         return None
     try:

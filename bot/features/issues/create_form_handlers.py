@@ -1,100 +1,127 @@
-"""The form for a new issue, however it is opened: its choices, its refreshes, its submission."""
+"""The form for a new issue: opening it, refreshing its choices, submitting it."""
 
 import asyncio
 import json
 from datetime import UTC, datetime
 
-from slack_sdk.errors import SlackApiError
-
-from bot.errors import BotError, OutcomeUnknown, UserError, WrongField
-from bot.features.accounts.accounts import Session
-from bot.features.files import jobs
+from bot.errors import OutcomeUnknown, Refused, UserError
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.files.attach import Files
+from bot.features.files.jobs import FileJobs, load_since
 from bot.features.files.views import progress
-from bot.features.issues import create_form as issue_form
-from bot.features.issues import duplicate_handlers as duplicates
-from bot.features.issues import views
+from bot.features.issues import create_form, views
 from bot.features.issues.announce import tell
 from bot.features.issues.drafts import draft_from
-from bot.features.issues.issues import Created, Draft, Source
+from bot.features.issues.duplicate_handlers import DuplicateHandlers, source_of, written
+from bot.features.issues.issues import Draft, Issues, Source
+from bot.features.projects.catalog import Catalogs
+from bot.features.projects.projects import Projects
+from bot.features.users.people import People
 from bot.service.models import Project
 from bot.slack import forms
 from bot.slack.blocks import JSON, option
-from bot.slack.forms import FormResult, number_in
-from bot.slack.interaction import (
-    ButtonPress,
-    FormSubmission,
-    OptionsRequest,
-    Place,
-    Shortcut,
-    reason,
-)
-from bot.slack.replies import Reply
+from bot.slack.debounce import Pauses
+from bot.slack.feature import Feature, Form
+from bot.slack.forms import NONSENSE, FormResult, loading, number_in
+from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut, View
+from bot.slack.posting import reason
+from bot.slack.replies import FormNotShown, Reply
+from bot.store.owner import Owner
 
-WAITING = 1500
+TITLE = "New issue"
+DRAFT_LENGTH = 1500
+"""Characters of JSON that a draft may have in the form's metadata."""
 
 
 def _lacking(draft: Draft) -> dict[str, str]:
-    """Errors at the fields without which there is no issue."""
+    """Errors at the required fields that are empty."""
     missing = {} if draft.subject else {"subject": "Write a subject."}
     return missing if draft.project else missing | {"project": "Choose a project."}
 
 
-# Choices that are searched as one types
+def _form_of(press: ButtonPress) -> View:
+    if press.view is None:
+        raise UserError(NONSENSE)
+    return press.view
 
 
 class CreateFormHandlers:
-    """TODO"""
+    """The form for a new issue and its searched choices."""
 
     def __init__(
         self,
-        accounts: TODO_accounts,
-        catalogs: TODO_catalogs,
-        people: TODO_people,
-        pauses: TODO_pauses,
-        projects: TODO_projects,
-        issues: TODO_issues,
-        files: TODO_files,
+        issues: Issues,
+        accounts: Accounts,
+        projects: Projects,
+        catalogs: Catalogs,
+        people: People,
+        *,
+        duplicates: DuplicateHandlers,
+        files: Files,
+        jobs: FileJobs,
+        pauses: Pauses,
     ) -> None:
+        self._issues = issues
         self._accounts = accounts
+        self._projects = projects
         self._catalogs = catalogs
         self._people = people
-        self._pauses = pauses
-        self._projects = projects
-        self._issues = issues
+        self._duplicates = duplicates
         self._files = files
+        self._jobs = jobs
+        self._pauses = pauses
 
-    async def open_create(self, reply: Reply) -> None:
-        """The global shortcut."""
+    def feature(self) -> Feature:
+        """What this answers to."""
+        listed = ("tracker", "status", "priority", "assignee", "category", "version", "watchers")
+        return Feature(
+            shortcuts={"create_issue": self.open_create, "issue_from_message": self.open_from_message},
+            buttons={
+                "issue.project": self.project_chosen,
+                "issue.tracker": self.tracker_chosen,
+                "home.create": self.open_create,
+            },
+            forms={"issue.create": Form(self.submit, "Creating it in {service}…")},
+            options={
+                "issue.project": self.project_options,
+                "issue.parent": self.parent_options,
+                "issue.custom": self.custom_options,
+                **{f"issue.{name}": self.choice_options for name in listed},
+            },
+        )
+
+    # Opening and refreshing
+
+    async def open_create(self, _: Shortcut | ButtonPress, reply: Reply) -> None:
+        """The global shortcut, and the button on the Home tab."""
         await self.open_form(reply, Draft())
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: the form filled from the message, announced in its thread."""
         if not reply.view_id:
-            await reply.show(issue_form.loading("New issue"))
+            await reply.show(loading(TITLE))
         message = shortcut.message
         channel, ts = reply.place.channel_id or "", message["ts"]
         thread = Place(channel, message.get("thread_ts") or ts, reply.place.response_url)
-        job = await jobs.keep(reply, await jobs.of_message(reply, message)) if message.get("files") else None
-        await self.open_form(
-            reply.at(thread), await draft_from(reply, message), Source(channel, ts), files_job=job
-        )
+        job = None
+        if message.get("files"):
+            job = await self._jobs.keep(reply, await self._jobs.of_message(reply, message))
+        draft = await draft_from(reply, message)
+        await self.open_form(reply.at(thread), draft, Source(channel, ts), files_job=job)
 
     async def open_form(
         self, reply: Reply, draft: Draft, source: Source | None = None, *, files_job: str | None = None
     ) -> None:
-        """Open the form at once, then fill it with what can be chosen.
+        """Open the form at once, then fill it with its choices.
 
-        `source` is what it is made from, `files_job` the job of the files that can come along (see `filejobs`).
+        `source` is the message that it is made from; `files_job` is the id of the `FileJobs` job whose files
+        can be attached.
         """
         if not reply.view_id:
-            await reply.show(issue_form.loading("New issue"))
+            await reply.show(loading(TITLE))
         async with self._accounts.reading(reply.owner) as session:
             project = await self._project(reply, session, draft)
-            metadata = {
-                "place": reply.place.as_json(),
-                "source": duplicates.written(source),
-                "files": files_job,
-            }
+            metadata = {"place": reply.place.as_json(), "source": written(source), "files": files_job}
             view = await self.filled(reply, session, draft, project, metadata)
         await reply.show(view)
 
@@ -102,18 +129,19 @@ class CreateFormHandlers:
         self, reply: Reply, session: Session, draft: Draft, project: Project | None, metadata: JSON
     ) -> JSON:
         """The form with the choices of a project."""
-        files = await jobs.field(reply, metadata)
-        about = duplicates.notes(reply, session, draft.subject, project.id if project else None, metadata)
+        files = await self._jobs.field(reply, metadata)
+        project_id = project.id if project else None
+        looking = self._duplicates.notes(reply, session, draft.subject, project_id, metadata)
         if project is None:
-            # Its fields come with the project: until then, what was asked for waits here.
+            # The other fields appear once a project is chosen: until then, the metadata keeps their values.
             told = draft.model_dump(mode="json", exclude_defaults=True, exclude={"subject", "description"})
-            if len(json.dumps(told)) <= WAITING:
+            if len(json.dumps(told)) <= DRAFT_LENGTH:
                 metadata = metadata | {"draft": told}
-            return issue_form.create_form(
-                draft, None, None, json.dumps(metadata), notes=await about, files=files
+            return create_form.create_form(
+                draft, None, None, json.dumps(metadata), notes=await looking, files=files
             )
-        catalog, notes = await asyncio.gather(self._catalogs.of(session, project.id), about)
-        said = issue_form.unknown(draft, catalog)
+        catalog, notes = await asyncio.gather(self._catalogs.of(session, project.id), looking)
+        said = create_form.unknown(draft, catalog)
         try:
             named = [one for one in (draft.to, *draft.watch) if one]
             found = [await self._people.find(session, one, catalog) for one in named]
@@ -122,7 +150,7 @@ class CreateFormHandlers:
             draft = draft.model_copy(update={"to": to, "watch": tuple(watch)})
         except UserError as error:
             said.append(reply.wording.sentence(error))
-        return issue_form.create_form(
+        return create_form.create_form(
             draft,
             project,
             catalog,
@@ -134,125 +162,35 @@ class CreateFormHandlers:
         )
 
     async def project_chosen(self, press: ButtonPress, reply: Reply) -> None:
-        """Another project was chosen in the form: offer its choices and keep what was typed."""
-        await self._refresh(reply, number_in(press.value))
+        """Another project was chosen: offer its choices and keep what was typed."""
+        await self._refresh(press, reply, _form_of(press), number_in(press.value))
 
-    async def tracker_chosen(self, reply: Reply) -> None:
-        """Another tracker was chosen in the form: mark what it requires."""
-        await self._refresh(reply, forms.Values(reply.view).number("project"))
+    async def tracker_chosen(self, press: ButtonPress, reply: Reply) -> None:
+        """Another tracker was chosen: mark the fields that it requires."""
+        view = _form_of(press)
+        await self._refresh(press, reply, view, forms.Values(view.json).number("project"))
 
-    async def _refresh(self, reply: Reply, chosen: int | None) -> None:
-        view = reply.view
-        refreshed = await self.refreshed_form(reply, view, chosen)
-        known = view.get("hash")
+    async def _refresh(self, press: ButtonPress, reply: Reply, view: View, project_id: int | None) -> None:
+        refreshed = await self.refreshed_form(reply, view, project_id)
+        known = view.json.get("hash")
+        over = self._pauses.hash_now(press.form_key, known) if known else None
         try:
-            await reply.show(refreshed, over=self._pauses.hash_now(FORMKEY, known) if known else None)
-        except SlackApiError as error:
-            # A choice made since then has its own refresh, and that one has to stay.
+            await reply.show(refreshed, over=over)
+        except FormNotShown as error:
+            # A later choice has its own refresh, and that one has to stay.
             if reason(error) != "hash_conflict":
                 raise
 
-    async def refreshed_form(self, reply: Reply, view: JSON, chosen: int | None) -> JSON:
-        """The form with the choices of the project with the id `chosen`, and all that it holds."""
-        metadata = metadata_of(view)
-        draft = issue_form.carried_over(view)
+    async def refreshed_form(self, reply: Reply, view: View, project_id: int | None) -> JSON:
+        """The form with another project's choices and everything that was entered."""
+        metadata = dict(view.metadata)
+        draft = create_form.carried_over(view.json)
         if waiting := metadata.pop("draft", None):
             typed = draft.model_dump(include={"subject", "description"})
             draft = Draft.model_validate(waiting).model_copy(update=typed)
         async with self._accounts.reading(reply.owner) as session:
-            project = await self._projects.by_id(session, chosen) if chosen else None
+            project = await self._projects.by_id(session, project_id) if project_id else None
             return await self.filled(reply, session, draft, project, metadata)
-
-    async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """The form was submitted: create once, and keep everything in it when that fails."""
-        view = form.view.json
-        metadata = metadata_of(view)
-        pass
-        try:
-            draft = issue_form.submitted(view)
-        except WrongField as error:
-            await at_fields(ack, refused(reply, error).errors or {})
-            return
-        if missing := _lacking(draft):
-            await at_fields(ack, missing)
-            return
-        made: list[Created] = []
-        attempted = moment_in(metadata, "attempted_at")
-        load = jobs.load_since(attempted)
-
-        async def work() -> Reply:
-            if issue_form.outdated(view):
-                again = await self.refreshed_form(reply, view, forms.Values(view).number("project"))
-                said = "The choices below are this project's now: look them over and send it again."
-                return Reply(view=forms.warned(again, said), said=said)
-            started = datetime.now(UTC)
-            try:
-                async with once(reply):
-                    await jobs.choose(reply, metadata, load)
-                    made.append(
-                        await self._issues.create(
-                            reply.owner,
-                            draft,
-                            reply.channel,
-                            attempted,
-                            source=duplicates.source_of(metadata),
-                            upload=lambda session: self._files.upload(session, load),
-                        )
-                    )
-            except BotError as error:
-                if isinstance(error, OutcomeUnknown):
-                    metadata.setdefault("attempted_at", started.isoformat())
-                reply = refused(reply, error, json.dumps(metadata))
-                self._note_required(reply, reply)
-                return reply
-            await self._files.attached(reply.owner, made[0].issue.id, load)
-            if reply.place.channel_id:
-                return Reply()
-            blocks = views.created(made[0], reply.wording, None).blocks
-            return Reply(view=forms.said("Created", [*blocks, *await jobs.beside(reply, made[0], load)]))
-
-        await settle(reply, ack, work(), lambda: progress(load, f"Creating it in {reply.wording.service}…"))
-        if made and reply.place.channel_id:
-            if load.files:
-                await reply.privately(await jobs.told(reply, made[0].issue.id, load))
-            await tell(reply, made[0])
-
-    def _note_required(self, reply: Reply, reply: Reply) -> None:
-        """Remember the custom fields that were left empty and that the service complains about."""
-        values = forms.Values(reply.view)
-        project, empty = values.number("project"), issue_form.left_empty(reply.view, reply.errors or ())
-        if project and empty:
-            self._catalogs.note_required(reply.owner, project, values.number("tracker"), empty)
-
-    async def project_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Projects by name or identifier."""
-        found = await self._projects.search(reply.owner, request.text)
-        return [option(project.name, str(project.id)) for project in found]
-
-    async def parent_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Issues by number or subject, in the form's project."""
-        values = forms.Values(reply.body.get("view") or {})
-        project = values.number("project")
-        async with self._accounts.reading(reply.owner) as session:
-            found = await self._issues.suggest(session, request.text, project)
-        return [option(f"#{issue.id} {issue.subject}", str(issue.id)) for issue in found]
-
-    async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """A select of the form whose choices are too many to be listed at once."""
-        name = str(reply.body.get("action_id", "")).partition(".")[2]
-        tag = str(reply.body.get("block_id", "")).partition(":")[2]
-        async with self._accounts.reading(reply.owner) as session:
-            catalog = await self._catalogs.of(session, forms.number_in(tag) if tag else None)
-        sought = request.text.strip().casefold()
-        refs = issue_form.choices_of(catalog).get(name, ())
-        return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
-
-    async def custom_options(self, reply: Reply, text: str) -> list[JSON]:
-        """The select of a custom field that has a list of values."""
-        name, _, tag = str(reply.body.get("block_id", "")).partition(":")
-        async with self._accounts.reading(reply.owner) as session:
-            catalog = await self._catalogs.of(session, forms.number_in(tag))
-        return issue_form.custom_values(catalog.custom_field(forms.number_in(name.removeprefix("cf_"))), text)
 
     async def _project(self, reply: Reply, session: Session, draft: Draft) -> Project | None:
         if draft.project is not None:
@@ -261,3 +199,87 @@ class CreateFormHandlers:
             return default
         projects = await self._projects.visible(session)
         return projects[0] if len(projects) == 1 else None
+
+    # Submitting
+
+    async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Create the issue once; on failure the form keeps everything that was entered."""
+        view = form.view.json
+        draft = create_form.submitted(view)
+        if missing := _lacking(draft):
+            return FormResult(errors=missing)
+        if create_form.outdated(view):
+            again = await self.refreshed_form(reply, form.view, forms.Values(view).number("project"))
+            said = "The choices below are this project's now: look them over and send it again."
+            return FormResult(view=forms.warned(again, said), said=said)
+        attempted, started = form.view.moment("attempted_at"), datetime.now(UTC)
+        batch = load_since(attempted)
+        reply.progress = lambda: progress(batch, f"Creating it in {reply.wording.service}…")
+        try:
+            await self._jobs.choose(reply, form, batch)
+            made = await self._issues.create(
+                reply.owner,
+                draft,
+                reply.channel,
+                attempted,
+                source=source_of(form.view.metadata),
+                upload=lambda session: self._files.upload(session, batch),
+            )
+        except OutcomeUnknown as error:
+            metadata = {"attempted_at": started.isoformat()} | form.view.metadata
+            said = reply.wording.sentence(error)
+            return FormResult(view=forms.refilled(view, said, json.dumps(metadata)), said=said)
+        except Refused as error:
+            self._note_required(reply.owner, view, error)
+            raise
+        reply.committed = True
+        await self._files.attached(reply.owner, made.issue.id, batch)
+        if not reply.place.channel_id:
+            blocks = views.created(made, reply.wording, None).blocks
+            beside = await self._jobs.beside(reply, made, batch)
+            return FormResult(view=forms.said("Created", [*blocks, *beside]))
+
+        async def announce() -> None:
+            if batch.files:
+                await reply.privately(await self._jobs.told(reply, made.issue.id, batch))
+            await tell(reply, made)
+
+        return FormResult(then=announce)
+
+    def _note_required(self, owner: Owner, view: JSON, refused: Refused) -> None:
+        """Remember the custom fields that were left empty and that the service complains about."""
+        values, complaints = forms.Values(view), forms.at_fields(view, refused.errors) or ()
+        project, empty = values.number("project"), create_form.left_empty(view, complaints)
+        if project and empty:
+            self._catalogs.note_required(owner, project, values.number("tracker"), empty)
+
+    # Searched choices
+
+    async def project_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """Projects by name or identifier."""
+        found = await self._projects.search(reply.owner, request.text)
+        return [option(project.name, str(project.id)) for project in found]
+
+    async def parent_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """Issues by number or subject, in the form's project."""
+        project = forms.Values(request.view.json if request.view else {}).number("project")
+        async with self._accounts.reading(reply.owner) as session:
+            found = await self._issues.suggest(session, request.text, project)
+        return [option(f"#{issue.id} {issue.subject}", str(issue.id)) for issue in found]
+
+    async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """A select whose choices are too many to list at once."""
+        name, tag = request.name.partition(".")[2], request.block_id.partition(":")[2]
+        async with self._accounts.reading(reply.owner) as session:
+            catalog = await self._catalogs.of(session, number_in(tag) if tag else None)
+        sought = request.text.strip().casefold()
+        refs = create_form.choices_of(catalog).get(name, ())
+        return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
+
+    async def custom_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """The select of a custom field that has a list of values."""
+        name, _, tag = request.block_id.partition(":")
+        async with self._accounts.reading(reply.owner) as session:
+            catalog = await self._catalogs.of(session, number_in(tag))
+        field = catalog.custom_field(number_in(name.removeprefix("cf_")))
+        return create_form.custom_values(field, request.text)

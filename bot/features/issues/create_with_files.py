@@ -1,21 +1,18 @@
-"""A new issue with files that were meant for one that exists, or for whatever the person chooses."""
+"""A new issue with files that were first meant for an existing one."""
 
 from bot.features.accounts.accounts import Accounts
 from bot.features.files.jobs import FileJobs
-from bot.features.issues.create_form_handlers import CreateFormHandlers
+from bot.features.issues.create_form_handlers import TITLE, CreateFormHandlers
 from bot.features.issues.drafts import draft_from
 from bot.features.issues.issues import Draft, Issues, Source
 from bot.slack.feature import Feature
 from bot.slack.forms import loading
-from bot.slack.interaction import (
-    ButtonPress,
-    Place,
-)
+from bot.slack.interaction import ButtonPress, Place
 from bot.slack.replies import Reply
 
 
 class CreateWithFiles:
-    """Creates an issue with files that were meant for another one."""
+    """Opens the create form with files that were chosen before."""
 
     def __init__(self, accounts: Accounts, issues: Issues, jobs: FileJobs, form: CreateFormHandlers) -> None:
         self._accounts = accounts
@@ -28,12 +25,11 @@ class CreateWithFiles:
         return Feature(buttons={"files.new": self.open_pressed})
 
     async def open_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """The button *Create a new issue with them*: the form, with the files among it."""
-        job_id = press.value
-        job = await self._jobs.kept(reply, job_id)
+        """The button *Create a new issue with them*: the create form, with the files in it."""
+        job = await self._jobs.kept(reply, press.value)
         place = Place.from_json(job.place)
-        if reply.in_form:  # it has been answered with this button: the new form takes its place
-            await reply.show(loading("New issue"))
+        if reply.in_form:  # this button was the form's answer: the new form replaces it
+            await reply.show(loading(TITLE))
         draft, source = Draft(), None
         if job.message and place.channel_id:
             draft = await draft_from(reply.at(place), job.message)

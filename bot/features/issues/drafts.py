@@ -51,7 +51,7 @@ async def draft_from(reply: Reply, message: JSON) -> Draft:
 
 
 def mentioned(text: str) -> list[str]:
-    """The ids of the people that a message mentions, a handful at most."""
+    """The ids of the people whom a message mentions, up to `MENTIONS`."""
     return list(dict.fromkeys(re.findall(r"<@([UW][A-Z0-9]+)", text)))[:MENTIONS]
 
 
@@ -78,7 +78,7 @@ def draft_of(request: NewIssue, asker: Owner) -> Draft:
 
 
 def who(person: Person, asker: Owner) -> Owner | str:
-    """A person as use cases take them."""
+    """A person as use cases expect them: a Slack user, `me`, or a name."""
     match person:
         case Me():
             return "me"

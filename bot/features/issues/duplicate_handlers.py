@@ -1,8 +1,8 @@
-"""While an issue is created: what is there already, looked up where the person pauses."""
+"""Similar issues, looked up while a person types the subject of a new one."""
 
 import structlog
 
-from bot.errors import BotError, KeyRejected
+from bot.errors import BotError, KeyRejected, UserError
 from bot.features.accounts import views as account_views
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues import duplicate_views as views
@@ -12,9 +12,7 @@ from bot.slack import forms
 from bot.slack.blocks import JSON, Block
 from bot.slack.debounce import Pauses
 from bot.slack.feature import Feature
-from bot.slack.interaction import (
-    ButtonPress,
-)
+from bot.slack.interaction import ButtonPress
 from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.replies import Reply
 
@@ -35,7 +33,7 @@ def source_of(metadata: JSON) -> Source | None:
 
 
 class DuplicateHandlers:
-    """Looks for similar issues while a new one is typed."""
+    """Looks for similar issues while a person types a new one."""
 
     def __init__(self, duplicates: Duplicates, pauses: Pauses, accounts: Accounts) -> None:
         self._duplicates = duplicates
@@ -49,7 +47,7 @@ class DuplicateHandlers:
     async def notes(
         self, reply: Reply, session: Session, subject: str, project_id: int | None, metadata: JSON
     ) -> list[Block]:
-        """What the form says below its subject; a courtesy, so that a form never fails for it."""
+        """The notes below the form's subject; none on an error, so that the form still opens."""
         try:
             known = await self._duplicates.known(session, subject, project_id, source_of(metadata))
         except BotError as error:
@@ -58,27 +56,22 @@ class DuplicateHandlers:
         return views.notes(known, reply.wording)
 
     async def subject_typed(self, press: ButtonPress, reply: Reply) -> None:
-        """The subject changed: once the person pauses, look for what is similar."""
+        """The subject changed: once the person pauses, look for similar issues."""
         if press.view is None:
-            return
+            raise UserError(forms.NONSENSE)
         key, view, pauses, typed_at = press.form_key, press.view.json, self._pauses, press.pressed_at
         if not await pauses.come(key, typed_at):
             return
         try:
             project = forms.Values(view).number("project")
             async with self._accounts.reading(reply.owner) as session:
-                found = await self.notes(
-                    reply,
-                    session,
-                    str(press.carried or ""),
-                    project,
-                    press.view.metadata,
-                )
-        except KeyRejected as error:  # said once: here, since the next act finds no key any more
+                subject = str(press.carried or "")
+                found = await self.notes(reply, session, subject, project, press.view.metadata)
+        except KeyRejected as error:  # said here: the next interaction finds no key
             said = error.sentence(reply.wording.service)
             await reply.privately(account_views.link_offer(reply.wording.service, said, None, ""))
             return
-        except BotError as error:  # the form's submission says it, when it matters
+        except BotError as error:  # submitting the form says so, if it matters
             log.info("not looked for", action="duplicates.unknown", error=type(error).__name__)
             return
         updated = views.with_notes(view, found)
@@ -89,7 +82,7 @@ class DuplicateHandlers:
             return
         try:
             answer = await reply.slack.views_update(view_id=view["id"], view=updated, hash=now)
-        except SLACK_FAILED as error:  # another project was chosen, or the form was sent or closed
+        except SLACK_FAILED as error:  # another project was chosen, or the form was submitted or closed
             log.info("form moved on", action="duplicates.form_moved_on", error=reason(error))
             return
         pauses.updated(key, now, (answer.get("view") or {}).get("hash") or now)

@@ -1,4 +1,4 @@
-"""What people see of issues that are there already while they create another one."""
+"""Possible duplicates as the create form shows them."""
 
 from bot.features.issues.duplicates import Known
 from bot.features.issues.views import title
@@ -11,20 +11,20 @@ from bot.slack.wording import Wording
 KNOWN = "known"
 
 
-def notes(known: Known, style: Wording) -> list[Block]:
-    """Below the subject: what the message became before, and open issues with a similar subject."""
+def notes(known: Known, wording: Wording) -> list[Block]:
+    """Notes for below the subject: issues made from the same message, and open issues like it."""
     parts = []
     if known.of_message:
-        made = ", ".join(title(issue, style) for issue in known.of_message)
+        made = ", ".join(title(issue, wording) for issue in known.of_message)
         parts.append(f":information_source: This message already became {made}. You can make another one.")
     if known.similar:
-        lines = "\n".join(f"• {_similar(issue, style)}" for issue in known.similar)
+        lines = "\n".join(f"• {_similar(issue, wording)}" for issue in known.similar)
         parts.append(f":mag: *Is it one of these?* They are open and have a similar subject.\n{lines}")
     return [section("\n".join(parts), block_id=KNOWN)] if parts else []
 
 
 def with_notes(view: JSON, blocks: list[Block]) -> JSON:
-    """The form of a payload with other notes below its subject; what is typed into it stays."""
+    """A payload's form with other notes below its subject; what was typed stays."""
     kept = [block for block in view["blocks"] if block.get("block_id") != KNOWN]
     below = next((i for i, block in enumerate(kept, 1) if block.get("block_id") == "subject"), len(kept))
     return forms.redefined(view, [*kept[:below], *blocks, *kept[below:]])
@@ -35,6 +35,6 @@ def shown(view: JSON) -> str:
     return next((b["text"]["text"] for b in view["blocks"] if b.get("block_id") == KNOWN), "")
 
 
-def _similar(issue: Issue, style: Wording) -> str:
+def _similar(issue: Issue, wording: Wording) -> str:
     refs = (issue.status, issue.assigned_to)
-    return " · ".join([title(issue, style), *(line(ref.name) for ref in refs if ref and ref.name)])
+    return " · ".join([title(issue, wording), *(line(ref.name) for ref in refs if ref and ref.name)])

@@ -1,4 +1,4 @@
-"""What is there already: issues with a similar subject, and what was made of a message before."""
+"""Possible duplicates: issues with a similar subject, and issues made from the same message."""
 
 import asyncio
 import re
@@ -22,14 +22,14 @@ ALIKE = 0.5
 
 @dataclass(frozen=True)
 class Known:
-    """What a person should know before they create another issue; all of it they may see."""
+    """Issues that a person should see before creating another one; they may see all of them."""
 
     of_message: tuple[Issue, ...] = ()
     similar: tuple[Issue, ...] = ()
 
 
 class Duplicates:
-    """Looks for what is there already with the key of whoever asks."""
+    """Looks for possible duplicates with the key of the person who asks."""
 
     def __init__(self, client: Client, store: Store, issues: Issues) -> None:
         self._client = client
@@ -39,7 +39,7 @@ class Duplicates:
     async def known(
         self, session: Session, subject: str, project_id: int | None, source: Source | None
     ) -> Known:
-        """What is known of a subject in a project and of a message. Raises ServiceError."""
+        """Issues in a project like a subject, and issues made from a message. Raises ServiceError."""
         made, similar = await asyncio.gather(
             self._of_message(session, source), self._similar(session, subject, project_id)
         )
@@ -56,7 +56,7 @@ class Duplicates:
         for one in made:
             try:
                 found.append(await self._issues.one(session, one.issue_id))
-            except UserError:  # others' private issues stay theirs
+            except UserError:  # somebody else's private issue
                 continue
         return tuple(found)
 
@@ -83,11 +83,11 @@ class Duplicates:
 
 
 def searched(subject: str) -> set[str]:
-    """The words of a subject that are worth a search: in every language the long ones say the most."""
+    """The words of a subject that are worth searching for: in every language, long words say the most."""
     return {word for word in re.findall(r"\w+", subject.casefold()) if len(word) >= LONG}
 
 
 def likeness(one: str, other: str) -> float:
-    """How much two subjects have in common, from 0 to 1: their long words, by how these begin."""
+    """How similar two subjects are, from 0 to 1: the share of long words with the same stem."""
     ours, theirs = ({word[:STEM] for word in searched(text)} for text in (one, other))
     return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours and theirs else 0.0

@@ -13,7 +13,7 @@ from bot.features.issues.commands import AttachFiles, NewIssue, OpenForm, ShowIs
 from bot.features.issues.create_form_handlers import CreateFormHandlers
 from bot.features.issues.drafts import draft_of
 from bot.features.issues.issues import Draft, Issues
-from bot.features.projects.custom_fields import understood
+from bot.features.projects.custom_fields import CommandParser
 from bot.features.timelog.commands import LogTime
 from bot.features.timelog.handlers import TimelogHandlers
 from bot.slack import forms
@@ -21,24 +21,23 @@ from bot.slack.feature import Feature
 from bot.slack.forms import loading, number_in
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.values import own_text
-from bot.slack.interaction import (
-    ButtonPress,
-    SlashCommand,
-)
+from bot.slack.interaction import ButtonPress, SlashCommand
 from bot.slack.posting import Announced
 from bot.slack.replies import Reply
 from bot.store.deliveries import Deliveries
 
 DOUBLE_CLICK = timedelta(seconds=5)
+"""How long a second share of the same issue in the same place is ignored."""
 
 
 class IssueHandlers:
-    """`/issue`, the card of an issue and what its buttons do."""
+    """`/issue`, an issue's card and its buttons."""
 
     def __init__(
         self,
         issues: Issues,
         deliveries: Deliveries,
+        parser: CommandParser,
         *,
         create_form: CreateFormHandlers,
         assign: AssignHandlers,
@@ -47,6 +46,7 @@ class IssueHandlers:
     ) -> None:
         self._issues = issues
         self._deliveries = deliveries
+        self._parser = parser
         self._create_form = create_form
         self._assign = assign
         self._files = files
@@ -66,7 +66,7 @@ class IssueHandlers:
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         """`/issue …`."""
         text, today = own_text(command.text, reply.wording.base_url), await reply.today()
-        request = await understood(reply, partial(issue_command, text, today))
+        request = await self._parser.parse(reply, partial(issue_command, text, today))
         match request:
             case OpenForm():
                 await self._create_form.open_form(reply, draft_of(request.prefilled, reply.owner))
@@ -80,11 +80,11 @@ class IssueHandlers:
                 await reply.privately(help_views.of("issue", reply.wording.command))
 
     async def create(self, reply: Reply, draft: Draft) -> None:
-        """Create at once, announce it where it was asked for, and tell the person what nobody else need know."""
+        """Create at once, announce it, and tell the person privately what concerns them alone."""
         await tell(reply, await self._issues.create(reply.owner, draft, reply.channel))
 
     async def show(self, reply: Reply, number: int) -> None:
-        """The card of an issue, for the person alone."""
+        """An issue's card, for the person alone."""
         if not (reply.in_form or reply.place.home):
             shown = await self._issues.show(reply.owner, number)
             await reply.privately(
@@ -114,15 +114,15 @@ class IssueHandlers:
             case "share":
                 await self.share(reply, number_in(number), sure=False)
             case "take":
-                await self._assign.take(reply, number_in(number))
+                await self._assign.take(press, reply, number_in(number))
             case "time":
                 await self._timelog.open_form(reply, LogTime(issue=number_in(number)))
 
     async def share(self, reply: Reply, number: int, *, sure: bool = True) -> None:
-        """Post an issue where its card stands, as seen with the key of whoever pressed.
+        """Post an issue in the conversation that shows it, as the person who pressed sees it.
 
-        A menu can't ask before it acts: unless the person is `sure`, an issue of a project that isn't public is
-        shown to them instead, and the button on its card asks.
+        A menu can't ask first: unless the person is `sure`, an issue of a project that isn't public is shown
+        to them privately instead, and the button on its card asks.
         """
         shown = await self._issues.show(reply.owner, number)
         if not sure and not shown.public and not shown.issue.is_private:

@@ -1,4 +1,4 @@
-"""Creating an issue in a person's own name, and showing one to them."""
+"""Creating and reading issues as the person who asks."""
 
 import asyncio
 import re
@@ -18,12 +18,13 @@ from bot.features.issues.service_changes import service_changes
 from bot.features.lost_writes import CLOCK_SKEW, LOOKS
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog, Catalogs
-from bot.features.projects.projects import Channel, Projects
+from bot.features.projects.projects import Projects
 from bot.features.users.people import People
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.inputs import CustomFieldInput, NewIssue, UploadInput
 from bot.service.models import Child, Issue, Project, Ref
+from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.store import Store
 
@@ -35,7 +36,7 @@ Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
 
 
 class Draft(BaseModel):
-    """An issue as a person asks for it: names or ids as typed or chosen, None where they said nothing."""
+    """An issue as a person asks for it: names or ids as typed or chosen, None for fields left out."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -59,7 +60,7 @@ class Draft(BaseModel):
 
 @dataclass(frozen=True)
 class Source:
-    """The message in Slack that something is made from."""
+    """The Slack message that an issue is made from."""
 
     channel_id: str
     ts: str
@@ -67,28 +68,28 @@ class Source:
 
 @dataclass(frozen=True)
 class Created:
-    """An issue that now exists; `not_taken` says what the service silently changed, a sentence each."""
+    """An issue that now exists; `not_taken` has a sentence for each value that the service changed."""
 
     issue: Issue
     project: Project
     not_taken: tuple[str, ...] = ()
     meant_private: bool = False
-    """Whether it was asked for as private, whatever the service made of that."""
+    """Whether the person asked for a private issue."""
 
     @property
     def exposed(self) -> bool:
-        """Whether others see it although it was meant to be private."""
+        """Whether others can see it although the person asked for a private issue."""
         return self.meant_private and not self.issue.is_private
 
     @property
     def public(self) -> bool:
-        """Whether anyone in a channel might as well see it in the service, and was meant to."""
+        """Whether everyone can see it in the service, as the person meant."""
         return self.project.is_public is True and not self.issue.is_private and not self.meant_private
 
 
 @dataclass(frozen=True)
 class Shown:
-    """An issue with what a card tells beside it: children, the subjects of issues it names, its project."""
+    """An issue with what its card adds: children, the subjects of issues that it names, its project."""
 
     issue: Issue
     children: tuple[Child, ...]
@@ -97,13 +98,13 @@ class Shown:
 
     @property
     def public(self) -> bool:
-        """Whether anyone in a channel might as well see it in the service."""
+        """Whether everyone can see it in the service."""
         return self.project is not None and self.project.is_public is True and not self.issue.is_private
 
 
 @dataclass(frozen=True)
 class _Resolved:
-    """A draft with ids in place of names, and the choices by label for comparing with the answer."""
+    """A draft with ids for names, and the choices by label to compare with the answer."""
 
     new: NewIssue
     project: Project
@@ -111,7 +112,7 @@ class _Resolved:
 
 
 class Issues:
-    """Creates and reads issues with the key of whoever asks."""
+    """Creates and reads issues with the key of the person who asks."""
 
     def __init__(
         self,
@@ -140,13 +141,13 @@ class Issues:
         source: Source | None = None,
         upload: Upload | None = None,
     ) -> Created:
-        """Create the issue once, and remember that this person did, from the message `source` if any.
+        """Create the issue once, and record who created it, and from which message (`source`).
 
-        `attempted_at` is when the same draft was tried with an unknown outcome: the service is then
-        searched for it first. `upload` sends the files that the issue is created with, once the rest is sure.
+        `attempted_at` is when an earlier attempt at the same draft ended with an unknown outcome: then the
+        service is searched for the issue first. `upload` sends the files once the rest is resolved.
 
-        Raises UserError, NotLinked, Refused and the other ServiceErrors; OutcomeUnknown only after the
-        service was searched for the issue in vain.
+        Raises UserError, NotLinked, Refused and the other ServiceErrors; OutcomeUnknown only if a search
+        didn't find the issue either.
         """
         if not draft.subject.strip():
             raise UserError("An issue needs a subject: `/issue new The login page is blank`.")
@@ -165,7 +166,7 @@ class Issues:
         return created
 
     async def show(self, owner: Owner, number: int) -> Shown:
-        """One issue as this person sees it. Raises UserError when they see none, NotLinked, ServiceError."""
+        """One issue as the person sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
             issue = await self._client.beyond.get_issue(
                 session.key, number, ("children", "attachments", "relations")
@@ -184,7 +185,7 @@ class Issues:
             return Shown(issue, children, subjects, project)
 
     async def suggest(self, session: Session, text: str, project_id: int | None) -> tuple[Issue, ...]:
-        """Issues whose number or subject is what is being typed, the latest first. Raises ServiceError."""
+        """Issues whose number or subject matches, most recently updated first. Raises ServiceError."""
         sought = text.strip().lstrip("#")
         latest = (Sort("updated_on", descending=True),)
         try:
@@ -193,12 +194,12 @@ class Issues:
             else:
                 words = searchable(sought) or sought
                 filters = IssueFilters(project_id=project_id, subject=words, status="open", sort=latest)
-        except ValueError:  # nothing that could be searched for
+        except ValueError:  # nothing to search for
             return ()
         return (await self._client.list_issues(session.key, filters, limit=20)).items
 
     async def one(self, session: Session, number: int) -> Issue:
-        """One issue as the interface's own list has it. Raises UserError when the person sees none."""
+        """One issue from the service's list. Raises UserError if the person can't see it."""
         filters = IssueFilters(
             issue_ids=(number,), status="any", include=frozenset({"attachments", "relations"})
         )
@@ -224,7 +225,7 @@ class Issues:
         return {issue.id: issue.subject for issue in page.items if issue.id in numbers}
 
     async def _project(self, session: Session, issue: Issue) -> Project | None:
-        """The issue's project; without it nothing is public, but an issue can be shown all the same."""
+        """The issue's project; None if it can't be read, and then the issue doesn't count as public."""
         with suppress(ServiceError):
             return await self._projects.by_id(session, issue.project.id) if issue.project else None
         return None
@@ -276,7 +277,7 @@ class Issues:
             return found
 
     async def _again(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
-        """With upload tokens, which are good once, the same create can't make a second issue."""
+        """Repeat the create: its upload tokens work once, so it can't make a second issue."""
         with suppress(ServiceError, UserError):
             session = await self._accounts.reverified(session)
             return await self._client.create_issue(session.key, new)
@@ -285,7 +286,7 @@ class Issues:
         return None
 
     async def _remember(self, owner: Owner, created: Created, source: Source | None) -> None:
-        """The issue exists: that it can't be remembered must not make a failure of it."""
+        """Record the issue. It exists, so an error here must not fail the request."""
         issue = created.issue
         where = (source.channel_id, source.ts) if source else (None, None)
         try:
@@ -296,7 +297,7 @@ class Issues:
             log.exception("not remembered", action="issue.not_remembered", issue=issue.id)
 
     async def _look(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
-        """Whether a write whose answer never came did happen; None when it didn't or can't be told."""
+        """The issue from a create that got no answer; None if it isn't there or can't be read."""
         for wait in LOOKS:
             await asyncio.sleep(wait)
             try:
@@ -307,7 +308,7 @@ class Issues:
         return None
 
     async def _own(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
-        """The person's own issue with this very subject, created since then."""
+        """The person's own issue with this subject, created since then."""
         filters = IssueFilters(
             project_id=int(new.project_id), author=("me",), status="any", sort=(Sort("id", descending=True),)
         )
@@ -320,7 +321,7 @@ class Issues:
         return None
 
     async def _is_older(self, issue: Issue, since: datetime) -> bool:
-        """Whether an earlier act made it, by the bot's own clock; so too where that can't be told."""
+        """Whether the bot created it before `since`, by its own clock; True if that can't be looked up."""
         try:
             return await self._store.created_issues.is_older(issue.id, issue.subject, since)
         except Exception:
@@ -339,7 +340,7 @@ ID_FIELDS = {
 
 
 def _custom_fields(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
-    """Values as the service has them: a list's value is refused in another case."""
+    """Values in the service's own spelling: it refuses a list's value in another case."""
     found = []
     for number, value in draft.custom_fields.items():
         known = catalog.custom_field(number).known

@@ -1,4 +1,4 @@
-"""Whether a person may create private issues, as far as the service tells."""
+"""Whether a person may create private issues, as far as the service says."""
 
 import asyncio
 from contextlib import suppress
@@ -15,7 +15,7 @@ MOST_ROLES = 20
 async def may_hide(client: Client, session: Session, project: Project) -> bool | None:
     """Whether the person may create a private issue in the project; None where that can't be read.
 
-    Only a member's roles can be read: what others may do isn't listed with the person.
+    Only a member's roles can be read: the service lists no permissions for anyone else.
     """
     with suppress(ServiceError):
         user = await client.get_user(session.key, include={"memberships"})

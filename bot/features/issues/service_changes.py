@@ -1,4 +1,4 @@
-"""What the service silently made of an issue that it was asked to create (service-facts, Issues)."""
+"""What the service silently changed in an issue that it was asked to create."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -12,9 +12,9 @@ HALF_MINUTE = Decimal(30) / 3600
 
 
 def service_changes(asked: NewIssue, chosen: dict[str, Ref], got: Issue) -> tuple[str, ...]:
-    """What the service replaced or dropped, a sentence each; that it refused privacy isn't among them.
+    """A sentence for each value that the service replaced or dropped, except privacy.
 
-    `chosen` has what was asked for by label where it is known by name.
+    `chosen` has the requested choices by label.
     """
     return (*_refs(chosen, got), *_values(asked, got), *_custom(asked, got))
 

@@ -1,11 +1,8 @@
-"""What people see of issues: the card, the line in a list, what is announced."""
+"""How issues look in Slack: the card, the line in a list, announcements."""
 
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
 
 from bot.features.issues.issues import Created, Shown
-from bot.service.conventions import issue_url
 from bot.service.models import Issue, Relation
 from bot.slack import rich_text
 from bot.slack.blocks import (
@@ -23,7 +20,8 @@ from bot.slack.blocks import (
     section,
     shortened,
 )
-from bot.slack.text import LONGEST, bold, cut, escape, line, link, prose, rendered
+from bot.slack.text import LONGEST, bold, cut, escape, line, link, prose
+from bot.slack.wording import Wording
 
 DESCRIPTION = 2500
 CHILDREN = ATTACHMENTS = 8
@@ -31,90 +29,73 @@ NAME, VALUE = 60, 200
 KILOBYTE = 1000
 
 
-@dataclass(frozen=True)
-class Wording:
-    """What the words depend on: where issues are read, what the service is called, how it writes text."""
-
-    base_url: str
-    service: str
-    text_format: Literal["markdown", "textile"]
-
-    def url(self, number: int) -> str:
-        """Where issue `number` is read."""
-        return issue_url(self.base_url, number)
-
-    async def mrkdwn(self, text: str | None) -> str:
-        """The service's text as Slack's; plain where converting it takes too long."""
-        return (await rendered(text or "", self.text_format)).strip()
-
-
-def title(issue: Issue, style: Wording) -> str:
+def title(issue: Issue, wording: Wording) -> str:
     """`#42 Subject`, linked."""
-    return link(style.url(issue.id), f"#{issue.id} {issue.subject}")
+    return link(wording.url(issue.id), f"#{issue.id} {issue.subject}")
 
 
-def _title(issue: Issue, style: Wording, **marks: bool) -> JSON:
+def _title(issue: Issue, wording: Wording, **marks: bool) -> JSON:
     """As `title`, for rich text."""
-    return rich_text.link(style.url(issue.id), f"#{issue.id} {issue.subject}", **marks)
+    return rich_text.link(wording.url(issue.id), f"#{issue.id} {issue.subject}", **marks)
 
 
 def card(
-    shown: Shown, style: Wording, description: str, *, shareable: bool = True, said: str | None = None
+    shown: Shown, wording: Wording, description: str, *, shareable: bool = True, said: str | None = None
 ) -> Message:
-    """An issue for one person, with what can be done with it; in a form there is nowhere to share it to.
+    """An issue for one person, with its buttons; a form can't share it (`shareable`).
 
-    `description` is the issue's own, as mrkdwn. `said` stands above its buttons.
+    `description` is the issue's own, as mrkdwn. `said` appears above the buttons.
     """
     issue = shown.issue
     blocks: list[Block] = [
-        rich_text.paragraph(_title(issue, style, bold=True)),
+        rich_text.paragraph(_title(issue, wording, bold=True)),
         context(kind(issue, with_status=False)),
     ]
     blocks += fields(_facts(shown))
     if description:
         short = cut(description, DESCRIPTION)
         whole = short == description and len(issue.description or "") <= LONGEST
-        more = "" if whole else f"\n{link(style.url(issue.id), 'Read it all')}"
+        more = "" if whole else f"\n{link(wording.url(issue.id), 'Read it all')}"
         blocks.append(section(short + more))
-    blocks += _connected(shown, style)
+    blocks += _connected(shown, wording)
     if said:
         blocks.append(context(prose(said)))
-    blocks.append(actions(_buttons(shown, style, shareable=shareable), block_id=f"issue-{issue.id}"))
+    blocks.append(actions(_buttons(shown, wording, shareable=shareable), block_id=f"issue-{issue.id}"))
     return Message(f"#{issue.id} {line(issue.subject)} – {kind(issue)}", tuple(blocks))
 
 
-def shared(shown: Shown, style: Wording, user_id: str) -> Message:
-    """An issue as one person shares it with a conversation: what anyone needs to follow the talk."""
+def shared(shown: Shown, wording: Wording, user_id: str) -> Message:
+    """An issue as one person shares it with a conversation."""
     issue = shown.issue
-    text = f"<@{user_id}> shares {title(issue, style)}"
-    shown_as = rich_text.paragraph(rich_text.person(user_id), " shares ", _title(issue, style))
-    return Message(text, (shown_as, context(f"{kind(issue)} · {people(issue)}"), open_it(issue, style)))
+    text = f"<@{user_id}> shares {title(issue, wording)}"
+    shown_as = rich_text.paragraph(rich_text.person(user_id), " shares ", _title(issue, wording))
+    return Message(text, (shown_as, context(f"{kind(issue)} · {people(issue)}"), open_it(issue, wording)))
 
 
-def announced(created: Created, style: Wording, user_id: str) -> Message:
-    """What a conversation sees of an issue that was created from it."""
+def announced(created: Created, wording: Wording, user_id: str) -> Message:
+    """The announcement of a created issue in a conversation."""
     issue = created.issue
     tracker = issue.tracker.name if issue.tracker else "an issue"
-    text = f"<@{user_id}> created {line(tracker)} {title(issue, style)}"
+    text = f"<@{user_id}> created {line(tracker)} {title(issue, wording)}"
     shown_as = rich_text.paragraph(
-        rich_text.person(user_id), f" created {shortened(tracker, VALUE)} ", _title(issue, style)
+        rich_text.person(user_id), f" created {shortened(tracker, VALUE)} ", _title(issue, wording)
     )
-    return Message(text, (shown_as, context(f"{kind(issue)} · {people(issue)}"), open_it(issue, style)))
+    return Message(text, (shown_as, context(f"{kind(issue)} · {people(issue)}"), open_it(issue, wording)))
 
 
-def created(made: Created, style: Wording, why_private: str | None) -> Message:
-    """What the person alone sees after creating: who sees it against their will, what was not taken, and
-    why nobody else was told.
+def created(made: Created, wording: Wording, why_private: str | None) -> Message:
+    """What the person alone sees after creating: that others can see an issue meant to be private, what the
+    service changed, and why it wasn't announced.
     """
-    issue, service = made.issue, escape(style.service)
-    text = f"Created {title(issue, style)} in {line(made.project.name)}."
+    issue, service = made.issue, escape(wording.service)
+    text = f"Created {title(issue, wording)} in {line(made.project.name)}."
     first = rich_text.paragraph(
-        "Created ", _title(issue, style), f" in {shortened(made.project.name, VALUE)}."
+        "Created ", _title(issue, wording), f" in {shortened(made.project.name, VALUE)}."
     )
     if made.exposed:
         who = "Everyone" if made.project.is_public is True else f"Everyone in {line(made.project.name)}"
         text = (
-            f"{who} can see {title(issue, style)}: {service} didn't make it private. "
+            f"{who} can see {title(issue, wording)}: {service} didn't make it private. "
             f"Open it in {service} to remove it."
         )
         first = section(text)
@@ -124,11 +105,11 @@ def created(made: Created, style: Wording, why_private: str | None) -> Message:
         blocks.append(section(f"{service} changed what you asked for:\n{notes}"))
     if why_private:
         blocks.append(context(f"Only you see this: {prose(why_private)}."))
-    blocks.append(open_it(issue, style))
+    blocks.append(open_it(issue, wording))
     return Message(text, tuple(blocks))
 
 
-def listed(issue: Issue, style: Wording, *, shareable: bool) -> Block:
+def listed(issue: Issue, wording: Wording, *, shareable: bool) -> Block:
     """A line of a list, with its menu."""
     facts = [
         line(ref.name)
@@ -141,38 +122,38 @@ def listed(issue: Issue, style: Wording, *, shareable: bool) -> Block:
         facts.append(":lock: private")
     project = f"{line(issue.project.name)} · " if issue.project and issue.project.name else ""
     more = [("Share here", "share")] if shareable and not issue.is_private else []
-    return section(f"*{title(issue, style)}*\n{project}{' · '.join(facts)}", menu(issue.id, style, *more))
+    return section(f"*{title(issue, wording)}*\n{project}{' · '.join(facts)}", menu(issue.id, wording, *more))
 
 
-def menu(number: int, style: Wording, *more: tuple[str, str]) -> Element:
-    """The `…` menu of an issue's line; `more` is what else can be done: its label, and its word in the
-    choice's value.
+def menu(number: int, wording: Wording, *more: tuple[str, str]) -> Element:
+    """The `…` menu of an issue's line; `more` are further choices: a label, and its word in the choice's
+    value.
     """
     here = [option(label, f"{what}:{number}") for label, what in (("Show", "show"), *more)]
-    there = option(f"Open in {style.service}", f"open:{number}", style.url(number))
+    there = option(f"Open in {wording.service}", f"open:{number}", wording.url(number))
     return overflow("issue.menu", [*here, there])
 
 
-def open_it(issue: Issue, style: Wording) -> Block:
-    """The two ways to read an issue: its card here, its page in the service."""
+def open_it(issue: Issue, wording: Wording) -> Block:
+    """Buttons for an issue's card, and for its page in the service."""
     return actions(
         [
             button("Show", "issue.show", str(issue.id)),
-            button(f"Open in {style.service}", "open", url=style.url(issue.id)),
+            button(f"Open in {wording.service}", "open", url=wording.url(issue.id)),
         ],
         block_id=f"open-{issue.id}",
     )
 
 
 def kind(issue: Issue, *, with_status: bool = True) -> str:
-    """What it is and where: `Web Shop · Bug · New`."""
+    """Project, tracker and status: `Web Shop · Bug · New`."""
     refs = (issue.project, issue.tracker, issue.status if with_status else None)
     parts = [ref.name for ref in refs if ref and ref.name]
     return " · ".join(line(part) for part in parts) + (" · :lock: private" if issue.is_private else "")
 
 
 def people(issue: Issue) -> str:
-    """How urgent it is and whose."""
+    """Priority and assignee."""
     priority = line(issue.priority.name) if issue.priority else ""
     assignee = f"assigned to {line(issue.assigned_to.name)}" if issue.assigned_to else "nobody assigned"
     return " · ".join(part for part in (priority, assignee) if part)
@@ -231,21 +212,21 @@ def hours(value: Decimal) -> str:
     )
 
 
-def _connected(shown: Shown, style: Wording) -> list[Block]:
+def _connected(shown: Shown, wording: Wording) -> list[Block]:
     issue = shown.issue
     lines = []
     if issue.parent:
-        lines.append(f"*Parent* {_named(issue.parent.id, shown, style)}")
+        lines.append(f"*Parent* {_named(issue.parent.id, shown, wording)}")
     if shown.children:
         names = [
-            link(style.url(c.id), f"#{c.id} {shortened(c.subject, 80)}") for c in shown.children[:CHILDREN]
+            link(wording.url(c.id), f"#{c.id} {shortened(c.subject, 80)}") for c in shown.children[:CHILDREN]
         ]
         more = len(shown.children) - CHILDREN
         lines.append(f"*Children* {' · '.join(names)}" + (f" and {more} more" if more > 0 else ""))
-    lines += [_related(relation, shown, style) for relation in issue.relations[:CHILDREN]]
+    lines += [_related(relation, shown, wording) for relation in issue.relations[:CHILDREN]]
     if issue.attachments:
         names = [
-            link(a.content_url or style.url(issue.id), shortened(a.filename, 80))
+            link(a.content_url or wording.url(issue.id), shortened(a.filename, 80))
             + (f" ({amount(a.filesize)})" if a.filesize is not None else "")
             for a in issue.attachments[:ATTACHMENTS]
         ]
@@ -254,12 +235,12 @@ def _connected(shown: Shown, style: Wording) -> list[Block]:
     return [section("\n".join(lines))] if lines else []
 
 
-def _related(relation: Relation, shown: Shown, style: Wording) -> str:
+def _related(relation: Relation, shown: Shown, wording: Wording) -> str:
     here = shown.issue.id
     outward = relation.issue_id == here
     other = (relation.issue_to_id if outward else relation.issue_id) or 0
     kind = (RELATIONS if outward else INVERSE).get(relation.relation_type, relation.relation_type)
-    return f"{bold(kind.capitalize())} {_named(other, shown, style)}"
+    return f"{bold(kind.capitalize())} {_named(other, shown, wording)}"
 
 
 RELATIONS = {
@@ -278,20 +259,20 @@ INVERSE = {
 }
 
 
-def _named(number: int, shown: Shown, style: Wording) -> str:
+def _named(number: int, shown: Shown, wording: Wording) -> str:
     subject = shown.subjects.get(number)
-    return link(style.url(number), f"#{number} {shortened(subject, 80)}" if subject else f"#{number}")
+    return link(wording.url(number), f"#{number} {shortened(subject, 80)}" if subject else f"#{number}")
 
 
 def amount(size: int) -> str:
-    """A number of bytes for people."""
+    """A size in bytes as people write it."""
     if size < KILOBYTE:
         return f"{size} byte{'' if size == 1 else 's'}"
     kilobytes = round(size / KILOBYTE)
     return f"{kilobytes} kB" if kilobytes < KILOBYTE else f"{size / KILOBYTE**2:.1f} MB"
 
 
-def _buttons(shown: Shown, style: Wording, *, shareable: bool) -> list[Element]:
+def _buttons(shown: Shown, wording: Wording, *, shareable: bool) -> list[Element]:
     number = str(shown.issue.id)
     buttons: list[Element] = []
     if shareable and not shown.issue.is_private:
@@ -306,6 +287,6 @@ def _buttons(shown: Shown, style: Wording, *, shareable: bool) -> list[Element]:
     buttons += [
         button("Log time", "time.open", number),
         button("Attach files", "files.open", number),
-        button(f"Open in {style.service}", "open", url=style.url(shown.issue.id)),
+        button(f"Open in {wording.service}", "open", url=wording.url(shown.issue.id)),
     ]
     return buttons

@@ -16,11 +16,8 @@ from bot.slack.audience import Audiences
 from bot.slack.blocks import JSON
 from bot.slack.feature import Feature
 from bot.slack.forms import number_in
-from bot.slack.interaction import (
-    Event,
-    Place,
-    reason,
-)
+from bot.slack.interaction import Event, Place
+from bot.slack.posting import reason
 from bot.slack.replies import Reply
 from bot.store.deliveries import Deliveries
 

@@ -1,32 +1,41 @@
-"""Custom fields that a command calls by their names."""
+"""Commands whose options may be the names of a project's custom fields."""
 
 from collections.abc import Callable, Collection
 from typing import TypeVar
 
+from bot.features.accounts.accounts import Accounts
+from bot.features.projects.catalog import Catalogs
+from bot.features.projects.projects import Projects
 from bot.service.models import Ref
 from bot.slack.grammar.options import UnknownOption
-from bot.slack.turn import Turn
+from bot.slack.replies import Reply
 
 T = TypeVar("T")
 
 
-async def understood(turn: Turn, parse: Callable[[Collection[Ref]], T]) -> T:
-    """What `parse` makes of a command.
+class CommandParser:
+    """Parses a command, and reads a project's custom fields only when an option isn't the command's own."""
 
-    Where a key isn't the command's own, the names of the project's custom fields are read and tried.
-    Raises UserError, NotLinked, ServiceError.
-    """
-    try:
-        return parse(())
-    except UnknownOption as unknown:
-        named = unknown.project
-    projects = turn.parts.projects
-    async with turn.parts.accounts.reading(turn.owner) as session:
-        if named == "any":
-            project = None
-        elif named:
-            project = await projects.find(session, named)
-        else:
-            project = await projects.default_in(session, turn.channel)
-        catalog = await turn.parts.catalogs.of(session, project.id if project else None)
-    return parse([Ref(id=field.id, name=field.name) for field in catalog.custom_fields])
+    def __init__(self, accounts: Accounts, projects: Projects, catalogs: Catalogs) -> None:
+        self._accounts = accounts
+        self._projects = projects
+        self._catalogs = catalogs
+
+    async def parse(self, reply: Reply, parse: Callable[[Collection[Ref]], T]) -> T:
+        """The result of `parse`, which takes the custom fields that options can name.
+
+        Raises UserError, NotLinked, ServiceError.
+        """
+        try:
+            return parse(())
+        except UnknownOption as unknown:
+            named = unknown.project
+        async with self._accounts.reading(reply.owner) as session:
+            if named == "any":
+                project = None
+            elif named:
+                project = await self._projects.find(session, named)
+            else:
+                project = await self._projects.default_in(session, reply.channel)
+            catalog = await self._catalogs.of(session, project.id if project else None)
+        return parse([Ref(id=field.id, name=field.name) for field in catalog.custom_fields])

@@ -6,7 +6,7 @@ from functools import partial
 from bot.errors import UserError
 from bot.features.help import views as help_views
 from bot.features.issues.drafts import who
-from bot.features.projects.custom_fields import understood
+from bot.features.projects.custom_fields import CommandParser
 from bot.features.search import views
 from bot.features.search.commands import Search as Request
 from bot.features.search.commands import issues_command
@@ -16,12 +16,7 @@ from bot.slack.blocks import VALUE, Message
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult
 from bot.slack.grammar.requests import Help
-from bot.slack.interaction import (
-    ButtonPress,
-    FormSubmission,
-    Shortcut,
-    SlashCommand,
-)
+from bot.slack.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
 from bot.slack.replies import Reply
 from bot.store.owner import Owner
 
@@ -37,10 +32,11 @@ def query_of(request: Request, asker: Owner) -> Query:
 
 
 class SearchHandlers:
-    """Searches, by command and by form."""
+    """Searches by command and by form."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, parser: CommandParser) -> None:
         self._search = search
+        self._parser = parser
 
     def feature(self) -> Feature:
         """What this answers to."""
@@ -57,12 +53,10 @@ class SearchHandlers:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         """`/issues …`."""
-        text = reply.text
-        found = await self.find(reply, text, 0)
-        await reply.privately(found)
+        await reply.privately(await self.find(reply, command.text, 0))
 
     async def page_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """*Previous* and *Next*: the page in the place of the one shown."""
+        """*Previous* and *Next*: replaces the page that is shown."""
         text, offset, before = views.read_page_value(press.value)
         found = await self.find(reply, text, offset, before)
         if reply.in_form:
@@ -71,11 +65,11 @@ class SearchHandlers:
             await reply.privately(found, replace=True)
 
     async def find(self, reply: Reply, text: str, offset: int, before: tuple[int, ...] = ()) -> Message:
-        """A page of what a command's text searches for."""
+        """One page of the results for a command's text."""
         if len(views.page_value(text, 100_000, [100_000] * views.TRAIL)) > VALUE:
             raise UserError("That search is too long: leave out a filter or two.")
-        profile = await reply.profile()
-        request = await understood(reply, partial(issues_command, text, await reply.today(), profile.zone))
+        today, zone = await reply.today(), (await reply.profile()).zone
+        request = await self._parser.parse(reply, partial(issues_command, text, today, zone))
         if isinstance(request, Help):
             return help_views.of("issues", reply.wording.command)
         results = await self._search.find(reply.owner, query_of(request, reply.owner), reply.channel, offset)
@@ -84,10 +78,10 @@ class SearchHandlers:
         )
 
     async def open_form(self, _: Shortcut | ButtonPress, reply: Reply) -> None:
-        """The global shortcut."""
+        """The global shortcut, and the button on the Home tab."""
         await reply.show(views.search_form())
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """The search form: its results take its place."""
+        """The search form: the results replace it."""
         found = await self.find(reply, views.query_text(form.view.json), 0)
         return FormResult(view=forms.said("Search results", found.blocks))

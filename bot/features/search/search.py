@@ -9,7 +9,8 @@ from bot.errors import UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog, Catalogs
-from bot.features.projects.projects import Channel, Projects
+from bot.features.projects.projects import Projects
+from bot.store.channels import Channel
 from bot.features.users.people import People, Who
 from bot.service.client import Client
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange, searchable

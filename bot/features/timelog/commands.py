@@ -1,4 +1,4 @@
-"""`/timelog` (contract.md, Slash commands), and the issue that a message is about."""
+"""`/timelog`, and the issue that a message names."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from bot.slack.grammar.tokens import Word, decode
 
 @dataclass(frozen=True, kw_only=True)
 class LogTime:
-    """`/timelog 42 1h30`: time to log on an issue or a project; None where nothing was said."""
+    """`/timelog 42 1h30`: time to log on an issue or a project; None for what wasn't typed."""
 
     issue: int | None = None
     project: str | None = None
@@ -29,7 +29,7 @@ class LogTime:
 
 @dataclass(frozen=True)
 class OpenTimeForm:
-    """`/timelog`, or what leaves out the issue or the duration: the form with what was typed."""
+    """`/timelog` without an issue or a duration: the form with what was typed."""
 
     prefilled: LogTime = field(default_factory=LogTime)
 
@@ -40,7 +40,6 @@ class EditLastEntry:
 
 
 TimelogRequest = LogTime | OpenTimeForm | EditLastEntry | Help
-
 
 OPTIONS = ("project", "activity", "on")
 LONGEST = 4
@@ -53,7 +52,7 @@ _NUMBERED = re.compile(r"(?<![\w&#/])#([0-9]{1,9})(?!\w)")
 
 
 def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
-    """What `/timelog <text>` asks for; `today` and `locale` are the caller's. Raises UserError."""
+    """What `/timelog <text>` asks for; `today` and `locale` are the person's. Raises UserError."""
     parsed = parse(text, OPTIONS)
     first = parsed.words[0].text.lower() if parsed.words else ""
     if first == "edit":
@@ -73,7 +72,7 @@ def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
 
 
 def issue_named(text: str, base_url: str) -> int | None:
-    """The issue that a message names: by the first link to it in the service, else by the first `#42`."""
+    """The issue that a message names: by its first link to one in the service, else by its first `#42`."""
     link = re.compile(rf"{re.escape(base_url)}/issues/([0-9]{{1,9}})(?![0-9])", re.IGNORECASE)
     found = (link.match(decode(entity.partition("|")[0])) for entity in _ENTITY.findall(text))
     number = next((match for match in found if match), None) or _NUMBERED.search(
@@ -130,8 +129,8 @@ def _is_day(words: Sequence[Word]) -> bool:
 
 
 def _duration_ahead(words: Sequence[Word], locale: str) -> tuple[Decimal, int, int] | None:
-    """The duration and the issue of `1h 42`, and how many words they take; None if the words may mean
-    something else, as `1h 30 42` does.
+    """The duration and the issue in `1h 42`, and how many words they take; None if the words are ambiguous,
+    as in `1h 30 42`.
     """
     for count in range(min(len(words) - 1, LONGEST), 0, -1):
         duration = " ".join(word.text for word in words[:count])
@@ -155,7 +154,7 @@ def _duration_ahead(words: Sequence[Word], locale: str) -> tuple[Decimal, int, i
 def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
     """The duration that the words begin with, and how many of them it takes.
 
-    Of several words the last one says its unit, or nothing follows: in `1h 30 tickets` it is one hour.
+    A duration of several words ends with a unit or at the end of the text: `1h 30 tickets` is one hour.
     """
     plain = [word.text for word in words[:LONGEST]]
     for count in range(len(plain), 0, -1):

@@ -1,6 +1,6 @@
-"""Logging time on an issue or a project in the person's own name, and changing what was logged.
+"""Log time on an issue or a project with the person's own key, and edit their entries.
 
-The interface has no list of time entries: those made through the bot are remembered by it.
+The service has no list of time entries, so the bot stores those it creates.
 """
 
 import asyncio
@@ -31,17 +31,17 @@ ACTIVITIES: tuple[ProjectInclude, ...] = ("time_entry_activities",)
 MINUTES = 60
 DAY = 24 * MINUTES
 LATEST = 20
-"""How many of a person's entries tell which activities they use."""
+"""How many of a person's latest entries decide which activities come first."""
 SUGGESTED = 20
 ROUNDING = Decimal("0.011")
-"""Two sums of hours, each rounded to two places (service-facts, Time entries), differ by this at most."""
+"""The most that two sums of hours can be off: the service rounds each to two places."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """Time as a person asks to log it, on an issue or else a project; names or ids as typed.
+    """The time to log, on an issue or else a project; names or ids as typed.
 
-    `agreed` is how many minutes on that day the person has confirmed, if they were asked.
+    `agreed` is how many minutes on that day the person has confirmed, 0 if they weren't asked.
     """
 
     hours: Decimal
@@ -55,25 +55,25 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Loggable:
-    """What time can be logged on: an issue, or a project when there is none; with the project's activities,
-    those that the person used last first.
+    """What time can be logged on: an issue, or a project if `issue` is None; with the project's activities,
+    the person's most recent first.
     """
 
     issue: Issue | None
     project: Project
     activities: tuple[Ref, ...]
     meant_private: bool = False
-    """Whether the issue was meant to be private and the service made it visible."""
+    """Whether the issue was created as private and the service ignored that."""
 
     @property
     def public(self) -> bool:
-        """Whether anyone in a channel might as well see it in the service, and was meant to."""
+        """Whether everyone in a channel may see it: the project is public and the issue isn't private."""
         hidden = self.meant_private or (self.issue is not None and self.issue.is_private)
         return self.project.is_public is True and not hidden
 
 
 class ActivityNeeded(UserError):
-    """The service needs an activity and none was given; `refused` has its own sentences, if it said any."""
+    """The service needs an activity and none was given; `refused` is its own refusal, if it sent one."""
 
     def __init__(self, on: Loggable, refused: Refused | None = None) -> None:
         super().__init__("Say what you did: choose an activity.")
@@ -82,7 +82,7 @@ class ActivityNeeded(UserError):
 
 
 class LongDay(UserError):
-    """The person would have more than 24 hours on `day`, `minutes` in all: they have to confirm that."""
+    """The person would have more than 24 hours on `day`, `minutes` in total, and has to confirm that."""
 
     def __init__(self, day: date, minutes: int) -> None:
         super().__init__("That adds up to more than 24 hours for one day.")
@@ -92,8 +92,8 @@ class LongDay(UserError):
 
 @dataclass(frozen=True)
 class Logged:
-    """Time that is logged now. It is no `Entry` when only the issue's sum tells that it is: its number is
-    not known, so it can't be changed.
+    """Logged time. `spent` isn't an `Entry` if only the issue's total shows that it was logged: its number is
+    unknown, so it can't be edited.
     """
 
     spent: Spent
@@ -102,7 +102,7 @@ class Logged:
 
 @dataclass(frozen=True)
 class Changeable:
-    """An entry of the person's own, and the activities that it can have."""
+    """One of the person's own entries, and the activities that it can have."""
 
     entry: Entry
     activities: tuple[Ref, ...]
@@ -110,14 +110,14 @@ class Changeable:
 
 @dataclass(frozen=True)
 class Totals:
-    """Minutes that a person logged through the bot, today and since Monday."""
+    """Minutes that a person logged with the bot, today and this week (from Monday)."""
 
     today: int
     week: int
 
 
 class Timelog:
-    """Creates and changes time entries with the key of whoever asks."""
+    """Creates and changes time entries with the person's own key."""
 
     def __init__(
         self, client: Client, store: Store, accounts: Accounts, projects: Projects, issues: Issues
@@ -129,12 +129,12 @@ class Timelog:
         self._issues = issues
 
     async def loggable(self, owner: Owner, issue: int | None, project: str | None) -> Loggable:
-        """What the form is about. Raises UserError, NotLinked, ServiceError."""
+        """What the form logs time on. Raises UserError, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
             return await self._loggable(session, issue, project)
 
     async def suggest(self, owner: Owner, text: str) -> tuple[Issue, ...]:
-        """Issues whose number or subject is being typed; before that, the open ones that are the person's.
+        """Issues that match what is being typed; for an empty text, the person's own open ones.
 
         Raises NotLinked, ServiceError.
         """
@@ -146,15 +146,15 @@ class Timelog:
             return (await self._client.list_issues(session.key, mine, limit=SUGGESTED)).items
 
     async def log(self, owner: Owner, wanted: Wanted) -> Logged:
-        """Log time once, and remember the entry as this person's.
+        """Log time once, and store the entry as this person's.
 
-        Raises UserError (ActivityNeeded and LongDay too), NotLinked, ServiceError; OutcomeUnknown only after
-        the issue's spent hours, where they can be read, didn't show the time either.
+        Raises UserError (including ActivityNeeded and LongDay), NotLinked, ServiceError; OutcomeUnknown only
+        if the issue's spent hours don't show the time either.
         """
         async with self._accounts.reading(owner) as session:
             on = await self._loggable(session, wanted.issue, wanted.project)
             activity = await self._activity(session, on, wanted.activity)
-            await self._ask_about_a_long_day(owner, wanted.spent_on, wanted.hours, wanted.agreed)
+            await self._check_day(owner, wanted.spent_on, wanted.hours, wanted.agreed)
             before = await self._spent_hours(session, on.issue)
         try:
             made = await self._client.create_time_entry(session.key, _new(on, wanted, activity))
@@ -170,15 +170,15 @@ class Timelog:
         entry = Entry(id=made.id, **asdict(spent))
         try:
             await self._store.time_entries.add(owner, entry)
-        except Exception:  # it is logged: that it can't be remembered must not make a failure of it
+        except Exception:  # the time is logged, so this isn't a failure
             log.exception("not remembered", action="time.not_remembered", entry=entry.id)
             return Logged(spent, on)
         return Logged(entry, on)
 
     async def changeable(self, owner: Owner, entry_id: int | None) -> Changeable:
-        """An entry that this person made through the bot, their last one for None.
+        """An entry that this person created with the bot, their last one for None.
 
-        Raises UserError when there is none or another made it, NotLinked, ServiceError.
+        Raises UserError if there is none or someone else created it, NotLinked, ServiceError.
         """
         async with self._accounts.reading(owner) as session:
             entry = await self._own(owner, entry_id)
@@ -198,14 +198,14 @@ class Timelog:
         comment: str,
         agreed: int = 0,
     ) -> Entry:
-        """Change an entry that this person made through the bot. All of it is sent: what the service has may
-        be another, as after a change whose outcome nobody learnt. `agreed` is as in `Wanted`.
+        """Change an entry that this person created with the bot. All fields are sent: after a change with an
+        unknown outcome the service's entry may differ from the stored one. `agreed` is as in `Wanted`.
 
-        Raises UserError when another made it or it is gone, LongDay, NotLinked, ServiceError.
+        Raises UserError if someone else created it or it is gone, LongDay, NotLinked, ServiceError.
         """
         session = await self._accounts.writing(owner)
         entry = await self._own(owner, entry_id)
-        await self._ask_about_a_long_day(owner, spent_on, hours, agreed, before=entry)
+        await self._check_day(owner, spent_on, hours, agreed, before=entry)
         changed = replace(entry, minutes=round(hours * MINUTES), spent_on=spent_on, comments=comment)
         if activity:
             changed = replace(changed, activity_id=activity.id, activity=activity.name)
@@ -223,12 +223,12 @@ class Timelog:
             ) from None
         try:
             await self._store.time_entries.change(owner, changed)
-        except Exception:  # it is changed: that it can't be remembered must not make a failure of it
+        except Exception:  # the entry is changed, so this isn't a failure
             log.exception("not remembered", action="time.not_remembered", entry=entry.id)
         return changed
 
     async def totals(self, owner: Owner, today: date) -> Totals:
-        """What the person logged through the bot; `today` is theirs."""
+        """What the person logged with the bot; `today` is the date in their time zone."""
         monday = today - timedelta(days=today.weekday())
         entries = self._store.time_entries
         day, week = await asyncio.gather(
@@ -237,16 +237,16 @@ class Timelog:
         return Totals(day, week)
 
     async def announced(self, owner: Owner, entry: Entry, post: Post) -> None:
-        """Remember where an entry was announced, so that the post can follow its changes."""
+        """Store where an entry was posted, so that an edit can update the post."""
         try:
             await self._store.time_entries.announced(owner, entry.id, post)
-        except Exception:  # it is logged and announced: only the post can't follow
+        except Exception:  # the time is logged and posted: only the post can't be updated later
             log.exception("not remembered", action="time.post_not_remembered", entry=entry.id)
 
-    async def _ask_about_a_long_day(
+    async def _check_day(
         self, owner: Owner, day: date, hours: Decimal, agreed: int, *, before: Entry | None = None
     ) -> None:
-        """Raises LongDay for a day with more than 24 hours, unless the person agreed to that many."""
+        """Raises LongDay for more than 24 hours in a day, unless the person confirmed that many."""
         minutes = await self._store.time_entries.minutes(owner, day, day) + round(hours * MINUTES)
         if before and before.spent_on == day:
             minutes -= before.minutes
@@ -278,7 +278,7 @@ class Timelog:
         return tuple(sorted(known or (), key=lambda ref: used.get(ref.name, LATEST)))
 
     async def _activity(self, session: Session, on: Loggable, typed: str | None) -> Ref | None:
-        """The activity meant; None leaves it to the service. Raises UserError, ServiceError."""
+        """The activity to log; None leaves it to the service. Raises UserError, ServiceError."""
         if typed is not None:
             return pick("activity", typed, on.activities)
         if len(on.activities) == 1:
@@ -300,7 +300,7 @@ class Timelog:
         return entry
 
     async def _spent_hours(self, session: Session, issue: Issue | None) -> Decimal | None:
-        """What is spent on an issue; None where the service doesn't tell."""
+        """The hours spent on an issue; None if the service doesn't say."""
         if issue is None or issue.spent_hours is not None:
             return issue.spent_hours if issue else None
         detailed = await self._client.beyond.get_issue(session.key, issue.id)
@@ -311,7 +311,7 @@ class Timelog:
     async def _has_grown(
         self, session: Session, issue: Issue | None, before: Decimal | None, hours: Decimal
     ) -> bool:
-        """Whether a write whose answer never came did happen, as far as the issue's spent hours tell."""
+        """Whether the issue's spent hours show that a write with no answer was made."""
         if issue is None or before is None:
             return False
         for wait in LOOKS:
@@ -339,7 +339,7 @@ def _new(on: Loggable, wanted: Wanted, activity: Ref | None) -> NewTimeEntry:
 
 
 def _spent(on: Loggable, wanted: Wanted, activity: Ref | None, made: TimeEntry | None) -> Spent:
-    """The time as the service has it, where it said; what it rounded to two places is a whole minute."""
+    """The time as the service recorded it, if it said: its hours have two places, these are whole minutes."""
     hours, spent_on = wanted.hours, wanted.spent_on
     if made is not None:
         hours = made.hours if made.hours is not None else hours

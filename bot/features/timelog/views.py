@@ -1,4 +1,4 @@
-"""What people see of logging time: the forms, what was understood, what is announced."""
+"""Time tracking in Slack: the forms, the confirmation and the public post."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 
 @dataclass(frozen=True)
 class Typed:
-    """What the form holds; the activity by name or id, None where nothing was said."""
+    """What the form holds: the activity by name or id, None for what wasn't entered."""
 
     day: date
     hours: str | None = None
@@ -34,7 +34,7 @@ class Typed:
 
 
 def time_form(on: Loggable | None, typed: Typed, metadata: str, said: str | None = None) -> JSON:
-    """The form that logs time: on a project, or on an issue that is chosen in it (None: not yet)."""
+    """The form that logs time: on a project, or on an issue chosen in it (`on` is None until then)."""
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     if on is not None and on.issue is None:
         blocks.append(section(f"On the project {bold(on.project.name)}"))
@@ -60,11 +60,11 @@ def time_form(on: Loggable | None, typed: Typed, metadata: str, said: str | None
     return forms.form("time.log", "Log time", blocks, submit="Log", metadata=metadata)
 
 
-def change_form(found: Changeable, style: Wording, metadata: str) -> JSON:
+def change_form(found: Changeable, wording: Wording, metadata: str) -> JSON:
     """The form that changes an entry."""
     entry = found.entry
     blocks: list[Block] = [
-        section(f"On {_what(entry, style)} {line(entry.title) if entry.issue_id else ''}".strip()),
+        section(f"On {_what(entry, wording)} {line(entry.title) if entry.issue_id else ''}".strip()),
         _hours(as_typed(_hours_of(entry.minutes))),
     ]
     if found.activities:
@@ -75,7 +75,7 @@ def change_form(found: Changeable, style: Wording, metadata: str) -> JSON:
 
 
 def typed_in(view: JSON, today: date) -> Typed:
-    """What the form holds, for the same form about another issue: its activities have other ids."""
+    """What the form holds, to be put into the form for another issue: its activities have other ids."""
     values = forms.Values(view)
     return Typed(
         values.day("date") or today,
@@ -111,39 +111,39 @@ def _matching(wanted: str, known: Sequence[Ref]) -> Ref | None:
 
 
 def as_typed(amount: Decimal) -> str:
-    """Hours as one types them: `1.5`, or `0:20` where decimals don't come out even."""
+    """Hours as people type them: `1.5`, or `0:20` if two decimals can't express them."""
     minutes = round(amount * MINUTES)
     if minutes * CENTS % MINUTES == 0:
         return f"{_hours_of(minutes).normalize():f}"
     return f"{minutes // MINUTES}:{minutes % MINUTES:02}"
 
 
-def understood(spent: Spent, style: Wording, today: date) -> str:
+def _in_words(spent: Spent, wording: Wording, today: date) -> str:
     """`1 h 30 min on #42, Design, yesterday`, in mrkdwn."""
     parts = (
-        f"{_long(spent.minutes)} on {_what(spent, style)}",
+        f"{_long(spent.minutes)} on {_what(spent, wording)}",
         line(spent.activity),
         _day(spent.spent_on, today),
     )
     return ", ".join(part for part in parts if part)
 
 
-def said_back(
+def summary(
     did: str,
     spent: Spent,
     totals: Totals,
-    style: Wording,
+    wording: Wording,
     *,
     today: date,
     why_private: str = "",
     stale: str = "",
 ) -> Message:
-    """What the person alone sees: what was understood, their totals, and the way to change it.
+    """What only the person sees: the logged time, their totals, and a button to edit it.
 
-    `did` is `Logged` or `Changed to`; `why_private` says why nobody else was told; `stale` is the channel
-    whose post still shows the entry as it was before.
+    `did` is `Logged` or `Changed to`; `why_private` says why nothing was posted; `stale` is the channel whose
+    post still shows the entry as it was before.
     """
-    text = f"{did} {understood(spent, style, today)}."
+    text = f"{did} {_in_words(spent, wording, today)}."
     about = [part for part in (spent.title if spent.issue_id else "", spent.comments) if part]
     blocks: list[Block] = [section(text)]
     if about:
@@ -158,14 +158,16 @@ def said_back(
         blocks.append(actions([button("Edit", "time.edit", str(spent.id))]))
     else:
         blocks.append(
-            context(f"I don't know its number in {escape(style.service)}, so it can't be changed from here.")
+            context(
+                f"I don't know its number in {escape(wording.service)}, so it can't be changed from here."
+            )
         )
     return Message(text, tuple(blocks))
 
 
-def announced(spent: Spent, style: Wording, user_id: str) -> Message:
-    """What a conversation sees of time that was logged from it."""
-    url = style.url(spent.issue_id) if spent.issue_id else project_url(style.base_url, spent.project_id)
+def announced(spent: Spent, wording: Wording, user_id: str) -> Message:
+    """The public post in the conversation that time was logged from."""
+    url = wording.url(spent.issue_id) if spent.issue_id else project_url(wording.base_url, spent.project_id)
     name = f"#{spent.issue_id} {spent.title}" if spent.issue_id else spent.title
     did = f" logged {_long(spent.minutes)} on "
     details = (spent.activity, spent.spent_on.isoformat(), spent.comments)
@@ -178,37 +180,37 @@ def announced(spent: Spent, style: Wording, user_id: str) -> Message:
     )
 
 
-def needed(said: str, kept: str) -> Message:
-    """What is answered when the form can't be opened any more: the way to it, with what was typed kept."""
+def needed(said: str, saved: str) -> Message:
+    """The answer when the trigger has expired: a button that opens the form; `saved` is what was typed."""
     text = prose(said)
-    return Message(text, (section(text), actions([button("Fill in the form", "time.fill", kept)])))
+    return Message(text, (section(text), actions([button("Fill in the form", "time.fill", saved)])))
 
 
 def adds_up(error: LongDay, today: date) -> str:
-    """How long the day would be, in plain text."""
+    """The total for the day, in plain text."""
     return f"That adds up to {_long(error.minutes)} for {_day(error.day, today)}."
 
 
-def long_day(error: LongDay, today: date, kept: str) -> Message:
-    """The question before more than 24 hours are logged for one day; `kept` is what was typed."""
+def long_day(error: LongDay, today: date, saved: str) -> Message:
+    """The question before more than 24 hours are logged for one day; `saved` is what was typed."""
     text = f"{adds_up(error, today)} Log it anyway?"
-    anyway = button("Log time anyway", "time.log_anyway", kept, style="primary")
-    return Message(text, (section(text), actions([anyway, button("Edit time", "time.fill", kept)])))
+    anyway = button("Log time anyway", "time.log_anyway", saved, style="primary")
+    return Message(text, (section(text), actions([anyway, button("Edit time", "time.fill", saved)])))
 
 
-def unknown(style: Wording, wanted: Wanted, error: OutcomeUnknown) -> Message:
-    """What is said when nobody can tell whether it was logged; what was typed is said back."""
-    text = f":warning: {prose(error.sentence(style.service))}"
+def unknown(wording: Wording, wanted: Wanted, error: OutcomeUnknown) -> Message:
+    """The answer when it isn't known whether the time was logged, with what was typed."""
+    text = f":warning: {prose(error.sentence(wording.service))}"
     if wanted.issue:
-        text += f"\n{link(style.url(wanted.issue), f'Look at #{wanted.issue}')}"
+        text += f"\n{link(wording.url(wanted.issue), f'Look at #{wanted.issue}')}"
     comment = f": {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""
     return Message(text, (section(text), context(f"You entered {hours(wanted.hours)}{comment}.")))
 
 
-def _what(spent: Spent, style: Wording) -> str:
+def _what(spent: Spent, wording: Wording) -> str:
     if spent.issue_id is None:
-        return link(project_url(style.base_url, spent.project_id), spent.title)
-    return link(style.url(spent.issue_id), f"#{spent.issue_id}")
+        return link(project_url(wording.base_url, spent.project_id), spent.title)
+    return link(wording.url(spent.issue_id), f"#{spent.issue_id}")
 
 
 def _hours_of(minutes: int) -> Decimal:

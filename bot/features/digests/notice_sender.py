@@ -1,0 +1,50 @@
+"""Sends owners and channels the notices about their digests.
+
+A notice is cleared only after it was sent: a crash loses none, and one right after sending repeats it.
+"""
+
+from collections.abc import Sequence
+
+import structlog
+
+from bot.features.digests.posts import Poster, Standing
+from bot.store.digests import Digest, Digests
+
+log = structlog.get_logger(__name__)
+
+
+class NoticeSender:
+    """Sends the notices that are pending in the database."""
+
+    def __init__(self, digests: Digests, poster: Poster) -> None:
+        self._digests = digests
+        self._poster = poster
+
+    async def send(self) -> None:
+        """Send all of them, one message for each owner and channel."""
+        try:
+            if await self._to_owners():
+                await self._to_channels()
+        except Exception:
+            log.exception("not told", action="digest.not_told")
+
+    async def _to_owners(self) -> bool:
+        while (pending := await self._digests.owner_to_tell()) is not None:
+            digests, notice = pending
+            if digests and not await self._poster.tell_owner(digests, notice):
+                return False
+            await self._digests.owner_told(digests, notice)
+        return True
+
+    async def _to_channels(self) -> None:
+        while digests := await self._digests.channel_to_tell():
+            if not await self._to_channel(digests):
+                return
+            await self._digests.channel_told(digests)
+
+    async def _to_channel(self, digests: Sequence[Digest]) -> bool:
+        owner, channel_id = digests[0].owner, digests[0].channel_id
+        standing = (await self._poster.standings(owner, {channel_id}))[channel_id]
+        if standing is Standing.OPEN:
+            return await self._poster.tell_channel(digests)
+        return standing is not Standing.UNKNOWN  # a channel that is gone or shared outside gets no notice
