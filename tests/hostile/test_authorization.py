@@ -65,8 +65,6 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("issue.show", "issue.share", "time.open", "time.issue", "files.open"), (hidden,)),
         (("issue.menu",), tuple(f"{what}:{hidden}" for what in ("show", "share", "take", "time"))),
         (("issue.take",), (f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
-        (("issue.project", "project.default"), ("4",)),
-        (("issue.take",), (f"{hidden}:{assigned}",)),
         (("issue.project", "issue.tracker", "project.default"), ("4",)),
         (("issue.subject", "project.name"), (WORD,)),
         (("search.page.previous", "search.page.next"), (page,)),
