@@ -310,6 +310,7 @@ UNMET = {
         "form:user.new",
     ),
     *("action:project.default", "action:search.page.previous", "action:time.edit", "action:time.fill"),
+    "action:time.log_anyway",
     *(f"options:issue.{name}" for name in ("assignee", "category", "priority", "status", "tracker")),
     *("options:issue.version", "options:issue.watchers"),
 }
