@@ -57,19 +57,27 @@ class Digests:
     """The digests of channels. Every one runs with its owner's key."""
 
     def __init__(
-        self, client: Client, store: Store, accounts: Accounts, projects: Projects, catalogs: Catalogs
+        self,
+        client: Client,
+        store: Store,
+        accounts: Accounts,
+        projects: Projects,
+        catalogs: Catalogs,
+        *,
+        shortest_gap: timedelta = SHORTEST_GAP,
     ) -> None:
         self._client = client
         self._store = store
         self._accounts = accounts
         self._projects = projects
         self._catalogs = catalogs
+        self._shortest_gap = shortest_gap
 
     async def add(self, owner: Owner, channel: Channel, wanted: Wanted) -> Planned:
         """A new digest of the channel, of what is opened from now on. Raises UserError, NotLinked and
         ServiceError; UserError too for one that the channel has already.
         """
-        _check_gap(wanted.schedule)
+        self._check_gap(wanted.schedule)
         if len(await self.listed(channel)) >= MOST_IN_A_CHANNEL:
             raise UserError(
                 f"This channel has {MOST_IN_A_CHANNEL} digests, which is the limit. "
@@ -111,7 +119,7 @@ class Digests:
         """Set a digest's schedule and filters anew; its project stays. Raises UserError, NotLinked and
         ServiceError.
         """
-        _check_gap(wanted.schedule)
+        self._check_gap(wanted.schedule)
         digest = await self.one(asker, channel, digest_id)
         now = await self._store.digest_runs.now()
         async with self._accounts.reading(asker) as session:
@@ -238,6 +246,14 @@ class Digests:
         """When a digest comes next, were it active."""
         return _times(parse(digest.plan.schedule), digest.plan.zone, after)
 
+    def _check_gap(self, schedule: Schedule) -> None:
+        if shortest_gap(schedule) < self._shortest_gap:
+            minutes = self._shortest_gap // timedelta(minutes=1)
+            raise UserError(
+                f"A digest can be posted every {minutes} minutes at most. Choose a slower schedule, such as "
+                "`hourly`."
+            )
+
     async def _check_count(self, owner: Owner) -> None:
         if len(await self.of_owner(owner)) >= MOST_OF_A_PERSON:
             raise UserError(
@@ -329,13 +345,6 @@ class Digests:
         rows = [row async for row in self._client.iter_issues(session.key, filters)]
         opened = [row.created_on for row in rows if row.created_on and not row.is_private]
         return counted(ends, (), opened, since=ends[0])
-
-
-def _check_gap(schedule: Schedule) -> None:
-    if shortest_gap(schedule) < SHORTEST_GAP:
-        raise UserError(
-            "A digest can be posted every 15 minutes at most. Choose a slower schedule, such as `hourly`."
-        )
 
 
 def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ...]:

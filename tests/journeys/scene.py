@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -26,12 +25,14 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import DigestRow, DigestRunRow
 from bot.store.vault import Vault
+from bot.timings import Timings
 from bot.usecases.accounts import Accounts
 from bot.usecases.catalog import Catalogs
 from bot.usecases.digests import Digests, Wanted
 from bot.usecases.projects import Channel as Place
 from bot.usecases.projects import Projects
 from bot.usecases.schedules import parse
+from tests.journeys.hasty import HASTY, command
 from tests.journeys.office import TEAM
 from tests.journeys.slackwire import SlackWire
 
@@ -52,8 +53,9 @@ class Post:
 class Scene:
     """A service, a Slack behind a wire, and a database; the bot's processes come and go."""
 
-    def __init__(self, url: str, request_url: str | None = None) -> None:
+    def __init__(self, url: str, request_url: str | None = None, timings: Timings = HASTY) -> None:
         self.url = url
+        self.timings = timings
         self.key = Vault.generate_key()
         self.database = Database(url)
         self.store = Store(self.database, Vault([self.key]))
@@ -137,10 +139,7 @@ class Scene:
             "LOG_LEVEL": "warning",
         }
         return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "tests.journeys.hasty",
-            "run",
+            *command(self.timings),
             env=environment,
             stderr=asyncio.subprocess.DEVNULL,
         )
