@@ -308,6 +308,14 @@ async def offer_choices(s: Scene) -> Steps:
     s.offered = await s.ana.suggest(form, "Category", "Part")
 
 
+@doing("offer custom values", "options:issue.custom", asked=False)
+async def offer_custom_values(s: Scene) -> Steps:
+    await s.ana.command("/issue new project:mobile tracker:bug")
+    form = await s.form("New issue")
+    yield
+    s.offered = await s.ana.suggest(form, "Severity", "Maj")
+
+
 # Home and links
 
 
