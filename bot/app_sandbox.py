@@ -4,7 +4,7 @@ import asyncio
 import webbrowser
 from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,15 +12,15 @@ from pydantic import SecretStr
 
 from bot.app import Bot, stop_signal
 from bot.config import Settings, has_screen
-from bot.features.digests.digests import Wanted
+from bot.features.digests.digests import Digests, Wanted
 from bot.features.digests.schedules import parse
-from bot.store.channels import Channel
 from bot.sandbox.demo import demo_data
 from bot.sandbox.demo.life import go_on_reporting
 from bot.sandbox.people import PEOPLE, Person
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
+from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.vault import Vault
 
@@ -28,6 +28,8 @@ HOST = "127.0.0.1"
 SECONDS_TO_FINISH = 5
 DIGEST_IN, DIGEST_OF, DIGEST_WHEN = "triage", "webshop", "cron */3 * * * *"
 """The sandbox's own digest: its channel, its project, and when it comes."""
+DIGEST_EVERY = timedelta(minutes=3)
+"""More often than people's digests may come, so that there is something to see."""
 SECONDS_BETWEEN_ISSUES = 50
 
 
@@ -121,7 +123,16 @@ class Sandbox:
         owner = next(person for person in PEOPLE if person.linked)
         channels = self.workspace.state.channels.values()
         channel = next(channel.id for channel in channels if channel.name == DIGEST_IN)
-        await self.bot.parts.digests.add(
+        parts = self.bot.parts
+        digests = Digests(
+            parts.client,
+            parts.store,
+            parts.accounts,
+            parts.projects,
+            parts.catalogs,
+            shortest_gap=DIGEST_EVERY,
+        )
+        await digests.add(
             Owner(None, team_id, owner.slack_id),
             Channel(team_id, channel),
             Wanted(project=DIGEST_OF, schedule=parse(DIGEST_WHEN), zone=owner.tz),

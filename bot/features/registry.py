@@ -45,8 +45,8 @@ from bot.slack.failures import Failures
 from bot.slack.feature import Feature, merged
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Platform, Reply
-from bot.slack.workspaces import Workspaces
 from bot.slack.retractable import TAKE_BACK, take_back
+from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
 from bot.timings import Timings
 

@@ -46,8 +46,8 @@ async def test_a_refusal_stands_at_its_field_and_nothing_is_lost(ana: Visitor) -
     await expect(severity).to_be_focused()
     await expect(form.get_by_label("Subject")).to_have_value("Crash on start")
     await expect(form.get_by_label("Description")).to_have_value("Since this morning")
-    await severity.fill("Major")
-    await severity.press("Enter")
+    await ana.chooses(form, "Severity", "Major", "Maj")
+    await ana.submits(form, "Create")
     await expect(form).to_be_hidden()
     await expect(ana.message("created Bug").filter(has_text="Crash on start")).to_be_visible()
 

@@ -135,6 +135,19 @@ async def choose_project(s: Scene) -> Steps:
     await choose()
 
 
+@doing("choose tracker", "action:issue.tracker")
+async def choose_tracker(s: Scene) -> Steps:
+    await s.ana.command("/issue new project:mobile tracker:bug")
+    refused = await s.form("New issue")
+    await s.ana.submit(refused, {"Subject": s.word})  # the service says what it requires
+    await s.ana.errors()
+    await s.ana.close(refused)
+    await s.ana.command("/issue new project:mobile tracker:bug")
+    choose = await s.choosing(await s.form("New issue"), "Tracker", "Feature")
+    yield
+    await choose()
+
+
 @doing("type subject", "action:issue.subject", asked=False)
 async def type_subject(s: Scene) -> Steps:
     for number in [number for number, issue in s.data.issues.items() if issue.subject.startswith("Gadget ")]:
@@ -293,6 +306,14 @@ async def offer_choices(s: Scene) -> Steps:
     form = await s.form("New issue")
     yield
     s.offered = await s.ana.suggest(form, "Category", "Part")
+
+
+@doing("offer custom values", "options:issue.custom", asked=False)
+async def offer_custom_values(s: Scene) -> Steps:
+    await s.ana.command("/issue new project:mobile tracker:bug")
+    form = await s.form("New issue")
+    yield
+    s.offered = await s.ana.suggest(form, "Severity", "Maj")
 
 
 # Home and links

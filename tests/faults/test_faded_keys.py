@@ -14,7 +14,7 @@ from tests.faults.scene import Scene
 from tests.support.office import Office
 from tests.support.wire import Wire
 
-SILENT = {"unlink", "take back", "digest pause", "digest remove"}
+SILENT = {"unlink", "take back", "digest pause", "digest remove", "undo removal"}
 """What the service isn't asked for."""
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncIterator, Awaitable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from bot.store.store import Store
 from bot.store.unfinished import Asked
 from bot.store.vault import Vault
 from bot.timings import Timings
+from tests.support.hasty import command
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
 from tests.support.ports import free_port
@@ -54,7 +54,7 @@ class Pair:
             "PORT": str(self.port),
         }
         self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.support.hasty", "run"),
+            *command(),
             env=environment,
             stderr=asyncio.subprocess.DEVNULL,
         )

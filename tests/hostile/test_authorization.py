@@ -50,7 +50,7 @@ PRESSERS = {"another": BEN.user_id, "administrator": CHRIS.user_id, "unlinked": 
 MAY_USE = {"another": {KEYS["ben"]}, "administrator": {KEYS["chris"]}}
 SILENT = {"open", "issue.share", "issue.menu", "issue.subject", "project.name"}
 """Where there may be nothing to say: links, what is typed at this moment, and what was shared just now."""
-IN_FORMS_ONLY = ("issue.project", "issue.subject", "project.name", "time.issue")
+IN_FORMS_ONLY = ("issue.project", "issue.tracker", "issue.subject", "project.name", "time.issue")
 
 
 def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
@@ -65,7 +65,7 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("issue.show", "issue.share", "time.open", "time.issue", "files.open"), (hidden,)),
         (("issue.menu",), tuple(f"{what}:{hidden}" for what in ("show", "share", "take", "time"))),
         (("issue.take",), (f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
-        (("issue.project", "project.default"), ("4",)),
+        (("issue.project", "issue.tracker", "project.default"), ("4",)),
         (("issue.subject", "project.name"), (WORD,)),
         (("search.page.previous", "search.page.next"), (page,)),
         (("files.open_describe",), (scene.attachment,)),

@@ -38,7 +38,7 @@ ISSUE, PARENT, CHILD = 12, 13, 14
 TOTAL = 13_200
 """What all texts of a message may have together: from about there Slack refuses it."""
 CODE = re.compile(r"```.*?```|(?<![\w\u2060])`[^`\n]+`(?![\w\u2060])", re.DOTALL)
-DATE = re.compile(r"!date\^[0-9]+\^\{date_short_pretty\} \{time\}")
+DATE = re.compile(r"!date\^[0-9]+\^\{date_short_pretty\} at \{time\}")
 TOKEN = re.compile(r"<([^<>]*)>")
 FORMATTED = re.compile(r"\*+fett\*+|_kursiv_|~durch~|`kode`|:skull:|```zaun")
 DECEIVING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
@@ -219,7 +219,7 @@ COMMANDS = (
 /issue new project:#1 tracker:"{e}" priority:"{e}" to:"{e}" {e}|/issue attach {n}|/issues project:#1 sort:id
 /issues "{e}" project:#1|/issues project:any author:"{e}"|/issues query:"{e}"|/issues nosuch:"{e}"
 /timelog {n} 1h {e}|/timelog {n} 1h activity:"{e}"|/timelog|/timelog edit|/timelog project:#1 30m {e}
-/timelog {n} 30h activity:"{e}" on:2026-01-05
+/timelog {n} 30h activity:#3 on:2026-01-05 {e}
 /digest add #1 daily {at} empty:yes|/digest add "{e}" daily {at}|/digest now|/digest|/digest add #1
 /digest add #1 "{e}"|/digest change 1|/digest add #1 daily {at} tz:"{e}"
 /digest pause 1|/digest|/digest resume 1
@@ -316,6 +316,7 @@ UNMET = {
         "form:user.new",
     ),
     *("action:project.default", "action:search.page.previous", "action:time.edit", "action:time.fill"),
+    "action:time.log_anyway",
     *(f"options:issue.{name}" for name in ("assignee", "category", "priority", "status", "tracker")),
     *("options:issue.version", "options:issue.watchers"),
 }

@@ -26,6 +26,7 @@ NEEDED: dict[str, set[str]] = {
     "chat_postEphemeral": {"chat:write"},
     "chat_postMessage": {"chat:write"},
     "chat_unfurl": {"links:write"},
+    "chat_update": {"chat:write"},
     "conversations_history": HISTORY,
     "conversations_info": READ,
     "conversations_members": READ,

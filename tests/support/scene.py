@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -26,12 +25,15 @@ from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.server import Workspace
 from bot.service.client import Client
 from bot.slack.manifest import manifest
+from bot.store.channels import Channel as Place
 from bot.store.database import Database
 from bot.store.digests import Digest
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import DigestRow, DigestRunRow
 from bot.store.vault import Vault
+from bot.timings import Timings
+from tests.support.hasty import HASTY, command
 from tests.support.office import TEAM
 from tests.support.slackwire import SlackWire
 
@@ -52,8 +54,9 @@ class Post:
 class Scene:
     """A service, a Slack behind a wire, and a database; the bot's processes come and go."""
 
-    def __init__(self, url: str, request_url: str | None = None) -> None:
+    def __init__(self, url: str, request_url: str | None = None, timings: Timings = HASTY) -> None:
         self.url = url
+        self.timings = timings
         self.key = Vault.generate_key()
         self.database = Database(url)
         self.store = Store(self.database, Vault([self.key]))
@@ -137,10 +140,7 @@ class Scene:
             "LOG_LEVEL": "warning",
         }
         return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "tests.support.hasty",
-            "run",
+            *command(self.timings),
             env=environment,
             stderr=asyncio.subprocess.DEVNULL,
         )

@@ -10,11 +10,11 @@ from bot.features.accounts.accounts import Accounts, Session
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog, Catalogs
 from bot.features.projects.projects import Projects
-from bot.store.channels import Channel
 from bot.features.users.people import People, Who
 from bot.service.client import Client
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange, searchable
 from bot.service.models import Issue, Page, Project, Ref
+from bot.store.channels import Channel
 from bot.store.owner import Owner
 
 PAGE = 10

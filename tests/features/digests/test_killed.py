@@ -13,10 +13,13 @@ from sqlalchemy import select
 from bot.sandbox.demo.life import go_on_reporting
 from bot.store.digest_runs import RunState
 from bot.store.tables import DigestIssueRow, DigestRunRow
+from bot.timings import Timings
 from tests.support.scene import PROJECTS, Scene
 
 DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "6"))
 A_SECOND = 3
+TIMINGS = Timings(interval=0.3, heartbeat_timeout=2, longest_post=3, look_up_after=1)
+"""Processes live for some seconds, and for the heartbeats' timeout before they take anything over."""
 LATE_ANSWER = ("chat.postMessage", "late answer:0.3")
 
 
@@ -25,7 +28,7 @@ async def killing(scene: Scene, dice: random.Random) -> None:
     processes = [await scene.process(), await scene.process()]
     try:
         while await scene.left():
-            await asyncio.sleep(dice.uniform(0.5, 3.0))
+            await asyncio.sleep(dice.uniform(1.0, 5.0))
             one = dice.randrange(2)
             processes[one].kill()
             await processes[one].wait()
@@ -42,7 +45,7 @@ async def test_processes_killed_at_random_neither_lose_nor_repeat_a_digest_or_an
     url_of_postgresql: str,
 ) -> None:
     dice = random.Random(20)  # noqa: S311 - when processes die is no secret
-    async with Scene(url_of_postgresql).opened() as scene:
+    async with Scene(url_of_postgresql, timings=TIMINGS).opened() as scene:
         digests = await scene.add_digests(DIGESTS)
         # Slack has the message and answers late: the moment at which it hurts most to die
         scene.wire.faults += [LATE_ANSWER] * DIGESTS * 3
