@@ -28,7 +28,7 @@ from bot.slack.bolt_app import bolt_app
 from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.slack.crash_recovery import CrashRecovery
 from bot.slack.directory import Profiles
-from bot.slack.dispatch import Dispatch
+from bot.slack.dispatch import Dispatch, Waits
 from bot.slack.failures import Failures
 from bot.slack.http import Readiness, Web
 from bot.slack.in_flight import InFlight
@@ -65,12 +65,14 @@ class Bot:
     slack: AsyncWebClient
     features: Features
     dispatch: Dispatch
+    platform: Platform
     digests: DigestRuns
     port: int
 
-    def __init__(self, settings: Settings, timings: Timings = DEFAULT) -> None:
+    def __init__(self, settings: Settings, timings: Timings = DEFAULT, waits: Waits | None = None) -> None:
         self.settings = settings
         self._timings = timings
+        self._waits = waits or Waits()
         self.database = Database(settings.database_url)
         self.store = Store(
             self.database,
@@ -162,7 +164,7 @@ class Bot:
             settings.service_text_format,
             settings.command_prefix,
         )
-        platform = Platform(wording, Audiences(), Profiles())
+        self.platform = platform = Platform(wording, Audiences(), Profiles())
         failures = Failures(self.store.saved_input)
         self.features = features = registry.build(
             self.client,
@@ -184,6 +186,7 @@ class Bot:
             in_flight=self.in_flight,
             linking=features.linking,
             home=features.home.refresh,
+            waits=self._waits,
         )
         app = bolt_app(slack, workspaces, self.dispatch)
         recovery = CrashRecovery(self.store.unfinished, self.completed, failures, workspaces, platform)

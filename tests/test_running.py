@@ -16,9 +16,8 @@ from sqlalchemy import text
 from bot import telemetry
 from bot.features.digests.digests import Wanted
 from bot.features.digests.schedules import parse
-from bot.features.projects.projects import Channel
 from bot.sandbox.tracker.server import Tracker
-from bot.slack import dispatch
+from bot.store.channels import Channel
 from bot.store.digests import Group
 from tests.support.apart import SECONDS_TO_STOP, Apart
 from tests.support.digesting import ANA
@@ -54,7 +53,7 @@ async def digests_due(office: Office, *groups: Group) -> None:
     """Set digests going that are due in one channel."""
     for group in groups:
         wanted = Wanted(project="webshop", schedule=parse("hourly"), zone="UTC", group=group, empty=True)
-        await office.bot.parts.digests.add(ANA, Channel(TEAM, office.channel_id("general")), wanted)
+        await office.digests.add(ANA, Channel(TEAM, office.channel_id("general")), wanted)
     await office.bot.digests.run_due(datetime.now(UTC) + timedelta(hours=1))
 
 
@@ -151,11 +150,10 @@ async def _presses(person: Person, found: JSON) -> None:
 async def test_whoever_waits_for_a_slow_service_hears_so_once(
     wired: Person,
     wire: Wire,
-    monkeypatch: pytest.MonkeyPatch,
     does: Callable[[Person, JSON], Awaitable[None]],
 ) -> None:
     found = await wired.ask("/issues status:any")
-    monkeypatch.setattr(dispatch, "PATIENCE", 0.05)
+    wired.office.wait(still_working=0.05)
     wire.seconds = 60
     wire.fail("slow", lasting=True)
     await does(wired, found)
@@ -170,10 +168,8 @@ async def test_whoever_waits_for_a_slow_service_hears_so_once(
     assert [text_of(message) for message in messages].count(STILL_WORKING) == 1
 
 
-async def test_whoever_waits_in_a_form_sees_it_there(
-    wired: Person, wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dispatch, "PATIENCE", 0.05)
+async def test_whoever_waits_in_a_form_sees_it_there(wired: Person, wire: Wire) -> None:
+    wired.office.wait(still_working=0.05)
     await wired.shortcut("create_issue")
     form = await wired.form("New issue")
     wire.seconds = 0.3

@@ -60,6 +60,8 @@ class Features:
     home: HomeHandlers
     digest_runs: DigestRuns
     poster: SlackPoster
+    projects: Projects
+    catalogs: Catalogs
 
 
 async def opens_a_link(_press: ButtonPress, _reply: Reply) -> None:
@@ -150,4 +152,4 @@ def build(
             Feature(buttons={TAKE_BACK: take_back, "open": opens_a_link}),
         ]
     )
-    return Features(routes, Linking(accounts), home, runs, poster)
+    return Features(routes, Linking(accounts), home, runs, poster, projects, catalogs)

@@ -72,13 +72,14 @@ TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_exp
 
 @dataclass(frozen=True)
 class Waits:
-    """Seconds: until a select's options are given up, until a person hears that it takes a while, for a last
-    answer before the process stops, between two looks at a form's progress, and until Slack has certainly
-    taken an acknowledgement, which would overwrite an update before that.
+    """Seconds: until a select's options are given up, until a person hears that it takes a while, until a form
+    shows that, for a last answer before the process stops, between two looks at a form's progress, and until
+    Slack has certainly taken an acknowledgement, which would overwrite an update before that.
     """
 
     options: float = 2.5
     still_working: float = 2.0
+    form: float = 2.0
     last_answer: float = 3.0
     progress: float = 1.5
     acknowledged: float = 0.5
@@ -220,7 +221,7 @@ class Dispatch(AsyncMiddleware):
         ack = Acknowledgement()
         if isinstance(form, FormSubmission):
             self._start(self._submit(form, reply, handler, ack), delivery)
-        body = await ack.body(self.waits.still_working + self.waits.last_answer)
+        body = await ack.body(self.waits.form + self.waits.last_answer)
         return BoltResponse(status=200, body=body or "")
 
     def _start(self, work: Coroutine[Any, Any, None], delivery: str | None) -> None:
@@ -301,7 +302,7 @@ class Dispatch(AsyncMiddleware):
     ) -> FormResult:
         work = asyncio.create_task(self._once(form, reply, handler))
         try:
-            done, _ = await asyncio.wait({work}, timeout=self.waits.still_working)
+            done, _ = await asyncio.wait({work}, timeout=self.waits.form)
             if done:
                 result = work.result()
                 ack.give(**result.acknowledgement())

@@ -239,8 +239,6 @@ async def _ticks(client: Client, store: Store) -> list[str]:
 
     async def tick(_: int) -> None:
         await runs.run_due(await store.digest_runs.now())
-        if runs._telling:
-            await runs._telling
 
     now = await store.digest_runs.now()
     began = time.perf_counter()

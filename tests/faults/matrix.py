@@ -246,10 +246,10 @@ class Matrix:
 
     def _forget(self) -> None:
         """Let the bot remember nothing of what the service said before."""
-        parts = self.scene.office.bot.parts
-        parts.projects._recent._kept.clear()
-        parts.catalogs._recent._kept.clear()
-        parts.client.beyond._missing.clear()
+        bot = self.scene.office.bot
+        bot.features.projects._recent._kept.clear()
+        bot.features.catalogs._recent._kept.clear()
+        bot.client.beyond._missing.clear()
 
     def _untrue(self, cell: Cell, did: Did) -> list[str]:
         doing, said, made = DOINGS[cell.doing], "\n".join(did.said), did.made

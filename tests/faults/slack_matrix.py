@@ -179,9 +179,9 @@ class Matrix:
     @asynccontextmanager
     async def _doing(self, name: str, cell: Cell | None = None) -> AsyncIterator[dict[str, str]]:
         """What is seen before it is done, once it is done."""
-        parts = self.scene.office.bot.parts
-        parts.profiles._recent._kept.clear()
-        parts.audiences._recent._kept.clear()
+        platform = self.scene.office.bot.platform
+        platform.profiles._recent._kept.clear()
+        platform.audiences._recent._kept.clear()
         await self.scene.begin()
         async with aclosing(DOINGS[name].way(self.scene)) as steps:
             await anext(steps)
@@ -202,7 +202,7 @@ class Matrix:
     async def _let_through(self) -> None:
         """Slack fails at nothing any more, and the time for which it asked the bot to wait is over."""
         bot = self.scene.office.bot
-        for pacer in bot.parts.poster._pacers.values():
+        for pacer in bot.features.poster._pacers.values():
             pacer._open_at = 0
             pacer._changed.set()
         await bot.digests.idle()

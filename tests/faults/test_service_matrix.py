@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 import stamina
 
-from bot.features.accounts import handlers as accounts
 from bot.features.files import attach as files
 from bot.features.issues import assign as assigning
 from bot.features.issues import issues
@@ -27,8 +26,9 @@ from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.api import rates
 from bot.service.client import Limits
-from bot.slack import debounce, dispatch, submissions
+from bot.slack import debounce
 from bot.slack import rate_limiter as pacing
+from bot.slack.dispatch import Waits
 from tests.faults import secrets
 from tests.faults.doings import DOINGS
 from tests.faults.matrix import Cell, Matrix, flawless
@@ -46,15 +46,10 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Whatever waits, the bot or Slack's rates, waits for a moment only."""
     for usecase in (assigning, files, issues, projects, timelog):
         monkeypatch.setattr(usecase, "LOOKS", (0.01, 0.02))
-    monkeypatch.setattr(submissions, "PATIENCE", 0.5)
-    monkeypatch.setattr(submissions, "TAKEN_IN", 0.1)
-    monkeypatch.setattr(accounts, "TAKEN_IN", 0.1)
     monkeypatch.setattr(debounce, "PAUSE", 0.02)
     monkeypatch.setattr(pacing, "SECONDS_PER_CHANNEL", 0)
     monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
     monkeypatch.setattr(time_listeners, "TRIGGER_LIFE", 60)  # no slow machine is a fault to look for
-    monkeypatch.setattr(dispatch, "PATIENCE", 60)  # what is said meanwhile is no answer to what was done
-    monkeypatch.setattr(dispatch, "OPTIONS_TIME", 4)  # less than a slow service is silent
     monkeypatch.setattr(rates, "PER_MINUTE", {})
     monkeypatch.setattr(rates, "MESSAGE_BURST", 10**6)
     with stamina.set_testing(True, attempts=3):
@@ -68,7 +63,9 @@ async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
     await service.start()
     wire = Wire(service.url)
     await wire.up()
-    office = Office(directory, service_url=wire.url)
+    # What is said meanwhile is no answer to what was done; a select waits less than a slow service is silent.
+    waits = Waits(still_working=60, form=0.5, acknowledged=0.1, options=4)
+    office = Office(directory, service_url=wire.url, waits=waits)
     await office.open()
     office.bot.client._transport._limits = Limits(answer=OVERSIZED)
     try:

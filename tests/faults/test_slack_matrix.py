@@ -18,12 +18,12 @@ import pytest
 import structlog
 from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
 
-from bot.features.accounts import handlers as accounts
 from bot.features.digests import runs as digest_runs
 from bot.features.timelog import handlers as timelog
 from bot.sandbox.workspace.api import rates
-from bot.slack import debounce, dispatch, posting, submissions, web_client
+from bot.slack import debounce, posting, web_client
 from bot.slack import rate_limiter as pacing
+from bot.slack.dispatch import Waits
 from tests.faults import secrets
 from tests.faults.doings import DOINGS
 from tests.faults.scene import Scene
@@ -34,10 +34,7 @@ from tests.support.slackwire import SlackWire
 EVERYTHING = os.environ.get("ISSUEBOT_MATRIX") == "all"
 PARTS, LANES = 4, 3
 """Tests that share the doings, and offices that are open at the same time in each: some faults are waits."""
-BUSY = (
-    (dispatch, "OPTIONS_TIME"),
-    (timelog, "TRIGGER_LIFE"),
-)
+BUSY = ((timelog, "TRIGGER_LIFE"),)
 """What a slow machine needs more time for than Slack gives."""
 
 
@@ -48,14 +45,10 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_client, "TIMEOUT", patience)
     monkeypatch.setattr(posting, "TIMEOUT", patience)
     monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.01)
-    monkeypatch.setattr(submissions, "PATIENCE", 0)  # so that what comes of a form is shown by a call
-    monkeypatch.setattr(submissions, "TAKEN_IN", 0.1)
-    monkeypatch.setattr(accounts, "TAKEN_IN", 0.1)
-    monkeypatch.setattr(digest_runs, "PATIENCE", 0.5)
+    monkeypatch.setattr(digest_runs, "RUN_NOW_TIMEOUT", 0.5)
     monkeypatch.setattr(debounce, "PAUSE", 0.02)
     for module, limit in BUSY:
         monkeypatch.setattr(module, limit, IN_TIME)
-    monkeypatch.setattr(dispatch, "PATIENCE", 60)  # a slow machine is no slow service
     monkeypatch.setattr(pacing, "SECONDS_PER_CHANNEL", 0)
     monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
     monkeypatch.setattr(rates, "PER_MINUTE", {})
@@ -67,7 +60,9 @@ async def matrix_in(directory: Path, logs: secrets.Logs, lane: int) -> AsyncIter
     """An office whose way to Slack can fail; each line that it logs has the lane's number."""
     structlog.contextvars.bind_contextvars(lane=lane)  # all its tasks take it over
     wire = SlackWire()
-    office = Office(directory, slack_wire=wire)
+    # A form shows its result by a call; a slow machine is no slow service.
+    waits = Waits(still_working=60, form=0, acknowledged=0.1, options=IN_TIME)
+    office = Office(directory, slack_wire=wire, waits=waits)
     await office.open()
     try:
         yield Matrix(Scene(office, office.tracker), wire, logs, lane)

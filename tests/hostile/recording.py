@@ -5,19 +5,18 @@
 
 import asyncio
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bot.features import registry as register
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Answer, Kind
 from tests.support.office import Office
 from tests.support.reading import JSON
+from tests.support.registered import REGISTERED
 
 RECORDED = Path(__file__).parent / "recorded"
 SLACK, SERVICE, SECRET = "http://slack.invalid/", "http://service.invalid", "0" * 40
@@ -58,16 +57,7 @@ def recordings() -> tuple[Recorded, ...]:
 
 def registered() -> set[str]:
     """The names of all that the bot registers."""
-    kinds: dict[str, Iterable[str]] = {
-        "command": register.COMMANDS,
-        "shortcut": register.SHORTCUTS,
-        "action": {*register.ACTIONS, *register.RESUMING},
-        "event": register.EVENTS,
-        "form": {*register.FORMS, "link"},
-        "closed": register.CLOSED,
-        "options": register.OPTIONS,
-    }
-    return {f"{kind}:{name}" for kind, names in kinds.items() for name in names}
+    return {f"{kind}:{name}" for kind, names in REGISTERED.items() for name in names}
 
 
 def name_of(payload: JSON) -> str:

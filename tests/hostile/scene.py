@@ -9,7 +9,6 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.features.registry import FORMS
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
@@ -24,6 +23,7 @@ from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import JSON
+from tests.support.registered import REGISTERED
 from tests.support.wire import Wire
 
 ANA, BEN = Owner(None, TEAM, "U0ANA0001"), Owner(None, TEAM, "U0BEN0001")
@@ -45,7 +45,7 @@ SPEAKING = frozenset(
     {"chat.postEphemeral", "chat.postMessage", "views.open", "views.update", "views.push", "views.publish"}
     | {"chat.unfurl", "entity.presentDetails"}
 )
-ALL_FORMS = [*FORMS, "link"]
+ALL_FORMS = sorted(REGISTERED["form"])
 RECORDED: dict[str, Recorded] = {one.name: one for one in recordings()}
 
 

@@ -12,7 +12,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.features.digests.handlers import BUTTONS
-from bot.features.registry import ACTIONS, CLOSED, EVENTS, OPTIONS, RESUMING, SHORTCUTS
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from tests.hostile.recording import GONE, name_of
@@ -42,6 +41,7 @@ from tests.hostile.scene import (
 from tests.support.office import TEAM
 from tests.support.people import KEYS
 from tests.support.reading import JSON
+from tests.support.registered import REGISTERED, RESUMING
 
 ANSWERED = (200, 400)
 """Acted on, or refused as what Slack never sends."""
@@ -91,13 +91,13 @@ def submissions(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
     for metadata in islice(metadatas(scene), None if user_id in (BEN.user_id, CHRIS.user_id) else 1):
         for callback_id in ALL_FORMS:
             yield submission(scene, user_id, callback_id, metadata)
-        for callback_id in CLOSED:
+        for callback_id in REGISTERED["closed"]:
             yield submission(scene, user_id, callback_id, metadata, "view_closed")
 
 
 def suggestions(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
     """Every select that is searched as one types."""
-    for action_id in OPTIONS:
+    for action_id in REGISTERED["options"]:
         for project in ("4", "x"):
             view = form_of(scene, user_id, "issue.create", json.dumps(scene.metadata), project)
             about = {"action_id": action_id, "block_id": f"{action_id}:4", "value": WORD, "view": view}
@@ -111,7 +111,7 @@ def shortcuts(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
     message: JSON = {"type": "message", "user": ANA.user_id, "ts": state.new_ts(), "text": url}
     message |= {"files": [{"id": scene.files[ANA.user_id], "file_access": "check_file_info"}]}
     at = {"channel": {"id": scene.elsewhere, "name": "privategroup"}, "message": message}
-    for callback_id in SHORTCUTS:
+    for callback_id in REGISTERED["shortcut"]:
         kind: str = RECORDED[f"shortcut:{callback_id}"].payload["type"]
         body = acting(scene, user_id, kind) | {"callback_id": callback_id}
         if kind == "message_action":
@@ -137,7 +137,7 @@ async def left_alone(scene: Scene, who: str, before: JSON, sent: list[Sent], log
 @pytest.mark.parametrize("who", PRESSERS)
 async def test_no_press_acts_as_another_or_on_what_is_theirs(scene: Scene, who: str) -> None:
     user_id, before = PRESSERS[who], await scene.own_things()
-    assert aimed(scene).keys() == {*ACTIONS, *RESUMING}
+    assert aimed(scene).keys() == REGISTERED["action"]
 
     with capture_logs() as logged:
         sent = await through(scene, presses(scene, user_id))
@@ -254,7 +254,7 @@ async def test_no_event_shows_others_what_they_may_not_see(scene: Scene) -> None
     assert [one for one in sent if one.answer.status not in ANSWERED] == []
     assert [entry for entry in logged if entry["log_level"] == "error"] == []
     assert scene.watched.keys <= {KEYS["ben"]}
-    assert {one.payload["event"]["type"] for one in sent} == {*EVENTS}
+    assert {one.payload["event"]["type"] for one in sent} == REGISTERED["event"]
     told = [call.arguments for one in sent for call in one.calls]
     assert told
     assert HIDDEN not in json.dumps(told, default=str)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from bot.slack import debounce, submissions
+from bot.slack import debounce
+from bot.slack.dispatch import Waits
 from tests.hostile.mutating import EXAMPLES, JUNK, added, mutated, tried
 from tests.hostile.recording import Recorded
 from tests.hostile.test_payloads import broken, fresh
@@ -28,8 +29,7 @@ FRAMES = [
 @pytest.fixture
 async def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
     monkeypatch.setattr(debounce, "PAUSE", 0.01)
-    monkeypatch.setattr(submissions, "TAKEN_IN", 0.01)
-    office = Office(tmp_path)
+    office = Office(tmp_path, waits=Waits(acknowledged=0.01))
     await office.open()
     await office.link("U0ANA0001", KEYS["ana"])
     yield office

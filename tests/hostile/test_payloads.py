@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from sqlalchemy import func, select
 
-from bot.slack import debounce, interaction, submissions
+from bot.slack import debounce, payload_schema
 from bot.store.tables import DeliveryRow
 from tests.hostile.mutating import EXAMPLES, mutated, tried
 from tests.hostile.recording import Recorded, recordings, registered
@@ -40,7 +40,7 @@ def test_every_kind_that_the_bot_registers_is_recorded() -> None:
 
 @pytest.mark.parametrize("recording", recordings(), ids=lambda recording: recording.name)
 def test_what_slack_sends_makes_sense(recording: Recorded) -> None:
-    interaction.check(recording.payload)
+    payload_schema.check(recording.payload)
 
 
 def test_the_home_tab_needs_no_title_as_slack_documents_it() -> None:
@@ -53,16 +53,16 @@ def test_the_home_tab_needs_no_title_as_slack_documents_it() -> None:
         "callback_id": "",
         "hash": "1.a",
     }
-    interaction.check(home | {"event": home["event"] | {"view": view}})
+    payload_schema.check(home | {"event": home["event"] | {"view": view}})
 
 
 @pytest.fixture
 async def steadfast(office: Office, ana: Person, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
     """The office, which is as good as before when the test is over, with nothing broken on the way."""
     monkeypatch.setattr(debounce, "PAUSE", 0.01)
-    monkeypatch.setattr(submissions, "TAKEN_IN", 0.01)
     loose: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: loose.append(context))
+    office.wait(acknowledged=0.01)
     yield office
     assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
     assert loose == []

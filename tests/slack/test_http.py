@@ -16,7 +16,7 @@ from slack_sdk.errors import SlackApiError
 from structlog.testing import capture_logs
 
 from bot.slack import web_client
-from bot.slack.acknowledgements import Answering
+from bot.slack.acknowledgements import PendingRequests
 from bot.slack.http import BODY_LIMIT, Readiness, Web
 
 SECRET = SecretStr("8f742231b10e8888abcd99yyyzzz85a5")
@@ -89,7 +89,7 @@ async def serve(api: Api, connections: aiohttp.ClientSession) -> AsyncIterator[S
 
         registry = CollectorRegistry()
         Counter("something", "Something", registry=registry)
-        listener = Web(app, Answering(), readiness or Readiness({}), registry, secret, installing=None)
+        listener = Web(app, PendingRequests(), readiness or Readiness({}), registry, secret, installing=None)
         listener.stopping = stopping
         runner = web.AppRunner(listener.application(), access_log=None)
         await runner.setup()

@@ -7,9 +7,9 @@ import pytest
 from jsonschema import Draft7Validator
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.features import registry as register
 from bot.features.links import views as shared_links
 from bot.slack.manifest import SCOPES, Mode, manifest, to_yaml
+from tests.support.registered import REGISTERED
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "https://bot.example.com"
@@ -62,14 +62,14 @@ def test_slack_takes_it(mode: Mode, url: str | None, several: bool) -> None:  # 
 def test_it_names_what_has_a_listener_and_nothing_else() -> None:
     features = manifest()["features"]
 
-    assert {c["command"].removeprefix("/") for c in features["slash_commands"]} == set(register.COMMANDS)
-    assert {s["callback_id"] for s in features["shortcuts"]} == set(register.SHORTCUTS)
+    assert {c["command"].removeprefix("/") for c in features["slash_commands"]} == REGISTERED["command"]
+    assert {s["callback_id"] for s in features["shortcuts"]} == REGISTERED["shortcut"]
 
     def events(**how: Any) -> set[str]:
         return set(manifest(**how)["settings"]["event_subscriptions"]["bot_events"])
 
-    assert events(url=ADDRESS, several=True) == set(register.EVENTS)
-    assert set(register.EVENTS) - events() == {"team_access_revoked"}  # only organizations' apps are told
+    assert events(url=ADDRESS, several=True) == REGISTERED["event"]
+    assert REGISTERED["event"] - events() == {"team_access_revoked"}  # only organizations' apps are told
 
 
 def test_links_are_previewed_as_the_tasks_that_the_bot_sends() -> None:

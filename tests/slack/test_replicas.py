@@ -26,7 +26,7 @@ from bot.sandbox.workspace.delivery import Answer
 from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.socket import SocketDelivery
-from bot.slack.dispatch import CUT_OFF
+from bot.slack.dispatch import INTERRUPTED
 from bot.store.digest_runs import RunState
 from bot.store.tables import DigestRunRow
 from tests.support.ports import free_port
@@ -184,7 +184,7 @@ async def test_replicas_killed_in_turn_do_everything_once_and_tell_everybody(
 
     made = Counter(issue.subject for issue in scene.tracker.data.issues.values())
     told = {asked.subject: work.told(asked) for asked in work.asked.values()}
-    cut_off = [asked for asked in work.asked.values() if CUT_OFF in "".join(told[asked.subject])]
+    cut_off = [asked for asked in work.asked.values() if INTERRUPTED in "".join(told[asked.subject])]
     twice = {subject for subject, said in told.items() if len(said) > 1}
     counts = {
         "asked": len(work.asked),

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.acknowledgements import Answering
+from bot.slack.acknowledgements import PendingRequests
 from bot.slack.socket_mode import SocketMode
 from tests.support.ports import free_port
 
@@ -15,7 +15,7 @@ from tests.support.ports import free_port
 async def test_that_no_connection_can_be_made_is_said_in_a_line(caplog: pytest.LogCaptureFixture) -> None:
     slack = AsyncWebClient("xoxb-1", base_url=f"http://127.0.0.1:{free_port()}/api/", retry_handlers=[])
     app = AsyncApp(client=slack, signing_secret="-", logger=logging.getLogger("slack_bolt"))
-    socket = SocketMode(app, SecretStr("xapp-1"), slack, Answering())
+    socket = SocketMode(app, SecretStr("xapp-1"), slack, PendingRequests())
 
     assert not await socket.connect(1)
     await socket.close()

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from bot.slack import completed_deliveries
-from bot.slack.completed_deliveries import Finished
+from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -116,8 +116,7 @@ async def test_what_is_finished_while_the_database_is_away_is_noted_later(
     await store.deliveries.claim("1", asked)
     await database.write(lambda connection: connection.execute(text("alter table deliveries rename to away")))
 
-    with Finished(store.unfinished).after("1"):
-        pass
+    CompletedDeliveries(store.unfinished).add("1")
     await asyncio.sleep(0.4)
     await database.write(lambda connection: connection.execute(text("alter table away rename to deliveries")))
     held = text("select count(*) from deliveries where holder is not null")

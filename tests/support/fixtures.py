@@ -13,7 +13,6 @@ from bot.features.projects import projects
 from bot.features.timelog import timelog
 from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
-from bot.slack import dispatch, submissions
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
@@ -69,7 +68,6 @@ async def wire(service: Tracker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     """What lies between an office and its service, and can fail; nothing comes late that is looked for."""
     for usecase in (assigning, files, issues, projects, timelog):
         monkeypatch.setattr(usecase, "LOOKS", (0.05, 0.1))
-    monkeypatch.setattr(dispatch, "PATIENCE", 60)
     wire = Wire(service.url)
     await wire.up()
     yield wire
@@ -77,9 +75,10 @@ async def wire(service: Tracker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bot waits for the service far less than Slack would let it before it shows that it waits."""
-    monkeypatch.setattr(submissions, "PATIENCE", 0.1)
+def impatient(request: pytest.FixtureRequest) -> None:
+    """A form waits for the service far less than Slack would let it before it shows that it waits."""
+    ana: Person = request.getfixturevalue("ana")
+    ana.office.wait(form=0.1)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """An office to test in: the reference service, the local Slack, and the bot between them."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -11,10 +11,15 @@ from pydantic import SecretStr
 
 from bot.app import Bot
 from bot.config import Settings
+from bot.features.accounts.accounts import Accounts
+from bot.features.digests.digests import Digests
+from bot.features.projects.catalog import Catalogs
+from bot.features.projects.projects import Projects
 from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
+from bot.slack.dispatch import Waits
 from bot.slack.manifest import manifest
 from bot.store.owner import Owner
 from bot.store.vault import Vault
@@ -28,6 +33,13 @@ LONGEST = 60
 
 Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"
+
+
+def digests_of(bot: Bot) -> Digests:
+    """Digests as people handle them."""
+    accounts = Accounts(bot.client, bot.store)
+    projects = Projects(bot.client, bot.store, accounts)
+    return Digests(bot.client, bot.store, accounts, projects, Catalogs(bot.client))
 
 
 @dataclass
@@ -44,6 +56,7 @@ class Office:
     roles: bool = False
     database_url: str | None = None
     timings: Timings = DEFAULT
+    waits: Waits | None = None
     slack_wire: SlackWire | None = None
     """What the bot reaches Slack over, if its calls are to fail; started and stopped with the office."""
     tracker: Tracker = field(init=False)
@@ -87,6 +100,7 @@ class Office:
                 port=port,
             ),
             self.timings,
+            self.waits or Waits(still_working=60 if self.service_url else 2),  # a wire is slow on purpose
         )
         await self.bot.start()
         self.http = aiohttp.ClientSession(headers={"X-Sandbox": "1"})
@@ -104,6 +118,15 @@ class Office:
         """Have somebody linked already."""
         user = await self.bot.client.get_user(SecretStr(key))
         await self.bot.store.links.put(Owner(None, TEAM, slack_id), SecretStr(key), user.id, user.name)
+
+    def wait(self, **seconds: float) -> None:
+        """Have the bot wait otherwise from now on; see `bot.slack.dispatch.Waits`."""
+        self.bot.dispatch.waits = replace(self.bot.dispatch.waits, **seconds)
+
+    @property
+    def digests(self) -> Digests:
+        """Digests as people handle them."""
+        return digests_of(self.bot)
 
     async def idle(self) -> None:
         """Wait until the bot has nothing in hand and the workspace has delivered all."""

@@ -16,7 +16,6 @@ from bot.features.accounts.accounts import Accounts
 from bot.features.digests.digests import Digests, Wanted
 from bot.features.digests.schedules import parse
 from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import Channel as Place
 from bot.features.projects.projects import Projects
 from bot.sandbox.demo import demo_data
 from bot.sandbox.people import ANA, CHRIS, PEOPLE

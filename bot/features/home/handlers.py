@@ -73,7 +73,7 @@ class HomeHandlers:
         else:
             await self._publish(reply, remembered, mine)
 
-    async def mine_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def mine_pressed(self, _: ButtonPress, reply: Reply) -> None:
         """The button *All …*: the person's open issues, page by page."""
         await reply.open(loading("My open issues"))
         found = await self._search.find(reply, MINE, 0)

@@ -31,11 +31,12 @@ from bot.features.digests.posts import (
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import parse
 from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import Channel, Projects
+from bot.features.projects.projects import Projects
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue, Project, User, free_id, put
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
+from bot.store.channels import Channel
 from bot.store.database import Database
 from bot.store.digest_runs import Run, RunState
 from bot.store.digests import Digest, Notice, Pause

@@ -5,7 +5,7 @@ import pytest
 from bot.errors import UserError
 from bot.features.digests.digests import MOST_IN_A_CHANNEL, MOST_OF_A_PERSON, Wanted
 from bot.features.digests.schedules import parse
-from bot.features.projects.projects import Channel
+from bot.store.channels import Channel
 from tests.features.digests.newsroom import TEAM, Newsroom
 
 EVERY_QUARTER = "cron */15 * * * *"

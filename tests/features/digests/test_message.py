@@ -13,15 +13,15 @@ from inline_snapshot import snapshot
 
 from bot.features.digests.message import message
 from bot.features.digests.posts import Edition
-from bot.features.issues.views import Style
 from bot.sandbox.workspace.blocks.surfaces import check_blocks
 from bot.service.models import Issue, IssueStatus, Ref
 from bot.slack.blocks import JSON, Message
+from bot.slack.wording import Wording
 from bot.store.digests import GROUPS, Choice, Digest, Group, Plan
 from bot.store.owner import Owner
 
 NOW = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)
-STYLE = Style("https://tracker.example", "Tracker", "markdown")
+STYLE = Wording("https://tracker.example", "Tracker", "markdown")
 PLAN = Plan(project_id=1, project="Web Shop", schedule="daily 09:00", zone="Europe/Madrid")
 DIGEST = Digest(
     id=3,
@@ -52,7 +52,7 @@ def edition(*issues: Issue, plan: Plan = PLAN, **more: Any) -> Edition:
 
 
 def posted(one: Edition) -> Message:
-    return message(one, STYLE, lambda name: f"/{name}")
+    return message(one, STYLE)
 
 
 def shown(made: Message) -> str:

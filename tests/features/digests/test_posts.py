@@ -12,12 +12,12 @@ from bot.features.digests import poster as digest_posts
 from bot.features.digests import runs as digest_runs
 from bot.features.digests.digests import Wanted
 from bot.features.digests.schedules import parse
-from bot.features.projects.projects import Channel
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.sandbox.workspace.model import Message
 from bot.slack import rate_limiter as pacing
 from bot.slack import web_client
+from bot.store.channels import Channel
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 from bot.timings import DEFAULT
@@ -43,7 +43,7 @@ class Digests:
     async def add(self, channel: str = "general", project: str = "webshop", **wanted: Any) -> Digest:
         where = Channel(TEAM, self.office.channel_id(channel))
         what: dict[str, Any] = {"project": project, "schedule": parse("hourly"), "zone": "UTC"} | wanted
-        return (await self.office.bot.parts.digests.add(ANA, where, Wanted(**what))).digest
+        return (await self.office.digests.add(ANA, where, Wanted(**what))).digest
 
     def report(self, subject: str = "The till rings twice", project: int = 1) -> Issue:
         data = self.office.tracker.data
@@ -76,7 +76,7 @@ class Digests:
 
 @pytest.fixture
 async def digests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Digests]:
-    monkeypatch.setattr(digest_posts, "LISTED_FOR", 0)
+    monkeypatch.setattr(digest_posts, "CHANNELS_TTL", 0)
     wire = SlackWire()
     office = Office(tmp_path, slack_wire=wire)
     await office.open()
@@ -158,7 +158,7 @@ async def test_who_asks_for_a_digest_hears_at_once_that_slack_has_it_wait_and_it
     digests: Digests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(web_client, "LONGEST_WAIT", 0)
-    monkeypatch.setattr(digest_runs, "PATIENCE", 0.1)
+    monkeypatch.setattr(digest_runs, "RUN_NOW_TIMEOUT", 0.1)
     await digests.add()
     digests.report()
     digests.wire.faults = [(POST, "429:2")]

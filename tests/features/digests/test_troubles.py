@@ -11,7 +11,7 @@ from bot.features.digests import digests as usecase
 from bot.features.digests.digests import Wanted
 from bot.features.digests.posts import Standing
 from bot.features.digests.schedules import parse
-from bot.features.projects.projects import Channel
+from bot.store.channels import Channel
 from bot.store.digests import Pause
 from tests.features.digests.newsroom import SHOP, TEAM, Newsroom, Process
 

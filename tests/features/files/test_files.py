@@ -10,7 +10,6 @@ from bot.features.issues import issues
 from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.data import Attachment
 from bot.sandbox.tracker.server import Tracker
-from bot.slack import submissions
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
@@ -450,9 +449,9 @@ class TestOnABadWire:
 
     @pytest.mark.usefixtures("impatient")
     async def test_how_far_it_is_is_shown_and_told_in_a_message_when_the_form_is_closed(
-        self, ana: Person, wire: Wire, service: Tracker, monkeypatch: pytest.MonkeyPatch
+        self, ana: Person, wire: Wire, service: Tracker
     ) -> None:
-        monkeypatch.setattr(submissions, "PROGRESS", 0.2)
+        ana.office.wait(progress=0.2)
         form, file = await self.form(ana)
         wire.faults = ["slow"]
         await ana.submit(form, {"Files": [file]})

@@ -8,7 +8,6 @@ from sqlalchemy import text
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
-from bot.slack import dispatch
 from bot.store.links import Links
 from bot.store.vault import Vault
 from tests.support.office import Office
@@ -127,10 +126,8 @@ async def test_a_slow_service_is_waited_for_in_the_form(ana: Person, wire: Wire,
     assert created(service) == 1
 
 
-async def test_nothing_is_offered_in_time_while_the_service_is_slow(
-    ana: Person, wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dispatch, "OPTIONS_TIME", 0.2)
+async def test_nothing_is_offered_in_time_while_the_service_is_slow(ana: Person, wire: Wire) -> None:
+    ana.office.wait(options=0.2)
     await ana.shortcut("log_time")
     form = await ana.form("Log time")
     wire.fail("slow", lasting=True)

@@ -9,10 +9,10 @@ from sqlalchemy import select
 
 from bot.features.digests.digests import Wanted
 from bot.features.digests.schedules import parse
-from bot.features.projects.projects import Channel
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.sandbox.tracker.server import Tracker
+from bot.store.channels import Channel
 from bot.store.digest_runs import RunState
 from bot.store.owner import Owner
 from bot.store.tables import DigestRunRow
@@ -20,6 +20,7 @@ from bot.store.vault import Vault
 from bot.timings import Timings
 from tests.slack.workspaces.company import Company
 from tests.slack.workspaces.slack import Place, Slack
+from tests.support.office import digests_of
 
 PLACES = {Place("T1"): Owner(None, "T1", "U1"), Place(None, "E9"): Owner("E9", "T91", "U1")}
 
@@ -28,7 +29,7 @@ async def _add(company: Company) -> None:
     for owner in PLACES.values():
         await company.link(owner, "ana")
         wanted = Wanted(project="webshop", schedule=parse("hourly"), zone="UTC")
-        await company.bot.parts.digests.add(owner, Channel(owner.team_id, "C1"), wanted)
+        await digests_of(company.bot).add(owner, Channel(owner.team_id, "C1"), wanted)
     now = datetime.now(UTC).replace(microsecond=0)
     issues = company.tracker.data.issues
     put(issues, Issue(free_id(issues), 1, BUG, NEW, HIGH, 2, "The till", created_on=now, updated_on=now))

@@ -10,7 +10,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.slack import posting, web_client
 from bot.slack.audience import Audiences
 from bot.slack.blocks import sentence
-from bot.slack.posting import Announced, Place
+from bot.slack.interaction import Place
+from bot.slack.posting import Announced
 
 HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
 
@@ -142,7 +143,7 @@ async def test_a_private_answer_whose_every_way_broke_is_tried_by_each_and_said_
     place = Place("C1", response_url=client.base_url + "breaking")
     slack.status = 0
 
-    with pytest.raises(posting.Untold):
+    with pytest.raises(posting.NotDelivered):
         await posting.privately(client, place, "U1", sentence("Between us."))
 
     assert slack.posts == 3

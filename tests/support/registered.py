@@ -1,0 +1,47 @@
+"""Everything that the bot answers to, by kind, as it is registered."""
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.features import registry
+from bot.service.client import Client
+from bot.slack.audience import Audiences
+from bot.slack.directory import Profiles
+from bot.slack.failures import Failures
+from bot.slack.feature import Feature
+from bot.slack.replies import Platform
+from bot.slack.wording import Wording
+from bot.slack.workspaces import OneWorkspace
+from bot.store.database import Database
+from bot.store.store import Store
+from bot.store.vault import Vault
+from bot.timings import DEFAULT
+
+
+def _routes() -> Feature:
+    """Built as the bot builds it, from parts that nothing was asked of."""
+    url = "http://127.0.0.1:1"
+    store = Store(Database("sqlite:///unused.db"), Vault([Vault.generate_key()]))
+    platform = Platform(Wording(url, "Tracker", "markdown"), Audiences(), Profiles())
+    return registry.build(
+        Client(url),
+        store,
+        OneWorkspace(AsyncWebClient()),
+        platform,
+        Failures(store.saved_input),
+        file_hosts=frozenset(),
+        timings=DEFAULT,
+    ).routes
+
+
+ROUTES = _routes()
+RESUMING = ("form.resume", "form.reopen")
+"""The buttons that dispatch itself answers to."""
+REGISTERED: dict[str, set[str]] = {
+    "command": {*ROUTES.commands},
+    "shortcut": {*ROUTES.shortcuts},
+    "action": {*ROUTES.buttons, *RESUMING},
+    "event": {*ROUTES.events, *ROUTES.settled_events},
+    "form": {*ROUTES.forms},
+    "closed": {*ROUTES.closed},
+    "options": {*ROUTES.options},
+}
