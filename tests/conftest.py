@@ -19,6 +19,9 @@ from tests.contract.world import World
 from tests.support.logs import restored
 
 
+pytest_plugins = ["tests.support.fixtures"]
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores: tests of faults and times wait a good deal."""
     return (os.cpu_count() or 1) + 1
