@@ -18,7 +18,6 @@ from tests.contract.redmine import missing, running
 from tests.contract.world import World
 from tests.support.logs import restored
 
-
 pytest_plugins = ["tests.support.fixtures"]
 
 

@@ -72,8 +72,8 @@ TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_exp
 
 @dataclass(frozen=True)
 class Waits:
-    """Seconds: until a select's options are given up, until a person hears that it takes a while, until a form
-    shows that, for a last answer before the process stops, between two looks at a form's progress, and until
+    """Seconds: until a select's options are given up, until a person hears that it takes a while, until a
+    form shows that, for a last answer before the process stops, between two looks at a form's progress, and until
     Slack has certainly taken an acknowledgement, which would overwrite an update before that.
     """
 

@@ -32,13 +32,16 @@ async def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     office = Office(tmp_path, waits=Waits(acknowledged=0.01))
     await office.open()
     await office.link("U0ANA0001", KEYS["ana"])
-    yield office
-    await goes_on(office)
-    await office.close()
+    try:
+        yield office
+        await goes_on(office)
+    finally:
+        await office.close()
 
 
 async def goes_on(office: Office) -> None:
     """The bot answers over the one connection that it has."""
+    await office.idle()
     assert "Ana Ruiz" in (await Person(office, "U0ANA0001").ask("/tracker whoami"))["text"]
     assert len(office.workspace._delivery._connections) == 1  # type: ignore[attr-defined] # only Socket Mode's
 

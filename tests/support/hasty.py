@@ -14,7 +14,7 @@ HASTY = Timings(interval=1, heartbeat_timeout=6, longest_post=4, look_up_after=1
 
 def command(timings: Timings = HASTY) -> tuple[str, ...]:
     """What starts it."""
-    return (sys.executable, "-m", "tests.journeys.hasty", json.dumps(asdict(timings)))
+    return (sys.executable, "-m", "tests.support.hasty", json.dumps(asdict(timings)))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from bot.features.files import views
 from bot.features.files.attach import CantAttach, Files
 from bot.features.files.batch import Batch, State
 from bot.features.files.jobs import FileJobs, Job, Wanted, load_since
+from bot.features.files.slack_files import name_of
 from bot.features.issues.issues import Issues
 from bot.features.timelog.commands import issue_named
 from bot.slack import forms, posting
@@ -18,7 +19,6 @@ from bot.slack.blocks import JSON, option
 from bot.slack.claims import claimed
 from bot.slack.failures import Failures
 from bot.slack.feature import Feature, Form
-from bot.slack.files import name_of
 from bot.slack.forms import FormResult, loading, number_in
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut
 from bot.slack.progress import followed
@@ -159,11 +159,11 @@ class FileHandlers:
             job_id = await self._jobs.keep(reply, job.model_copy(update={"issue": number}))
             said = views.new_instead(number, error, job_id, reply.wording)
             return FormResult(view=forms.said("Files", said.blocks), message=said)
-        except Unauthorized:
-            raise
         except ServiceError as error:
             if not job.own:
                 raise
+            if isinstance(error, Unauthorized):
+                await self._accounts.whoami(reply.owner)  # raises if the key is dead
             # Slack can't refill a form's file input, so a retry button takes the form's place.
             for file in batch.in_state(State.WAITING, State.UPLOADED):
                 file.end(State.FAILED, error)

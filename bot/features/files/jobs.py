@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.errors import UserError
 from bot.features.files import views
 from bot.features.files.batch import Batch, BatchFile, LostFile, State
+from bot.features.files.slack_files import incoming, looked_up, name_of
 from bot.features.issues.issues import Created
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message
-from bot.slack.files import incoming, looked_up, name_of
 from bot.slack.interaction import FormSubmission
 from bot.slack.replies import Reply
 from bot.store.saved_input import SavedInput

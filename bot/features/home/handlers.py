@@ -33,7 +33,7 @@ class HomeHandlers:
         return Feature(buttons={"home.mine": self.mine_pressed}, events={"app_home_opened": self.opened})
 
     async def refresh(self, reply: Reply) -> None:
-        """Show the tab again after something was done from it; that never makes a failure of what was done."""
+        """Show the tab again after something was done from it. A failure here fails nothing else."""
         try:
             await self.show(reply, None, again=True)
         except Exception:

@@ -10,8 +10,8 @@ from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.features.files.attach import LostFile
+from bot.features.files.slack_files import incoming
 from bot.slack import web_client
-from bot.slack.files import incoming
 
 JSON = dict[str, Any]
 CONTENT = b"line\n" * 40_000
