@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -19,18 +20,21 @@ from bot.cli import program
 from bot.config import Settings
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCUMENTS = ("README.md", "SECURITY.md", "CHANGELOG.md")
+PAGES = ("README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))))
+DOCUMENTS = (*PAGES, "SECURITY.md", "CHANGELOG.md")
+TEXT = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
 SETTINGS = {name.upper(): field.default for name, field in Settings.model_fields.items()}
 OF_OTHERS = {"POSTGRES_USER", "POSTGRES_PASSWORD", "ISSUEBOT_MATRIX"}
 """Variables of the database's image, and of the tests."""
 SMALL = 200_000
 SENTENCES = 15
+LONGEST = 200
 HOLE = "\0"
 
 
 def _blocks(kind: str) -> list[str]:
-    return re.findall(rf"^```{kind}\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+    found = re.findall(rf"^ *```{kind}\n(.*?)^ *```$", TEXT, re.DOTALL | re.MULTILINE)
+    return [dedent(block) for block in found]
 
 
 def _section(heading: str) -> str:
@@ -54,7 +58,7 @@ def _plain(default: object) -> str:
 
 def _used_commands() -> list[str]:
     """What stands behind `issuebot` in code, where it isn't an image, a container, a volume or a user."""
-    spans = _codes(re.sub(r"^```.*?^```$", "", TEXT, flags=re.DOTALL | re.MULTILINE))
+    spans = _codes(re.sub(r"^ *```.*?^ *```$", "", TEXT, flags=re.DOTALL | re.MULTILINE))
     code = re.sub(r" \\\n *", " ", "\n".join([*_blocks("(?:sh|ini)"), *spans]))
     code = re.sub(r"(-u |--owner=|--volume )issuebot\S*|issuebot:/\S+", "", code)
     code = re.sub(r"docker (build|run|exec)\b.*? issuebot\b( chown)?", "", code)
@@ -104,7 +108,7 @@ def test_every_command_is_named_with_all_its_options() -> None:
     assert [option for option in sorted(options) if option not in TEXT] == []
 
 
-@pytest.mark.parametrize("document", ["README.md", "SECURITY.md", ".env.example"])
+@pytest.mark.parametrize("document", [*DOCUMENTS, ".env.example"])
 def test_every_variable_that_it_names_exists(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
     named = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", text)) | set(
@@ -139,7 +143,7 @@ def test_every_link_leads_somewhere(document: str) -> None:
         path, _, anchor = target.partition("#")
         if path.startswith("https:"):
             continue
-        file = ROOT / (path or document)
+        file = (ROOT / document).parent / path if path else ROOT / document
         if not file.is_file() or (anchor and anchor not in _anchors(file)):
             broken.append(target)
 
@@ -159,11 +163,15 @@ def test_every_file_of_ours_that_it_names_is_there() -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
 def test_the_pictures_are_small_and_shown() -> None:
     pictures = list((ROOT / ".github" / "pictures").iterdir())
 
     assert pictures
-    assert [p.name for p in pictures if f"(.github/pictures/{p.name})" not in TEXT] == []
+    assert [p.name for p in pictures if f".github/pictures/{p.name})" not in TEXT] == []
     assert [p.name for p in pictures if p.stat().st_size > SMALL or p.read_bytes()[1:4] != b"PNG"] == []
 
 

@@ -28,8 +28,8 @@ from tests.support.wire import Wire
 
 Metrics = dict[str, dict[str, float]]
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-LISTED = re.findall(r"^\| `(issuebot_\w+)` \|", README, re.MULTILINE)
+OPERATIONS = (Path(__file__).parents[1] / "docs" / "operations.md").read_text(encoding="utf-8")
+LISTED = re.findall(r"^\| `(issuebot_\w+)` \|", OPERATIONS, re.MULTILINE)
 TYPED = "Blueberries"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, Insert, func, insert, select
 
+from bot.store import database as database_module
 from bot.store.database import Database
 from bot.store.retention import OWN_KEPT, forget_what_is_old
 from bot.store.store import Store
@@ -20,7 +21,7 @@ from bot.store.tables import (
     TimeEntryRow,
 )
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+OPERATIONS = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 ANA = {"enterprise_id": "", "team_id": "T1", "user_id": "U0ANA"}
 KEPT: dict[type[Table], timedelta] = {
@@ -64,7 +65,7 @@ def digest(now: datetime) -> Insert:
 async def test_what_is_too_old_is_forgotten_in_batches_by_replicas_at_the_same_time(
     database: Database, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "BATCH", 2)
+    monkeypatch.setattr(database_module, "BATCH", 2)
     now = datetime.now(UTC)
 
     def make(connection: Connection) -> None:
@@ -85,4 +86,4 @@ async def test_what_is_too_old_is_forgotten_in_batches_by_replicas_at_the_same_t
 
 
 def test_the_readme_says_how_long() -> None:
-    assert f"{OWN_KEPT.days} days" in README
+    assert f"{OWN_KEPT.days} days" in OPERATIONS
