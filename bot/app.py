@@ -57,9 +57,8 @@ log = structlog.get_logger()
 class Bot:
     """The bot with all its parts; `start` it, and `stop` it in the end.
 
-    `slack` (without a token where there are several workspaces), `features`, `digests` (the engine) and
-    `port` (the HTTP port in use, which is not the setting when that is 0) are there once it is started; `ready` is
-    true from then until it stops.
+    From start to stop there are: `slack` (without a token where there are several workspaces), `features`,
+    `digests` (the engine) and `port`, the HTTP port in use. `ready` is true in between.
     """
 
     slack: AsyncWebClient

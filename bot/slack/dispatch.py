@@ -72,9 +72,9 @@ TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_exp
 
 @dataclass(frozen=True)
 class Waits:
-    """Seconds: until a select's options are given up, until a person hears that it takes a while, until a
-    form shows that, for a last answer before the process stops, between two looks at a form's progress, and until
-    Slack has certainly taken an acknowledgement, which would overwrite an update before that.
+    """Seconds until: a select's options are given up; a person hears that it takes a while; a form shows that;
+    a last answer is given up before the process stops; progress is looked at again; Slack has certainly taken
+    an acknowledgement, which would overwrite an update before that.
     """
 
     options: float = 2.5
@@ -458,7 +458,8 @@ class Dispatch(AsyncMiddleware):
                 seconds = time.perf_counter() - started
                 telemetry.COMMANDS.labels(act.name, act.outcome).inc()
                 telemetry.COMPLETION_SECONDS.labels(act.name).observe(seconds)
-                log.info("done", action=act.name, outcome=act.outcome, ms=round(seconds * 1000))
+                name = act.name
+                log.info("done", action=name, outcome=act.outcome, ms=round(seconds * 1000))
 
     @asynccontextmanager
     async def _still_working(self, reply: Reply) -> AsyncIterator[None]:
@@ -493,20 +494,21 @@ class Act:
 
     def failed(self, error: Exception) -> None:
         """Note how it ended, and log what an operator has to know."""
+        name = self.name
         match error:
             case UserError():
                 self.outcome = "user_error"
             case BotError():
                 self.outcome = type(error).__name__
-                log.info("refused", action=self.name, error=str(error))
+                log.info("refused", action=name, error=str(error))
             case FormNotShown():
                 self.outcome = "form_not_shown"
-                log.warning("form not shown", action=self.name, error=reason(error) or "no answer")
+                log.warning("form not shown", action=name, error=reason(error) or "no answer")
             case NotDelivered():
                 self.outcome = "not_delivered"
-                log.warning("not delivered", action=self.name)
+                log.warning("not delivered", action=name)
             case TimeoutError():
                 self.outcome = "TimeoutError"
             case _:
                 self.outcome = "failed"
-                log_failure("failed", self.name, error)
+                log_failure("failed", name, error)
