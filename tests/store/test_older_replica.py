@@ -50,9 +50,9 @@ async def test_a_replica_goes_on_working_on_a_database_that_is_newer_by_one_vers
         chris = Person(office, "U0CHRIS01")
         await chris.command("/issue new Asked before linking project:webshop")
         made = await chris.after(chris.submit(await chris.form("Link Tracker"), {"API key": KEYS["chris"]}))
-        assert "Asked before linking>" in text_of(made)
+        assert "Asked before linking" in text_of(made)
         assert "Infrastructure" in text_of(await chris.ask("/tracker default infrastructure"))
-        assert "Made here>" in text_of(await chris.ask("/issue new Made here"))
+        assert "Made here" in text_of(await chris.ask("/issue new Made here"))
         assert "ogged 20 min" in text_of(await chris.ask("/timelog project:webshop 20m activity:design"))
         for command, answer in ((WEB, "is set"), ("/digest", "digest here"), ("/digest now", "Nothing new")):
             await chris.command(command)
