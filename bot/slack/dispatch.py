@@ -72,7 +72,7 @@ TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_exp
 
 @dataclass(frozen=True)
 class Waits:
-    """Seconds until: a select's options are given up; a person hears that it takes a while; a form shows that;
+    """Seconds until: a select's options are given up; a person hears that it takes a while; a form shows it;
     a last answer is given up before the process stops; progress is looked at again; Slack has certainly taken
     an acknowledgement, which would overwrite an update before that.
     """

@@ -41,7 +41,9 @@ async def test_no_description_holds_up_the_event_loop(text_format: str, text: st
 
 
 async def test_a_description_that_takes_too_long_is_shown_as_plain_text() -> None:
-    assert await rendered("**a** <!here>", "markdown", seconds=0) == "∗∗a∗∗ &lt;!here&gt;"
+    shown = await rendered("**a** <!here>", "markdown", seconds=0)
+
+    assert shown.replace("\u2060", "") == "**a** &lt;!here&gt;"
 
 
 @pytest.mark.parametrize("name", ["thirteen tables of 180 by 360", "emphasis nested a thousand deep"])

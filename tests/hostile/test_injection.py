@@ -316,7 +316,7 @@ UNMET = {
         "form:user.new",
     ),
     *("action:project.default", "action:search.page.previous", "action:time.edit", "action:time.fill"),
-    "action:time.log_anyway",
+    *("action:time.log_anyway", "action:issue.tracker", "options:issue.custom"),
     *(f"options:issue.{name}" for name in ("assignee", "category", "priority", "status", "tracker")),
     *("options:issue.version", "options:issue.watchers"),
 }

@@ -225,7 +225,7 @@ async def test_the_program_at_work_and_in_trouble_shows_no_secret_anywhere(
     stored = seen.on_disk()
     lose(office, "sealed_continuations")
     await ana.command("/issue 12")  # she isn't linked: what she asked is to be kept
-    await until(logging_of(office, "unanswered"))
+    await until(logging_of(office, "answer failed"))
     lose(office, "deliveries")
     await chris.ask("/issue 12")
     await seen.look()

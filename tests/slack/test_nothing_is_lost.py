@@ -114,7 +114,7 @@ async def test_an_issue_meant_to_be_private_is_announced_to_nobody(office: Offic
     said = await ben.ask("/issue new Secret salaries project:webshop private:yes")
 
     assert said["ephemeral"]
-    assert "you asked for a private issue" in text_of(said)
+    assert "Everyone can see" in text_of(said)
 
 
 async def test_what_cannot_be_searched_for_offers_nothing(ana: Person) -> None:
