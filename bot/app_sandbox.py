@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from bot.app import Bot, stop_signal
 from bot.config import Settings, has_screen
 from bot.features.accounts.accounts import Accounts
-from bot.features.digests.digests import Digests, Wanted
+from bot.features.digests.digests import Digests, DigestSettings
 from bot.features.digests.schedules import parse
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
@@ -133,7 +133,7 @@ class Sandbox:
         await digests.add(
             Owner(None, team_id, owner.slack_id),
             Channel(team_id, channel),
-            Wanted(project=DIGEST_OF, schedule=parse(DIGEST_WHEN), zone=owner.tz),
+            DigestSettings(project=DIGEST_OF, schedule=parse(DIGEST_WHEN), zone=owner.tz),
         )
         project = next(p.id for p in self.tracker.data.projects.values() if p.identifier == DIGEST_OF)
         going_on = asyncio.create_task(go_on_reporting(self.tracker.data, project, SECONDS_BETWEEN_ISSUES))

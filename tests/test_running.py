@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 
 from bot import telemetry
-from bot.features.digests.digests import Wanted
+from bot.features.digests.digests import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.sandbox.tracker.server import Tracker
 from bot.store.channels import Channel
@@ -52,7 +52,9 @@ def of(found: Metrics, name: str) -> dict[str, float]:
 async def digests_due(office: Office, *groups: Group) -> None:
     """Set digests going that are due in one channel."""
     for group in groups:
-        wanted = Wanted(project="webshop", schedule=parse("hourly"), zone="UTC", group=group, empty=True)
+        wanted = DigestSettings(
+            project="webshop", schedule=parse("hourly"), zone="UTC", group=group, empty=True
+        )
         await office.digests.add(ANA, Channel(TEAM, office.channel_id("general")), wanted)
     await office.bot.digests.run_due(datetime.now(UTC) + timedelta(hours=1))
 

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from sqlalchemy import Connection, func, select, update
 
 from bot.features.accounts.accounts import Accounts
-from bot.features.digests.digests import Digests, Wanted
+from bot.features.digests.digests import Digests, DigestSettings
 from bot.features.digests.schedules import parse
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
@@ -97,7 +97,7 @@ class Scene:
             added = []
             for n in range(count):
                 schedule = parse(f"cron {n % 60} {n // 60} 29 2 *")
-                wanted = Wanted(project=PROJECTS[n % 3], schedule=schedule, zone="UTC", empty=True)
+                wanted = DigestSettings(project=PROJECTS[n % 3], schedule=schedule, zone="UTC", empty=True)
                 place = Place(TEAM, f"C0D{n % CHANNELS:06}")
                 added.append((await digests.add(owners[n % 2], place, wanted)).digest)
             return added

@@ -70,7 +70,7 @@ class RemoveDigest:
 
 @dataclass(frozen=True)
 class TakeOverDigest:
-    """`/digest take over [3]`: the person becomes the digest's owner."""
+    """`/digest take over [3]`: the user becomes the digest's owner."""
 
     id: int | None = None
 

@@ -20,12 +20,12 @@ from bot.features.digests import periods
 from bot.features.digests.clock import Clock
 from bot.features.digests.posts import (
     Absent,
+    ChannelStatus,
     Hidden,
     Outcome,
     Posted,
     Poster,
     Refused,
-    Standing,
     Unfinished,
     Unsure,
 )
@@ -85,7 +85,7 @@ class Delivery:
         self._readers = asyncio.Semaphore(READERS)
 
     def lease_until(self) -> datetime:
-        """Until when a message sent now may still arrive, by the database's clock."""
+        """The latest time, by the database's clock, when a message sent now may still arrive."""
         return self._clock.now() + timedelta(seconds=self._timings.longest_post)
 
     async def ready(self, runs: Sequence[Run]) -> Sequence[Run]:
@@ -111,7 +111,12 @@ class Delivery:
         sending_at = run.sending_at or run.due_at
         within = (sending_at, sending_at + timedelta(seconds=self._timings.longest_post))
         found = await self._poster.find(run.digest, run.due_at, within, run.searched_to)
-        log.info("looked up", action="digest.looked_up", digest=run.digest.id, found=type(found).__name__)
+        log.info(
+            "digest post looked up",
+            action="digest.looked_up",
+            digest=run.digest.id,
+            found=type(found).__name__,
+        )
         match found:
             case Posted(ts):
                 await self._finish(run, RunState.SENT, ts=ts)
@@ -130,25 +135,25 @@ class Delivery:
         ready = []
         for owner, owned in grouped(runs, lambda run: run.digest.owner).items():
             channels = {run.digest.channel_id for run in owned}
-            standings = await self._poster.standings(owner, channels)
+            channel_statuses = await self._poster.channel_statuses(owner, channels)
             for run in owned:
-                if (standing := standings[run.digest.channel_id]) is Standing.OPEN:
+                if (channel_status := channel_statuses[run.digest.channel_id]) is ChannelStatus.OPEN:
                     ready.append(run)
                 else:
-                    await self.settle_closed(run, standing)
+                    await self.settle_closed(run, channel_status)
         return ready
 
-    async def standing(self, digest: Digest) -> Standing:
+    async def channel_status(self, digest: Digest) -> ChannelStatus:
         """Whether a digest's channel accepts digests."""
-        standings = await self._poster.standings(digest.owner, {digest.channel_id})
-        return standings[digest.channel_id]
+        channel_statuses = await self._poster.channel_statuses(digest.owner, {digest.channel_id})
+        return channel_statuses[digest.channel_id]
 
-    async def settle_closed(self, run: Run, standing: Standing) -> RunState | None:
+    async def settle_closed(self, run: Run, channel_status: ChannelStatus) -> RunState | None:
         """Settle a run whose channel doesn't accept digests; its final state, None if postponed."""
-        if standing is Standing.UNKNOWN:
+        if channel_status is ChannelStatus.UNKNOWN:
             await self.postpone(run)
             return None
-        await self._stop([run], Pause.OUTSIDERS if standing is Standing.SHARED else Pause.CHANNEL)
+        await self._stop([run], Pause.OUTSIDERS if channel_status is ChannelStatus.SHARED else Pause.CHANNEL)
         return RunState.DROPPED
 
     async def read(self, runs: Sequence[Run]) -> Opened | None:
@@ -159,14 +164,14 @@ class Delivery:
             if isinstance(
                 error.__cause__, StoredSecretError
             ):  # the operator may restore the right encryption key
-                log.warning("a key can't be opened", action="digest.key_unreadable")
+                log.warning("stored key can't be decrypted", action="digest.key_unreadable")
                 await asyncio.gather(*(self.postpone(run) for run in runs))
             else:
                 # Stop all of the owner's digests, so that they get one notice.
                 others = await self._store.digests.of_owner(runs[0].digest.owner)
                 await self._stop(runs, Pause.KEY, others)
         except BotError as error:
-            log.warning("not read", action="digest.not_read", error=str(error))
+            log.warning("digest issues not read", action="digest.not_read", error=str(error))
             wait = error.retry_after if isinstance(error, TooManyRequests) else None
             await asyncio.gather(*(self.postpone(run, wait) for run in runs))
         return None
@@ -202,8 +207,8 @@ class Delivery:
         for _ in range(POST_ATTEMPTS):
             async with self._poster.turn(digest, run.due_at):
                 # People outside the company may have joined while it waited.
-                if (standing := await self.standing(digest)) is not Standing.OPEN:
-                    return await self.settle_closed(run, standing)
+                if (channel_status := await self.channel_status(digest)) is not ChannelStatus.OPEN:
+                    return await self.settle_closed(run, channel_status)
                 outcome = await self._send(run, issues, covered, covered_to)
             match outcome:
                 case Posted(ts):
@@ -288,7 +293,7 @@ class Delivery:
         ms = round((time.monotonic() - self._claimed_at.get(run_key(run), time.monotonic())) * 1000)
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "ms": ms, **more}
         late_s = round(late.total_seconds(), 1)
-        log.info("digest", action="digest.run", outcome=state.value, late_s=late_s, **about)
+        log.info("digest finished", action="digest.run", outcome=state.value, late_s=late_s, **about)
         self._on_finished(state, late)
 
     async def postpone(self, run: Run, seconds: float | None = None, searched_to: str | None = None) -> None:
@@ -297,7 +302,7 @@ class Delivery:
         backs_off = seconds is None or run.attempts > QUICK_RETRIES
         wait = min(LONGEST_BACKOFF, max(backoff if backs_off else 0, seconds or 0))
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "attempts": run.attempts}
-        log.info("digest put off", action="digest.put_off", seconds=round(wait), **about)
+        log.info("digest postponed", action="digest.put_off", seconds=round(wait), **about)
         await self._store.digest_runs.later(run, self._clock.now() + timedelta(seconds=wait), searched_to)
         if run.attempts == NOTIFY_AFTER:
             await self._store.digests.notify(run.digest, "delayed")

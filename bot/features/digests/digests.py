@@ -32,8 +32,8 @@ MOST_COUNTED = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """The digest that a person asks for: names as typed, empty if not given."""
+class DigestSettings:
+    """A digest's settings as requested: names as typed, empty if not given."""
 
     project: str | None
     schedule: Schedule
@@ -74,7 +74,7 @@ class Digests:
         self._catalogs = catalogs
         self._shortest_gap = shortest_gap
 
-    async def add(self, owner: Owner, channel: Channel, wanted: Wanted) -> Planned:
+    async def add(self, owner: Owner, channel: Channel, wanted: DigestSettings) -> Planned:
         """Add a digest for issues opened from now on.
 
         Raises UserError, also if the channel has the same digest, NotLinked and ServiceError.
@@ -117,35 +117,35 @@ class Digests:
             await self._store.deliveries.release(adding)
         return Planned(digest, times, project.is_public is True)
 
-    async def change(self, asker: Owner, channel: Channel, digest_id: int, wanted: Wanted) -> Planned:
+    async def change(self, user: Owner, channel: Channel, digest_id: int, wanted: DigestSettings) -> Planned:
         """Change a digest's schedule and filters. Raises UserError, NotLinked, ServiceError."""
         self._require_gap(wanted.schedule)
-        digest = await self.one(asker, channel, digest_id)
+        digest = await self.one(user, channel, digest_id)
         now = await self._store.digest_runs.now()
-        async with self._accounts.reading(asker) as session:
+        async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
             plan = await self._plan(session, project, wanted)
             history = await self._history(session, plan, wanted.schedule, now)
         times = _times(wanted.schedule, wanted.zone, now)
         await self._store.digests.change(digest, plan, times[0], history)
-        return Planned(await self.one(asker, channel, digest_id), times, project.is_public is True)
+        return Planned(await self.one(user, channel, digest_id), times, project.is_public is True)
 
     async def listed(self, channel: Channel) -> tuple[Digest, ...]:
-        """The channel's digests; everybody in it may see them."""
+        """The channel's digests; everyone in it may see them."""
         return await self._store.digests.in_channel(channel.team_id, channel.channel_id)
 
     async def unlinked(self, owner: Owner) -> int:
-        """Stop the digests of a person who unlinked their account; how many were active."""
-        going = [digest for digest in await self.of_owner(owner) if not digest.paused]
-        await self._store.digests.stop(owner, [one.id for one in going], Pause.KEY, tell_owner=False)
-        return len(going)
+        """Stop the digests of a user who unlinked their account; how many were active."""
+        active = [digest for digest in await self.of_owner(owner) if not digest.paused]
+        await self._store.digests.stop(owner, [one.id for one in active], Pause.KEY, tell_owner=False)
+        return len(active)
 
     async def of_owner(self, owner: Owner) -> tuple[Digest, ...]:
-        """The digests that run with the person's key, in all channels."""
+        """The digests that run with the user's key, in all channels."""
         return await self._store.digests.of_owner(owner)
 
-    async def one(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
-        """A digest that the person may act on: their own from anywhere, somebody else's from its channel if
+    async def one(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
+        """A digest that the user may act on: their own from anywhere, someone else's from its channel if
         they see its project. Without `digest_id`, the channel's only digest.
 
         Raises UserError if there is none or they may not act on it, NotLinked, ServiceError.
@@ -161,71 +161,71 @@ class Digests:
                 )
             digest: Digest | None = here[0]
         else:
-            digest = await self._store.digests.get(asker.team_id, digest_id)
+            digest = await self._store.digests.get(user.team_id, digest_id)
         return await self._allowed(
-            asker, channel, digest, f"There is no digest {digest_id} here: `/digest` lists this channel's."
+            user, channel, digest, f"There is no digest {digest_id} here: `/digest` lists this channel's."
         )
 
     async def _allowed(
-        self, asker: Owner, channel: Channel | None, digest: Digest | None, otherwise: str
+        self, user: Owner, channel: Channel | None, digest: Digest | None, otherwise: str
     ) -> Digest:
-        """The digest, if the person may act on it. Raises UserError, with `otherwise` if it isn't here."""
+        """The digest, if the user may act on it. Raises UserError, with `otherwise` if it isn't here."""
         there = channel is not None and digest is not None and digest.channel_id == channel.channel_id
-        if digest is None or not (there or digest.owner == asker):
+        if digest is None or not (there or digest.owner == user):
             raise UserError(otherwise)
-        if digest.owner != asker:
-            await self._require_visible(asker, digest)
+        if digest.owner != user:
+            await self._require_visible(user, digest)
         return digest
 
-    async def pause(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
+    async def pause(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
         """Pause a digest. Raises as `one` does."""
-        digest = await self.one(asker, channel, digest_id)
+        digest = await self.one(user, channel, digest_id)
         await self._store.digests.pause(digest)
         return await self._reloaded(digest)
 
-    async def resume(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Planned:
+    async def resume(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Planned:
         """Resume a digest; its next message includes the issues opened while it was paused.
 
         Raises as `one` does, and UserError if its owner can't read the project.
         """
-        digest = await self.one(asker, channel, digest_id)
-        project = await self._owners_project(digest, asker)
+        digest = await self.one(user, channel, digest_id)
+        project = await self._owners_project(digest, user)
         now = await self._store.digest_runs.now()
         times = self.times(digest, now)
         if digest.paused:
             await self._store.digests.resume(digest, times[0])
         return Planned(await self._reloaded(digest), times, project.is_public is True)
 
-    async def take_over(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Planned:
-        """Make the person the owner; the digest runs with their key from now on. Raises as `one` does."""
-        digest = await self.one(asker, channel, digest_id)
-        if digest.owner != asker:
-            await self._require_room(asker)
-        async with self._accounts.reading(asker) as session:
+    async def take_over(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Planned:
+        """Make the user the owner; the digest runs with their key from now on. Raises as `one` does."""
+        digest = await self.one(user, channel, digest_id)
+        if digest.owner != user:
+            await self._require_room(user)
+        async with self._accounts.reading(user) as session:
             project = await self._visible_project(session, digest)
         times = self.times(digest, await self._store.digest_runs.now())
-        await self._store.digests.take_over(digest, asker, session.name, times[0])
+        await self._store.digests.take_over(digest, user, session.name, times[0])
         return Planned(await self._reloaded(digest), times, project.is_public is True)
 
-    async def remove(self, asker: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
+    async def remove(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
         """Remove and return a digest. Raises as `one` does."""
-        digest = await self.one(asker, channel, digest_id)
+        digest = await self.one(user, channel, digest_id)
         await self._store.digests.remove(digest)
         return digest
 
-    async def removed(self, asker: Owner, channel: Channel | None, digest_id: int) -> Digest:
-        """A digest removed within the last day, if the person may act on it. Raises as `one` does."""
-        digest = await self._store.digests.removed(asker.team_id, digest_id)
+    async def removed(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
+        """A digest removed within the last day, if the user may act on it. Raises as `one` does."""
+        digest = await self._store.digests.removed(user.team_id, digest_id)
         return await self._allowed(
-            asker,
+            user,
             channel,
             digest,
             f"Digest {digest_id} isn't there to restore: `/digest` lists this channel's.",
         )
 
-    async def restore(self, asker: Owner, channel: Channel | None, digest_id: int) -> Digest:
+    async def restore(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
         """Restore a removed digest. Raises as `removed` does, and UserError for a duplicate."""
-        digest = await self.removed(asker, channel, digest_id)
+        digest = await self.removed(user, channel, digest_id)
         there = await self.listed(Channel(digest.owner.team_id, digest.channel_id))
         if same := next((other for other in there if other.plan == digest.plan), None):
             raise UserError(f"This channel has that digest already: it is number {same.id}.")
@@ -235,9 +235,9 @@ class Digests:
         await self._store.digests.restore(digest, next_due)
         return await self._reloaded(digest)
 
-    async def catalog(self, asker: Owner, project_id: int) -> Catalog:
+    async def catalog(self, user: Owner, project_id: int) -> Catalog:
         """What a project's digests can be filtered by. Raises NotLinked, ServiceError."""
-        async with self._accounts.reading(asker) as session:
+        async with self._accounts.reading(user) as session:
             return await self._catalogs.of(session, project_id)
 
     def times(self, digest: Digest, after: datetime) -> tuple[datetime, ...]:
@@ -262,9 +262,9 @@ class Digests:
     async def _reloaded(self, digest: Digest) -> Digest:
         return await self._store.digests.get(digest.owner.team_id, digest.id) or digest
 
-    async def _require_visible(self, asker: Owner, digest: Digest) -> None:
+    async def _require_visible(self, user: Owner, digest: Digest) -> None:
         try:
-            async with self._accounts.reading(asker) as session:
+            async with self._accounts.reading(user) as session:
                 await self._visible_project(session, digest)
         except UserError as error:
             if type(error) is UserError:
@@ -280,12 +280,12 @@ class Digests:
         except (Forbidden, NotFound):
             raise UserError(f"You don't see {digest.plan.project} in {{service}}.") from None
 
-    async def _owners_project(self, digest: Digest, asker: Owner) -> Project:
+    async def _owners_project(self, digest: Digest, user: Owner) -> Project:
         try:
             async with self._accounts.reading(digest.owner) as session:
                 project = await self._visible_project(session, digest)
         except UserError as error:
-            if asker == digest.owner:
+            if user == digest.owner:
                 raise
             raise UserError(
                 f"{digest.owner_name}, whose key it runs with, can't read {digest.plan.project} any more: "
@@ -295,7 +295,7 @@ class Digests:
             raise UserError(f"{project.name} is closed, so nothing new is opened in it.")
         return project
 
-    async def _plan(self, session: Session, project: Project, wanted: Wanted) -> Plan:
+    async def _plan(self, session: Session, project: Project, wanted: DigestSettings) -> Plan:
         chosen: dict[str, tuple[Choice, ...]] = {}
         if wanted.tracker or wanted.priority or wanted.category:
             catalog = await self._catalogs.of(session, project.id)
@@ -317,7 +317,7 @@ class Digests:
     async def _already_opened(
         self, session: Session, project: Project, now: datetime
     ) -> tuple[datetime | None, list[Covered]]:
-        """How far a new digest has come, in the service's time, and the older issues that it skips."""
+        """Where a new digest starts, in the service's time, and the older issues that it skips."""
         latest = IssueFilters(status="any", sort=(Sort("created_on", descending=True),))
         page = await self._client.list_issues(session.key, latest, limit=1)
         newest = max((row.created_on for row in page.items if row.created_on), default=None)

@@ -1,9 +1,9 @@
-"""The form for a digest, and what was submitted with it."""
+"""Builds the form for a digest, and reads its values."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from bot.features.digests.digests import Wanted
+from bot.features.digests.digests import DigestSettings
 from bot.features.digests.schedules import parse, zone_named
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, option, section
@@ -107,11 +107,11 @@ def _option(choice: Choice) -> JSON:
     return option(choice.name, str(choice.id))
 
 
-def submitted(view: JSON) -> Wanted:
-    """The digest asked for; choices are ids (`#5`). Raises UserError for an invalid schedule or time zone."""
+def submitted(view: JSON) -> DigestSettings:
+    """The submitted settings; choices are ids (`#5`). Raises UserError for an invalid schedule or zone."""
     values = forms.Values(view)
     project = values.chosen("project")
-    return Wanted(
+    return DigestSettings(
         project=f"#{project}" if project else None,
         schedule=parse(values.text("schedule") or ""),
         zone=zone_named(values.chosen("zone") or "UTC"),

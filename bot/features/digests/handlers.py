@@ -20,9 +20,9 @@ from bot.features.digests.commands import (
     TakeOverDigest,
     digest_command,
 )
-from bot.features.digests.digests import Digests, Wanted
+from bot.features.digests.digests import Digests, DigestSettings
 from bot.features.digests.runs import DigestRuns
-from bot.features.digests.schedules import Schedule, zones_called
+from bot.features.digests.schedules import Schedule, zones_matching
 from bot.features.help import views as help_views
 from bot.features.home.handlers import HomeHandlers
 from bot.features.issues.create_form import choices_of
@@ -61,7 +61,7 @@ BUTTONS: dict[str, Callable[[int], Action]] = {
 
 
 class DigestHandlers:
-    """Lets people set up digests and act on them."""
+    """Handles `/digest`, its forms and the buttons of digests."""
 
     def __init__(
         self,
@@ -83,7 +83,6 @@ class DigestHandlers:
         self._home = home
 
     def feature(self) -> Feature:
-        """What this answers to."""
         reading = "Looking at the project in {service}…"
         return Feature(
             commands={"digest": self.command},
@@ -120,14 +119,14 @@ class DigestHandlers:
                 await reply.privately(await self.run(reply, action))
 
     async def show(self, reply: Reply, said: Message | None = None, *, replace: bool = False) -> None:
-        """Show the channel's digests below `said`, what was just done."""
+        """Show the channel's digests below `said`, the result of the last action."""
         found = await self._digests.listed(_channel_of(reply))
         await reply.privately(views.listing(found, reply.owner, reply.wording.command, said), replace=replace)
 
     # Acting on a digest
 
     async def action_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """A digest's button. The list replaces a message that only this person sees; other messages stay."""
+        """A digest's button. The list replaces a message that only this user sees; other messages stay."""
         number, _, agreed = press.value.partition(":")
         action = BUTTONS[press.name](number_in(number))
         await self._show_result(reply, await self.run(reply, action, agreed))
@@ -157,34 +156,34 @@ class DigestHandlers:
     async def run(self, reply: Reply, action: Action, agreed: str = "") -> Message:
         """Act on a digest; the result as a message.
 
-        Somebody else's digest is removed or taken over only if `agreed` is its current owner, whom the person
+        Someone else's digest is removed or taken over only if `agreed` is its current owner, whom the user
         was asked about.
         """
-        digests, asker, channel = self._digests, reply.owner, reply.channel
+        digests, user, channel = self._digests, reply.owner, reply.channel
         match action:
             case DigestNow():
                 return views.text_message(await self.run_now(reply, action.id))
             case PauseDigest():
                 digest = await self._find(reply, action.id)
-                paused = await digests.pause(asker, channel, digest.id)
-                return views.text_message(views.paused(paused, asker, reply.wording.command))
+                paused = await digests.pause(user, channel, digest.id)
+                return views.text_message(views.paused(paused, user, reply.wording.command))
             case ResumeDigest():
                 digest = await self._find(reply, action.id)
                 await _digest_channel(reply, digest.channel_id)
-                return views.text_message(views.resumed(await digests.resume(asker, channel, digest.id)))
+                return views.text_message(views.resumed(await digests.resume(user, channel, digest.id)))
             case TakeOverDigest():
                 digest = await self._find(reply, action.id)
                 await _digest_channel(reply, digest.channel_id)
-                if digest.owner != asker and digest.owner.user_id != agreed:
+                if digest.owner != user and digest.owner.user_id != agreed:
                     return views.confirmation(digest, "take_over")
-                taken = await digests.take_over(asker, channel, digest.id)
+                taken = await digests.take_over(user, channel, digest.id)
                 await _notify_owner(reply, digest, "took over")
                 return views.text_message(views.taken_over(taken))
             case RemoveDigest():
                 digest = await self._find(reply, action.id)
-                if digest.owner != asker and digest.owner.user_id != agreed:
+                if digest.owner != user and digest.owner.user_id != agreed:
                     return views.confirmation(digest, "remove")
-                removed = await digests.remove(asker, channel, digest.id)
+                removed = await digests.remove(user, channel, digest.id)
                 await _notify_owner(reply, removed, "removed")
                 return views.removed(removed, reply.wording.command)
 
@@ -211,7 +210,7 @@ class DigestHandlers:
         return views.run_result(digest, state, stopped, reply.wording.service)
 
     async def _find(self, reply: Reply, digest_id: int | None) -> Digest:
-        """A digest that the person may act on: somebody else's only while they are in its channel."""
+        """A digest that the user may act on: someone else's only while they are in its channel."""
         try:
             digest = await self._digests.one(reply.owner, reply.channel, digest_id)
         except UserError:  # the error may name the channel's digests, and a form's place can be forged
@@ -224,9 +223,9 @@ class DigestHandlers:
     # Adding
 
     async def add(self, reply: Reply, request: AddDigest, schedule: Schedule) -> None:
-        """Add a digest straight from a command, and confirm privately how it was understood."""
+        """Add a digest straight from a command, and confirm its settings privately."""
         channel = await _digest_channel(reply, reply.place.channel_id)
-        wanted = Wanted(
+        wanted = DigestSettings(
             project=request.project,
             schedule=schedule,
             zone=request.zone or (await reply.profile()).zone.key,
@@ -296,7 +295,7 @@ class DigestHandlers:
         }
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Add the digest, and confirm privately how it was understood."""
+        """Add the digest, and confirm its settings privately."""
         view = form.view.json
         try:
             wanted = digest_form.submitted(view)
@@ -372,7 +371,7 @@ class DigestHandlers:
 
     async def zone_options(self, request: OptionsRequest, _: Reply) -> list[JSON]:
         """Time zones whose name contains the text."""
-        return [option(zone, zone) for zone in zones_called(request.text)]
+        return [option(zone, zone) for zone in zones_matching(request.text)]
 
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """The project's trackers, priorities or categories; none until a project is chosen."""
@@ -418,13 +417,13 @@ async def _digest_channel(reply: Reply, channel_id: str | None) -> Channel:
 
 
 async def _require_access(reply: Reply, digest: Digest) -> None:
-    """Raises UserError unless the person owns the digest or is in its channel."""
+    """Raises UserError unless the user owns the digest or is in its channel."""
     if digest.owner != reply.owner:
         await _require_member(reply, digest.channel_id)
 
 
 async def _require_member(reply: Reply, channel_id: str) -> None:
-    """Raises UserError unless the person is in the channel, so that nobody posts into other channels."""
+    """Raises UserError unless the user is in the channel, so that nobody posts into other channels."""
     try:
         joined = await members.includes(reply.slack, channel_id, reply.owner.user_id)
     except SLACK_FAILED:
@@ -436,7 +435,7 @@ async def _require_member(reply: Reply, channel_id: str) -> None:
 async def _notify_owner(
     reply: Reply, digest: Digest, done: Literal["removed", "restored", "took over"]
 ) -> None:
-    """Tell a digest's owner what somebody else did with it."""
+    """Tell a digest's owner what someone else did with it."""
     if digest.owner != reply.owner:
         message = views.owner_notice(digest, reply.owner.user_id, done)
         await posting.to_person(reply.slack, digest.owner.user_id, message)
@@ -449,5 +448,5 @@ def _channel_of(reply: Reply) -> Channel:
 
 
 def _ephemeral(reply: Reply) -> bool:
-    """Whether the pressed button is in a message that only this person sees."""
+    """Whether the pressed button is in a message that only this user sees."""
     return isinstance(reply.interaction, ButtonPress) and reply.interaction.ephemeral

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from bot.features.digests.posts import Edition
 from bot.features.digests.reading import filters_of
 from bot.features.digests.views import moment
-from bot.features.issues.views import menu, people
+from bot.features.issues.views import menu, priority_and_assignee
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Ref
@@ -44,7 +44,7 @@ SHORT_LINES = 70
 ROOM = 11_000
 """The most characters for rows and short lines together."""
 RESERVED = (0, 1_000, 2_000, 3_500)
-"""How many of them are reserved for short lines: the first of these in which all fit, or the last."""
+"""How many of them to reserve for short lines: the first value that fits all lines, or the last."""
 BLOCK_WEIGHT = 100
 """What a block counts in addition to its text (see `blocks.ALL`)."""
 BARS = "▁▂▃▄▅▆▇█"
@@ -119,15 +119,15 @@ def _compared(edition: Edition) -> list[str]:
     *_, before, now = edition.periods
     more = now - before
     if more:
-        told = f"{abs(more)} {'more' if more > 0 else 'fewer'} than in the period before"
+        comparison = f"{abs(more)} {'more' if more > 0 else 'fewer'} than in the period before"
     else:
-        told = "as many as in the period before"
+        comparison = "as many as in the period before"
     kind, *rest = edition.digest.plan.schedule.split()
     several = any("," in word for word in rest)
     unit = "period" if several else UNITS.get(kind, "period")
     chart = f"opened per {unit}: {_chart(edition.periods)}"
     # A message that doesn't cover exactly its period, such as a first one, can't be compared.
-    return [told, chart] if now == len(edition.issues) else [chart]
+    return [comparison, chart] if now == len(edition.issues) else [chart]
 
 
 def _chart(counts: Sequence[int]) -> str:
@@ -208,7 +208,7 @@ def _row(issue: Issue, wording: Wording) -> Block:
 
 def _facts(issue: Issue) -> str:
     facts = [
-        people(issue),
+        priority_and_assignee(issue),
         f"by {line(issue.author.name)}" if issue.author and issue.author.name else "",
         f"opened {moment(issue.created_on)}" if issue.created_on else "",
         "closed" if issue.status and issue.status.is_closed else "",
@@ -236,15 +236,15 @@ def _weight(block: Block) -> int:
 
 def _short_lines(left: Sequence[Part], wording: Wording, room: int) -> tuple[list[str], int]:
     """Short lines for the issues left over, as far as they fit, and how many issues remain."""
-    told: list[str] = []
+    shown_lines: list[str] = []
     rest = sum(len(part.issues) for part in left)
     for new in islice(_each_short_line(left, wording), SHORT_LINES):
         room -= sum(len(one) + 1 for one in new)
         if room < 0:
             break
-        told += new
+        shown_lines += new
         rest -= 1
-    return told, rest
+    return shown_lines, rest
 
 
 def _each_short_line(left: Iterable[Part], wording: Wording) -> Iterable[list[str]]:

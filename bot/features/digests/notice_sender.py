@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from bot.features.digests.posts import Poster, Standing
+from bot.features.digests.posts import ChannelStatus, Poster
 from bot.store.digests import Digest, Digests
 
 log = structlog.get_logger(__name__)
@@ -26,12 +26,12 @@ class NoticeSender:
             if await self._to_owners():
                 await self._to_channels()
         except Exception:
-            log.exception("not told", action="digest.not_told")
+            log.exception("digest notice not sent", action="digest.not_told")
 
     async def _to_owners(self) -> bool:
         while (pending := await self._digests.owner_to_tell()) is not None:
             digests, notice = pending
-            if digests and not await self._poster.tell_owner(digests, notice):
+            if digests and not await self._poster.notify_owner(digests, notice):
                 return False
             await self._digests.owner_told(digests, notice)
         return True
@@ -44,7 +44,9 @@ class NoticeSender:
 
     async def _to_channel(self, digests: Sequence[Digest]) -> bool:
         owner, channel_id = digests[0].owner, digests[0].channel_id
-        standing = (await self._poster.standings(owner, {channel_id}))[channel_id]
-        if standing is Standing.OPEN:
-            return await self._poster.tell_channel(digests)
-        return standing is not Standing.UNKNOWN  # a channel that is gone or shared outside gets no notice
+        channel_status = (await self._poster.channel_statuses(owner, {channel_id}))[channel_id]
+        if channel_status is ChannelStatus.OPEN:
+            return await self._poster.notify_channel(digests)
+        return (
+            channel_status is not ChannelStatus.UNKNOWN
+        )  # a channel that is gone or shared outside gets no notice

@@ -53,19 +53,19 @@ def to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording) -> Mes
 def to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
     """The notice to a channel whose digests stopped, with buttons to take them over."""
     blocks: list[Block] = []
-    told: list[str] = []
+    texts: list[str] = []
     for digest in digests[:SHOWN]:
         whose = line(digest.owner_name)
         why = f"{whose}'s account" if digest.paused is Pause.KEY else f"{whose}, who set it up,"
         cant = "can't be used any more" if digest.paused is Pause.KEY else "doesn't see the project any more"
         text = f"The digest of {bold(digest.plan.project)} ({_when(digest)}) stopped: {why} {cant}."
-        told.append(text)
+        texts.append(text)
         blocks.append(section(text, accessory=take_over(digest, "Take it over")))
     service = escape(wording.service)
     blocks.append(
         context(f"Who sees the project in {service} can take it over; it runs with their key then.")
     )
-    return Message(" ".join(told), tuple(blocks))
+    return Message(" ".join(texts), tuple(blocks))
 
 
 def _stopped(digest: Digest, service: str) -> Block:

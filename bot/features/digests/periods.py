@@ -86,8 +86,8 @@ def counted(
     """The number of issues in each period that ends at `since` or later, by the period's end: the counts in
     `before` plus the `opened` ones.
     """
-    told = [end for end in ends[1:] if end >= since]
-    counts = dict.fromkeys(told, 0) | {end: n for end, n in before if end in told}
+    known_ends = [end for end in ends[1:] if end >= since]
+    counts = dict.fromkeys(known_ends, 0) | {end: n for end, n in before if end in known_ends}
     for moment in opened:
         place = bisect_left(ends, moment)
         if 0 < place < len(ends) and ends[place] in counts:

@@ -1,4 +1,4 @@
-"""Posts digests to Slack: checks their channels, posts each once, and finds out whether one was posted."""
+"""Posts digests to Slack: checks their channels, posts each one once, and looks up earlier posts."""
 
 import asyncio
 import math
@@ -23,6 +23,7 @@ from bot.features.digests import message as digest_message
 from bot.features.digests import notices as digest_notices
 from bot.features.digests.posts import (
     Absent,
+    ChannelStatus,
     Delayed,
     Edition,
     Found,
@@ -30,7 +31,6 @@ from bot.features.digests.posts import (
     Outcome,
     Posted,
     Refused,
-    Standing,
     Unfinished,
     Unsure,
 )
@@ -90,18 +90,18 @@ class SlackPoster:
         self._workspaces = workspaces
         self._wording = wording
         self._pacers: dict[str, Pacer] = defaultdict(Pacer)
-        self._channels: Recent[str, Mapping[str, Standing]] = Recent(seconds=CHANNELS_TTL)
+        self._channels: Recent[str, Mapping[str, ChannelStatus]] = Recent(seconds=CHANNELS_TTL)
         self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slack_time: tuple[datetime, float] | None = None
 
     def __len__(self) -> int:
         return sum(map(len, self._pacers.values()))
 
-    async def standings(self, owner: Owner, channels: Collection[str]) -> Mapping[str, Standing]:
+    async def channel_statuses(self, owner: Owner, channels: Collection[str]) -> Mapping[str, ChannelStatus]:
         """Read from one list of all the bot's conversations; those not in it are read one by one."""
         async with self._listing[owner.team_id]:  # concurrent callers share one read
             listed = await self._channels.get(owner.team_id, partial(self._conversations, owner))
-        return {one: listed.get(one) or await self._standing(owner, one) for one in channels}
+        return {one: listed.get(one) or await self._channel_status(owner, one) for one in channels}
 
     def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
         """Wait for the rate limiter."""
@@ -129,8 +129,8 @@ class SlackPoster:
         """Estimated from the last conversations response, which precedes every post."""
         if self._slack_time is None:
             return None
-        told, at = self._slack_time
-        return told + timedelta(seconds=time.monotonic() - at)
+        reported, at = self._slack_time
+        return reported + timedelta(seconds=time.monotonic() - at)
 
     async def find(
         self, digest: Digest, due_at: datetime, within: tuple[datetime, datetime], searched_to: str | None
@@ -159,21 +159,21 @@ class SlackPoster:
                     return Hidden()
                 latest = searched_to = str(messages[-1]["ts"])
         except SlackApiError as error:
-            log.warning("not looked up", action="digest.look_up", error=reason(error))
+            log.warning("digest post not looked up", action="digest.look_up", error=reason(error))
             if (seconds := _retry_after(error)) is not None:
                 return Unfinished(seconds, searched_to)
             passes = reason(error) in BROKEN | LOCKED_OUT - {"missing_scope"}
             return Unfinished(WAIT, searched_to) if passes else Hidden()
         except SLACK_FAILED as error:
-            log.warning("not looked up", action="digest.look_up", error=type(error).__name__)
+            log.warning("digest post not looked up", action="digest.look_up", error=type(error).__name__)
         return Unfinished(WAIT, searched_to)
 
-    async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
+    async def notify_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
         """Send one direct message."""
         message = digest_notices.to_owner(digests, notice, self._wording)
         return await self._send(digests[0].owner, digests[0].owner.user_id, message)
 
-    async def tell_channel(self, digests: Sequence[Digest]) -> bool:
+    async def notify_channel(self, digests: Sequence[Digest]) -> bool:
         """Post one message in the channel."""
         message = digest_notices.to_channel(digests, self._wording)
         return await self._send(digests[0].owner, digests[0].channel_id, message)
@@ -184,7 +184,7 @@ class SlackPoster:
     async def _send(self, owner: Owner, channel_id: str, message: Message) -> bool:
         outcome = await self._post(owner, channel_id, message, None)
         if not isinstance(outcome, Posted):
-            log.warning("not told", action="digest.tell", outcome=str(outcome))
+            log.warning("digest notice not sent", action="digest.tell", outcome=str(outcome))
         return not isinstance(outcome, Delayed)
 
     async def _post(
@@ -208,12 +208,12 @@ class SlackPoster:
         except aiohttp.ClientConnectorError:
             return Delayed(WAIT)
         except SLACK_FAILED as error:
-            log.warning("post broken off", action="digest.post", error=type(error).__name__)
+            log.warning("digest post outcome unknown", action="digest.post", error=type(error).__name__)
             return Unsure()
         return Posted(str(answer["ts"]))
 
-    async def _conversations(self, owner: Owner) -> Mapping[str, Standing]:
-        found: dict[str, Standing] = {}
+    async def _conversations(self, owner: Owner) -> Mapping[str, ChannelStatus]:
+        found: dict[str, ChannelStatus] = {}
         cursor = ""
         try:
             for _ in range(PAGES):
@@ -223,7 +223,7 @@ class SlackPoster:
                 )
                 self._save_time(page)
                 found |= {
-                    one["id"]: _standing_of(one)
+                    one["id"]: _status_of(one)
                     for one in page.get("channels") or ()
                     if shared_outside(one) is not None
                 }
@@ -237,10 +237,10 @@ class SlackPoster:
     def _save_time(self, answer: AsyncSlackResponse) -> None:
         headers = {name.lower(): value for name, value in answer.headers.items()}
         with suppress(ValueError):
-            told = parsedate_to_datetime(headers.get("date", "")).replace(tzinfo=UTC)
-            self._slack_time = (told, time.monotonic())
+            reported = parsedate_to_datetime(headers.get("date", "")).replace(tzinfo=UTC)
+            self._slack_time = (reported, time.monotonic())
 
-    async def _standing(self, owner: Owner, channel_id: str) -> Standing:
+    async def _channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
         try:
             slack = await self._slack(owner)
             answer = await slack.conversations_info(channel=channel_id)
@@ -248,11 +248,11 @@ class SlackPoster:
             channel = answer.get("channel") or {}
         except SLACK_FAILED as error:
             why = reason(error)
-            log.info("channel not seen", action="digest.channel", error=why)
-            return Standing.GONE if why in GONE else Standing.UNKNOWN
+            log.info("channel not readable", action="digest.channel", error=why)
+            return ChannelStatus.GONE if why in GONE else ChannelStatus.UNKNOWN
         if channel.get("is_archived") or not (channel.get("is_im") or channel.get("is_member", True)):
-            return Standing.GONE
-        return _standing_of(channel)
+            return ChannelStatus.GONE
+        return _status_of(channel)
 
 
 def _block_id(digest: Digest, due_at: datetime) -> str:
@@ -260,11 +260,11 @@ def _block_id(digest: Digest, due_at: datetime) -> str:
     return f"{EVENT_TYPE}:{digest.id}:{due_at.isoformat()}"
 
 
-def _standing_of(channel: JSON) -> Standing:
+def _status_of(channel: JSON) -> ChannelStatus:
     shared = shared_outside(channel)
     if shared is None:
-        return Standing.UNKNOWN
-    return Standing.SHARED if shared else Standing.OPEN
+        return ChannelStatus.UNKNOWN
+    return ChannelStatus.SHARED if shared else ChannelStatus.OPEN
 
 
 def _is_of(message: JSON, digest: Digest, due_at: datetime) -> bool:
@@ -294,7 +294,7 @@ def _refused(error: SlackApiError) -> Outcome:
     if (seconds := _retry_after(error)) is not None:
         return Delayed(seconds)
     why = reason(error)
-    log.warning("post refused", action="digest.post", error=why)
+    log.warning("digest post refused", action="digest.post", error=why)
     if why in BROKEN:
         return Unsure()
     if why in LOCKED_OUT:

@@ -1,4 +1,4 @@
-"""The Protocol of what posts digests, with the values that it takes and returns."""
+"""The protocol for posting digests, with its parameters and results."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -14,11 +14,11 @@ from bot.store.owner import Owner
 
 @dataclass(frozen=True, kw_only=True)
 class Edition:
-    """What a digest's message is made from. `issues` are the new ones, oldest first.
+    """The content of a digest's message. `issues` are the new ones, oldest first.
 
     `missed` is how many due times before `due_at` it covers as well, `late` how long after `due_at` it is
     posted. `periods` has the number of issues in each of the last periods, the current one last; it is empty
-    if they can't be compared. `asked` is true if somebody asked for it between two due times.
+    if they can't be compared. `asked` is true if a user requested it between two due times.
     """
 
     digest: Digest
@@ -31,7 +31,7 @@ class Edition:
     asked: bool = False
 
 
-class Standing(Enum):
+class ChannelStatus(Enum):
     """Whether a channel accepts digests."""
 
     OPEN = "open"
@@ -40,7 +40,7 @@ class Standing(Enum):
     SHARED = "shared"
     """People outside the company are in it."""
     UNKNOWN = "unknown"
-    """Slack doesn't say right now."""
+    """Slack doesn't tell at the moment."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,7 @@ Found = Posted | Absent | Hidden | Unfinished
 
 
 class Poster(Protocol):
-    """Posts digests."""
-
-    async def standings(self, owner: Owner, channels: Collection[str]) -> Mapping[str, Standing]:
+    async def channel_statuses(self, owner: Owner, channels: Collection[str]) -> Mapping[str, ChannelStatus]:
         """Whether these channels of the owner's workspace accept digests."""
 
     def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
@@ -105,7 +103,7 @@ class Poster(Protocol):
         """
 
     def slack_time(self) -> datetime | None:
-        """The time by Slack's clock, which sets messages' `ts`; None until Slack has told it."""
+        """The time by Slack's clock, which sets messages' `ts`; None before Slack's first response."""
 
     async def find(
         self, digest: Digest, due_at: datetime, within: tuple[datetime, datetime], searched_to: str | None
@@ -115,8 +113,8 @@ class Poster(Protocol):
         `searched_to` is where an unfinished search continues.
         """
 
-    async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
+    async def notify_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
         """Notify the digests' owner in one message; False if that has to be retried."""
 
-    async def tell_channel(self, digests: Sequence[Digest]) -> bool:
-        """Tell the channel that its digests stopped; False if that has to be retried."""
+    async def notify_channel(self, digests: Sequence[Digest]) -> bool:
+        """Notify the channel that its digests stopped; False if that has to be retried."""

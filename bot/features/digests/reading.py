@@ -1,4 +1,4 @@
-"""Reads the new issues for an owner's digests together: the number of requests depends only on what is new.
+"""Reads the new issues for an owner's digests together: the number of requests depends on the new issues.
 
 Each read overlaps the last one by OVERLAP and skips issues already covered, by their numbers. So an issue
 that becomes visible late is still found, and none is posted twice. `covered_to` is in the service's own time,
@@ -52,14 +52,14 @@ async def read(
     now: datetime,
 ) -> Opened:
     """Read the new issues for one owner's digests. Raises ServiceError."""
-    standing = await _projects(client, session, digests)
-    found = {digest.id: standing[digest.plan.project_id] for digest in digests}
+    states = await _projects(client, session, digests)
+    found = {digest.id: states[digest.plan.project_id] for digest in digests}
     stopped = {number: why for number, why in found.items() if isinstance(why, Pause)}
     names = {number: name for number, name in found.items() if number not in stopped}
-    going = [digest for digest in digests if digest.id not in stopped]
-    if not going:
+    active = [digest for digest in digests if digest.id not in stopped]
+    if not active:
         return Opened({}, None, stopped, names)
-    rows, newest = await _rows(client, session, going)
+    rows, newest = await _rows(client, session, active)
     issues = {
         digest.id: tuple(
             sorted(
@@ -67,7 +67,7 @@ async def read(
                 key=lambda row: (row.created_on, row.id),
             )
         )
-        for digest in going
+        for digest in active
     }
     # Not past now: an issue dated in the future would make all others until then look old.
     return Opened(issues, min(newest, now) if newest else None, stopped, names)

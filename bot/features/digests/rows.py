@@ -1,4 +1,4 @@
-"""Updates rows of posted digests when somebody takes an issue from one."""
+"""Updates a row of a posted digest when a user takes its issue."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class DigestRows:
         """Show an issue's current assignee in its row of a digest.
 
         `message` is the digest from the button press; None reads it from Slack. A private issue's row isn't
-        updated, and neither is one where Slack refuses.
+        updated, and neither is one where Slack refuses the update.
         """
         if issue.is_private:
             return
@@ -53,7 +53,7 @@ class DigestRows:
                     await slack.chat_update(channel=channel_id, ts=ts, text=text, blocks=blocks)
             except SLACK_FAILED as error:
                 why = reason(error) or type(error).__name__
-                log.info("row not updated", action="digest.row_not_updated", error=why)
+                log.info("digest row not updated", action="digest.row_not_updated", error=why)
 
 
 async def _no_changes() -> _Changes:

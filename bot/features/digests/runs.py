@@ -1,4 +1,4 @@
-"""Runs digests: each due time once, whichever process crashes, and each new issue in exactly one message.
+"""Runs digests: each due time once, even if processes crash, and each new issue in exactly one message.
 
 One process claims a due time in the database. `delivery` reads an owner's due digests together and posts
 them.
@@ -20,7 +20,7 @@ from bot.features.digests import periods
 from bot.features.digests.clock import Clock
 from bot.features.digests.delivery import LONGEST_BACKOFF, Delivery, OnFinished, RunKey, grouped, run_key
 from bot.features.digests.notice_sender import NoticeSender
-from bot.features.digests.posts import Poster, Standing
+from bot.features.digests.posts import ChannelStatus, Poster
 from bot.service.client import Client
 from bot.store.digest_runs import Claim, Run, RunState
 from bot.store.digests import Digest, Pause
@@ -32,7 +32,7 @@ MAX_IN_FLIGHT = 2000
 BATCH = 200
 """How many digests are claimed or rescheduled at a time."""
 RUN_NOW_TIMEOUT = 1.5
-"""Seconds that a person waits for a digest they asked for; after that it is posted in the background."""
+"""Seconds that a user waits for a digest they asked for; after that it is posted in the background."""
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class DigestRuns:
         self._aligned = False
 
     async def run_due(self, now: datetime) -> None:
-        """Claim and start what is due at `now`, by the database's clock; `idle` waits for it."""
+        """Claim and start the digests due at `now`, by the database's clock; `idle` waits for them."""
         if self._clock.set(now):
             self._aligned = False
         if not self._aligned:
@@ -92,7 +92,7 @@ class DigestRuns:
         readable = [digest for digest in digests if periods.readable(digest)]
         unreadable = {digest.id for digest in digests} - {digest.id for digest in readable}
         if unreadable:
-            log.warning("no due times", action="digest.no_times", digests=sorted(unreadable))
+            log.warning("digest schedule can't be read", action="digest.no_times", digests=sorted(unreadable))
             await self._store.digests.stop(digests[0].owner, unreadable, Pause.SCHEDULE)
         claims = [periods.claim(digest, now) for digest in readable]
         runs = await self._store.digest_runs.claim(claims, self._delivery.lease_until())
@@ -172,14 +172,14 @@ class DigestRuns:
                     *(self._postponed_on_error(run, self._delivery.deliver(run, opened)) for run in ready)
                 )
         except Exception:
-            log.exception("digests failed", action="digests.failed", runs=len(runs))
+            log.exception("digest runs failed", action="digests.failed", runs=len(runs))
             await asyncio.gather(*(self._delivery.postpone(run) for run in runs), return_exceptions=True)
 
     async def _postponed_on_error(self, run: Run, work: Awaitable[T]) -> T | None:
         try:
             return await work
         except Exception:
-            log.exception("digest failed", action="digest.failed", digest=run.digest.id)
+            log.exception("digest run failed", action="digest.failed", digest=run.digest.id)
             with suppress(Exception):  # this process takes it over once its lease has ended
                 await self._delivery.postpone(run)
             return None
@@ -191,8 +191,10 @@ class DigestRuns:
             self._in_flight[run_key(run)] = time.monotonic()
             held.callback(self._in_flight.pop, run_key(run), None)
             try:
-                if (standing := await self._delivery.standing(run.digest)) is not Standing.OPEN:
-                    return await self._delivery.settle_closed(run, standing)
+                if (
+                    channel_status := await self._delivery.channel_status(run.digest)
+                ) is not ChannelStatus.OPEN:
+                    return await self._delivery.settle_closed(run, channel_status)
                 opened = await self._delivery.opened([run])
             except (NotLinked, ServiceError):
                 await self._store.digest_runs.drop(run)

@@ -1,4 +1,4 @@
-"""Schedules: parses what people type, and calculates the due times in a time zone.
+"""Parses schedules, and calculates their due times in a time zone.
 
 A schedule is five cron fields. cronsim parses them and finds the matching wall-clock times. This module
 converts those to UTC, and handles clock changes like Debian's cron:
@@ -43,7 +43,7 @@ _ONE_MINUTE = timedelta(minutes=1)
 _SET_BACK = timedelta(hours=3)
 """The most that a clock change sets clocks back."""
 _FAR = timedelta(days=50 * 366)
-"""Bounds the search: a schedule that isn't due for this long never is."""
+"""Bounds the search: a schedule without a due time for this long never has one."""
 _TIMES_COMPARED = 100
 """More than a day of a schedule with a due time every 15 minutes."""
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -131,7 +131,7 @@ def zone_named(text: str) -> str:
     raise UserError("There is no time zone of that name: write one such as `Europe/Paris` or `UTC`.")
 
 
-def zones_called(text: str) -> tuple[str, ...]:
+def zones_matching(text: str) -> tuple[str, ...]:
     """The time zones with `text` in their name, those whose city starts with it first."""
     sought = "_".join(text.lower().split())
     found = [key for key in _zones() if sought in key]
@@ -164,8 +164,8 @@ def _weekly(words: list[str]) -> Schedule:
 
 def _weekday(word: str) -> int | None:
     """The weekday with this name, abbreviation or plural; 0 is Monday."""
-    begun = word.removesuffix("s")
-    return next((n for n, day in enumerate(_DAYS) if day[:3] == begun[:3] and day.startswith(begun)), None)
+    stem = word.removesuffix("s")
+    return next((n for n, day in enumerate(_DAYS) if day[:3] == stem[:3] and day.startswith(stem)), None)
 
 
 def _hourly(words: list[str]) -> Schedule:
@@ -183,13 +183,13 @@ def _cron(fields: list[str]) -> Schedule:
             f"A cron line has five short fields, from the minute to the day of the week: {_EXAMPLE}."
         )
     try:
-        comes = next(CronSim(cron, _LONG_AGO), None)
+        first = next(CronSim(cron, _LONG_AGO), None)
     except CronSimError as error:
         field = str(error).removeprefix("Bad ").replace("-of-", " of the ")
         raise UserError(
             f"The {field} of that cron line can't be read or never comes: write one such as {_EXAMPLE}."
         ) from None
-    if comes is None:
+    if first is None:
         raise UserError(f"No day ever fits that cron line: write one such as {_EXAMPLE}.")
     return Schedule(f"cron {cron}", cron)
 
@@ -255,6 +255,6 @@ def _zones_like(typed: str) -> list[str]:
         if not key.startswith("etc/"):
             by_city.setdefault(key.rpartition("/")[2], []).append(f"`{name}`")
     wanted = typed[:_LONGEST].rpartition("/")[2]
-    begun = [city for city in by_city if len(wanted) >= _NEAR and city.startswith(wanted)]
-    near = [wanted] if wanted in by_city else begun or get_close_matches(wanted, by_city, _NEAR, 0.8)
+    starting = [city for city in by_city if len(wanted) >= _NEAR and city.startswith(wanted)]
+    near = [wanted] if wanted in by_city else starting or get_close_matches(wanted, by_city, _NEAR, 0.8)
     return [name for city in near for name in by_city[city]][:_NEAR]

@@ -1,4 +1,4 @@
-"""What people see of digests: the list, and the results of their actions."""
+"""The list of digests, and the results of actions on them."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -46,10 +46,8 @@ def text_message(mrkdwn: str) -> Message:
     return Message(mrkdwn, (section(mrkdwn),))
 
 
-def listing(
-    digests: Sequence[Digest], asker: Owner, command: Command, said: Message | None = None
-) -> Message:
-    """A channel's digests with their buttons for `asker`; `said` appears above: what was just done."""
+def listing(digests: Sequence[Digest], user: Owner, command: Command, said: Message | None = None) -> Message:
+    """A channel's digests with their buttons for `user`, below `said`, the result of the last action."""
     add = actions([button("Add a digest", "digest.add", style=None if digests else "primary")])
     blocks: list[Block] = list(said.blocks) if said else []
     before = said.text if said else ""
@@ -61,7 +59,7 @@ def listing(
     text = f"*{len(digests)} digest{'' if len(digests) == 1 else 's'} here*"
     blocks.append(section(text))
     for digest in digests[:SHOWN]:
-        blocks += [section(_entry(digest, asker, command)), _buttons(digest, asker)]
+        blocks += [section(_entry(digest, user, command)), _buttons(digest, user)]
     if more := [str(digest.id) for digest in digests[SHOWN:]]:
         blocks.append(context(f"{len(more)} more, by their numbers: {', '.join(more)}"))
     blocks.append(add)
@@ -69,9 +67,9 @@ def listing(
     return Message(" ".join(filter(None, (before, f"{text}: {names}"))), tuple(blocks))
 
 
-def _entry(digest: Digest, asker: Owner, command: Command) -> str:
+def _entry(digest: Digest, user: Owner, command: Command) -> str:
     about = " · ".join(filter(None, (f"by {line(digest.owner_name)}", cut(filters_of(digest.plan), FILTERS))))
-    return f"{_headed(digest)} · {when_of(digest.plan)}\n{about}\n{standing(digest, asker, command)}"
+    return f"{_headed(digest)} · {when_of(digest.plan)}\n{about}\n{status_line(digest, user, command)}"
 
 
 def title(digest: Digest) -> str:
@@ -92,19 +90,19 @@ def _direct(digest: Digest) -> bool:
     return digest.channel_id.startswith("D")
 
 
-def _buttons(digest: Digest, asker: Owner) -> Block:
+def _buttons(digest: Digest, user: Owner) -> Block:
     value = str(digest.id)
-    going = [button("Post now", "digest.now", value), button("Pause", "digest.pause", value)]
-    buttons = [button("Resume", "digest.resume", value)] if digest.paused else going
+    active = [button("Post now", "digest.now", value), button("Pause", "digest.pause", value)]
+    buttons = [button("Resume", "digest.resume", value)] if digest.paused else active
     buttons.append(button("Change", "digest.change", value))
-    if digest.owner != asker:
+    if digest.owner != user:
         buttons.append(take_over(digest, "Take over"))
-    buttons.append(_remove(digest, asker))
+    buttons.append(_remove(digest, user))
     return actions(buttons)
 
 
 def take_over(digest: Digest, label: str) -> Element:
-    """The button that takes over somebody else's digest, with a confirmation."""
+    """The button that takes over someone else's digest, with a confirmation."""
     question = confirm(
         f"Take over {shortened(digest.owner_name, NAME)}'s digest?",
         "It runs with your key then, so it shows to everybody in the channel what you may see of the "
@@ -120,7 +118,7 @@ def agreed(digest: Digest) -> str:
 
 
 def confirmation(digest: Digest, doing: Literal["remove", "take_over"]) -> Message:
-    """The confirmation before somebody else's digest is removed or taken over."""
+    """The confirmation before someone else's digest is removed or taken over."""
     owner = line(shortened(digest.owner_name, NAME))
     what = "Remove" if doing == "remove" else "Take over"
     question = "Remove it?" if doing == "remove" else "Take it over?"
@@ -130,15 +128,15 @@ def confirmation(digest: Digest, doing: Literal["remove", "take_over"]) -> Messa
     return Message(text, (section(text), actions([yes])))
 
 
-def standing(digest: Digest, asker: Owner, command: Command) -> str:
+def status_line(digest: Digest, user: Owner, command: Command) -> str:
     """When a digest is next posted, or why it is paused and what to do; in mrkdwn."""
-    said = f"next {moment(digest.next_due)}" if digest.next_due else f"{why(digest, asker, command)}."
+    said = f"next {moment(digest.next_due)}" if digest.next_due else f"{why(digest, user, command)}."
     return said[0].upper() + said[1:]
 
 
-def _remove(digest: Digest, asker: Owner) -> Element:
+def _remove(digest: Digest, user: Owner) -> Element:
     owner = shortened(digest.owner_name, NAME)
-    mine = digest.owner == asker
+    mine = digest.owner == user
     question = confirm(
         f"Remove digest {digest.id}?" if mine else f"Remove {owner}'s digest?",
         "Nothing is posted any more; what was posted stays." + ("" if mine else f" {owner} is told."),
@@ -148,9 +146,9 @@ def _remove(digest: Digest, asker: Owner) -> Element:
     return button("Remove", "digest.remove", agreed(digest), style="danger", confirm=question)
 
 
-def why(digest: Digest, asker: Owner, command: Command) -> str:
+def why(digest: Digest, user: Owner, command: Command) -> str:
     """Why a digest is paused, and what to do: the end of a sentence, in mrkdwn."""
-    reasons = WHY | WHY_ONES_OWN if digest.owner == asker else WHY
+    reasons = WHY | WHY_ONES_OWN if digest.owner == user else WHY
     return reasons[digest.paused or Pause.PERSON].format(
         owner=line(digest.owner_name), project=line(digest.plan.project), tracker=command("tracker")
     )
@@ -222,43 +220,45 @@ def changed(planned: Planned) -> str:
     """Confirms a change."""
     digest = planned.digest
     about = ", ".join(filter(None, (when_of(digest.plan), filters_of(digest.plan))))
-    comes = "it is still paused" if digest.paused else f"next {wall_clock(planned.times, digest.plan.zone)}"
-    return f"{_named(digest)} is changed to {about}; {comes}."
+    upcoming = (
+        "it is still paused" if digest.paused else f"next {wall_clock(planned.times, digest.plan.zone)}"
+    )
+    return f"{_named(digest)} is changed to {about}; {upcoming}."
 
 
-def paused(digest: Digest, asker: Owner, command: Command) -> str:
+def paused(digest: Digest, user: Owner, command: Command) -> str:
     """Confirms a pause, or says why the digest had already stopped."""
     if digest.paused is Pause.PERSON:
         return f"{_named(digest)} is paused: `{command('digest')} resume {digest.id}` makes it go on."
-    return f"{_named(digest)} is {why(digest, asker, command)}."
+    return f"{_named(digest)} is {why(digest, user, command)}."
 
 
 def resumed(planned: Planned) -> str:
     """Confirms that a digest is active again."""
-    comes = wall_clock(planned.times, planned.digest.plan.zone)
-    return f"{_named(planned.digest)} goes on: next {comes}. What was opened meanwhile is in the next one."
+    upcoming = wall_clock(planned.times, planned.digest.plan.zone)
+    return f"{_named(planned.digest)} goes on: next {upcoming}. What was opened meanwhile is in the next one."
 
 
 def taken_over(planned: Planned) -> str:
     """Confirms to the new owner."""
-    comes = wall_clock(planned.times, planned.digest.plan.zone)
+    upcoming = wall_clock(planned.times, planned.digest.plan.zone)
     said = "is yours and runs with your key, so it holds what you may see"
-    return f"{_named(planned.digest)} {said}: next {comes}."
+    return f"{_named(planned.digest)} {said}: next {upcoming}."
 
 
 def removed(digest: Digest, command: Command) -> Message:
     """Confirms a removal, with two ways to undo it."""
-    anew = code(typed(digest.plan, command))
-    return _undoable(f"{_named(digest)} is removed. To add it again later: {anew}", digest)
+    add_again = code(add_command(digest.plan, command))
+    return _undoable(f"{_named(digest)} is removed. To add it again later: {add_again}", digest)
 
 
-def restored(digest: Digest, asker: Owner, command: Command) -> str:
+def restored(digest: Digest, user: Owner, command: Command) -> str:
     """Confirms that a removal was undone."""
-    return f"{_named(digest)} is restored. {standing(digest, asker, command)}"
+    return f"{_named(digest)} is restored. {status_line(digest, user, command)}"
 
 
 def owner_notice(digest: Digest, who: str, done: Literal["removed", "restored", "took over"]) -> Message:
-    """Tells a digest's owner what a Slack user did with it."""
+    """Notifies a digest's owner of what a Slack user did with it."""
     text = (
         f"<@{who}> {done} your digest {bold(digest.plan.project)} in {where(digest)}, {when_of(digest.plan)}."
     )
@@ -285,7 +285,7 @@ def run_result(digest: Digest, state: RunState | None, stopped: str, service: st
     )
 
 
-def typed(plan: Plan, command: Command) -> str:
+def add_command(plan: Plan, command: Command) -> str:
     """The command that adds such a digest."""
     project = plan.project if _quotable(plan.project) else f"#{plan.project_id}"
     words = [command("digest"), "add", _quoted(project), plan.schedule, f"tz:{plan.zone}"]

@@ -77,7 +77,7 @@ class Files:
             for file, key in claimed:
                 if file.state not in possibly_attached:
                     await self._store.deliveries.release(key)
-        await self._look(session, number, batch)
+        await self._match_attachments(session, number, batch)
 
     async def upload(self, session: Session, batch: Batch) -> tuple[UploadInput, ...]:
         """Upload the waiting files, a few at a time; returns the input that attaches the uploaded ones."""
@@ -95,7 +95,7 @@ class Files:
     async def attached(self, owner: Owner, number: int, batch: Batch) -> None:
         """Record that an issue was created with the uploaded files.
 
-        Files that still wait belong to an issue that an earlier attempt created; they are looked up there.
+        Files still waiting belong to an issue that an earlier attempt created; they are looked up there.
         """
         if not batch.files:
             return
@@ -103,28 +103,28 @@ class Files:
             file.end(State.ATTACHED)
             try:
                 await self._store.deliveries.claim(_claim(owner, number, file))
-            except Exception:  # the issue has the file: failing here would report a failure that isn't one
-                log.exception("not remembered", action="file.not_remembered", issue=number)
+            except Exception:  # the file is attached, so this isn't a failure
+                log.exception("attached file not recorded", action="file.not_remembered", issue=number)
         with suppress(ServiceError, UserError):
             async with self._accounts.reading(owner) as session:
-                await self._look(session, number, batch)
+                await self._match_attachments(session, number, batch)
         for file in batch.in_state(State.WAITING):
             file.end(State.FAILED, LostFile("it is not among the issue's files: try again"))
 
-    async def own(self, owner: Owner, number: int, attachment_id: int) -> Attachment:
+    async def own_attachment(self, owner: Owner, number: int, attachment_id: int) -> Attachment:
         """A file that this user attached to the issue. Raises UserError, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
-            return await self._own(session, number, attachment_id)
+            return await self._own_attachment(session, number, attachment_id)
 
     async def describe(
         self, owner: Owner, number: int, attachment_id: int, name: str, description: str
     ) -> None:
         """Rename or describe a file that this user attached.
 
-        Raises UserError if somebody else attached it, NotLinked, and ServiceError.
+        Raises UserError if someone else attached it, NotLinked, and ServiceError.
         """
         async with self._accounts.reading(owner) as session:
-            await self._own(session, number, attachment_id)
+            await self._own_attachment(session, number, attachment_id)
         changes = AttachmentChanges(filename=name, description=description)
         try:
             await self._client.update_attachment(session.key, attachment_id, changes)
@@ -136,11 +136,11 @@ class Files:
         self, session: Session, number: int, attachment_id: int, description: str
     ) -> bool:
         with suppress(ServiceError, UserError):
-            now = await self._own(session, number, attachment_id)
+            now = await self._own_attachment(session, number, attachment_id)
             return (now.description or "") == description
         return False
 
-    async def _own(self, session: Session, number: int, attachment_id: int) -> Attachment:
+    async def _own_attachment(self, session: Session, number: int, attachment_id: int) -> Attachment:
         issue = await self._issues.one(session, number)
         for attachment in issue.attachments:
             if attachment.id == attachment_id and attachment.author:
@@ -195,7 +195,7 @@ class Files:
         files = batch.in_state(State.UPLOADED)
         try:
             await self._change(session, number, files)
-        except NotFound:  # the issue was just read, so the endpoint is what's missing
+        except NotFound:  # the issue was just read, so the endpoint is missing
             self._client.beyond.note_missing(UPDATE)
             for file in files:
                 file.end(State.FAILED)
@@ -218,21 +218,21 @@ class Files:
         """Check whether the change was saved; if not, repeat it with the same tokens."""
         for wait in LOOKS:
             await asyncio.sleep(wait)
-            await self._look(session, number, batch)
+            await self._match_attachments(session, number, batch)
             if not batch.in_state(State.ATTACHING):
                 return
         try:
             session = await self._accounts.reverified(session)
             await self._change(session, number, batch.in_state(State.ATTACHING))
         except Refused:
-            await self._look(session, number, batch)
+            await self._match_attachments(session, number, batch)
         except (ServiceError, UserError):
             pass
         unsure = LostFile("I couldn't learn whether it was attached: “Retry” looks before it sends anything")
         for file in batch.in_state(State.ATTACHING):
             file.end(State.UNSURE, unsure)
 
-    async def _look(self, session: Session, number: int, batch: Batch) -> None:
+    async def _match_attachments(self, session: Session, number: int, batch: Batch) -> None:
         """Match the files with the issue's attachments; does nothing if the issue can't be read."""
         with suppress(ServiceError, UserError):
             issue = await self._issues.one(session, number)

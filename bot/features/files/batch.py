@@ -1,4 +1,4 @@
-"""Files that are attached together: how far each one is, and how it ended."""
+"""Files that are attached together, with the progress and outcome of each."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -30,8 +30,6 @@ class Incoming:
 
 
 class State(Enum):
-    """How far a file is."""
-
     WAITING = auto()
     UPLOADING = auto()
     UPLOADED = auto()
@@ -94,7 +92,7 @@ class Batch:
         return tuple(file for file in self.files if file.state in states)
 
     def match(self, attachments: Sequence[Attachment], user_id: int, since: datetime | None) -> None:
-        """Mark the files that are among the attachments; an attachment stands for one file only."""
+        """Mark the files that are among the attachments; each attachment matches at most one file."""
         known = {file.attachment.id for file in self.files if file.attachment}
         for file in self.files:
             free = [a for a in attachments if a.id not in known and file.matches(a, user_id, since)]

@@ -10,7 +10,7 @@ from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files import views
 from bot.features.files.attach import CantAttach, Files
 from bot.features.files.batch import Batch, State
-from bot.features.files.jobs import FileJobs, Job, Wanted, load_since
+from bot.features.files.jobs import FileJobs, FileToAttach, Job, new_batch
 from bot.features.files.slack_files import name_of
 from bot.features.issues.issues import Issues
 from bot.features.timelog.commands import issue_named
@@ -51,7 +51,6 @@ class FileHandlers:
         self._failures = failures
 
     def feature(self) -> Feature:
-        """What this answers to."""
         return Feature(
             shortcuts={"files_to_issue": self.open_from_message},
             buttons={
@@ -87,40 +86,42 @@ class FileHandlers:
             raise UserError(forms.NONSENSE)
         reply = reply.at(Place(reply.place.channel_id, message.get("thread_ts") or message["ts"]))
         async with self._accounts.reading(reply.owner) as session:
-            job = await self._jobs.of_message(reply, message)
-            issue = await self._named_in(reply, session, message)
+            job = await self._jobs.from_message(reply, message)
+            issue = await self._named_issue(reply, session, message)
         if not job.files:
             raise UserError(f"None of these files can be attached. {'; '.join(job.lost)}.")
-        job_id = await self._jobs.keep(reply, job.model_copy(update={"message": message_saveable(message)}))
+        job_id = await self._jobs.save(reply, job.model_copy(update={"message": message_saveable(message)}))
         known = [(file.id, file.name) for file in job.files]
         metadata = json.dumps({"files": job_id, "place": reply.place.as_json()})
         await reply.show(views.message_form(known, job.lost, issue, job_id, metadata))
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Attach the files, and show how far each one is."""
+        """Attach the files, and show each one's progress."""
         metadata, values = form.view.metadata, forms.Values(form.view.json)
         number = number_in(metadata.get("issue") or values.chosen("issue"))
-        batch = load_since(None)
+        batch = new_batch(None)
         reply.progress = lambda: _progress(reply, batch)
         if job_id := metadata.get("files"):
-            job = await self._jobs.kept(reply, str(job_id))
+            job = await self._jobs.load(reply, str(job_id))
             job = job.model_copy(update={"files": _chosen(job.files, values)})
         else:
-            files = [Wanted(id=str(file.get("id")), name=name_of(file)) for file in values.files("files")]
+            files = [
+                FileToAttach(id=str(file.get("id")), name=name_of(file)) for file in values.files("files")
+            ]
             job = Job(files=tuple(files), place=reply.place.as_json(), own=True)
         await self._jobs.fill(reply, batch, job.files, own=job.own)
         return await self._attach(reply, number, batch, job)
 
     async def retry_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """The button *Retry*: attach the failed files, once however often it is pressed."""
+        """The button *Retry*: attach the failed files, only once even if it is pressed again."""
         job_id = press.value
-        job = await self._jobs.kept(reply, job_id)
+        job = await self._jobs.load(reply, job_id)
         in_form = reply.in_form
         if not in_form:
             await reply.open(loading("Attach files"))
         pressed = reply.place
         reply = reply.at(Place.from_json(job.place))
-        batch = load_since(job.since)
+        batch = new_batch(job.since)
         async with claimed(self._deliveries, f"retry:{job_id}", RETRIED):
             await self._jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
@@ -134,7 +135,7 @@ class FileHandlers:
         issue, _, attachment = press.value.partition(":")
         number = number_in(issue)
         await reply.open(loading("Rename or describe"))
-        found = await self._files.own(reply.owner, number, number_in(attachment))
+        found = await self._files.own_attachment(reply.owner, number, number_in(attachment))
         await reply.show(views.describe_form(found, json.dumps({"issue": number, "attachment": found.id})))
 
     async def submit_description(self, form: FormSubmission, reply: Reply) -> FormResult:
@@ -156,7 +157,7 @@ class FileHandlers:
         try:
             await self._files.attach(reply.owner, number, batch)
         except CantAttach as error:
-            job_id = await self._jobs.keep(reply, job.model_copy(update={"issue": number}))
+            job_id = await self._jobs.save(reply, job.model_copy(update={"issue": number}))
             said = views.new_instead(number, error, job_id, reply.wording)
             return FormResult(view=forms.said("Files", said.blocks), message=said)
         except ServiceError as error:
@@ -167,10 +168,10 @@ class FileHandlers:
             # Slack can't refill a form's file input, so a retry button takes the form's place.
             for file in batch.in_state(State.WAITING, State.UPLOADED):
                 file.end(State.FAILED, error)
-        said = await self._jobs.told(reply, number, batch, own=job.own, rows=job.rows)
+        said = await self._jobs.results(reply, number, batch, own=job.own, rows=job.rows)
         return FormResult(view=forms.said("Files", said.blocks), message=said)
 
-    async def _named_in(self, reply: Reply, session: Session, message: JSON) -> JSON | None:
+    async def _named_issue(self, reply: Reply, session: Session, message: JSON) -> JSON | None:
         """The issue that the message names, if the user can see it."""
         number = issue_named(str(message.get("text") or ""), reply.wording.base_url)
         if number is None:
@@ -181,11 +182,11 @@ class FileHandlers:
         return None
 
 
-def _chosen(files: Sequence[Wanted], values: forms.Values) -> tuple[Wanted, ...]:
+def _chosen(files: Sequence[FileToAttach], values: forms.Values) -> tuple[FileToAttach, ...]:
     """The checked files, with the names and descriptions given in the form."""
     checked = values.all_chosen("files")
     return tuple(
-        Wanted(
+        FileToAttach(
             id=file.id,
             name=(values.text(f"name_{index}") or file.name).strip(),
             description=(values.text(f"description_{index}") or "").strip(),

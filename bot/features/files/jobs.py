@@ -24,7 +24,7 @@ from bot.store.saved_input import SavedInput
 MAX_FILES = 100
 
 
-class Wanted(BaseModel):
+class FileToAttach(BaseModel):
     """A file by its id in Slack, and the name to attach it under.
 
     `unsure` says that an earlier attempt may have attached it.
@@ -39,16 +39,16 @@ class Wanted(BaseModel):
 
 
 class Job(BaseModel):
-    """Files, the issue that they are for, and the message that they come from, as far as these are known.
+    """Files, the issue that they are for, and the message that they come from, where known.
 
     `lost` has a sentence for each file that can't be downloaded; `since` is the first attempt. With `own`,
-    only files that the user uploaded to Slack are accepted: a form can name any file. `rows` are the results
-    of files that an earlier attempt settled.
+    only files that the user uploaded to Slack are accepted, since a forged form can name any file. `rows` are
+    the results of files that an earlier attempt settled.
     """
 
     model_config = ConfigDict(frozen=True)
 
-    files: tuple[Wanted, ...]
+    files: tuple[FileToAttach, ...]
     lost: tuple[str, ...] = ()
     issue: int | None = None
     message: dict[str, Any] = {}
@@ -58,7 +58,7 @@ class Job(BaseModel):
     rows: tuple[dict[str, Any], ...] = ()
 
 
-def load_since(attempted: datetime | None) -> Batch:
+def new_batch(attempted: datetime | None) -> Batch:
     """A batch without files yet; `attempted` is the first attempt, if there was one."""
     return Batch((), attempted or datetime.now(UTC), again=attempted is not None)
 
@@ -70,7 +70,7 @@ class FileJobs:
         self._saved = saved
         self._file_hosts = file_hosts
 
-    async def of_message(self, reply: Reply, message: JSON) -> Job:
+    async def from_message(self, reply: Reply, message: JSON) -> Job:
         """A job for the files of a message. Raises UserError if it has none."""
         given = (message.get("files") or [])[:MAX_FILES]
         if not given:
@@ -80,14 +80,14 @@ class FileJobs:
             if isinstance(found, LostFile):
                 lost.append(f"{name_of(file)}: {found.sentence(reply.wording.service)}")
             else:
-                files.append(Wanted(id=found["id"], name=name_of(found)))
+                files.append(FileToAttach(id=found["id"], name=name_of(found)))
         return Job(files=tuple(files), lost=tuple(lost), place=reply.place.as_json())
 
-    async def keep(self, reply: Reply, job: Job) -> str:
+    async def save(self, reply: Reply, job: Job) -> str:
         """Save a job for a day, for its user only; returns its id."""
         return await self._saved.put(reply.owner, job.model_dump(mode="json"))
 
-    async def kept(self, reply: Reply, job_id: str) -> Job:
+    async def load(self, reply: Reply, job_id: str) -> Job:
         """The user's saved job. Raises UserError if it has expired."""
         payload = await self._saved.get(reply.owner, job_id)
         if payload is None:
@@ -97,7 +97,9 @@ class FileJobs:
         except ValidationError:
             raise UserError(forms.NONSENSE) from None
 
-    async def fill(self, reply: Reply, batch: Batch, wanted: Sequence[Wanted], *, own: bool = False) -> None:
+    async def fill(
+        self, reply: Reply, batch: Batch, wanted: Sequence[FileToAttach], *, own: bool = False
+    ) -> None:
         """Set the batch's files, ready to be uploaded; `own` as in a job."""
         sources = await asyncio.gather(
             *(
@@ -116,25 +118,25 @@ class FileJobs:
             BatchFile(source, unsure=file.unsure) for source, file in zip(sources, wanted, strict=True)
         )
 
-    async def field(self, reply: Reply, metadata: JSON) -> list[Block]:
+    async def form_field(self, reply: Reply, metadata: JSON) -> list[Block]:
         """The checkboxes for the files of a form's job; empty for a form without one."""
         if not metadata.get("files"):
             return []
-        job = await self.kept(reply, str(metadata["files"]))
+        job = await self.load(reply, str(metadata["files"]))
         return views.files_field([(file.id, file.name) for file in job.files], job.lost)
 
-    async def choose(self, reply: Reply, form: FormSubmission, batch: Batch) -> None:
+    async def fill_from_form(self, reply: Reply, form: FormSubmission, batch: Batch) -> None:
         """Set the batch's files to the checked files of the form's job; does nothing without a job."""
         if job_id := form.view.metadata.get("files"):
-            job = await self.kept(reply, str(job_id))
+            job = await self.load(reply, str(job_id))
             checked = forms.Values(form.view.json).all_chosen("files")
             await self.fill(reply, batch, [file for file in job.files if file.id in checked], own=job.own)
 
-    async def beside(self, reply: Reply, made: Created, batch: Batch) -> tuple[Block, ...]:
+    async def result_blocks(self, reply: Reply, made: Created, batch: Batch) -> tuple[Block, ...]:
         """The results of a new issue's files, to show below the issue; empty if there were none."""
-        return (await self.told(reply, made.issue.id, batch)).blocks if batch.files else ()
+        return (await self.results(reply, made.issue.id, batch)).blocks if batch.files else ()
 
-    async def told(
+    async def results(
         self, reply: Reply, number: int, batch: Batch, *, own: bool = False, rows: tuple[Block, ...] = ()
     ) -> Message:
         """The result of each file, below the `rows` of files settled before, with a button that retries the
@@ -144,7 +146,7 @@ class FileJobs:
         settled = [file for file in batch.files if file not in retryable]
         rows += tuple(views.row(number, file, reply.wording) for file in settled)
         failed = [
-            Wanted(
+            FileToAttach(
                 id=file.source.id,
                 name=file.source.name,
                 description=file.source.description,
@@ -156,6 +158,6 @@ class FileJobs:
         if failed:
             place = reply.place.as_json()
             job = Job(files=tuple(failed), issue=number, place=place, since=batch.since, own=own, rows=rows)
-            retry = await self.keep(reply, job)
+            retry = await self.save(reply, job)
         rows += tuple(views.row(number, file, reply.wording) for file in retryable)
-        return views.told(number, rows, reply.wording, retry)
+        return views.results(number, rows, reply.wording, retry)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bot.errors import BotError, Refused, TooLarge
 from bot.features.files.batch import Batch, BatchFile, LostFile, State
-from bot.features.issues.views import amount
+from bot.features.issues.views import format_size
 from bot.service.conventions import FILE_TEXT_LENGTH
 from bot.service.models import Attachment
 from bot.slack import forms
@@ -88,7 +88,7 @@ def described(number: int, name: str, description: str, wording: Wording) -> Mes
 
 
 def progress(batch: Batch, doing: str) -> str:
-    """The sentence `doing` and how far each file is, in mrkdwn."""
+    """The sentence `doing` and each file's progress, in mrkdwn."""
     lines = [prose(doing)]
     for file in batch.files:
         name = line(shortened(file.source.name, 100))
@@ -107,14 +107,14 @@ def progress(batch: Batch, doing: str) -> str:
 
 
 def row(number: int, file: BatchFile, wording: Wording) -> Block:
-    """A file's result: attached, or why not."""
+    """A file's result: attached, or the reason it isn't."""
     change = None
     if file.attachment:
         change = button("Rename or describe", "files.open_describe", f"{number}:{file.attachment.id}")
     return section(_line(file, wording), accessory=change)
 
 
-def told(number: int, rows: Sequence[Block], wording: Wording, retry: str | None) -> Message:
+def results(number: int, rows: Sequence[Block], wording: Wording, retry: str | None) -> Message:
     """The results of all files. `retry` is the id of the job with the failed ones."""
     head = f"Files for {_issue(number, wording)}"
     blocks: list[Block] = [section(f"*{head}*"), *rows]
@@ -164,5 +164,5 @@ def _issue(number: int, wording: Wording) -> str:
 def _how_far(file: BatchFile) -> str:
     size = file.source.size
     if not size:
-        return amount(file.sent)
-    return f"{min(100, file.sent * 100 // size)} % of {amount(size)}"
+        return format_size(file.sent)
+    return f"{min(100, file.sent * 100 // size)} % of {format_size(size)}"

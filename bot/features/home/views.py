@@ -7,7 +7,7 @@ from bot.features.accounts import views as accounts
 from bot.features.digests import views as digests
 from bot.features.help import views as help_views
 from bot.features.home.home import Mine, Remembered
-from bot.features.issues.views import hours, listed
+from bot.features.issues.views import format_hours, listed
 from bot.slack import rich_text
 from bot.slack.blocks import JSON, Block, actions, button, context, divider, header, section, shortened
 from bot.slack.text import line, link, prose
@@ -93,7 +93,7 @@ def _digests(remembered: Remembered, command: Callable[[str], str]) -> list[Bloc
     blocks: list[Block] = [header("My digests")] if found else []
     for digest in found[:DIGESTS]:
         act = ("Resume", "digest.resume") if digest.paused else ("Pause", "digest.pause")
-        text = f"{digests.title(digest)}\n{digests.standing(digest, digest.owner, command)}"
+        text = f"{digests.title(digest)}\n{digests.status_line(digest, digest.owner, command)}"
         blocks.append(section(text, accessory=button(*act, str(digest.id))))
     if (more := len(found) - DIGESTS) > 0:
         blocks.append(context(f"{more} more: `{command('digest')}` lists them in their channels."))
@@ -106,4 +106,6 @@ def _entry(entry: Entry, style: Wording) -> str:
     if entry.issue_id is not None:
         on = link(style.url(entry.issue_id), f"#{entry.issue_id} {title}")
     facts = (line(entry.activity), entry.spent_on.isoformat(), line(shortened(entry.comments, 100)))
-    return f"*{hours(Decimal(entry.minutes) / 60)}* on {on}\n{' · '.join(fact for fact in facts if fact)}"
+    return (
+        f"*{format_hours(Decimal(entry.minutes) / 60)}* on {on}\n{' · '.join(fact for fact in facts if fact)}"
+    )

@@ -1,4 +1,4 @@
-"""Announcing a created issue in the conversation that asked for it."""
+"""Announces a created issue in the conversation where it was requested."""
 
 from bot.features.issues import views
 from bot.features.issues.issues import Created
@@ -6,15 +6,15 @@ from bot.slack.posting import Announced
 from bot.slack.replies import Reply
 
 
-async def tell(reply: Reply, made: Created) -> None:
-    """Announce a created issue, and tell the person privately what concerns them alone."""
+async def announce_and_confirm(reply: Reply, made: Created) -> None:
+    """Announce a created issue, and send the user privately any changed values and warnings."""
     why_private = None if made.exposed else await announce(reply, made)
-    if why_private or made.exposed or made.not_taken:
+    if why_private or made.exposed or made.changed_values:
         await reply.privately(views.created(made, reply.wording, why_private))
 
 
 async def announce(reply: Reply, made: Created) -> str | None:
-    """Announce a created issue; the reason if it wasn't announced."""
+    """Announce a created issue; returns the reason if it wasn't announced."""
     if made.issue.is_private:
         return "the issue is private"
     if not made.public:

@@ -1,7 +1,7 @@
-"""Assigning an issue to the person who asks.
+"""Assigns an issue to the requesting user.
 
-The service may answer 200 and change nothing, so the issue is read again after the change, and only what that
-shows is reported.
+The service may answer 200 and change nothing, so the issue is read again after the change, and the
+result of that read is reported.
 """
 
 import asyncio
@@ -25,19 +25,19 @@ class Outcome(Enum):
     """How assigning an issue ended."""
 
     DONE = "done"
-    """It is assigned to the person now."""
+    """It is assigned to the user now."""
     ALREADY = "already"
-    """It was assigned to the person before."""
-    ASKS = "asks"
-    """It is assigned to somebody else, so nothing was done."""
-    LEFT = "left"
+    """It was assigned to the user before."""
+    NEEDS_CONFIRMATION = "asks"
+    """It is assigned to someone else, so nothing was done."""
+    UNCHANGED = "left"
     """The service accepted the change and kept the assignee."""
-    UNABLE = "unable"
+    UNSUPPORTED = "unable"
     """The service's API can't change issues."""
 
 
 @dataclass(frozen=True)
-class Taken:
+class AssignResult:
     """The issue as it is now, and how assigning it ended."""
 
     issue: Issue
@@ -45,17 +45,17 @@ class Taken:
 
 
 class Assigning:
-    """Assigns issues to the person who asks, with their key."""
+    """Assigns issues to the requesting user, with their key."""
 
     def __init__(self, client: Client, accounts: Accounts, issues: Issues) -> None:
         self._client = client
         self._accounts = accounts
         self._issues = issues
 
-    async def take(self, owner: Owner, number: int, *, agreed: int | None) -> Taken:
-        """Assign an issue to the person; doing so twice does no harm.
+    async def take(self, owner: Owner, number: int, *, agreed: int | None) -> AssignResult:
+        """Assign an issue to the user; repeating it is safe.
 
-        It is reassigned only from `agreed`, the assignee that the person confirmed. Raises UserError when the
+        It is reassigned only from `agreed`, the assignee that the user confirmed. Raises UserError when the
         person can't see the issue or the change was lost, NotLinked, Refused and the other ServiceErrors;
         OutcomeUnknown when the issue can't be read afterwards.
         """
@@ -63,35 +63,35 @@ class Assigning:
             issue = await self._issues.one(session, number)
         holder = issue.assigned_to.id if issue.assigned_to else None
         if holder == session.user_id:
-            return Taken(issue, Outcome.ALREADY)
+            return AssignResult(issue, Outcome.ALREADY)
         if self._client.beyond.is_missing(UPDATE):
-            return Taken(issue, Outcome.UNABLE)
+            return AssignResult(issue, Outcome.UNSUPPORTED)
         if holder not in (None, agreed):
-            return Taken(issue, Outcome.ASKS)
+            return AssignResult(issue, Outcome.NEEDS_CONFIRMATION)
         return await self._assign(session, issue)
 
-    async def _assign(self, session: Session, issue: Issue) -> Taken:
+    async def _assign(self, session: Session, issue: Issue) -> AssignResult:
         lost: OutcomeUnknown | None = None
         try:
             changes = IssueChanges(assigned_to_id=session.user_id)
             await self._client.beyond.update_issue(session.key, issue.id, changes)
         except NotFound:  # the issue was just read, so the endpoint is missing
             self._client.beyond.note_missing(UPDATE)
-            return Taken(issue, Outcome.UNABLE)
+            return AssignResult(issue, Outcome.UNSUPPORTED)
         except OutcomeUnknown as error:
             lost = error
         seen = await self._look(session, issue.id, certain=lost is None)
         if seen is None:
             raise lost or OutcomeUnknown("PUT", f"/issues/{issue.id}.json", None, "could not be read again")
         if _is_own(session, seen):
-            return Taken(seen, Outcome.DONE)
+            return AssignResult(seen, Outcome.DONE)
         if lost:
             raise UserError(f"{{service}} broke off, and #{issue.id} isn't yours so far: take it once more.")
-        return Taken(seen, Outcome.LEFT)
+        return AssignResult(seen, Outcome.UNCHANGED)
 
     async def _look(self, session: Session, number: int, *, certain: bool) -> Issue | None:
         """The issue after the change, None if it can't be read. Unless the service has answered (`certain`),
-        it is read until it is assigned to the person.
+        it is read until it is assigned to the user.
         """
         seen: Issue | None = None
         for wait in (0.0, *LOOKS):

@@ -1,7 +1,7 @@
-"""What a person sees when they assign an issue to themselves."""
+"""Messages about assigning an issue to oneself."""
 
-from bot.features.issues.assign import Outcome, Taken
-from bot.features.issues.views import open_it
+from bot.features.issues.assign import AssignResult, Outcome
+from bot.features.issues.views import open_buttons
 from bot.service.models import Issue
 from bot.slack.blocks import Block, Message, actions, button, section, small_print
 from bot.slack.text import escape, line
@@ -10,37 +10,37 @@ from bot.slack.wording import Wording
 TAKE = "issue.take"
 
 
-def taken(result: Taken, wording: Wording, digest_ts: str) -> Message:
-    """The outcome; for somebody else's issue a question, with the button that confirms.
+def taken(result: AssignResult, wording: Wording, digest_ts: str) -> Message:
+    """The outcome; for someone else's issue, a question with a button to confirm.
 
     `digest_ts` is the `ts` of the digest that lists the issue.
     """
     issue = result.issue
     said = _said(result, wording)
     blocks: list[Block] = [section(said), small_print(issue.subject or f"#{issue.id}")]
-    if result.outcome is Outcome.ASKS and issue.assigned_to:
+    if result.outcome is Outcome.NEEDS_CONFIRMATION and issue.assigned_to:
         asked = f"{issue.id}:{issue.assigned_to.id}:{digest_ts}"
         blocks.append(actions([button(f"Take it from {_holder(issue)}", TAKE, asked, style="primary")]))
-    blocks.append(open_it(issue, wording))
+    blocks.append(open_buttons(issue, wording))
     return Message(said, tuple(blocks))
 
 
-def _said(result: Taken, wording: Wording) -> str:
+def _said(result: AssignResult, wording: Wording) -> str:
     issue, service = result.issue, escape(wording.service)
     match result.outcome:
         case Outcome.DONE:
             return f"#{issue.id} is yours now."
         case Outcome.ALREADY:
             return f"#{issue.id} is yours already."
-        case Outcome.ASKS:
+        case Outcome.NEEDS_CONFIRMATION:
             return f"#{issue.id} is assigned to {line(_holder(issue))}: do you want to take it?"
-        case Outcome.LEFT:
+        case Outcome.UNCHANGED:
             left = f"with {line(_holder(issue))}" if issue.assigned_to else "unassigned"
             return (
                 f"{service} left #{issue.id} {left}: "
                 "ask a manager of its project whether you may have it assigned to you."
             )
-        case Outcome.UNABLE:
+        case Outcome.UNSUPPORTED:
             return f"{service} doesn't let me assign an issue that exists: open #{issue.id} and do it there."
 
 

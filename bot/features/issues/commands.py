@@ -1,4 +1,4 @@
-"""The grammar of `/issue`."""
+"""Parses `/issue`."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -67,7 +67,7 @@ OPTIONS = (
 
 
 def issue_command(text: str, today: date, fields: Collection[Ref] = ()) -> IssueRequest:
-    """What `/issue <text>` asks for; `today` is the caller's, `fields` are the project's custom fields.
+    """The request in `/issue <text>`; `today` is the user's, `fields` are the project's custom fields.
 
     Raises UserError, and UnknownOption for a key that may be a custom field's name.
     """

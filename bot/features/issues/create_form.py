@@ -1,4 +1,4 @@
-"""The form for a new issue, and reading it back as a draft."""
+"""Builds the form for a new issue, and reads it back as a draft."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -178,7 +178,7 @@ def left_empty(view: JSON, block_ids: Iterable[str]) -> list[int]:
 
 
 def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:
-    """The choices of each select."""
+    """The choices of each select, by its name."""
     return {
         "tracker": catalog.trackers,
         "status": catalog.statuses,
@@ -223,7 +223,7 @@ def _wanted(draft: Draft) -> dict[str, str | None]:
 def submitted(view: JSON) -> Draft:
     """The draft that the form holds; choices are ids (`#5`).
 
-    Raises WrongField for a duration that can't be read, UserError for what the form didn't offer.
+    Raises WrongField for a duration that can't be read, UserError for a value that the form didn't offer.
     """
     values = forms.Values(view)
     ids = {name: f"#{value}" for name in CHOICES if (value := values.chosen(name))}
@@ -282,7 +282,7 @@ def _options(refs: Sequence[Ref]) -> list[forms.Choice]:
 
 
 def _matching(kind: str, wanted: str | None, refs: Sequence[Ref]) -> str | None:
-    """The choice that a typed name means; None if there is none or it is ambiguous."""
+    """The choice with a typed name; None if there is none or it is ambiguous."""
     if wanted is None:
         return None
     try:

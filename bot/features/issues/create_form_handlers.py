@@ -1,4 +1,4 @@
-"""The form for a new issue: opening it, refreshing its choices, submitting it."""
+"""Opens, refreshes and submits the form for a new issue."""
 
 import asyncio
 import json
@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from bot.errors import OutcomeUnknown, Refused, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files.attach import Files
-from bot.features.files.jobs import FileJobs, load_since
+from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
 from bot.features.issues import create_form, views
-from bot.features.issues.announce import tell
-from bot.features.issues.drafts import draft_from
-from bot.features.issues.duplicate_handlers import DuplicateHandlers, source_of, written
+from bot.features.issues.announce import announce_and_confirm
+from bot.features.issues.drafts import draft_from_message
+from bot.features.issues.duplicate_handlers import DuplicateHandlers, source_as_json, source_from_metadata
 from bot.features.issues.issues import Draft, Issues, Source
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
@@ -33,7 +33,7 @@ DRAFT_LENGTH = 1500
 """Characters of JSON that a draft may have in the form's metadata."""
 
 
-def _lacking(draft: Draft) -> dict[str, str]:
+def _missing_fields(draft: Draft) -> dict[str, str]:
     """Errors at the required fields that are empty."""
     missing = {} if draft.subject else {"subject": "Write a subject."}
     return missing if draft.project else missing | {"project": "Choose a project."}
@@ -72,7 +72,6 @@ class CreateFormHandlers:
         self._pauses = pauses
 
     def feature(self) -> Feature:
-        """What this answers to."""
         listed = ("tracker", "status", "priority", "assignee", "category", "version", "watchers")
         return Feature(
             shortcuts={"create_issue": self.open_create, "issue_from_message": self.open_from_message},
@@ -105,8 +104,8 @@ class CreateFormHandlers:
         thread = Place(channel, message.get("thread_ts") or ts, reply.place.response_url)
         job = None
         if message.get("files"):
-            job = await self._jobs.keep(reply, await self._jobs.of_message(reply, message))
-        draft = await draft_from(reply, message)
+            job = await self._jobs.save(reply, await self._jobs.from_message(reply, message))
+        draft = await draft_from_message(reply, message)
         await self.open_form(reply.at(thread), draft, Source(channel, ts), files_job=job)
 
     async def open_form(
@@ -114,14 +113,14 @@ class CreateFormHandlers:
     ) -> None:
         """Open the form at once, then fill it with its choices.
 
-        `source` is the message that it is made from; `files_job` is the id of the `FileJobs` job whose files
-        can be attached.
+        `source` is the message that the issue is created from; `files_job` is the id of the `FileJobs` job
+        whose files can be attached.
         """
         if not reply.view_id:
             await reply.show(loading(TITLE))
         async with self._accounts.reading(reply.owner) as session:
             project = await self._project(reply, session, draft)
-            metadata = {"place": reply.place.as_json(), "source": written(source), "files": files_job}
+            metadata = {"place": reply.place.as_json(), "source": source_as_json(source), "files": files_job}
             view = await self.filled(reply, session, draft, project, metadata)
         await reply.show(view)
 
@@ -129,7 +128,7 @@ class CreateFormHandlers:
         self, reply: Reply, session: Session, draft: Draft, project: Project | None, metadata: JSON
     ) -> JSON:
         """The form with the choices of a project."""
-        files = await self._jobs.field(reply, metadata)
+        files = await self._jobs.form_field(reply, metadata)
         project_id = project.id if project else None
         looking = self._duplicates.notes(reply, session, draft.subject, project_id, metadata)
         if project is None:
@@ -162,7 +161,7 @@ class CreateFormHandlers:
         )
 
     async def project_chosen(self, press: ButtonPress, reply: Reply) -> None:
-        """Another project was chosen: offer its choices and keep what was typed."""
+        """Another project was chosen: offer its choices and keep the typed values."""
         await self._refresh(press, reply, _form_of(press), number_in(press.value))
 
     async def tracker_chosen(self, press: ButtonPress, reply: Reply) -> None:
@@ -182,7 +181,7 @@ class CreateFormHandlers:
                 raise
 
     async def refreshed_form(self, reply: Reply, view: View, project_id: int | None) -> JSON:
-        """The form with another project's choices and everything that was entered."""
+        """The form with another project's choices and all entered values."""
         metadata = dict(view.metadata)
         draft = create_form.carried_over(view.json)
         if waiting := metadata.pop("draft", None):
@@ -203,26 +202,26 @@ class CreateFormHandlers:
     # Submitting
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Create the issue once; on failure the form keeps everything that was entered."""
+        """Create the issue once; on failure the form keeps all entered values."""
         view = form.view.json
         draft = create_form.submitted(view)
-        if missing := _lacking(draft):
+        if missing := _missing_fields(draft):
             return FormResult(errors=missing)
         if create_form.outdated(view):
             again = await self.refreshed_form(reply, form.view, forms.Values(view).number("project"))
             said = "The choices below are this project's now: look them over and send it again."
             return FormResult(view=forms.warned(again, said), said=said)
         attempted, started = form.view.moment("attempted_at"), datetime.now(UTC)
-        batch = load_since(attempted)
+        batch = new_batch(attempted)
         reply.progress = lambda: progress(batch, f"Creating it in {reply.wording.service}…")
         try:
-            await self._jobs.choose(reply, form, batch)
+            await self._jobs.fill_from_form(reply, form, batch)
             made = await self._issues.create(
                 reply.owner,
                 draft,
                 reply.channel,
                 attempted,
-                source=source_of(form.view.metadata),
+                source=source_from_metadata(form.view.metadata),
                 upload=lambda session: self._files.upload(session, batch),
             )
         except OutcomeUnknown as error:
@@ -236,20 +235,20 @@ class CreateFormHandlers:
         await self._files.attached(reply.owner, made.issue.id, batch)
         if not reply.place.channel_id:
             blocks = views.created(made, reply.wording, None).blocks
-            beside = await self._jobs.beside(reply, made, batch)
+            beside = await self._jobs.result_blocks(reply, made, batch)
             return FormResult(view=forms.said("Created", [*blocks, *beside]))
 
         async def announce() -> None:
             if batch.files:
-                await reply.privately(await self._jobs.told(reply, made.issue.id, batch))
-            await tell(reply, made)
+                await reply.privately(await self._jobs.results(reply, made.issue.id, batch))
+            await announce_and_confirm(reply, made)
 
         return FormResult(then=announce)
 
     def _note_required(self, owner: Owner, view: JSON, refused: Refused) -> None:
-        """Remember the custom fields that were left empty and that the service complains about."""
-        values, complaints = forms.Values(view), forms.at_fields(view, refused.errors) or ()
-        project, empty = values.number("project"), create_form.left_empty(view, complaints)
+        """Remember the custom fields that were left empty and that the service requires."""
+        values, refused_fields = forms.Values(view), forms.at_fields(view, refused.errors) or ()
+        project, empty = values.number("project"), create_form.left_empty(view, refused_fields)
         if project and empty:
             self._catalogs.note_required(owner, project, values.number("tracker"), empty)
 

@@ -1,9 +1,9 @@
-"""A new issue with files that were first meant for an existing one."""
+"""Creates an issue with files that a user chose before."""
 
 from bot.features.accounts.accounts import Accounts
 from bot.features.files.jobs import FileJobs
 from bot.features.issues.create_form_handlers import TITLE, CreateFormHandlers
-from bot.features.issues.drafts import draft_from
+from bot.features.issues.drafts import draft_from_message
 from bot.features.issues.issues import Draft, Issues, Source
 from bot.slack.feature import Feature
 from bot.slack.forms import loading
@@ -21,18 +21,17 @@ class CreateWithFiles:
         self._form = form
 
     def feature(self) -> Feature:
-        """What this answers to."""
         return Feature(buttons={"files.new": self.open_pressed})
 
     async def open_pressed(self, press: ButtonPress, reply: Reply) -> None:
         """The button *Create a new issue with them*: the create form, with the files in it."""
-        job = await self._jobs.kept(reply, press.value)
+        job = await self._jobs.load(reply, press.value)
         place = Place.from_json(job.place)
         if reply.in_form:  # this button was the form's answer: the new form replaces it
             await reply.show(loading(TITLE))
         draft, source = Draft(), None
         if job.message and place.channel_id:
-            draft = await draft_from(reply.at(place), job.message)
+            draft = await draft_from_message(reply.at(place), job.message)
             source = Source(place.channel_id, job.message["ts"])
         elif job.issue:
             async with self._accounts.reading(reply.owner) as session:
@@ -42,5 +41,5 @@ class CreateWithFiles:
                 description=f"Files for #{issue.id}.",
                 project=f"#{issue.project.id}" if issue.project else None,
             )
-        fresh = await self._jobs.keep(reply, job.model_copy(update={"issue": None}))
+        fresh = await self._jobs.save(reply, job.model_copy(update={"issue": None}))
         await self._form.open_form(reply.at(place), draft, source, files_job=fresh)

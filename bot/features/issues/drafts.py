@@ -1,4 +1,4 @@
-"""Drafts of issues: from a command, and from a message."""
+"""Builds drafts of issues from a command or a message."""
 
 import re
 
@@ -18,7 +18,7 @@ REST = " (where the rest of it is, too long for this form)"
 MENTIONS = 10
 
 
-async def draft_from(reply: Reply, message: JSON) -> Draft:
+async def draft_from_message(reply: Reply, message: JSON) -> Draft:
     """A message as a draft: its first line is the subject, its text with author and link the description."""
     text = message_text.text_of(message)
     names = {user: (await reply.profile_of(user)).name for user in mentioned(text)}
@@ -55,8 +55,8 @@ def mentioned(text: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"<@([UW][A-Z0-9]+)", text)))[:MENTIONS]
 
 
-def draft_of(request: NewIssue, asker: Owner) -> Draft:
-    """A command as a draft: mentions become the people of this workspace."""
+def draft_from_command(request: NewIssue, user: Owner) -> Draft:
+    """A command as a draft: mentions become users of this workspace."""
     return Draft(
         subject=request.subject,
         description=request.desc,
@@ -66,8 +66,8 @@ def draft_of(request: NewIssue, asker: Owner) -> Draft:
         priority=request.priority,
         category=request.category,
         version=request.version,
-        to=who(request.to, asker) if request.to else None,
-        watch=tuple(who(person, asker) for person in request.watch),
+        to=who(request.to, user) if request.to else None,
+        watch=tuple(who(person, user) for person in request.watch),
         parent=request.parent,
         start=request.start,
         due=request.due,
@@ -77,12 +77,12 @@ def draft_of(request: NewIssue, asker: Owner) -> Draft:
     )
 
 
-def who(person: Person, asker: Owner) -> Owner | str:
-    """A person as use cases expect them: a Slack user, `me`, or a name."""
+def who(person: Person, user: Owner) -> Owner | str:
+    """A user as the use cases take them: a Slack user, `me`, or a name."""
     match person:
         case Me():
             return "me"
         case SlackUser():
-            return Owner(asker.enterprise_id, asker.team_id, person.id)
+            return Owner(user.enterprise_id, user.team_id, person.id)
         case _:
             return person.name

@@ -1,4 +1,4 @@
-"""Similar issues, looked up while a person types the subject of a new one."""
+"""Looks up similar issues while a user types the subject of a new one."""
 
 import structlog
 
@@ -19,13 +19,13 @@ from bot.slack.replies import Reply
 log = structlog.get_logger(__name__)
 
 
-def written(source: Source | None) -> list[str] | None:
+def source_as_json(source: Source | None) -> list[str] | None:
     """A source for a form's metadata."""
     return [source.channel_id, source.ts] if source else None
 
 
-def source_of(metadata: JSON) -> Source | None:
-    """What `written` wrote."""
+def source_from_metadata(metadata: JSON) -> Source | None:
+    """The source that `source_as_json` saved, if any."""
     match metadata.get("source"):
         case [str(channel_id), str(ts)]:
             return Source(channel_id, ts)
@@ -33,7 +33,7 @@ def source_of(metadata: JSON) -> Source | None:
 
 
 class DuplicateHandlers:
-    """Looks for similar issues while a person types a new one."""
+    """Looks for similar issues while a user types a new one."""
 
     def __init__(self, duplicates: Duplicates, pauses: Pauses, accounts: Accounts) -> None:
         self._duplicates = duplicates
@@ -41,7 +41,6 @@ class DuplicateHandlers:
         self._accounts = accounts
 
     def feature(self) -> Feature:
-        """What this answers to."""
         return Feature(buttons={"issue.subject": self.subject_typed})
 
     async def notes(
@@ -49,14 +48,14 @@ class DuplicateHandlers:
     ) -> list[Block]:
         """The notes below the form's subject; none on an error, so that the form still opens."""
         try:
-            known = await self._duplicates.known(session, subject, project_id, source_of(metadata))
+            known = await self._duplicates.find(session, subject, project_id, source_from_metadata(metadata))
         except BotError as error:
-            log.info("not looked for", action="duplicates.unknown", error=type(error).__name__)
+            log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
             return []
         return views.notes(known, reply.wording)
 
     async def subject_typed(self, press: ButtonPress, reply: Reply) -> None:
-        """The subject changed: once the person pauses, look for similar issues."""
+        """The subject changed: once the user pauses, look for similar issues."""
         if press.view is None:
             raise UserError(forms.NONSENSE)
         key, view, pauses, typed_at = press.form_key, press.view.json, self._pauses, press.pressed_at
@@ -67,12 +66,12 @@ class DuplicateHandlers:
             async with self._accounts.reading(reply.owner) as session:
                 subject = str(press.carried or "")
                 found = await self.notes(reply, session, subject, project, press.view.metadata)
-        except KeyRejected as error:  # said here: the next interaction finds no key
+        except KeyRejected as error:  # tell the user now: the next interaction finds no key
             said = error.sentence(reply.wording.service)
             await reply.privately(account_views.link_offer(reply.wording.service, said, None, ""))
             return
-        except BotError as error:  # submitting the form says so, if it matters
-            log.info("not looked for", action="duplicates.unknown", error=type(error).__name__)
+        except BotError as error:  # submitting the form reports it, if it persists
+            log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
             return
         updated = views.with_notes(view, found)
         now = pauses.hash_now(key, view["hash"])
@@ -83,6 +82,6 @@ class DuplicateHandlers:
         try:
             answer = await reply.slack.views_update(view_id=view["id"], view=updated, hash=now)
         except SLACK_FAILED as error:  # another project was chosen, or the form was submitted or closed
-            log.info("form moved on", action="duplicates.form_moved_on", error=reason(error))
+            log.info("form changed before the update", action="duplicates.form_moved_on", error=reason(error))
             return
         pauses.updated(key, now, (answer.get("view") or {}).get("hash") or now)

@@ -1,6 +1,6 @@
 """Possible duplicates as the create form shows them."""
 
-from bot.features.issues.duplicates import Known
+from bot.features.issues.duplicates import PossibleDuplicates
 from bot.features.issues.views import title
 from bot.service.models import Issue
 from bot.slack import forms
@@ -11,7 +11,7 @@ from bot.slack.wording import Wording
 KNOWN = "known"
 
 
-def notes(known: Known, wording: Wording) -> list[Block]:
+def notes(known: PossibleDuplicates, wording: Wording) -> list[Block]:
     """Notes for below the subject: issues made from the same message, and open issues like it."""
     parts = []
     if known.of_message:

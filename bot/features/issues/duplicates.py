@@ -17,34 +17,34 @@ SEARCHED = 3
 CANDIDATES = 15
 LONG = 4
 STEM = 6
-ALIKE = 0.5
+SIMILAR = 0.5
 
 
 @dataclass(frozen=True)
-class Known:
-    """Issues that a person should see before creating another one; they may see all of them."""
+class PossibleDuplicates:
+    """Issues to show before the user creates another one; the user has access to all of them."""
 
     of_message: tuple[Issue, ...] = ()
     similar: tuple[Issue, ...] = ()
 
 
 class Duplicates:
-    """Looks for possible duplicates with the key of the person who asks."""
+    """Looks for possible duplicates with the requesting user's key."""
 
     def __init__(self, client: Client, store: Store, issues: Issues) -> None:
         self._client = client
         self._store = store
         self._issues = issues
 
-    async def known(
+    async def find(
         self, session: Session, subject: str, project_id: int | None, source: Source | None
-    ) -> Known:
-        """Issues in a project like a subject, and issues made from a message. Raises ServiceError."""
+    ) -> PossibleDuplicates:
+        """Similar issues in the project, and issues created from the same message. Raises ServiceError."""
         made, similar = await asyncio.gather(
             self._of_message(session, source), self._similar(session, subject, project_id)
         )
         numbers = {issue.id for issue in made}
-        return Known(made, tuple(issue for issue in similar if issue.id not in numbers))
+        return PossibleDuplicates(made, tuple(issue for issue in similar if issue.id not in numbers))
 
     async def _of_message(self, session: Session, source: Source | None) -> tuple[Issue, ...]:
         if source is None:
@@ -56,12 +56,12 @@ class Duplicates:
         for one in made:
             try:
                 found.append(await self._issues.one(session, one.issue_id))
-            except UserError:  # somebody else's private issue
+            except UserError:  # someone else's private issue
                 continue
         return tuple(found)
 
     async def _similar(self, session: Session, subject: str, project_id: int | None) -> tuple[Issue, ...]:
-        words = sorted(searched(subject), key=len, reverse=True)[:SEARCHED]
+        words = sorted(long_words(subject), key=len, reverse=True)[:SEARCHED]
         if not words or project_id is None:
             return ()
         latest = (Sort("updated_on", descending=True),)
@@ -76,18 +76,18 @@ class Duplicates:
             )
         )
         found = {issue.id: issue for page in pages for issue in page.items}
-        rated = [(likeness(subject, issue.subject), issue) for issue in found.values()]
-        alike = [(rate, issue) for rate, issue in rated if rate >= ALIKE]
-        alike.sort(key=lambda pair: (-pair[0], -pair[1].id))
-        return tuple(issue for _, issue in alike[:SHOWN])
+        rated = [(similarity(subject, issue.subject), issue) for issue in found.values()]
+        similar = [(rate, issue) for rate, issue in rated if rate >= SIMILAR]
+        similar.sort(key=lambda pair: (-pair[0], -pair[1].id))
+        return tuple(issue for _, issue in similar[:SHOWN])
 
 
-def searched(subject: str) -> set[str]:
-    """The words of a subject that are worth searching for: in every language, long words say the most."""
+def long_words(subject: str) -> set[str]:
+    """The long words of a subject, which distinguish it best in any language."""
     return {word for word in re.findall(r"\w+", subject.casefold()) if len(word) >= LONG}
 
 
-def likeness(one: str, other: str) -> float:
+def similarity(one: str, other: str) -> float:
     """How similar two subjects are, from 0 to 1: the share of long words with the same stem."""
-    ours, theirs = ({word[:STEM] for word in searched(text)} for text in (one, other))
+    ours, theirs = ({word[:STEM] for word in long_words(text)} for text in (one, other))
     return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours and theirs else 0.0

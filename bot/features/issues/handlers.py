@@ -1,4 +1,4 @@
-"""Issues: `/issue`, the card, and sharing it."""
+"""Handles `/issue`, an issue's card, and sharing it."""
 
 from datetime import timedelta
 from functools import partial
@@ -7,11 +7,11 @@ from bot.errors import UserError
 from bot.features.files.handlers import FileHandlers
 from bot.features.help import views as help_views
 from bot.features.issues import views
-from bot.features.issues.announce import tell
+from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.assign_handlers import AssignHandlers
 from bot.features.issues.commands import AttachFiles, NewIssue, OpenForm, ShowIssue, issue_command
 from bot.features.issues.create_form_handlers import CreateFormHandlers
-from bot.features.issues.drafts import draft_of
+from bot.features.issues.drafts import draft_from_command
 from bot.features.issues.issues import Draft, Issues
 from bot.features.projects.custom_fields import CommandParser
 from bot.features.timelog.commands import LogTime
@@ -27,11 +27,11 @@ from bot.slack.replies import Reply
 from bot.store.deliveries import Deliveries
 
 DOUBLE_CLICK = timedelta(seconds=5)
-"""How long a second share of the same issue in the same place is ignored."""
+"""For this long, a second share of the same issue in the same place is ignored."""
 
 
 class IssueHandlers:
-    """`/issue`, an issue's card and its buttons."""
+    """Handles `/issue`, an issue's card and its buttons."""
 
     def __init__(
         self,
@@ -53,7 +53,6 @@ class IssueHandlers:
         self._timelog = timelog
 
     def feature(self) -> Feature:
-        """What this answers to."""
         return Feature(
             commands={"issue": self.command},
             buttons={
@@ -69,22 +68,22 @@ class IssueHandlers:
         request = await self._parser.parse(reply, partial(issue_command, text, today))
         match request:
             case OpenForm():
-                await self._create_form.open_form(reply, draft_of(request.prefilled, reply.owner))
+                await self._create_form.open_form(reply, draft_from_command(request.prefilled, reply.owner))
             case ShowIssue():
                 await self.show(reply, request.number)
             case AttachFiles():
                 await self._files.open_form(reply, request.number)
             case NewIssue():
-                await self.create(reply, draft_of(request, reply.owner))
+                await self.create(reply, draft_from_command(request, reply.owner))
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
 
     async def create(self, reply: Reply, draft: Draft) -> None:
-        """Create at once, announce it, and tell the person privately what concerns them alone."""
-        await tell(reply, await self._issues.create(reply.owner, draft, reply.channel))
+        """Create an issue without the form, and announce it."""
+        await announce_and_confirm(reply, await self._issues.create(reply.owner, draft, reply.channel))
 
     async def show(self, reply: Reply, number: int) -> None:
-        """An issue's card, for the person alone."""
+        """Show an issue's card, only to the user."""
         if not (reply.in_form or reply.place.home):
             shown = await self._issues.show(reply.owner, number)
             await reply.privately(
@@ -119,9 +118,9 @@ class IssueHandlers:
                 await self._timelog.open_form(reply, LogTime(issue=number_in(number)))
 
     async def share(self, reply: Reply, number: int, *, sure: bool = True) -> None:
-        """Post an issue in the conversation that shows it, as the person who pressed sees it.
+        """Post an issue in the conversation, as seen with the user's key.
 
-        A menu can't ask first: unless the person is `sure`, an issue of a project that isn't public is shown
+        A menu can't ask first: unless the user is `sure`, an issue of a project that isn't public is shown
         to them privately instead, and the button on its card asks.
         """
         shown = await self._issues.show(reply.owner, number)

@@ -1,4 +1,4 @@
-"""Creating and reading issues as the person who asks."""
+"""Creates and reads issues with the requesting user's key."""
 
 import asyncio
 import re
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.errors import OutcomeUnknown, ServiceError, UserError, WrongField
 from bot.features.accounts.accounts import Accounts, Session
-from bot.features.issues.privacy import may_hide
+from bot.features.issues.privacy import may_create_private
 from bot.features.issues.service_changes import service_changes
 from bot.features.lost_writes import CLOCK_SKEW, LOOKS
 from bot.features.name_matching import pick
@@ -36,7 +36,7 @@ Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
 
 
 class Draft(BaseModel):
-    """An issue as a person asks for it: names or ids as typed or chosen, None for fields left out."""
+    """An issue to create: names or ids as typed or chosen, None for empty fields."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -60,7 +60,7 @@ class Draft(BaseModel):
 
 @dataclass(frozen=True)
 class Source:
-    """The Slack message that an issue is made from."""
+    """The Slack message that an issue is created from."""
 
     channel_id: str
     ts: str
@@ -68,28 +68,28 @@ class Source:
 
 @dataclass(frozen=True)
 class Created:
-    """An issue that now exists; `not_taken` has a sentence for each value that the service changed."""
+    """A created issue; `changed_values` has a sentence for each value that the service changed."""
 
     issue: Issue
     project: Project
-    not_taken: tuple[str, ...] = ()
-    meant_private: bool = False
-    """Whether the person asked for a private issue."""
+    changed_values: tuple[str, ...] = ()
+    requested_private: bool = False
+    """Whether the user asked for a private issue."""
 
     @property
     def exposed(self) -> bool:
-        """Whether others can see it although the person asked for a private issue."""
-        return self.meant_private and not self.issue.is_private
+        """Whether others can see it although the user asked for a private issue."""
+        return self.requested_private and not self.issue.is_private
 
     @property
     def public(self) -> bool:
-        """Whether everyone can see it in the service, as the person meant."""
-        return self.project.is_public is True and not self.issue.is_private and not self.meant_private
+        """Whether everyone can see it in the service, and the user didn't ask for a private issue."""
+        return self.project.is_public is True and not self.issue.is_private and not self.requested_private
 
 
 @dataclass(frozen=True)
 class Shown:
-    """An issue with what its card adds: children, the subjects of issues that it names, its project."""
+    """An issue with what its card adds: children, the subjects of related issues, its project."""
 
     issue: Issue
     children: tuple[Child, ...]
@@ -112,7 +112,7 @@ class _Resolved:
 
 
 class Issues:
-    """Creates and reads issues with the key of the person who asks."""
+    """Creates and reads issues with the requesting user's key."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class Issues:
             raise UserError("An issue needs a subject: `/issue new The login page is blank`.")
         async with self._accounts.reading(owner) as session:
             resolved = await self._resolve(session, draft, channel)
-            if draft.private and await may_hide(self._client, session, resolved.project) is False:
+            if draft.private and await may_create_private(self._client, session, resolved.project) is False:
                 raise WrongField(
                     "private",
                     f"{{service}} doesn't let you create private issues in {resolved.project.name}. "
@@ -162,11 +162,11 @@ class Issues:
         issue = await self._once(session, resolved.new, attempted_at, upload)
         changed = service_changes(resolved.new, resolved.chosen, issue)
         created = Created(issue, resolved.project, changed, draft.private)
-        await self._remember(owner, created, source)
+        await self._record(owner, created, source)
         return created
 
     async def show(self, owner: Owner, number: int) -> Shown:
-        """One issue as the person sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""
+        """One issue as the user sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
             issue = await self._client.beyond.get_issue(
                 session.key, number, ("children", "attachments", "relations")
@@ -199,7 +199,7 @@ class Issues:
         return (await self._client.list_issues(session.key, filters, limit=20)).items
 
     async def one(self, session: Session, number: int) -> Issue:
-        """One issue from the service's list. Raises UserError if the person can't see it."""
+        """One issue from the service's list. Raises UserError if the user can't see it."""
         filters = IssueFilters(
             issue_ids=(number,), status="any", include=frozenset({"attachments", "relations"})
         )
@@ -259,33 +259,33 @@ class Issues:
         self, session: Session, new: NewIssue, attempted_at: datetime | None, upload: Upload | None
     ) -> Issue:
         if attempted_at:
-            if found := await self._own(session, new, attempted_at):
+            if found := await self._find_own(session, new, attempted_at):
                 return found
             session = await self._accounts.reverified(session)
         if upload and (uploads := await upload(session)):
             new = new.model_copy(update={"uploads": uploads})
-            session = await self._accounts.reverified(session)  # files may take minutes
+            session = await self._accounts.reverified(session)  # uploads may take minutes
         started = datetime.now(UTC)
         try:
             return await self._client.create_issue(session.key, new)
         except OutcomeUnknown:
-            found = await self._look(session, new, started)
+            found = await self._find_after_unknown_outcome(session, new, started)
             if found is None and new.uploads:
-                found = await self._again(session, new, started)
+                found = await self._repeat(session, new, started)
             if found is None:
                 raise
             return found
 
-    async def _again(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
-        """Repeat the create: its upload tokens work once, so it can't make a second issue."""
+    async def _repeat(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
+        """Repeat the create: upload tokens work once, so it can't create a second issue."""
         with suppress(ServiceError, UserError):
             session = await self._accounts.reverified(session)
             return await self._client.create_issue(session.key, new)
         with suppress(ServiceError):
-            return await self._own(session, new, since)
+            return await self._find_own(session, new, since)
         return None
 
-    async def _remember(self, owner: Owner, created: Created, source: Source | None) -> None:
+    async def _record(self, owner: Owner, created: Created, source: Source | None) -> None:
         """Record the issue. It exists, so an error here must not fail the request."""
         issue = created.issue
         where = (source.channel_id, source.ts) if source else (None, None)
@@ -294,21 +294,23 @@ class Issues:
                 owner, issue.id, issue.subject, *where, privacy_refused=created.exposed
             )
         except Exception:
-            log.exception("not remembered", action="issue.not_remembered", issue=issue.id)
+            log.exception("created issue not recorded", action="issue.not_remembered", issue=issue.id)
 
-    async def _look(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
+    async def _find_after_unknown_outcome(
+        self, session: Session, new: NewIssue, since: datetime
+    ) -> Issue | None:
         """The issue from a create that got no answer; None if it isn't there or can't be read."""
         for wait in LOOKS:
             await asyncio.sleep(wait)
             try:
-                if found := await self._own(session, new, since):
+                if found := await self._find_own(session, new, since):
                     return found
             except ServiceError:
                 continue
         return None
 
-    async def _own(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
-        """The person's own issue with this subject, created since then."""
+    async def _find_own(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
+        """The user's own issue with this subject, created since `since`."""
         filters = IssueFilters(
             project_id=int(new.project_id), author=("me",), status="any", sort=(Sort("id", descending=True),)
         )
@@ -325,7 +327,7 @@ class Issues:
         try:
             return await self._store.created_issues.is_older(issue.id, issue.subject, since)
         except Exception:
-            log.exception("not looked up", action="issue.not_looked_up", issue=issue.id)
+            log.exception("created issue not looked up", action="issue.not_looked_up", issue=issue.id)
             return True
 
 
@@ -340,7 +342,7 @@ ID_FIELDS = {
 
 
 def _custom_fields(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
-    """Values in the service's own spelling: it refuses a list's value in another case."""
+    """Custom field values spelled as in the service, which refuses list values in another case."""
     found = []
     for number, value in draft.custom_fields.items():
         known = catalog.custom_field(number).known

@@ -1,4 +1,4 @@
-"""Whether a person may create private issues, as far as the service says."""
+"""Whether a user may create private issues, according to the service."""
 
 import asyncio
 from contextlib import suppress
@@ -12,8 +12,8 @@ from bot.service.models import Project
 MOST_ROLES = 20
 
 
-async def may_hide(client: Client, session: Session, project: Project) -> bool | None:
-    """Whether the person may create a private issue in the project; None where that can't be read.
+async def may_create_private(client: Client, session: Session, project: Project) -> bool | None:
+    """Whether the user may create a private issue in the project; None if the service doesn't tell.
 
     Only a member's roles can be read: the service lists no permissions for anyone else.
     """

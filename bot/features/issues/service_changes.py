@@ -1,4 +1,4 @@
-"""What the service silently changed in an issue that it was asked to create."""
+"""Finds values that the service silently changed in a created issue."""
 
 from collections.abc import Iterator
 from datetime import date

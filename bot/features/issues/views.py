@@ -1,4 +1,4 @@
-"""How issues look in Slack: the card, the line in a list, announcements."""
+"""How issues look in Slack: cards, list rows and announcements."""
 
 from decimal import Decimal
 
@@ -65,11 +65,14 @@ def card(
 
 
 def shared(shown: Shown, wording: Wording, user_id: str) -> Message:
-    """An issue as one person shares it with a conversation."""
+    """An issue that a user shares in a conversation."""
     issue = shown.issue
     text = f"<@{user_id}> shares {title(issue, wording)}"
     shown_as = rich_text.paragraph(rich_text.person(user_id), " shares ", _title(issue, wording))
-    return Message(text, (shown_as, context(f"{kind(issue)} · {people(issue)}"), open_it(issue, wording)))
+    return Message(
+        text,
+        (shown_as, context(f"{kind(issue)} · {priority_and_assignee(issue)}"), open_buttons(issue, wording)),
+    )
 
 
 def announced(created: Created, wording: Wording, user_id: str) -> Message:
@@ -80,12 +83,15 @@ def announced(created: Created, wording: Wording, user_id: str) -> Message:
     shown_as = rich_text.paragraph(
         rich_text.person(user_id), f" created {shortened(tracker, VALUE)} ", _title(issue, wording)
     )
-    return Message(text, (shown_as, context(f"{kind(issue)} · {people(issue)}"), open_it(issue, wording)))
+    return Message(
+        text,
+        (shown_as, context(f"{kind(issue)} · {priority_and_assignee(issue)}"), open_buttons(issue, wording)),
+    )
 
 
 def created(made: Created, wording: Wording, why_private: str | None) -> Message:
-    """What the person alone sees after creating: that others can see an issue meant to be private, what the
-    service changed, and why it wasn't announced.
+    """The private confirmation of a created issue: a warning if others can see an issue requested as private,
+    the values that the service changed, and why the issue wasn't announced.
     """
     issue, service = made.issue, escape(wording.service)
     text = f"Created {title(issue, wording)} in {line(made.project.name)}."
@@ -100,17 +106,17 @@ def created(made: Created, wording: Wording, why_private: str | None) -> Message
         )
         first = section(text)
     blocks: list[Block] = [first]
-    if made.not_taken:
-        notes = "\n".join(f"• {prose(note)}" for note in made.not_taken)
+    if made.changed_values:
+        notes = "\n".join(f"• {prose(note)}" for note in made.changed_values)
         blocks.append(section(f"{service} changed what you asked for:\n{notes}"))
     if why_private:
         blocks.append(context(f"Only you see this: {prose(why_private)}."))
-    blocks.append(open_it(issue, wording))
+    blocks.append(open_buttons(issue, wording))
     return Message(text, tuple(blocks))
 
 
 def listed(issue: Issue, wording: Wording, *, shareable: bool) -> Block:
-    """A line of a list, with its menu."""
+    """A list row, with its menu."""
     facts = [
         line(ref.name)
         for ref in (issue.tracker, issue.status, issue.priority, issue.assigned_to)
@@ -126,15 +132,15 @@ def listed(issue: Issue, wording: Wording, *, shareable: bool) -> Block:
 
 
 def menu(number: int, wording: Wording, *more: tuple[str, str]) -> Element:
-    """The `…` menu of an issue's line; `more` are further choices: a label, and its word in the choice's
-    value.
+    """The `…` menu of an issue's line; `more` are further choices, each a label and the word for
+    its value.
     """
     here = [option(label, f"{what}:{number}") for label, what in (("Show", "show"), *more)]
     there = option(f"Open in {wording.service}", f"open:{number}", wording.url(number))
     return overflow("issue.menu", [*here, there])
 
 
-def open_it(issue: Issue, wording: Wording) -> Block:
+def open_buttons(issue: Issue, wording: Wording) -> Block:
     """Buttons for an issue's card, and for its page in the service."""
     return actions(
         [
@@ -152,7 +158,7 @@ def kind(issue: Issue, *, with_status: bool = True) -> str:
     return " · ".join(line(part) for part in parts) + (" · :lock: private" if issue.is_private else "")
 
 
-def people(issue: Issue) -> str:
+def priority_and_assignee(issue: Issue) -> str:
     """Priority and assignee."""
     priority = line(issue.priority.name) if issue.priority else ""
     assignee = f"assigned to {line(issue.assigned_to.name)}" if issue.assigned_to else "nobody assigned"
@@ -171,7 +177,7 @@ def _facts(shown: Shown) -> list[tuple[str, str]]:
         ("Target version", line(issue.fixed_version.name) if issue.fixed_version else ""),
         ("Dates", _dates(issue)),
         ("Progress", _progress(issue.done_ratio)),
-        ("Time", time_of(issue)),
+        ("Time", spent_and_estimated(issue)),
     ]
     for custom in issue.custom_fields:
         value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
@@ -193,17 +199,17 @@ def _progress(done: int | None) -> str:
     return f"{'▰' * full}{'▱' * (10 - full)} {done} %"
 
 
-def time_of(issue: Issue) -> str:
+def spent_and_estimated(issue: Issue) -> str:
     """Spent and estimated time."""
     spent = issue.total_spent_hours if issue.total_spent_hours is not None else issue.spent_hours
     parts = [
-        f"{hours(spent)} spent" if spent is not None else "",
-        f"{hours(issue.estimated_hours)} estimated" if issue.estimated_hours is not None else "",
+        f"{format_hours(spent)} spent" if spent is not None else "",
+        f"{format_hours(issue.estimated_hours)} estimated" if issue.estimated_hours is not None else "",
     ]
     return " of ".join(part for part in parts if part)
 
 
-def hours(value: Decimal) -> str:
+def format_hours(value: Decimal) -> str:
     """`1 h 30 min`."""
     minutes = round(value * 60)
     whole, rest = divmod(minutes, 60)
@@ -227,7 +233,7 @@ def _connected(shown: Shown, wording: Wording) -> list[Block]:
     if issue.attachments:
         names = [
             link(a.content_url or wording.url(issue.id), shortened(a.filename, 80))
-            + (f" ({amount(a.filesize)})" if a.filesize is not None else "")
+            + (f" ({format_size(a.filesize)})" if a.filesize is not None else "")
             for a in issue.attachments[:ATTACHMENTS]
         ]
         more = len(issue.attachments) - ATTACHMENTS
@@ -264,8 +270,8 @@ def _named(number: int, shown: Shown, wording: Wording) -> str:
     return link(wording.url(number), f"#{number} {shortened(subject, 80)}" if subject else f"#{number}")
 
 
-def amount(size: int) -> str:
-    """A size in bytes as people write it."""
+def format_size(size: int) -> str:
+    """A size in bytes, such as `12 kB`."""
     if size < KILOBYTE:
         return f"{size} byte{'' if size == 1 else 's'}"
     kilobytes = round(size / KILOBYTE)

@@ -33,11 +33,11 @@ class SharedLinks:
         async with self._accounts.reading(owner) as session:
             filters = IssueFilters(issue_ids=tuple(numbers), status="any")
             page = await self._client.list_issues(session.key, filters, limit=len(numbers))
-            meant_private = await self._store.created_issues.refused_privacy()
+            requested_private = await self._store.created_issues.refused_privacy()
             found = {issue.id: issue for issue in page.items}
             shown = []
             for issue in (found[number] for number in numbers if number in found):
-                if issue.id in meant_private or issue.is_private is not False or issue.project is None:
+                if issue.id in requested_private or issue.is_private is not False or issue.project is None:
                     continue
                 project = await self._projects.by_id(session, issue.project.id)
                 if project.is_public is True:

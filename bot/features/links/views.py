@@ -8,7 +8,7 @@ exactly, slack_sdk.models.metadata.
 from datetime import datetime
 
 from bot.features.issues.issues import Shown
-from bot.features.issues.views import kind, people, time_of, title
+from bot.features.issues.views import kind, priority_and_assignee, spent_and_estimated, title
 from bot.service.models import Issue
 from bot.slack.blocks import JSON, context, section, shortened
 from bot.slack.text import clean, spoken, stripped
@@ -21,7 +21,7 @@ DESCRIPTION, NAME = 2000, 255
 
 def card(issue: Issue, style: Wording) -> JSON:
     """An unfurl: what a conversation may see of an issue."""
-    blocks = (section(f"*{title(issue, style)}*"), context(f"{kind(issue)} · {people(issue)}"))
+    blocks = (section(f"*{title(issue, style)}*"), context(f"{kind(issue)} · {priority_and_assignee(issue)}"))
     return {"blocks": list(blocks)}
 
 
@@ -70,7 +70,7 @@ def details(shown: Shown, style: Wording, description: str) -> JSON:
         "Category": issue.category.name if issue.category else "",
         "Target version": issue.fixed_version.name if issue.fixed_version else "",
         "Progress": f"{issue.done_ratio} %" if issue.done_ratio is not None else "",
-        "Time": time_of(issue),
+        "Time": spent_and_estimated(issue),
         "Private": "yes" if issue.is_private else "",
     }
     payload["custom_fields"] = [

@@ -1,4 +1,4 @@
-"""`/timelog`, and the issue that a message names."""
+"""Parses `/timelog`, and finds the issue that a message names."""
 
 import re
 from collections.abc import Sequence
@@ -36,14 +36,14 @@ class OpenTimeForm:
 
 @dataclass(frozen=True)
 class EditLastEntry:
-    """`/timelog edit`."""
+    """`/timelog edit`: edit the user's latest entry."""
 
 
 TimelogRequest = LogTime | OpenTimeForm | EditLastEntry | Help
 
 OPTIONS = ("project", "activity", "on")
-LONGEST = 4
-"""The most words that a duration has: `1 h 30 min`."""
+MAX_DURATION_WORDS = 4
+"""As in `1 h 30 min`."""
 
 _ENTITY = re.compile(r"<([^<>\n]*)>")
 _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
@@ -52,7 +52,7 @@ _NUMBERED = re.compile(r"(?<![\w&#/])#([0-9]{1,9})(?!\w)")
 
 
 def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
-    """What `/timelog <text>` asks for; `today` and `locale` are the person's. Raises UserError."""
+    """The request in `/timelog <text>`; `today` and `locale` are the user's. Raises UserError."""
     parsed = parse(text, OPTIONS)
     first = parsed.words[0].text.lower() if parsed.words else ""
     if first == "edit":
@@ -132,7 +132,7 @@ def _duration_ahead(words: Sequence[Word], locale: str) -> tuple[Decimal, int, i
     """The duration and the issue in `1h 42`, and how many words they take; None if the words are ambiguous,
     as in `1h 30 42`.
     """
-    for count in range(min(len(words) - 1, LONGEST), 0, -1):
+    for count in range(min(len(words) - 1, MAX_DURATION_WORDS), 0, -1):
         duration = " ".join(word.text for word in words[:count])
         mistakable = values.issue_number(duration) if count == 1 else duration[-1].isdigit()
         issue = _ISSUE.fullmatch(words[count].text)
@@ -156,7 +156,7 @@ def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
 
     A duration of several words ends with a unit or at the end of the text: `1h 30 tickets` is one hour.
     """
-    plain = [word.text for word in words[:LONGEST]]
+    plain = [word.text for word in words[:MAX_DURATION_WORDS]]
     for count in range(len(plain), 0, -1):
         if count > 1 and count < len(words) and plain[count - 1][-1:].isdigit():
             continue

@@ -15,7 +15,7 @@ from bot.features.help import views as help_views
 from bot.features.name_matching import pick
 from bot.features.timelog import views
 from bot.features.timelog.commands import EditLastEntry, LogTime, OpenTimeForm, issue_named, timelog_command
-from bot.features.timelog.timelog import ActivityNeeded, Loggable, Logged, LongDay, Timelog, Wanted
+from bot.features.timelog.timelog import ActivityNeeded, Loggable, Logged, LongDay, Timelog, TimeToLog
 from bot.service.models import Ref
 from bot.slack import forms, posting
 from bot.slack.audience import Audiences
@@ -69,7 +69,6 @@ class TimelogHandlers:
         self._audiences = audiences
 
     def feature(self) -> Feature:
-        """What this answers to."""
         return Feature(
             commands={"timelog": self.command},
             shortcuts={"log_time": self.open_empty, "time_from_message": self.open_from_message},
@@ -107,7 +106,7 @@ class TimelogHandlers:
 
     async def log_typed(self, reply: Reply, request: LogTime, started: float) -> None:
         """Log the time in a command."""
-        wanted = Wanted(
+        wanted = TimeToLog(
             hours=request.hours or Decimal(),
             spent_on=request.on or await reply.today(),
             issue=request.issue,
@@ -117,8 +116,8 @@ class TimelogHandlers:
         )
         await self.log_wanted(reply, wanted, started)
 
-    async def log_wanted(self, reply: Reply, wanted: Wanted, started: float) -> None:
-        """Log time, or ask for what is missing: an activity, or confirmation of a day above 24 hours."""
+    async def log_wanted(self, reply: Reply, wanted: TimeToLog, started: float) -> None:
+        """Log time, or ask for the missing activity, or to confirm a day of more than 24 hours."""
         try:
             logged = await self._timelog.log(reply.owner, wanted)
         except ActivityNeeded as needed:
@@ -129,10 +128,10 @@ class TimelogHandlers:
         except OutcomeUnknown as error:
             await reply.privately(views.unknown(reply.wording, wanted, error))
         else:
-            await self.tell(reply, logged)
+            await self.announce_and_confirm(reply, logged)
 
     async def ask_activity(
-        self, reply: Reply, wanted: Wanted, needed: ActivityNeeded, started: float
+        self, reply: Reply, wanted: TimeToLog, needed: ActivityNeeded, started: float
     ) -> None:
         """Open the form with everything that was typed, or offer a button if the trigger has expired."""
         said = reply.wording.sentence(needed.refused or needed)
@@ -142,7 +141,7 @@ class TimelogHandlers:
             try:
                 await reply.show(views.time_form(needed.on, typed, metadata, said))
             except SLACK_FAILED as error:
-                log.info("form not opened", action="time.form_not_opened", error=type(error).__name__)
+                log.info("time form not opened", action="time.form_not_opened", error=type(error).__name__)
             else:
                 return
         await reply.privately(views.needed(said, await self._save(reply.owner, wanted)))
@@ -170,24 +169,24 @@ class TimelogHandlers:
             await self.log_wanted(reply, wanted, started)
         await posting.dismiss(reply.slack, reply.place)
 
-    async def _save(self, owner: Owner, wanted: Wanted) -> str:
+    async def _save(self, owner: Owner, wanted: TimeToLog) -> str:
         about = asdict(wanted) | {"hours": str(wanted.hours), "spent_on": wanted.spent_on.isoformat()}
         return await self._saved.put(owner, {"time": about})
 
-    async def _saved_time(self, press: ButtonPress) -> Wanted:
+    async def _saved_time(self, press: ButtonPress) -> TimeToLog:
         """What was typed before the button was offered. Raises UserError once that has expired."""
         saved = await self._saved.get(press.owner, press.value)
         if saved is None or "time" not in saved:
             raise UserError("That was too long ago: type it once more.")
         about = saved["time"]
-        return Wanted(
+        return TimeToLog(
             **about | {"hours": Decimal(about["hours"]), "spent_on": date.fromisoformat(about["spent_on"])}
         )
 
     # Answers
 
-    async def tell(self, reply: Reply, logged: Logged) -> None:
-        """Announce logged time in the conversation, and confirm it to the person."""
+    async def announce_and_confirm(self, reply: Reply, logged: Logged) -> None:
+        """Announce logged time in the conversation, and confirm it to the user."""
         why_private = "the issue is private, or its project is"
         if logged.on.public:
             post = views.announced(logged.spent, reply.wording, reply.owner.user_id)
@@ -218,7 +217,7 @@ class TimelogHandlers:
         await self.open_form(reply, LogTime())
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
-        """The message shortcut: the issue that the message names, announced in its thread."""
+        """The message shortcut: log time on the issue it names, announced in its thread."""
         await reply.open(loading("Log time"))
         message = shortcut.message
         thread = Place(reply.place.channel_id, message.get("thread_ts") or message.get("ts"))
@@ -231,9 +230,9 @@ class TimelogHandlers:
         await self.fill(reply, request)
 
     async def fill(self, reply: Reply, request: LogTime, *, guessed: bool = False) -> None:
-        """Fill the open form with what is known.
+        """Fill the open form with the request's values.
 
-        If the issue was `guessed` and the person can't see it, the form says so; otherwise that is an error.
+        If the user can't see a `guessed` issue, the form shows a warning; otherwise that raises UserError.
         """
         said, on = None, None
         try:
@@ -255,7 +254,7 @@ class TimelogHandlers:
         await reply.show(views.time_form(on, typed, _metadata(reply.place, on), said))
 
     async def _loggable(self, owner: Owner, request: LogTime) -> Loggable | None:
-        """What the form is about, None if nothing was named. Raises NotLinked either way."""
+        """The issue or project of the form, None if none was given. Raises NotLinked either way."""
         if request.issue is not None or request.project is not None:
             return await self._timelog.loggable(owner, request.issue, request.project)
         async with self._accounts.reading(owner):
@@ -270,7 +269,7 @@ class TimelogHandlers:
         await reply.show(views.time_form(on, typed, json.dumps(press.view.metadata)))
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Issues by number or subject, the person's own before anything is typed."""
+        """Issues by number or subject, the user's own before anything is typed."""
         found = await self._timelog.suggest(reply.owner, request.text)
         return [option(f"#{issue.id} {issue.subject}", str(issue.id)) for issue in found]
 
@@ -282,7 +281,7 @@ class TimelogHandlers:
         except UserError as error:
             return FormResult(errors={"hours": reply.wording.sentence(error)})
         activity = values.number("activity")
-        wanted = Wanted(
+        wanted = TimeToLog(
             hours=amount,
             spent_on=values.day("date") or await reply.today(),
             issue=values.number("issue"),
@@ -301,11 +300,11 @@ class TimelogHandlers:
         except LongDay as long:
             return await self._ask_about_long_day(form, reply, long)
         except OutcomeUnknown as error:
-            # Time entries can't be listed, so only the person can check: the form isn't offered again.
+            # Time entries can't be listed, so only the user can check: the form isn't offered again.
             return _shown("Look first", views.unknown(reply.wording, wanted, error))
         reply.committed = True
         if reply.place.channel_id:
-            return FormResult(then=partial(self.tell, reply, logged))
+            return FormResult(then=partial(self.announce_and_confirm, reply, logged))
         return _shown("Logged", await self._summary(reply, "Logged", logged.spent))
 
     async def _ask_about_long_day(self, form: FormSubmission, reply: Reply, long: LongDay) -> FormResult:
@@ -322,7 +321,7 @@ class TimelogHandlers:
         await self.open_change(reply, number_in(press.value))
 
     async def open_change(self, reply: Reply, entry_id: int | None) -> None:
-        """Open the form for one of the person's own entries, their last one for None."""
+        """Open the form for one of the user's own entries; None opens the latest one."""
         await reply.open(loading("Edit time"))
         found = await self._timelog.changeable(reply.owner, entry_id)
         pressed = isinstance(reply.interaction, ButtonPress)
@@ -330,7 +329,7 @@ class TimelogHandlers:
         await reply.show(views.change_form(found, reply.wording, json.dumps(metadata)))
 
     async def submit_change(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Change the entry and its public post, and confirm what it is now."""
+        """Change the entry and its public post, and confirm the new values."""
         values, metadata = forms.Values(form.view.json), form.view.metadata
         try:
             amount = hours(values.text("hours") or "", (await reply.profile()).locale)
@@ -351,12 +350,12 @@ class TimelogHandlers:
             return await self._ask_about_long_day(form, reply, long)
         stale = await self.update_post(reply, entry)
 
-        async def tell() -> None:
+        async def confirm() -> None:
             summary = await self._summary(reply, "Changed to", entry, stale=stale)
             await reply.privately(summary, replace=bool(metadata.get("replace")))
 
         if reply.place.channel_id:
-            return FormResult(then=tell)
+            return FormResult(then=confirm)
         return _shown("Changed", await self._summary(reply, "Changed to", entry, stale=stale))
 
     async def update_post(self, reply: Reply, entry: Entry) -> str:
@@ -371,7 +370,7 @@ class TimelogHandlers:
         try:
             on = await self._timelog.loggable(reply.owner, entry.issue_id, project)
         except BotError as error:
-            log.info("post not updated", action="time.post_not_updated", error=type(error).__name__)
+            log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
             return post.channel_id
         overheard = await self._audiences.overheard(reply.slack, reply.owner.team_id, post.channel_id)
         if post.ts is None or not on.public or overheard:
@@ -387,7 +386,7 @@ def _metadata(place: Place, on: Loggable | None, agreed: int = 0) -> str:
 
 
 def _agreed(view: View) -> int:
-    """How many minutes in a day the person has confirmed in this form."""
+    """How many minutes in a day the user has confirmed in this form."""
     agreed = view.metadata.get("agreed")
     return agreed if isinstance(agreed, int) else 0
 

@@ -1,4 +1,4 @@
-"""Log time on an issue or a project with the person's own key, and edit their entries.
+"""Log time on an issue or a project with the user's own key, and edit their entries.
 
 The service has no list of time entries, so the bot stores those it creates.
 """
@@ -31,17 +31,17 @@ ACTIVITIES: tuple[ProjectInclude, ...] = ("time_entry_activities",)
 MINUTES = 60
 DAY = 24 * MINUTES
 LATEST = 20
-"""How many of a person's latest entries decide which activities come first."""
+"""How many of a user's latest entries decide which activities come first."""
 SUGGESTED = 20
 ROUNDING = Decimal("0.011")
 """The most that two sums of hours can be off: the service rounds each to two places."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class TimeToLog:
     """The time to log, on an issue or else a project; names or ids as typed.
 
-    `agreed` is how many minutes on that day the person has confirmed, 0 if they weren't asked.
+    `agreed` is how many minutes on that day the user has confirmed, 0 if they weren't asked.
     """
 
     hours: Decimal
@@ -55,20 +55,20 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Loggable:
-    """What time can be logged on: an issue, or a project if `issue` is None; with the project's activities,
-    the person's most recent first.
+    """An issue to log time on, or a project if `issue` is None; with the project's activities, the user's
+    most recent first.
     """
 
     issue: Issue | None
     project: Project
     activities: tuple[Ref, ...]
-    meant_private: bool = False
+    requested_private: bool = False
     """Whether the issue was created as private and the service ignored that."""
 
     @property
     def public(self) -> bool:
         """Whether everyone in a channel may see it: the project is public and the issue isn't private."""
-        hidden = self.meant_private or (self.issue is not None and self.issue.is_private)
+        hidden = self.requested_private or (self.issue is not None and self.issue.is_private)
         return self.project.is_public is True and not hidden
 
 
@@ -82,7 +82,7 @@ class ActivityNeeded(UserError):
 
 
 class LongDay(UserError):
-    """The person would have more than 24 hours on `day`, `minutes` in total, and has to confirm that."""
+    """The user would have more than 24 hours on `day`, `minutes` in total, and has to confirm that."""
 
     def __init__(self, day: date, minutes: int) -> None:
         super().__init__("That adds up to more than 24 hours for one day.")
@@ -102,7 +102,7 @@ class Logged:
 
 @dataclass(frozen=True)
 class Changeable:
-    """One of the person's own entries, and the activities that it can have."""
+    """One of the user's own entries, and the activities that it can have."""
 
     entry: Entry
     activities: tuple[Ref, ...]
@@ -110,14 +110,14 @@ class Changeable:
 
 @dataclass(frozen=True)
 class Totals:
-    """Minutes that a person logged with the bot, today and this week (from Monday)."""
+    """Minutes that a user logged with the bot, today and this week (from Monday)."""
 
     today: int
     week: int
 
 
 class Timelog:
-    """Creates and changes time entries with the person's own key."""
+    """Creates and changes time entries with the user's own key."""
 
     def __init__(
         self, client: Client, store: Store, accounts: Accounts, projects: Projects, issues: Issues
@@ -129,12 +129,12 @@ class Timelog:
         self._issues = issues
 
     async def loggable(self, owner: Owner, issue: int | None, project: str | None) -> Loggable:
-        """What the form logs time on. Raises UserError, NotLinked, ServiceError."""
+        """The issue or project to log time on. Raises UserError, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
             return await self._loggable(session, issue, project)
 
     async def suggest(self, owner: Owner, text: str) -> tuple[Issue, ...]:
-        """Issues that match what is being typed; for an empty text, the person's own open ones.
+        """Issues that match the typed text; if it is empty, the user's own open ones.
 
         Raises NotLinked, ServiceError.
         """
@@ -145,8 +145,8 @@ class Timelog:
             mine = IssueFilters(assigned_to=("me",), status="open", sort=latest)
             return (await self._client.list_issues(session.key, mine, limit=SUGGESTED)).items
 
-    async def log(self, owner: Owner, wanted: Wanted) -> Logged:
-        """Log time once, and store the entry as this person's.
+    async def log(self, owner: Owner, wanted: TimeToLog) -> Logged:
+        """Log time once, and store the entry as this user's.
 
         Raises UserError (including ActivityNeeded and LongDay), NotLinked, ServiceError; OutcomeUnknown only
         if the issue's spent hours don't show the time either.
@@ -171,17 +171,17 @@ class Timelog:
         try:
             await self._store.time_entries.add(owner, entry)
         except Exception:  # the time is logged, so this isn't a failure
-            log.exception("not remembered", action="time.not_remembered", entry=entry.id)
+            log.exception("time entry not stored", action="time.not_remembered", entry=entry.id)
             return Logged(spent, on)
         return Logged(entry, on)
 
     async def changeable(self, owner: Owner, entry_id: int | None) -> Changeable:
-        """An entry that this person created with the bot, their last one for None.
+        """An entry that this user created with the bot, their last one for None.
 
         Raises UserError if there is none or someone else created it, NotLinked, ServiceError.
         """
         async with self._accounts.reading(owner) as session:
-            entry = await self._own(owner, entry_id)
+            entry = await self._own_entry(owner, entry_id)
             found = list(await self._activities(session, await self._project(session, entry.project_id)))
         if entry.activity_id is not None and entry.activity_id not in {ref.id for ref in found}:
             found.insert(0, Ref(id=entry.activity_id, name=entry.activity))
@@ -198,13 +198,13 @@ class Timelog:
         comment: str,
         agreed: int = 0,
     ) -> Entry:
-        """Change an entry that this person created with the bot. All fields are sent: after a change with an
+        """Change an entry that this user created with the bot. All fields are sent: after a change with an
         unknown outcome the service's entry may differ from the stored one. `agreed` is as in `Wanted`.
 
         Raises UserError if someone else created it or it is gone, LongDay, NotLinked, ServiceError.
         """
         session = await self._accounts.writing(owner)
-        entry = await self._own(owner, entry_id)
+        entry = await self._own_entry(owner, entry_id)
         await self._check_day(owner, spent_on, hours, agreed, before=entry)
         changed = replace(entry, minutes=round(hours * MINUTES), spent_on=spent_on, comments=comment)
         if activity:
@@ -224,11 +224,11 @@ class Timelog:
         try:
             await self._store.time_entries.change(owner, changed)
         except Exception:  # the entry is changed, so this isn't a failure
-            log.exception("not remembered", action="time.not_remembered", entry=entry.id)
+            log.exception("time entry not stored", action="time.not_remembered", entry=entry.id)
         return changed
 
     async def totals(self, owner: Owner, today: date) -> Totals:
-        """What the person logged with the bot; `today` is the date in their time zone."""
+        """Minutes that the user logged with the bot; `today` is the date in their time zone."""
         monday = today - timedelta(days=today.weekday())
         entries = self._store.time_entries
         day, week = await asyncio.gather(
@@ -241,12 +241,12 @@ class Timelog:
         try:
             await self._store.time_entries.announced(owner, entry.id, post)
         except Exception:  # the time is logged and posted: only the post can't be updated later
-            log.exception("not remembered", action="time.post_not_remembered", entry=entry.id)
+            log.exception("time entry not stored", action="time.post_not_remembered", entry=entry.id)
 
     async def _check_day(
         self, owner: Owner, day: date, hours: Decimal, agreed: int, *, before: Entry | None = None
     ) -> None:
-        """Raises LongDay for more than 24 hours in a day, unless the person confirmed that many."""
+        """Raises LongDay for more than 24 hours in a day, unless the user confirmed that many."""
         minutes = await self._store.time_entries.minutes(owner, day, day) + round(hours * MINUTES)
         if before and before.spent_on == day:
             minutes -= before.minutes
@@ -288,7 +288,7 @@ class Timelog:
             raise ActivityNeeded(on)
         return None
 
-    async def _own(self, owner: Owner, entry_id: int | None) -> Entry:
+    async def _own_entry(self, owner: Owner, entry_id: int | None) -> Entry:
         if entry_id is None:
             latest = await self._store.time_entries.latest(owner, 1)
             if not latest:
@@ -300,7 +300,7 @@ class Timelog:
         return entry
 
     async def _spent_hours(self, session: Session, issue: Issue | None) -> Decimal | None:
-        """The hours spent on an issue; None if the service doesn't say."""
+        """The hours spent on an issue; None if the service doesn't report them."""
         if issue is None or issue.spent_hours is not None:
             return issue.spent_hours if issue else None
         detailed = await self._client.beyond.get_issue(session.key, issue.id)
@@ -325,7 +325,7 @@ class Timelog:
         return False
 
 
-def _new(on: Loggable, wanted: Wanted, activity: Ref | None) -> NewTimeEntry:
+def _new(on: Loggable, wanted: TimeToLog, activity: Ref | None) -> NewTimeEntry:
     fields: dict[str, object] = {"hours": wanted.hours, "spent_on": wanted.spent_on}
     if on.issue:
         fields["issue_id"] = on.issue.id
@@ -338,8 +338,8 @@ def _new(on: Loggable, wanted: Wanted, activity: Ref | None) -> NewTimeEntry:
     return NewTimeEntry.model_validate(fields)
 
 
-def _spent(on: Loggable, wanted: Wanted, activity: Ref | None, made: TimeEntry | None) -> Spent:
-    """The time as the service recorded it, if it said: its hours have two places, these are whole minutes."""
+def _spent(on: Loggable, wanted: TimeToLog, activity: Ref | None, made: TimeEntry | None) -> Spent:
+    """The time in whole minutes, as the service recorded it; as requested if its answer leaves it out."""
     hours, spent_on = wanted.hours, wanted.spent_on
     if made is not None:
         hours = made.hours if made.hours is not None else hours

@@ -6,9 +6,9 @@ from datetime import date
 from decimal import Decimal
 
 from bot.errors import OutcomeUnknown, UserError
-from bot.features.issues.views import hours
+from bot.features.issues.views import format_hours
 from bot.features.name_matching import pick
-from bot.features.timelog.timelog import Changeable, Loggable, LongDay, Totals, Wanted
+from bot.features.timelog.timelog import Changeable, Loggable, LongDay, TimeToLog, Totals
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
 from bot.slack import forms, rich_text
@@ -25,7 +25,7 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 
 @dataclass(frozen=True)
 class Typed:
-    """What the form holds: the activity by name or id, None for what wasn't entered."""
+    """The form's values: the activity by name or id, None for an empty field."""
 
     day: date
     hours: str | None = None
@@ -75,7 +75,7 @@ def change_form(found: Changeable, wording: Wording, metadata: str) -> JSON:
 
 
 def typed_in(view: JSON, today: date) -> Typed:
-    """What the form holds, to be put into the form for another issue: its activities have other ids."""
+    """The form's values, to copy into the form for another issue, whose activities have different ids."""
     values = forms.Values(view)
     return Typed(
         values.day("date") or today,
@@ -138,7 +138,7 @@ def summary(
     why_private: str = "",
     stale: str = "",
 ) -> Message:
-    """What only the person sees: the logged time, their totals, and a button to edit it.
+    """The private confirmation: the logged time, the user's totals, and a button to edit the entry.
 
     `did` is `Logged` or `Changed to`; `why_private` says why nothing was posted; `stale` is the channel whose
     post still shows the entry as it was before.
@@ -198,13 +198,13 @@ def long_day(error: LongDay, today: date, saved: str) -> Message:
     return Message(text, (section(text), actions([anyway, button("Edit time", "time.fill", saved)])))
 
 
-def unknown(wording: Wording, wanted: Wanted, error: OutcomeUnknown) -> Message:
+def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown) -> Message:
     """The answer when it isn't known whether the time was logged, with what was typed."""
     text = f":warning: {prose(error.sentence(wording.service))}"
     if wanted.issue:
         text += f"\n{link(wording.url(wanted.issue), f'Look at #{wanted.issue}')}"
     comment = f": {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""
-    return Message(text, (section(text), context(f"You entered {hours(wanted.hours)}{comment}.")))
+    return Message(text, (section(text), context(f"You entered {format_hours(wanted.hours)}{comment}.")))
 
 
 def _what(spent: Spent, wording: Wording) -> str:
@@ -218,7 +218,7 @@ def _hours_of(minutes: int) -> Decimal:
 
 
 def _long(minutes: int) -> str:
-    return hours(_hours_of(minutes))
+    return format_hours(_hours_of(minutes))
 
 
 def _day(day: date, today: date) -> str:

@@ -1,16 +1,16 @@
-"""A newsroom on each database, with the database's clock in the newsroom's hand."""
+"""The digest harness on each database; the harness sets the database's clock."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
 from bot.store.database import Database
-from tests.features.digests.newsroom import Newsroom
+from tests.features.digests.newsroom import DigestHarness
 
 
 @pytest.fixture
-async def newsroom(database: Database) -> AsyncIterator[Newsroom]:
-    newsroom = Newsroom(database)
-    await newsroom.open()
-    yield newsroom
-    await newsroom.close()
+async def harness(database: Database) -> AsyncIterator[DigestHarness]:
+    harness = DigestHarness(database)
+    await harness.open()
+    yield harness
+    await harness.close()

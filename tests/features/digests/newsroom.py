@@ -1,5 +1,5 @@
-"""Digests at work: the reference service over HTTP, a real database, engines in the place of processes, and a
-board that they post to in the place of Slack.
+"""A harness for digests: the reference service over HTTP, a real database, one engine for each simulated
+process, and a fake poster instead of Slack.
 """
 
 import asyncio
@@ -15,9 +15,10 @@ from pydantic import SecretStr
 from sqlalchemy import bindparam, select
 
 from bot.features.accounts.accounts import Accounts
-from bot.features.digests.digests import Digests, Planned, Wanted
+from bot.features.digests.digests import Digests, DigestSettings, Planned
 from bot.features.digests.posts import (
     Absent,
+    ChannelStatus,
     Delayed,
     Edition,
     Found,
@@ -25,7 +26,6 @@ from bot.features.digests.posts import (
     Outcome,
     Posted,
     Refused,
-    Standing,
     Unsure,
 )
 from bot.features.digests.runs import DigestRuns
@@ -55,7 +55,7 @@ Fault = Literal["lose the request", "lose the answer", "refuse", "delay"]
 
 @dataclass(frozen=True)
 class Post:
-    """What stands on the board."""
+    """A posted digest."""
 
     ts: str
     channel: str
@@ -66,27 +66,27 @@ class Post:
 
 
 @dataclass
-class Board:
-    """Keeps what is posted; fails as told, one fault a post.
+class FakePoster:
+    """Records posts, with one fault from `faults` for each.
 
-    `hidden`: nothing can be looked up; the issues of what should have been are `unsure`, by digest.
+    While `hidden`, no post can be looked up, and `unsure` collects the issues of those posts, by digest.
     """
 
     store: Store
     posts: list[Post] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
-    standing: dict[str, Standing] = field(default_factory=dict)
-    told: list[tuple[str, tuple[int, ...], str]] = field(default_factory=list)
+    channel_status: dict[str, ChannelStatus] = field(default_factory=dict)
+    notices: list[tuple[str, tuple[int, ...], str]] = field(default_factory=list)
     editions: list[Edition] = field(default_factory=list)
     hidden: bool = False
-    speechless: int = 0
-    """How often nobody can be told anything."""
+    failing_notices: int = 0
+    """How many of the next notices fail."""
     unsure: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
-    async def standings(self, owner: Owner, channels: Collection[str]) -> Mapping[str, Standing]:
+    async def channel_statuses(self, owner: Owner, channels: Collection[str]) -> Mapping[str, ChannelStatus]:
         assert owner.team_id == TEAM
-        return {channel: self.standing.get(channel, Standing.OPEN) for channel in channels}
+        return {channel: self.channel_status.get(channel, ChannelStatus.OPEN) for channel in channels}
 
     @asynccontextmanager
     async def turn(self, *_: object) -> AsyncIterator[None]:
@@ -129,87 +129,87 @@ class Board:
         found = (post for post in self.posts if (post.digest, post.due_at) == (digest.id, due_at))
         return next((Posted(post.ts) for post in found), Absent())
 
-    async def tell_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
-        self.speechless -= 1
-        if self.speechless == 1:
+    async def notify_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
+        self.failing_notices -= 1
+        if self.failing_notices == 1:
             raise TimeoutError
-        if self.speechless == 0:
+        if self.failing_notices == 0:
             return False
-        self.told.append((digests[0].owner.user_id, tuple(digest.id for digest in digests), notice))
+        self.notices.append((digests[0].owner.user_id, tuple(digest.id for digest in digests), notice))
         return True
 
-    async def tell_channel(self, digests: Sequence[Digest]) -> bool:
-        self.told.append((digests[0].channel_id, tuple(digest.id for digest in digests), "stopped"))
+    async def notify_channel(self, digests: Sequence[Digest]) -> bool:
+        self.notices.append((digests[0].channel_id, tuple(digest.id for digest in digests), "stopped"))
         return True
 
-    def twice(self) -> list[tuple[int, int]]:
-        """The issues that a digest had more than once."""
+    def repeated_issues(self) -> list[tuple[int, int]]:
+        """Issues that a digest posted more than once, each with its digest."""
         seen = Counter((post.digest, issue) for post in self.posts for issue in post.issues)
         return [one for one, times in seen.items() if times > 1]
 
     def covered(self, digest: int) -> set[int]:
-        """The issues that a digest had."""
+        """The issues that a digest posted."""
         return {issue for post in self.posts if post.digest == digest for issue in post.issues}
 
 
-class Died(BaseException):
-    """The process was killed here."""
+class Killed(BaseException):
+    """Raised at the step where a process is killed."""
 
 
 class Process:
-    """An engine whose every step towards database and Slack may be its last, or take very long."""
+    """An engine that can be killed, stalled or made to fail at any database write or post."""
 
-    def __init__(self, newsroom: "Newsroom") -> None:
-        self.left: int | None = None
-        self.dies: tuple[Literal["before", "after"], str] | None = None
-        self.stalls_at: int | str | None = None
-        self.stands_still = asyncio.Event()
-        self.go_on = asyncio.Event()
+    def __init__(self, harness: "DigestHarness") -> None:
+        self.steps_left: int | None = None
+        self.dies_at: tuple[Literal["before", "after"], str] | None = None
+        self.stall_at: int | str | None = None
+        self.stalled = asyncio.Event()
+        self.resume_work = asyncio.Event()
         self.dead = False
-        self.fails: list[tuple[str, int]] = []
-        """Steps of the database that fail, once each: by name and digest."""
-        store = newsroom.new_store()
+        self.failing_steps: list[tuple[str, int]] = []
+        """Database steps that fail once: method name and digest id."""
+        store = harness.new_store()
         vars(store).update(digest_runs=Steps(store.digest_runs, self), digests=Steps(store.digests, self))
-        self.engine: DigestRuns = newsroom.engine(store, Steps(newsroom.board, self))
+        self.engine: DigestRuns = harness.engine(store, Steps(harness.poster, self))
 
     def die_after(self, steps: int) -> None:
-        self.left = steps
+        self.steps_left = steps
 
     async def step(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
-        if name == self.stalls_at or (isinstance(self.stalls_at, int) and name != "post"):
+        if name == self.stall_at or (isinstance(self.stall_at, int) and name != "post"):
             await self._stall()
-        if self.dies == ("before", name):
+        if self.dies_at == ("before", name):
             self.dead = True
         if self.dead:
-            raise Died
-        if self.left is None:
+            raise Killed
+        if self.steps_left is None:
             done = await work()
-            if self.dies == ("after", name):
+            if self.dies_at == ("after", name):
                 self.dead = True
-                raise Died
+                raise Killed
             return done
-        self.left -= 1
-        if self.left == 0:
+        self.steps_left -= 1
+        if self.steps_left == 0:
             self.dead = True
-            raise Died
+            raise Killed
         done = await work()
-        self.left -= 1
-        if self.left <= 0:
+        self.steps_left -= 1
+        if self.steps_left <= 0:
             self.dead = True
-            raise Died
+            raise Killed
         return done
 
     async def _stall(self) -> None:
-        """Stand still; never at a post: what Slack already has can't be called back."""
-        if isinstance(self.stalls_at, int):
-            self.stalls_at -= 1
-        if self.stalls_at == 0 or isinstance(self.stalls_at, str):
-            self.stands_still.set()
-            await self.go_on.wait()
+        """Wait at this step; by number, never at a post, which Slack would already have received."""
+        if isinstance(self.stall_at, int):
+            self.stall_at -= 1
+        if self.stall_at == 0 or isinstance(self.stall_at, str):
+            self.stalled.set()
+            await self.resume_work.wait()
 
 
 class Steps:
-    """Something whose methods are steps of a process."""
+    """A wrapper whose method calls are steps of a process."""
 
     def __init__(self, of: Any, process: Process) -> None:
         self._of = of
@@ -224,16 +224,16 @@ class Steps:
 
         async def step(*given: Any, **named: Any) -> Any:
             about = (name, given[0].digest.id) if given and isinstance(given[0], Run) else None
-            if about in self._process.fails:
-                self._process.fails.remove(about)
-                raise OSError("the database is away")
+            if about in self._process.failing_steps:
+                self._process.failing_steps.remove(about)
+                raise OSError("database unavailable")
             return await self._process.step(name, lambda: method(*given, **named))
 
         return step
 
 
-class Newsroom:
-    """A service with two people and two projects; `now` is everybody's clock, moved by hand."""
+class DigestHarness:
+    """A service with two users and two projects; `now` is the time on every clock."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -241,17 +241,17 @@ class Newsroom:
         self._processes: dict[DigestRuns, Processes] = {}
         self.now = START
         self.store = self.new_store()
-        self.service_is_ahead = timedelta(0)
+        self.service_clock_offset = timedelta(0)
         self.requests: Counter[str] = Counter()
-        self.board = Board(self.store)
-        self.tracker = Tracker(clock=lambda: self.now + self.service_is_ahead)
+        self.poster = FakePoster(self.store)
+        self.tracker = Tracker(clock=lambda: self.now + self.service_clock_offset)
         self.ana, self.ben = Owner(None, TEAM, "U0ANA"), Owner(None, TEAM, "U0BEN")
         self.finished: list[RunState] = []
-        self._unseen: dict[int, Issue] = {}
+        self._hidden: dict[int, Issue] = {}
         self._users: dict[str, User] = {}
 
     async def open(self) -> None:
-        """People, projects, and keys."""
+        """Create users, projects and keys."""
         data = self.tracker.data
         for number, name in ((1, "Shop"), (2, "Vault")):
             project = Project(
@@ -273,56 +273,55 @@ class Newsroom:
             await self.store.links.put(owner, SecretStr(f"key-of-{name}"), self._users[name].id, name.title())
 
     async def close(self) -> None:
-        """Everything ends."""
         await self.client.aclose()
         await self.tracker.stop()
 
-    def engine(self, store: Store | None = None, board: Any = None) -> DigestRuns:
-        """Another process's engine."""
+    def engine(self, store: Store | None = None, poster: Any = None) -> DigestRuns:
+        """An engine, as in a separate process."""
         store = store or self.new_store()
         engine = DigestRuns(
             self.client,
             store,
             self.accounts,
-            poster=board or self.board,
+            poster=poster or self.poster,
             on_finished=lambda state, _late: self.finished.append(state),
         )
         self._processes[engine] = store.processes
         return engine
 
     def new_store(self) -> Store:
-        """Another process's store."""
+        """A store, as in a separate process."""
         clock = select(bindparam("now", callable_=lambda: self.now, type_=UtcDateTime()))
         return Store(self._database, self._vault, clock=clock)
 
     async def add(
         self, channel: str = "C1", schedule: str = "hourly", *, owner: Owner | None = None, **wanted: Any
     ) -> Digest:
-        """A new digest of the shop."""
+        """Add a digest for the shop project."""
         about: dict[str, Any] = {"project": "Shop", "zone": "Europe/Madrid", "schedule": parse(schedule)}
         where = Channel(TEAM, channel)
-        planned: Planned = await self.digests.add(owner or self.ana, where, Wanted(**about | wanted))
+        planned: Planned = await self.digests.add(owner or self.ana, where, DigestSettings(**about | wanted))
         return planned.digest
 
     async def stored(self, digest: Digest) -> Digest:
-        """The digest as it is now."""
+        """The digest as stored now."""
         found = await self.store.digests.get(TEAM, digest.id)
         assert found
         return found
 
-    async def forget_zone(self, digest: Digest) -> None:
-        """The digest's time zone is known no more."""
+    async def invalidate_zone(self, digest: Digest) -> None:
+        """Give the digest an unknown time zone."""
         plan = replace(digest.plan, zone="Atlantis/Capital")
         await self.store.digests.change(digest, plan, digest.next_due or self.now, ())
 
     def report(
         self, project: int = SHOP, *, visible: bool = True, private: bool = False, tracker: int = defaults.BUG
     ) -> Issue:
-        """An issue opened now; one that isn't `visible` yet appears once it is `appear`ed."""
+        """Open an issue; unless `visible`, it stays hidden until `reveal_hidden` is called."""
         data = self.tracker.data
-        opened = (self.now + self.service_is_ahead).replace(microsecond=0)
+        opened = (self.now + self.service_clock_offset).replace(microsecond=0)
         issue = Issue(
-            id=free_id(data.issues, self._unseen),
+            id=free_id(data.issues, self._hidden),
             project_id=project,
             tracker_id=tracker,
             status_id=defaults.NEW,
@@ -333,16 +332,16 @@ class Newsroom:
             updated_on=opened,
             is_private=private,
         )
-        put(data.issues if visible else self._unseen, issue)
+        put(data.issues if visible else self._hidden, issue)
         return issue
 
-    def appear(self) -> None:
-        """What was opened earlier, and not visible yet, is visible now."""
-        self.tracker.data.issues.update(self._unseen)
-        self._unseen.clear()
+    def reveal_hidden(self) -> None:
+        """Make all hidden issues visible."""
+        self.tracker.data.issues.update(self._hidden)
+        self._hidden.clear()
 
     async def tick(self, engine: DigestRuns, *, after: timedelta = timedelta(0)) -> None:
-        """Time passes, then the engine sends some heartbeats, its clock ticks, and its work is done."""
+        """Advance the time, send some heartbeats, and run all due digests."""
         self.now += after
         for _ in range(4):
             self.now += HEARTBEAT
@@ -350,31 +349,31 @@ class Newsroom:
         await engine.run_due(self.now)
         await engine.idle()
 
-    async def goes_on(self, engine: DigestRuns, seconds: int) -> None:
-        """The engine's process does what it does in production, every five seconds."""
+    async def run_for(self, engine: DigestRuns, seconds: int) -> None:
+        """Run the engine for some seconds, every five seconds as in production."""
         for _ in range(seconds // 5):
             self.now += timedelta(seconds=5)
             await self._processes[engine].beat()
             await engine.run_due(self.now)
             await engine.idle()
 
-    async def works(self, process: Process) -> None:
-        """A process ticks, and works until it is done or dies."""
+    async def run_until_killed(self, process: Process) -> None:
+        """Run the due digests of a process until it finishes or is killed."""
         try:
             await self.tick(process.engine)
-        except Died:
+        except Killed:
             await process.engine.idle()
 
-    async def stalls(
+    async def while_stalled(
         self, slow: Process, at: int | str, meanwhile: Callable[[], Coroutine[Any, Any, object]]
     ) -> None:
-        """A process stands still at one of its steps, by number or name, while something else happens."""
-        slow.stalls_at, slow.stands_still, slow.go_on = at, asyncio.Event(), asyncio.Event()
-        work = asyncio.create_task(self.works(slow))
-        standing = asyncio.create_task(slow.stands_still.wait())
-        await asyncio.wait({work, standing}, return_when=asyncio.FIRST_COMPLETED)
-        standing.cancel()
+        """Stall a process at a step, by number or name, run `meanwhile`, then let it continue."""
+        slow.stall_at, slow.stalled, slow.resume_work = at, asyncio.Event(), asyncio.Event()
+        work = asyncio.create_task(self.run_until_killed(slow))
+        stalled = asyncio.create_task(slow.stalled.wait())
+        await asyncio.wait({work, stalled}, return_when=asyncio.FIRST_COMPLETED)
+        stalled.cancel()
         await meanwhile()
-        slow.stalls_at = None
-        slow.go_on.set()
+        slow.stall_at = None
+        slow.resume_work.set()
         await work

@@ -56,7 +56,7 @@ def refused(text: str) -> str:
         ("take over 3", TakeOverDigest(3)),
     ],
 )
-def test_digests_are_listed_and_each_is_dealt_with_by_its_number(text: str, request_: object) -> None:
+def test_commands_parse_with_and_without_a_digest_number(text: str, request_: object) -> None:
     assert digest_command(text) == request_
 
 
@@ -77,7 +77,7 @@ def test_digests_are_listed_and_each_is_dealt_with_by_its_number(text: str, requ
         ("project:web add daily 9", "web", "daily 09:00"),
     ],
 )
-def test_what_stands_before_the_schedule_is_the_project(
+def test_words_before_the_schedule_are_the_project(
     text: str, project: str | None, schedule: str | None
 ) -> None:
     wanted = schedules.parse(schedule) if schedule else None
@@ -85,7 +85,7 @@ def test_what_stands_before_the_schedule_is_the_project(
     assert digest_command(text) == AddDigest(project=project, schedule=wanted)
 
 
-def test_adding_takes_every_option_anywhere() -> None:
+def test_add_accepts_every_option_anywhere() -> None:
     typed = (
         'add tz:europe/paris Web tracker:Bug,"Feature request" shop tracker:Task daily priority:High 9am '
         "category:UI group:Assignee empty:yes"
@@ -129,12 +129,12 @@ def test_adding_takes_every_option_anywhere() -> None:
         ("add web daily tracker:,", "`tracker:` needs a value"),
     ],
 )
-def test_what_can_not_be_read_is_answered_with_what_to_type(text: str, said: str) -> None:
+def test_unreadable_command_error_shows_what_to_type(text: str, said: str) -> None:
     assert said in refused(text)
 
 
 @pytest.mark.parametrize("text", [KEY, f"add {KEY} daily", f"add web daily {KEY}", f"pause tz:{KEY}"])
-def test_a_typed_key_is_refused_and_never_repeated(text: str) -> None:
+def test_typed_key_is_refused_and_not_repeated(text: str) -> None:
     said = refused(text)
 
     assert "renew it under “My account” in Tracker" in said
@@ -142,6 +142,6 @@ def test_a_typed_key_is_refused_and_never_repeated(text: str) -> None:
 
 
 @given(TYPED, st.sampled_from(["", "add web "]))
-def test_whatever_is_typed_nothing_but_a_user_error_is_raised(text: str, begin: str) -> None:
+def test_any_input_raises_only_user_errors(text: str, begin: str) -> None:
     with suppress(UserError):
         digest_command(begin + text)

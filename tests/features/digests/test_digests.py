@@ -1,4 +1,4 @@
-"""`/digest`: what people do with digests, and who may."""
+"""`/digest`: managing digests, and who may."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -14,7 +14,7 @@ from tests.support.person import DM, Person
 from tests.support.reading import JSON, button_saying, text_of, until
 
 
-async def test_a_line_adds_one_and_says_back_what_was_understood(office: Office, ana: Person) -> None:
+async def test_add_confirms_the_new_digests_settings(office: Office, ana: Person) -> None:
     answer = await ana.ask(f"{WEB} tracker:bug,feature priority:high group:priority empty:yes")
 
     said = text_of(answer)
@@ -31,7 +31,7 @@ async def test_a_line_adds_one_and_says_back_what_was_understood(office: Office,
     assert f"{digest.next_due.astimezone(ZoneInfo('Europe/Madrid')):%H:%M}" == AT
 
 
-async def test_whoever_is_in_the_channel_sees_its_digests_linked_or_not(ana: Person, ben: Person) -> None:
+async def test_channel_members_see_its_digests_even_unlinked(ana: Person, ben: Person) -> None:
     await ana.ask(f"{WEB} tz:UTC category:search")
     await ana.ask("/digest add mobile hourly")
 
@@ -49,7 +49,7 @@ async def test_whoever_is_in_the_channel_sees_its_digests_linked_or_not(ana: Per
     assert "There is no digest here yet" in text_of(await ben.ask("/digest"))
 
 
-async def test_a_list_that_is_too_long_for_a_message_names_the_rest(office: Office, ana: Person) -> None:
+async def test_long_list_names_the_digests_left_out(office: Office, ana: Person) -> None:
     await ana.ask(WEB)
     first = await stored(office)
     for _ in range(17):
@@ -71,7 +71,7 @@ async def test_a_list_that_is_too_long_for_a_message_names_the_rest(office: Offi
     assert "8 more, by their numbers: 11, 12, 13, 14, 15, 16, 17, 18" in text_of(shown)
 
 
-async def test_a_project_that_is_not_public_is_warned_of_with_a_way_back(office: Office, ana: Person) -> None:
+async def test_private_project_gets_a_warning_and_a_remove_button(office: Office, ana: Person) -> None:
     typed = (
         f"{HIDDEN} tracker:bug,task priority:high category:findings group:category empty:yes tz:Asia/Tokyo"
     )
@@ -83,8 +83,8 @@ async def test_a_project_that_is_not_public_is_warned_of_with_a_way_back(office:
 
     assert gone["ts"] == answer["ts"]
     assert "There is no digest here yet" in text_of(gone)
-    anew = text_of(gone).split("To add it again later: `")[1].split("`")[0]
-    await ana.ask(anew)
+    add_again = text_of(gone).split("To add it again later: `")[1].split("`")[0]
+    await ana.ask(add_again)
     assert (await stored(office, 2)).plan == before
 
 
@@ -101,14 +101,14 @@ async def test_a_project_that_is_not_public_is_warned_of_with_a_way_back(office:
         ("snooze", "`/digest help`"),
     ],
 )
-async def test_what_cant_be_used_is_answered_with_what_to_type(ana: Person, text: str, said: str) -> None:
+async def test_invalid_add_error_shows_what_to_type(ana: Person, text: str, said: str) -> None:
     answer = await ana.ask(f"/digest {text}")
 
     assert said in text_of(answer)
     assert answer["ephemeral"]
 
 
-async def test_the_same_one_twice_is_refused_and_several_ask_which(ana: Person) -> None:
+async def test_duplicate_is_refused_and_ambiguous_command_asks_which(ana: Person) -> None:
     await ana.ask(WEB)
     assert "has that digest already: it is number 1" in text_of(await ana.ask(WEB))
     await ana.ask("/digest add mobile hourly")
@@ -123,14 +123,14 @@ async def test_the_same_one_twice_is_refused_and_several_ask_which(ana: Person) 
         ("partners", "shared with people outside your company"),
     ],
 )
-async def test_a_channel_where_it_may_not_be_posted_gets_none(chris: Person, channel: str, said: str) -> None:
+async def test_channel_that_rejects_digests_gets_none(chris: Person, channel: str, said: str) -> None:
     chris.channel = channel
 
     assert said in text_of(await chris.ask(WEB))
     assert "There is no digest here yet" in text_of(await chris.ask("/digest"))
 
 
-async def test_ones_own_conversation_with_the_bot_may_have_one(office: Office, ana: Person) -> None:
+async def test_direct_message_with_the_bot_may_have_a_digest(office: Office, ana: Person) -> None:
     own = office.workspace.state.im(ana.user_id).id
 
     answer = await ana.after(ana._post("command", channel=own, text=HIDDEN), DM)
@@ -143,7 +143,7 @@ async def test_ones_own_conversation_with_the_bot_may_have_one(office: Office, a
 # Pausing, resuming, running now
 
 
-async def test_buttons_pause_and_resume_and_the_list_follows(office: Office, ana: Person) -> None:
+async def test_pause_and_resume_buttons_update_the_list(office: Office, ana: Person) -> None:
     await ana.ask(WEB)
     listed = await ana.ask("/digest")
 
@@ -159,7 +159,7 @@ async def test_buttons_pause_and_resume_and_the_list_follows(office: Office, ana
     assert "Pause" in buttons(resumed)
 
 
-async def test_commands_answer_in_a_sentence(ana: Person) -> None:
+async def test_commands_answer_with_one_sentence(ana: Person) -> None:
     await ana.ask(WEB)
 
     assert "is paused" in text_of(await ana.ask("/digest pause 1"))
@@ -179,7 +179,7 @@ async def test_commands_answer_in_a_sentence(ana: Person) -> None:
         (Pause.REFUSED, "Slack didn't take its message"),
     ],
 )
-async def test_the_list_says_why_one_stands_still(
+async def test_list_shows_why_a_digest_is_paused(
     office: Office, ana: Person, ben: Person, why: Pause, said: str
 ) -> None:
     await ana.ask(WEB)
@@ -188,13 +188,13 @@ async def test_the_list_says_why_one_stands_still(
     assert f"\nStopped, as {said}" in text_of(await ben.ask("/digest"))
 
 
-async def test_now_says_when_nothing_is_new(ana: Person) -> None:
+async def test_now_reports_when_nothing_is_new(ana: Person) -> None:
     await ana.ask(WEB)
 
     assert "Nothing new in *Web Shop* since <!date^" in text_of(await ana.ask("/digest now"))
 
 
-async def test_now_posts_what_is_new_once(ana: Person, ben: Person) -> None:
+async def test_now_posts_new_issues_once(ana: Person, ben: Person) -> None:
     await ana.ask(WEB)
     await ana.ask("/issue new The newest one project:webshop")
     listed = await ana.ask("/digest")
@@ -210,9 +210,7 @@ async def test_now_posts_what_is_new_once(ana: Person, ben: Person) -> None:
     assert len([m for m in await ben.messages() if "1 new issue" in text_of(m)]) == 1
 
 
-async def test_resuming_where_nothing_can_be_posted_says_what_to_do_first(
-    office: Office, ana: Person
-) -> None:
+async def test_resume_in_blocked_channel_explains_how_to_fix_it(office: Office, ana: Person) -> None:
     await ana.ask(WEB)
     office.workspace.state.kick("C0GENERAL01", office.workspace.state.app.bot_user_id)
     await office.bot.store.digests.stop(ANA, [1], Pause.CHANNEL)
@@ -222,10 +220,10 @@ async def test_resuming_where_nothing_can_be_posted_says_what_to_do_first(
     assert (await stored(office)).paused is Pause.CHANNEL
 
 
-# Who may
+# Permissions
 
 
-async def test_somebody_who_isnt_linked_is_asked_to_link_and_goes_on_then(
+async def test_unlinked_user_links_first_and_the_command_continues(
     office: Office, ana: Person, ben: Person
 ) -> None:
     await ana.ask(WEB)
@@ -241,7 +239,7 @@ async def test_somebody_who_isnt_linked_is_asked_to_link_and_goes_on_then(
 
 
 @pytest.mark.parametrize("button", ["Post now", "Pause", "Take over", "Remove"])
-async def test_who_doesnt_see_the_project_can_do_nothing_with_it(
+async def test_user_without_project_access_cannot_act_on_digest(
     office: Office, ana: Person, linked_ben: Person, button: str
 ) -> None:
     await ana.ask(HIDDEN)
@@ -253,14 +251,14 @@ async def test_who_doesnt_see_the_project_can_do_nothing_with_it(
     assert await stored(office) == before
 
 
-async def test_who_doesnt_see_the_project_cant_change_it_either(ana: Person, linked_ben: Person) -> None:
+async def test_user_without_project_access_cannot_change_digest(ana: Person, linked_ben: Person) -> None:
     await ana.ask(HIDDEN)
     await linked_ben.command("/digest change 1")
 
     assert "ask Ana Ruiz" in text_of(await linked_ben.form("That didn't work"))
 
 
-async def test_who_sees_the_project_can_pause_and_take_over(
+async def test_user_with_project_access_can_pause_and_take_over(
     office: Office, ana: Person, linked_ben: Person
 ) -> None:
     await ana.ask(WEB)
@@ -281,7 +279,7 @@ async def test_who_sees_the_project_can_pause_and_take_over(
     assert digest.paused is None
 
 
-async def test_from_another_channel_only_the_owner_can_act_whatever_a_button_carries(
+async def test_only_the_owner_can_act_from_another_channel(
     office: Office, ana: Person, linked_ben: Person
 ) -> None:
     await ana.ask(WEB)
@@ -305,9 +303,7 @@ async def test_from_another_channel_only_the_owner_can_act_whatever_a_button_car
     assert "is paused" in text_of(await ana.ask("/digest pause 1"))
 
 
-async def test_an_owner_whose_key_died_is_named_to_who_asks(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_owner_with_an_invalid_key_is_named(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.ask(WEB)
     office.tracker.data.users[1].api_key = "f" * 40
 
@@ -316,7 +312,7 @@ async def test_an_owner_whose_key_died_is_named_to_who_asks(
     assert "the key of Ana Ruiz, which no longer works: `/digest take over 1`" in text_of(answer)
 
 
-async def test_a_message_that_others_see_is_never_replaced_by_a_private_list(
+async def test_private_list_never_replaces_a_public_message(
     office: Office, ana: Person, linked_ben: Person
 ) -> None:
     await ana.ask(WEB)
@@ -333,10 +329,10 @@ async def test_a_message_that_others_see_is_never_replaced_by_a_private_list(
     assert public in await linked_ben.messages()
 
 
-# Elsewhere
+# Other places
 
 
-async def test_the_home_tab_has_ones_own_with_their_buttons(office: Office, ana: Person) -> None:
+async def test_home_tab_lists_own_digests_with_buttons(office: Office, ana: Person) -> None:
     await ana.ask(WEB)
     await ana.open_home()
 
@@ -356,14 +352,14 @@ async def test_the_home_tab_has_ones_own_with_their_buttons(office: Office, ana:
     await saying("Next <!date^")
 
 
-async def test_unlinking_says_what_becomes_of_ones_digests(ana: Person) -> None:
+async def test_unlinking_reports_stopped_digests(ana: Person) -> None:
     await ana.ask(WEB)
     await ana.ask("/digest add mobile hourly")
 
     assert "Your 2 digests stop: link again and resume" in text_of(await ana.ask("/tracker unlink"))
 
 
-async def test_help_has_lines_that_work_as_typed(office: Office, ana: Person) -> None:
+async def test_help_examples_work_as_typed(office: Office, ana: Person) -> None:
     said = text_of(await ana.ask("/digest help"))
 
     typed = next(line for line in said.split("`") if line.startswith("/digest add webshop weekly"))
@@ -371,9 +367,7 @@ async def test_help_has_lines_that_work_as_typed(office: Office, ana: Person) ->
     assert (await stored(office)).plan.schedule == "weekly mon,thu 09:30"
 
 
-async def test_nobody_sets_a_digest_into_a_channel_that_they_arent_in(
-    office: Office, linked_ben: Person
-) -> None:
+async def test_user_cannot_add_digest_to_a_channel_they_arent_in(office: Office, linked_ben: Person) -> None:
     office.workspace.state.kick("C0MOBILE001", linked_ben.user_id)
     await linked_ben.command("/digest add")
     form = await linked_ben.form("New digest")
@@ -386,9 +380,7 @@ async def test_nobody_sets_a_digest_into_a_channel_that_they_arent_in(
 
 
 @pytest.mark.parametrize("value", ["abc", "", "-1", "9" * 30, "1;drop"])
-async def test_a_button_with_a_crafted_value_is_refused_in_a_sentence(
-    office: Office, ana: Person, value: str
-) -> None:
+async def test_forged_button_value_is_refused_with_an_error(office: Office, ana: Person, value: str) -> None:
     await ana.ask(WEB)
     listed = await ana.ask("/digest")
     shown = office.workspace.state.messages[listed["channel"]][-1]

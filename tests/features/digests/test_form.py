@@ -1,4 +1,4 @@
-"""The form for digests: added and changed, with nothing lost on an error."""
+"""The forms that add and change digests keep the input on errors."""
 
 from tests.support.digesting import AT, WEB, stored
 from tests.support.office import Office
@@ -7,9 +7,7 @@ from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until, values_of
 
 
-async def test_the_form_holds_what_was_typed_and_adds_it_where_one_chooses(
-    office: Office, ana: Person
-) -> None:
+async def test_form_is_prefilled_and_adds_to_the_chosen_channel(office: Office, ana: Person) -> None:
     await ana.command("/digest add mobile tracker:bug,nope category:sign group:assignee tz:UTC")
     form = await ana.form("New digest")
     assert "I know of no tracker “nope” here" in text_of(form)
@@ -34,9 +32,7 @@ async def test_the_form_holds_what_was_typed_and_adds_it_where_one_chooses(
     await ana.no_form()
 
 
-async def test_what_is_wrong_in_the_form_stands_at_its_field_and_nothing_is_lost(
-    office: Office, ana: Person
-) -> None:
+async def test_form_errors_appear_at_their_field_and_keep_input(office: Office, ana: Person) -> None:
     await ana.press(await ana.ask("/digest"), "Add a digest")
     form = await ana.form("New digest")
     assert values_of(form)["Time zone"] == "Europe/Madrid"
@@ -62,7 +58,7 @@ async def test_what_is_wrong_in_the_form_stands_at_its_field_and_nothing_is_lost
     assert (await stored(office, 2)).plan.project == "Infrastructure"
 
 
-async def test_choices_of_another_project_are_refused_at_their_field(ana: Person) -> None:
+async def test_choices_of_another_project_are_field_errors(ana: Person) -> None:
     await ana.command("/digest add webshop category:search")
     form = await ana.form("New digest")
 
@@ -71,7 +67,7 @@ async def test_choices_of_another_project_are_refused_at_their_field(ana: Person
     assert "has no category “Search”" in (await ana.errors())["category"]
 
 
-async def test_where_it_may_not_be_posted_the_form_says_so_and_asks_for_another_channel(
+async def test_form_rejects_a_channel_that_cannot_have_digests(
     chris: Person,
 ) -> None:
     chris.channel = "leadership"
@@ -83,14 +79,14 @@ async def test_where_it_may_not_be_posted_the_form_says_so_and_asks_for_another_
     assert values_of(form)["Channel"] is None
 
 
-async def test_the_form_is_opened_once_somebody_is_linked(ben: Person) -> None:
+async def test_form_opens_after_linking(ben: Person) -> None:
     await ben.press(await ben.ask("/digest"), "Add a digest")
     await ben.submit(await ben.form("Link Tracker"), {"API key": KEYS["ben"]})
 
     assert values_of(await ben.form("New digest"))["Time zone"] == "Europe/London"
 
 
-async def test_one_is_changed_in_a_form_with_all_that_is_set(office: Office, ana: Person) -> None:
+async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: Person) -> None:
     await ana.ask(f"{WEB} tracker:bug priority:high")
     listed = await ana.ask("/digest")
     await ana.press(listed, "Change")
@@ -114,7 +110,7 @@ async def test_one_is_changed_in_a_form_with_all_that_is_set(office: Office, ana
     assert [one.name for one in plan.priorities] == ["High"]
 
 
-async def test_the_command_changes_one_too_and_a_paused_one_stays_so(office: Office, ana: Person) -> None:
+async def test_changing_a_paused_digest_keeps_it_paused(office: Office, ana: Person) -> None:
     await ana.ask(WEB)
     await ana.ask("/digest pause")
     await ana.command("/digest change")

@@ -1,4 +1,4 @@
-"""Two real processes on one PostgreSQL, killed at random while digests are due."""
+"""Two real processes on one PostgreSQL server, killed at random while digests are due."""
 
 import asyncio
 import os
@@ -19,17 +19,17 @@ from tests.support.scene import PROJECTS, Scene
 DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "6"))
 A_SECOND = 3
 TIMINGS = Timings(interval=0.3, heartbeat_timeout=2, longest_post=3, look_up_after=1)
-"""Processes live for some seconds, and for the heartbeats' timeout before they take anything over."""
+"""Short enough that processes, which live for a few seconds, take over each other's runs."""
 LATE_ANSWER = ("chat.postMessage", "late answer:0.3")
 
 
-async def killing(scene: Scene, dice: random.Random) -> None:
-    """Two processes, of which one or the other is killed again and again, until nothing is left to do."""
+async def keep_killing(scene: Scene, rng: random.Random) -> None:
+    """Keep killing and replacing one of two processes until no digest is due."""
     processes = [await scene.process(), await scene.process()]
     try:
         while await scene.left():
-            await asyncio.sleep(dice.uniform(1.0, 5.0))
-            one = dice.randrange(2)
+            await asyncio.sleep(rng.uniform(1.0, 5.0))
+            one = rng.randrange(2)
             processes[one].kill()
             await processes[one].wait()
             scene.kills += 1
@@ -41,22 +41,22 @@ async def killing(scene: Scene, dice: random.Random) -> None:
 
 
 @pytest.mark.timeout(900)
-async def test_processes_killed_at_random_neither_lose_nor_repeat_a_digest_or_an_issue(
+async def test_random_kills_neither_lose_nor_repeat_digests(
     url_of_postgresql: str,
 ) -> None:
-    dice = random.Random(20)  # noqa: S311 - when processes die is no secret
+    rng = random.Random(20)  # noqa: S311 - not used for cryptography
     async with Scene(url_of_postgresql, timings=TIMINGS).opened() as scene:
         digests = await scene.add_digests(DIGESTS)
-        # Slack has the message and answers late: the moment at which it hurts most to die
+        # Slack answers late, so that processes die between a post and its answer
         scene.wire.faults += [LATE_ANSWER] * DIGESTS * 3
         numbers = [p.id for p in scene.tracker.data.projects.values() if p.identifier in PROJECTS]
         reporting = [asyncio.create_task(go_on_reporting(scene.tracker.data, n, 0.5)) for n in numbers]
         await scene.due(digests, over=DIGESTS / A_SECOND)
-        await killing(scene, dice)
+        await keep_killing(scene, rng)
         for task in reporting:
             task.cancel()
         await scene.due(digests, over=1)
-        await killing(scene, dice)
+        await keep_killing(scene, rng)
         posts = scene.posts()
         states = await scene.database.read(
             lambda connection: Counter(connection.scalars(select(DigestRunRow.state)))
@@ -73,6 +73,6 @@ async def test_processes_killed_at_random_neither_lose_nor_repeat_a_digest_or_an
     by_project = {d.id: {i.id for i in reported if i.project_id == d.plan.project_id} for d in digests}
     covered = {(row.digest_id, row.issue_id): row.due_at for row in rows}
     assert covered.keys() == {(digest, issue) for digest, issues in by_project.items() for issue in issues}
-    for post in posts:  # long ones have the last of their issues behind a link
+    for post in posts:  # a long digest lists its last issues only behind a link
         due_at = datetime.fromisoformat(post.due_at)
         assert {covered[post.digest, issue] for issue in post.issues} <= {due_at}

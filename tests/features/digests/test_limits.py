@@ -1,12 +1,12 @@
-"""How often a digest may come, and how many there may be."""
+"""Limits on how often digests run and how many there are."""
 
 import pytest
 
 from bot.errors import UserError
-from bot.features.digests.digests import MOST_IN_A_CHANNEL, MOST_OF_A_PERSON, Wanted
+from bot.features.digests.digests import MOST_IN_A_CHANNEL, MOST_OF_A_PERSON, DigestSettings
 from bot.features.digests.schedules import parse
 from bot.store.channels import Channel
-from tests.features.digests.newsroom import TEAM, Newsroom
+from tests.features.digests.newsroom import TEAM, DigestHarness
 
 EVERY_QUARTER = "cron */15 * * * *"
 
@@ -14,28 +14,28 @@ EVERY_QUARTER = "cron */15 * * * *"
 @pytest.mark.parametrize(
     "schedule", ["cron * * * * *", "cron */14 * * * *", "cron 0,5 9 * * 1", "cron 55,5 23,0 * * *"]
 )
-async def test_digest_comes_every_quarter_of_an_hour_at_most(newsroom: Newsroom, schedule: str) -> None:
-    too_often = Wanted(project="Shop", schedule=parse(schedule), zone="UTC")
-    digest = await newsroom.add(schedule=EVERY_QUARTER)
+async def test_digest_comes_every_quarter_of_an_hour_at_most(harness: DigestHarness, schedule: str) -> None:
+    too_often = DigestSettings(project="Shop", schedule=parse(schedule), zone="UTC")
+    digest = await harness.add(schedule=EVERY_QUARTER)
     with pytest.raises(UserError, match=r"every 15 minutes at most\. Choose a slower schedule"):
-        await newsroom.add(schedule=schedule, empty=True)
+        await harness.add(schedule=schedule, empty=True)
     with pytest.raises(UserError, match="every 15 minutes at most"):
-        await newsroom.digests.change(newsroom.ana, Channel(TEAM, "C1"), digest.id, too_often)
+        await harness.digests.change(harness.ana, Channel(TEAM, "C1"), digest.id, too_often)
 
 
-async def test_channel_takes_no_more_digests_than_its_limit(newsroom: Newsroom) -> None:
+async def test_channel_takes_no_more_digests_than_its_limit(harness: DigestHarness) -> None:
     for minute in range(MOST_IN_A_CHANNEL):
-        await newsroom.add(schedule=f"hourly :{minute:02}")
+        await harness.add(schedule=f"hourly :{minute:02}")
     with pytest.raises(UserError, match=r"This channel has 20 digests.*Remove one first"):
-        await newsroom.add(schedule="hourly :59", owner=newsroom.ben)
-    await newsroom.add("C2")
+        await harness.add(schedule="hourly :59", owner=harness.ben)
+    await harness.add("C2")
 
 
-async def test_person_owns_no_more_digests_than_the_limit(newsroom: Newsroom) -> None:
-    bens = await newsroom.add("C0", owner=newsroom.ben)
+async def test_person_owns_no_more_digests_than_the_limit(harness: DigestHarness) -> None:
+    bens = await harness.add("C0", owner=harness.ben)
     for number in range(MOST_OF_A_PERSON):
-        await newsroom.add(f"C{number // 10 + 1}", f"hourly :{number:02}")
+        await harness.add(f"C{number // 10 + 1}", f"hourly :{number:02}")
     with pytest.raises(UserError, match=r"You own 50 digests.*Remove one first"):
-        await newsroom.add("C9")
+        await harness.add("C9")
     with pytest.raises(UserError, match="You own 50 digests"):
-        await newsroom.digests.take_over(newsroom.ana, Channel(TEAM, "C0"), bens.id)
+        await harness.digests.take_over(harness.ana, Channel(TEAM, "C0"), bens.id)

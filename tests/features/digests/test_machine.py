@@ -1,4 +1,4 @@
-"""Digests under everything that may happen to them: no due time twice, no issue missed or repeated."""
+"""State machine test: whatever happens, no due time runs twice and no issue is missed or repeated."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ from bot.features.digests.reading import OVERLAP
 from bot.store.database import Database
 from bot.store.digests import Pause
 from bot.timings import DEFAULT
-from tests.features.digests.newsroom import SHOP, VAULT, Board, Died, Fault, Newsroom, Process
+from tests.features.digests.newsroom import SHOP, VAULT, DigestHarness, FakePoster, Fault, Killed, Process
 
 T = TypeVar("T")
 EXAMPLES = int(os.environ.get("ISSUEBOT_DIGEST_EXAMPLES", "8"))
@@ -34,7 +34,7 @@ STEPS = st.integers(1, 40)
 
 
 class Machine(RuleBasedStateMachine):
-    """Two processes, a database, a service and a board; what happens to them is drawn."""
+    """Two processes, a database, a service and a fake poster; Hypothesis draws the events."""
 
     database: ClassVar[Callable[[], Awaitable[Database]]]
 
@@ -49,139 +49,141 @@ class Machine(RuleBasedStateMachine):
 
     async def _open(self) -> None:
         self.base = await type(self).database()
-        self.newsroom = Newsroom(self.base)
-        await self.newsroom.open()
-        self.board: Board = self.newsroom.board
-        self.processes = [Process(self.newsroom), Process(self.newsroom)]
+        self.harness = DigestHarness(self.base)
+        await self.harness.open()
+        self.poster: FakePoster = self.harness.poster
+        self.processes = [Process(self.harness), Process(self.harness)]
         self.expected: dict[int, set[int]] = {}
-        self.unseen = timedelta(0)
+        self.hidden_for = timedelta(0)
 
     @initialize()
     def digests(self) -> None:
         for number, (project, schedule) in enumerate(
             (("Shop", "hourly"), ("Shop", "cron */20 * * * *"), ("Vault", "daily 10:00"))
         ):
-            digest = self.run(self.newsroom.add(f"C{number}", schedule, project=project))
+            digest = self.run(self.harness.add(f"C{number}", schedule, project=project))
             self.expected[digest.id] = set()
 
     @rule(project=st.sampled_from((SHOP, VAULT)), visible=st.booleans(), private=st.booleans())
     def report(self, *, project: int, visible: bool, private: bool) -> None:
-        issue = self.newsroom.report(project, visible=visible, private=private)
+        issue = self.harness.report(project, visible=visible, private=private)
         for digest in (1, 2) if project == SHOP else (3,):
             if not private:
                 self.expected[digest].add(issue.id)
 
     @rule()
-    def appear(self) -> None:
-        self.newsroom.appear()
-        self.unseen = timedelta(0)
+    def reveal_hidden(self) -> None:
+        self.harness.reveal_hidden()
+        self.hidden_for = timedelta(0)
 
     @rule(minutes=st.integers(1, 70))
     def time_passes(self, minutes: int) -> None:
         passing = timedelta(minutes=minutes)
-        if self.unseen + passing > OVERLAP - timedelta(hours=1):  # later than that is not promised
-            self.appear()
-        self.unseen += passing
-        self.newsroom.now += passing
+        if self.hidden_for + passing > OVERLAP - timedelta(hours=1):  # issues hidden for longer may be missed
+            self.reveal_hidden()
+        self.hidden_for += passing
+        self.harness.now += passing
 
     @rule()
     def a_week_passes(self) -> None:
-        self.appear()
-        self.newsroom.now += timedelta(days=7)
+        self.reveal_hidden()
+        self.harness.now += timedelta(days=7)
 
     @rule(minutes=st.integers(-90, 90))
-    def the_database_s_clock_jumps(self, minutes: int) -> None:
-        self.newsroom.now += timedelta(minutes=minutes)
-        self.newsroom.service_is_ahead -= timedelta(minutes=minutes)
+    def database_clock_jumps(self, minutes: int) -> None:
+        self.harness.now += timedelta(minutes=minutes)
+        self.harness.service_clock_offset -= timedelta(minutes=minutes)
 
     @rule(fault=FAULTS)
-    def slack_will_fail(self, fault: Fault) -> None:
-        self.board.faults.append(fault)
+    def slack_fails(self, fault: Fault) -> None:
+        self.poster.faults.append(fault)
 
     @rule(hidden=st.booleans())
-    def the_channels_may_be_unreadable(self, *, hidden: bool) -> None:
-        self.board.hidden = hidden
+    def channel_history_becomes_hidden(self, *, hidden: bool) -> None:
+        self.poster.hidden = hidden
 
     @rule(which=st.integers(0, 1))
     def tick(self, which: int) -> None:
-        self.run(self.newsroom.tick(self.processes[which].engine))
+        self.run(self.harness.tick(self.processes[which].engine))
 
     @rule()
     def both_tick_at_once(self) -> None:
         async def both() -> None:
-            await asyncio.gather(*(self.newsroom.tick(process.engine) for process in self.processes))
+            await asyncio.gather(*(self.harness.tick(process.engine) for process in self.processes))
 
         self.run(both())
 
     @rule(which=st.integers(0, 1), steps=STEPS)
-    def a_process_is_killed_at_work(self, which: int, steps: int) -> None:
+    def process_is_killed_at_step(self, which: int, steps: int) -> None:
         process = self.processes[which]
         process.die_after(steps)
-        self.run(self.newsroom.works(process))
+        self.run(self.harness.run_until_killed(process))
         process.dead = True
-        self.processes[which] = Process(self.newsroom)
+        self.processes[which] = Process(self.harness)
 
     @rule(which=st.integers(0, 1), steps=STEPS, lease_ends=st.booleans())
-    def a_process_stalls_while_the_other_goes_on(self, *, which: int, steps: int, lease_ends: bool) -> None:
+    def process_stalls_while_the_other_runs(self, *, which: int, steps: int, lease_ends: bool) -> None:
         slow, other = self.processes[which], self.processes[1 - which]
         after = timedelta(seconds=DEFAULT.longest_post) * 1.5 if lease_ends else timedelta(0)
-        self.run(self.newsroom.stalls(slow, steps, lambda: self.newsroom.tick(other.engine, after=after)))
+        self.run(
+            self.harness.while_stalled(slow, steps, lambda: self.harness.tick(other.engine, after=after))
+        )
 
     @rule(digest=st.integers(1, 3))
-    def somebody_pauses_one(self, digest: int) -> None:
-        self.run(self.newsroom.digests.pause(self.newsroom.ana, None, digest))
+    def user_pauses_digest(self, digest: int) -> None:
+        self.run(self.harness.digests.pause(self.harness.ana, None, digest))
 
     @rule(digest=st.integers(1, 3))
-    def somebody_resumes_one(self, digest: int) -> None:
-        self.run(self.newsroom.digests.resume(self.newsroom.ana, None, digest))
+    def user_resumes_digest(self, digest: int) -> None:
+        self.run(self.harness.digests.resume(self.harness.ana, None, digest))
 
     @rule(digest=st.integers(1, 3))
-    def somebody_asks_for_one(self, digest: int) -> None:
+    def user_runs_digest_now(self, digest: int) -> None:
         async def ask() -> None:
-            found = await self.newsroom.store.digests.get("T1", digest)
+            found = await self.harness.store.digests.get("T1", digest)
             if found and not found.paused:
                 await self.processes[0].engine.run_now(found)
 
         self.run(ask())
 
     @invariant()
-    def nothing_comes_twice(self) -> None:
-        times = [(post.digest, post.due_at) for post in self.board.posts]
+    def nothing_is_posted_twice(self) -> None:
+        times = [(post.digest, post.due_at) for post in self.poster.posts]
         assert len(times) == len(set(times)), "a due time was posted twice"
-        assert self.board.twice() == []
+        assert self.poster.repeated_issues() == []
 
     def teardown(self) -> None:
         try:
-            self.run(self._everything_comes_in_the_end())
+            self.run(self._every_issue_is_posted_eventually())
         finally:
             self.run(self._close())
             self.loop.close()
 
-    async def _everything_comes_in_the_end(self) -> None:
-        self.board.faults.clear()
-        self.board.hidden = False
-        self.newsroom.appear()
+    async def _every_issue_is_posted_eventually(self) -> None:
+        self.poster.faults.clear()
+        self.poster.hidden = False
+        self.harness.reveal_hidden()
         for _ in range(6):
             for digest in self.expected:
-                found = await self.newsroom.store.digests.get("T1", digest)
+                found = await self.harness.store.digests.get("T1", digest)
                 if found and found.paused:
                     assert found.paused in {Pause.PERSON, Pause.CHANNEL}
-                    await self.newsroom.digests.resume(self.newsroom.ana, None, digest)
-            await self.newsroom.tick(self.processes[0].engine, after=timedelta(hours=26))
-        self.nothing_comes_twice()
+                    await self.harness.digests.resume(self.harness.ana, None, digest)
+            await self.harness.tick(self.processes[0].engine, after=timedelta(hours=26))
+        self.nothing_is_posted_twice()
         for digest, issues in self.expected.items():
-            missed = issues - self.board.covered(digest) - self.board.unsure.get(digest, set())
-            assert not missed, f"digest {digest} never had {missed}"
-            assert self.board.covered(digest) <= issues
+            missed = issues - self.poster.covered(digest) - self.poster.unsure.get(digest, set())
+            assert not missed, f"digest {digest} never posted {missed}"
+            assert self.poster.covered(digest) <= issues
 
     async def _close(self) -> None:
-        await self.newsroom.close()
+        await self.harness.close()
         await self.base.close()
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
-def test_no_due_time_comes_twice_and_no_issue_is_missed_or_repeated(
+def test_digests_post_every_issue_once_whatever_happens(
     dialect: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     if dialect == "sqlite":
@@ -217,7 +219,7 @@ def test_no_due_time_comes_twice_and_no_issue_is_missed_or_repeated(
 
 
 def _unless_killed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    if not isinstance(context.get("exception"), Died):
+    if not isinstance(context.get("exception"), Killed):
         loop.default_exception_handler(context)
 
 

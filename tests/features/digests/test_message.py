@@ -1,4 +1,4 @@
-"""The digest's message: what is in it, in which order, and that Slack takes it whatever people wrote."""
+"""A digest's message: its content, its order, and that Slack accepts it for any input."""
 
 import re
 from dataclasses import replace
@@ -56,7 +56,7 @@ def posted(one: Edition) -> Message:
 
 
 def shown(made: Message) -> str:
-    """The message as one reads it: a line for every text, menus and buttons in brackets."""
+    """The message as text: one line for each block, menus and buttons in brackets."""
     return "\n".join(_shown(block) for block in made.as_arguments()["blocks"])
 
 
@@ -76,7 +76,7 @@ def _shown(block: JSON) -> str:
     return str(block["text"]["text"])
 
 
-def test_issues_stand_in_groups_with_what_one_needs_to_decide_whose_they_are() -> None:
+def test_issues_are_grouped_with_their_facts_and_menus() -> None:
     made = posted(
         edition(
             issue(40, "Sort by <price>", timedelta(days=2, hours=5), tracker=FEATURE, assigned_to=BEN),
@@ -107,7 +107,7 @@ Web Shop: 3 new issues since Fri 20 Nov 09:00.
 """)
 
 
-def test_a_late_digest_says_when_it_was_due_and_what_it_stands_for() -> None:
+def test_late_digest_says_when_it_was_due() -> None:
     late: dict[str, Any] = {"due_at": NOW - timedelta(hours=2), "late": timedelta(hours=2)}
 
     assert shown(posted(edition(issue(1), missed=3, **late))).splitlines()[2] == snapshot(
@@ -122,7 +122,7 @@ Web Shop: 1 new issue since Fri 20 Nov 09:00. Catch-up: 1 digest before it was m
 """)
 
 
-def test_that_nothing_is_new_is_a_message_too() -> None:
+def test_empty_digest_has_a_message() -> None:
     made = posted(edition(periods=(0, 0)))
 
     assert shown(made) == snapshot("""\
@@ -147,7 +147,7 @@ As Ana Ruiz sees it; private issues are left out · digest 3 · `/digest` to cha
         ("cron 0 9 * * 1-5", (4,), None),
     ],
 )
-def test_periods_are_compared_in_words_and_bars(
+def test_periods_are_compared_in_text_and_chart(
     schedule: str, periods: tuple[int, ...], said: str | None
 ) -> None:
     plan = replace(PLAN, schedule=schedule)
@@ -169,7 +169,7 @@ def test_periods_are_compared_in_words_and_bars(
         ("assignee", ["*Ana Ruiz* · 1", "*Ben Okafor* · 1", "*Nobody* · 2"]),
     ],
 )
-def test_groups_come_in_the_order_of_what_they_are(group: Group, expected: list[str]) -> None:
+def test_groups_are_ordered_by_their_kind(group: Group, expected: list[str]) -> None:
     search = Ref(id=1, name="Search")
     issues = (
         issue(1, category=search, tracker=FEATURE, assigned_to=BEN),
@@ -183,7 +183,7 @@ def test_groups_come_in_the_order_of_what_they_are(group: Group, expected: list[
     assert re.findall(r"^\*[^<]+\* · \d+$", text, re.MULTILINE) == expected
 
 
-def test_what_has_no_room_is_listed_briefly_and_then_behind_a_link() -> None:
+def test_overflowing_issues_get_short_lines_then_a_link() -> None:
     plan = replace(PLAN, trackers=(Choice(1, "Bug"), Choice(2, "Feature")))
     issues = [
         issue(n, f"Subject number {n}", timedelta(minutes=500 - n), tracker=BUG if n % 2 else FEATURE)
@@ -217,7 +217,7 @@ def test_what_has_no_room_is_listed_briefly_and_then_behind_a_link() -> None:
     )
 
 
-def test_a_few_too_many_issues_cost_the_others_little() -> None:
+def test_slight_overflow_shortens_few_issues() -> None:
     text = shown(posted(edition(*(issue(n) for n in range(1, 46)))))
 
     assert text.count("take:") > 30
@@ -235,7 +235,7 @@ TEXTS = st.one_of(
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_slack_takes_it_whatever_people_wrote(data: st.DataObject) -> None:
+def test_slack_accepts_the_message_for_any_input(data: st.DataObject) -> None:
     texts = st.lists(TEXTS, min_size=1, max_size=4)
     subjects, names, groups = data.draw(texts), data.draw(texts), data.draw(st.integers(1, 100))
     count = data.draw(st.one_of(st.integers(0, 120), st.just(2500)))
@@ -279,7 +279,7 @@ def _mrkdwn(part: Any) -> list[str]:
 
 
 def _size(blocks: list[JSON]) -> int:
-    """All texts, and a hundred for each block: what Slack is known to count."""
+    """The size as Slack counts it: all text, plus a hundred for each block."""
 
     def texts(part: Any) -> int:
         if isinstance(part, dict):

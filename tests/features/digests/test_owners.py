@@ -1,4 +1,4 @@
-"""Other people's digests: removed and taken over after a question, and restored."""
+"""Removing, taking over and restoring other users' digests, with confirmation."""
 
 from collections.abc import Awaitable, Callable
 
@@ -15,7 +15,7 @@ from tests.support.reading import button_saying, text_of, until
     ("typed", "question", "button"),
     [("take over", "Take it over?", "Take over digest"), ("remove", "Remove it?", "Remove digest")],
 )
-async def test_a_command_on_somebody_elses_digest_asks_first(
+async def test_command_on_anothers_digest_asks_for_confirmation(
     ana: Person, linked_ben: Person, typed: str, question: str, button: str
 ) -> None:
     await ana.ask(WEB)
@@ -30,7 +30,7 @@ async def test_a_command_on_somebody_elses_digest_asks_first(
     assert "your digest *Web Shop* in <#C0GENERAL01>" in text_of((await until(ana.direct))[-1])
 
 
-async def test_a_button_asks_again_where_the_owner_has_changed(
+async def test_button_asks_again_after_the_owner_changed(
     office: Office, ana: Person, linked_ben: Person
 ) -> None:
     await ana.ask(WEB)
@@ -51,9 +51,7 @@ def _posted(person: Person) -> Callable[[], Awaitable[bool]]:
     return look
 
 
-async def test_undo_restores_a_removed_digest_as_it_was(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_undo_restores_a_removed_digest(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.ask(f"{WEB} group:priority empty:yes")
     await ana.ask("/issue new The cart forgets project:webshop")
     await ana.command("/digest now")
@@ -75,7 +73,7 @@ async def test_undo_restores_a_removed_digest_as_it_was(
     assert "Digest 1 isn't there to restore" in text_of(again)
 
 
-async def test_undo_leaves_a_paused_digest_paused_and_obeys_removals_rule(
+async def test_undo_keeps_pause_and_needs_same_permission_as_removal(
     office: Office, ana: Person, linked_ben: Person
 ) -> None:
     await ana.ask(HIDDEN)

@@ -1,4 +1,4 @@
-"""Digests as they are posted: in the channel once, within Slack's rates, whatever Slack answers."""
+"""Posting digests: once each, within Slack's rate limits, whatever Slack answers."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,7 @@ import pytest
 
 from bot.features.digests import poster as digest_posts
 from bot.features.digests import runs as digest_runs
-from bot.features.digests.digests import Wanted
+from bot.features.digests.digests import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
@@ -34,7 +34,7 @@ POST = "chat.postMessage"
 
 
 class Digests:
-    """An office whose digests are due when the test says so."""
+    """An office whose clock for digests is set by the test."""
 
     def __init__(self, office: Office, wire: SlackWire, person: Person) -> None:
         self.office, self.wire, self.person = office, wire, person
@@ -43,7 +43,7 @@ class Digests:
     async def add(self, channel: str = "general", project: str = "webshop", **wanted: Any) -> Digest:
         where = Channel(TEAM, self.office.channel_id(channel))
         what: dict[str, Any] = {"project": project, "schedule": parse("hourly"), "zone": "UTC"} | wanted
-        return (await self.office.digests.add(ANA, where, Wanted(**what))).digest
+        return (await self.office.digests.add(ANA, where, DigestSettings(**what))).digest
 
     def report(self, subject: str = "The till rings twice", project: int = 1) -> Issue:
         data = self.office.tracker.data
@@ -59,7 +59,7 @@ class Digests:
         await self.office.bot.digests.idle()
 
     async def posts(self, channel: str = "general") -> list[JSON]:
-        """The digests that stand in a channel."""
+        """The digests posted in a channel."""
         state = self.office.workspace.state
         where = self.office.channel_id(channel)
         return [{"text": m.text, "blocks": m.blocks} for m in state.messages[where] if m.metadata]
@@ -69,8 +69,8 @@ class Digests:
         assert found
         return found
 
-    async def told(self) -> list[str]:
-        """What the bot told Ana of its own accord."""
+    async def notices(self) -> list[str]:
+        """The bot's direct messages to Ana."""
         return [text_of(message) for message in await self.person.messages(DM)]
 
 
@@ -86,7 +86,7 @@ async def digests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
     assert office.violations() == []
 
 
-async def test_a_digest_stands_in_its_channel_with_a_menu_for_each_issue(digests: Digests) -> None:
+async def test_posted_digest_has_a_menu_for_each_issue(digests: Digests) -> None:
     await digests.add()
     issue = digests.report("The till <!channel> rings & rings")
     await digests.tick()
@@ -101,9 +101,7 @@ async def test_a_digest_stands_in_its_channel_with_a_menu_for_each_issue(digests
 
 
 @pytest.mark.parametrize("fault", ["lose the answer", "500 after it", "refuse:internal_error"])
-async def test_a_post_with_an_unknown_outcome_is_looked_up_before_anything_is_posted_again(
-    digests: Digests, fault: str
-) -> None:
+async def test_unknown_post_is_looked_up_before_a_retry(digests: Digests, fault: str) -> None:
     await digests.add()
     digests.report()
     digests.wire.faults = [(POST, fault), ("conversations.history", "429:600")]
@@ -116,7 +114,7 @@ async def test_a_post_with_an_unknown_outcome_is_looked_up_before_anything_is_po
 
 
 @pytest.mark.parametrize("fault", ["lose the request", "500 before it"])
-async def test_a_post_that_never_arrived_is_posted_after_the_look(digests: Digests, fault: str) -> None:
+async def test_lost_post_is_retried_after_the_lookup(digests: Digests, fault: str) -> None:
     await digests.add()
     digests.report()
     digests.wire.faults = [(POST, fault)]
@@ -125,7 +123,7 @@ async def test_a_post_that_never_arrived_is_posted_after_the_look(digests: Diges
     assert len(await digests.posts()) == 1
 
 
-async def test_search_for_a_post_goes_on_where_slack_stopped_it(digests: Digests) -> None:
+async def test_post_lookup_resumes_after_a_rate_limit(digests: Digests) -> None:
     state = digests.office.workspace.state
     state.history_page = 15
     await digests.add()
@@ -147,14 +145,14 @@ async def test_search_for_a_post_goes_on_where_slack_stopped_it(digests: Digests
 
 
 def chat(digests: Digests, ts: str) -> None:
-    """Somebody says something in the channel of the digest."""
+    """Post another message in the digest's channel."""
     channel = digests.office.channel_id("general")
     messages = digests.office.workspace.state.messages[channel]
     messages.append(Message(ts, channel, "U0BEN0001", "Lunch?"))
     messages.sort(key=lambda message: float(message.ts))
 
 
-async def test_who_asks_for_a_digest_hears_at_once_that_slack_has_it_wait_and_it_comes_once(
+async def test_rate_limited_digest_now_answers_immediately_and_posts_once(
     digests: Digests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(web_client, "LONGEST_WAIT", 0)
@@ -172,7 +170,7 @@ async def test_who_asks_for_a_digest_hears_at_once_that_slack_has_it_wait_and_it
     assert len(digests.wire.called(POST)) == 2
 
 
-async def test_what_cant_be_looked_up_is_not_repeated_and_the_owner_is_told(digests: Digests) -> None:
+async def test_unverifiable_post_is_not_repeated_and_owner_is_notified(digests: Digests) -> None:
     await digests.add()
     digests.report()
     digests.wire.faults = [(POST, "lose the answer"), ("conversations.history", "refuse:missing_scope")]
@@ -180,11 +178,11 @@ async def test_what_cant_be_looked_up_is_not_repeated_and_the_owner_is_told(dige
     await digests.tick(LATER)
     await digests.tick(LATER)
     assert len(await digests.posts()) == 1
-    (told,) = await digests.told()
+    (told,) = await digests.notices()
     assert "can't look up whether it stands there" in told
 
 
-async def test_slack_s_retry_after_is_waited_for_and_nothing_is_lost(digests: Digests) -> None:
+async def test_retry_after_is_honored_and_nothing_is_lost(digests: Digests) -> None:
     await digests.add()
     await digests.add("webshop")
     digests.report()
@@ -195,7 +193,7 @@ async def test_slack_s_retry_after_is_waited_for_and_nothing_is_lost(digests: Di
     assert calls[-1].at - calls[0].at > 4
 
 
-async def test_messages_to_one_channel_are_a_second_apart_and_others_dont_wait_for_them(
+async def test_posts_to_one_channel_are_spaced_one_second_apart(
     digests: Digests,
 ) -> None:
     for project in ("webshop", "mobile", "infrastructure"):
@@ -213,9 +211,7 @@ async def test_messages_to_one_channel_are_a_second_apart_and_others_dont_wait_f
 
 
 @pytest.mark.parametrize("how", ["archived", "deleted", "removed", "refused", "shared"])
-async def test_a_channel_that_takes_no_digest_any_more_stops_it_and_the_owner_is_told_once(
-    digests: Digests, how: str
-) -> None:
+async def test_closed_channel_stops_digest_and_notifies_owner_once(digests: Digests, how: str) -> None:
     state = digests.office.workspace.state
     digest = await digests.add("mobile")
     channel = state.channels[digest.channel_id]
@@ -234,7 +230,7 @@ async def test_a_channel_that_takes_no_digest_any_more_stops_it_and_the_owner_is
     for _ in range(3):
         await digests.tick()
     assert (await digests.stored(digest)).paused is (Pause.OUTSIDERS if how == "shared" else Pause.CHANNEL)
-    (told,) = await digests.told()
+    (told,) = await digests.notices()
     assert "A digest of yours stopped" in told
     if how in {"archived", "refused"}:
         state.archive(channel.id, archived=False)
@@ -244,7 +240,7 @@ async def test_a_channel_that_takes_no_digest_any_more_stops_it_and_the_owner_is
         assert len(await digests.posts("mobile")) == 1
 
 
-async def test_a_dead_key_is_told_to_the_owner_once_and_to_the_channel_once_who_can_take_it_over(
+async def test_invalid_key_notifies_owner_and_channel_once(
     digests: Digests,
 ) -> None:
     digest = await digests.add()
@@ -254,7 +250,7 @@ async def test_a_dead_key_is_told_to_the_owner_once_and_to_the_channel_once_who_
     next(user for user in data.users.values() if user.login == "ana").api_key = "renewed"
     for _ in range(2):
         await digests.tick()
-    (told,) = await digests.told()
+    (told,) = await digests.notices()
     assert "2 of your digests stopped" in told
     await digests.office.link("U0CHRIS01", KEYS["chris"])
     chris = Person(digests.office, "U0CHRIS01")
@@ -270,7 +266,7 @@ async def test_a_dead_key_is_told_to_the_owner_once_and_to_the_channel_once_who_
     assert "As Chris Lindqvist sees it" in text_of(post)
 
 
-async def test_while_slack_is_unreachable_digests_wait(digests: Digests) -> None:
+async def test_digests_wait_while_slack_is_unreachable(digests: Digests) -> None:
     await digests.add()
     digests.report()
     digests.wire.faults = [("users.conversations", "500 before it"), ("conversations.info", "500 before it")]

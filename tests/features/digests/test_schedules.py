@@ -12,7 +12,7 @@ from bot.features.digests.schedules import due_times, next_times, parse, previou
 
 MADRID, NEW_YORK, LORD_HOWE = "Europe/Madrid", "America/New_York", "Australia/Lord_Howe"
 NIGHTS = {
-    # the clock goes on, from … to …; the clock goes back
+    # the clock is set forward; the clock is set back
     MADRID: (date(2026, 3, 29), date(2026, 10, 25)),  # 2 → 3; 3 → 2
     NEW_YORK: (date(2026, 3, 8), date(2026, 11, 1)),  # 2 → 3; 2 → 1
     LORD_HOWE: (date(2026, 10, 4), date(2026, 4, 5)),  # 2 → 2:30; 2 → 1:30
@@ -24,12 +24,12 @@ ZONES = (
     "Asia/Kathmandu",
     "Europe/London",
     "Africa/Casablanca",
-    "Africa/Cairo",  # midnight is skipped, and 23:00 comes twice
+    "Africa/Cairo",  # skips midnight and repeats 23:00
     "America/Havana",
     "America/Santiago",
-    "Antarctica/Troll",  # two hours
+    "Antarctica/Troll",  # a shift of two hours
     "Pacific/Chatham",
-    # not America/Nuuk, which skips the hour before midnight: what is due then comes on the next day
+    # not America/Nuuk, which skips the hour before midnight: runs due then are on the next day
 )
 MINUTES = (0, 15, 30, 45)
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -54,7 +54,7 @@ moments = st.builds(
     lambda passed: datetime(2024, 1, 1, tzinfo=UTC) + passed,
     st.timedeltas(timedelta(), timedelta(days=5800)),
 ) | st.builds(
-    # around the changes of the clock, where it is hard
+    # around clock changes
     lambda zone, night, minutes: (
         datetime.combine(NIGHTS[zone][night], time(), ZoneInfo(zone)).astimezone(UTC)
         + timedelta(minutes=minutes)
@@ -103,7 +103,7 @@ def due_on(text: str, zone: str, day: date, first: str = "00:00", last: str = "0
         ("cron 0 9 29 2 *", "cron 0 9 29 2 *", "0 9 29 2 *"),
     ],
 )
-def test_schedules_as_people_write_them(typed: str, text: str, cron: str) -> None:
+def test_schedules_parse_as_typed(typed: str, text: str, cron: str) -> None:
     schedule = parse(typed)
 
     assert (schedule.text, schedule.cron) == (text, cron)
@@ -140,7 +140,7 @@ def test_schedules_as_people_write_them(typed: str, text: str, cron: str) -> Non
         ("cron 0 9 */31 2 MON#5", "No day ever fits"),
     ],
 )
-def test_what_is_no_schedule_is_answered_with_what_to_type(typed: str, told: str) -> None:
+def test_invalid_schedule_error_shows_what_to_type(typed: str, told: str) -> None:
     with pytest.raises(UserError, match=re.escape(told)):
         parse(typed)
 
@@ -154,7 +154,7 @@ def test_what_is_no_schedule_is_answered_with_what_to_type(typed: str, told: str
         ("utc", "UTC"),
     ],
 )
-def test_a_time_zone_by_its_name(typed: str, name: str) -> None:
+def test_time_zones_are_found_by_name(typed: str, name: str) -> None:
     assert zone_named(typed) == name
 
 
@@ -170,7 +170,7 @@ def test_a_time_zone_by_its_name(typed: str, name: str) -> None:
         ("", "`Europe/Paris` or `UTC`"),
     ],
 )
-def test_an_unknown_time_zone_is_answered_with_those_that_may_be_meant(typed: str, told: str) -> None:
+def test_unknown_time_zone_error_suggests_similar_ones(typed: str, told: str) -> None:
     with pytest.raises(UserError, match=re.escape(told)):
         zone_named(typed)
 
@@ -191,7 +191,7 @@ def test_an_unknown_time_zone_is_answered_with_those_that_may_be_meant(typed: st
         ("cron */15 2 * * *", LORD_HOWE, ["02:30 +1100", "02:45 +1100"]),
     ],
 )
-def test_a_time_that_the_clock_skips_comes_right_after_the_gap(text: str, zone: str, due: list[str]) -> None:
+def test_skipped_time_runs_right_after_the_gap(text: str, zone: str, due: list[str]) -> None:
     assert due_on(text, zone, NIGHTS[zone][0], last="04:00") == due
 
 
@@ -213,13 +213,11 @@ def test_a_time_that_the_clock_skips_comes_right_after_the_gap(text: str, zone: 
         ),
     ],
 )
-def test_a_time_that_the_clock_shows_twice_comes_once_unless_minutes_or_hours_are_counted(
-    text: str, zone: str, due: list[str]
-) -> None:
+def test_repeated_time_runs_once_unless_schedule_is_periodic(text: str, zone: str, due: list[str]) -> None:
     assert due_on(text, zone, NIGHTS[zone][1], first="01:00", last="03:00") == due
 
 
-def test_from_within_the_doubled_hour_nothing_that_is_past_comes_again() -> None:
+def test_past_times_do_not_return_within_a_repeated_hour() -> None:
     second = datetime(2026, 10, 25, 2, 30, fold=1, tzinfo=ZoneInfo(MADRID))
     once, counted = parse("daily 02:45"), parse("cron */15 2 * * *")
 
@@ -235,16 +233,14 @@ def test_from_within_the_doubled_hour_nothing_that_is_past_comes_again() -> None
 
 
 @given(texts)
-def test_the_text_of_a_schedule_is_read_as_the_same_schedule(text: str) -> None:
+def test_schedule_text_parses_to_the_same_schedule(text: str) -> None:
     schedule = parse(text)
 
     assert parse(schedule.text) == schedule
 
 
 @given(texts, st.sampled_from(ZONES), moments, st.integers(1, 20))
-def test_looking_ahead_between_and_back_finds_the_same_times(
-    text: str, zone: str, after: datetime, count: int
-) -> None:
+def test_forward_backward_and_range_searches_agree(text: str, zone: str, after: datetime, count: int) -> None:
     schedule = parse(text)
     due = next_times(schedule, zone, after, count)
 
@@ -257,7 +253,7 @@ def test_looking_ahead_between_and_back_finds_the_same_times(
 
 
 @given(clocks, st.sampled_from(ZONES), st.integers(2024, 2045))
-def test_a_daily_schedule_is_due_once_on_each_day(clock: str, zone: str, year: int) -> None:
+def test_daily_schedule_is_due_once_each_day(clock: str, zone: str, year: int) -> None:
     first, after = date(year, 1, 1), date(year + 1, 1, 1)
     since, until = (datetime.combine(day, time(), ZoneInfo(zone)) for day in (first, after))
 
@@ -267,7 +263,7 @@ def test_a_daily_schedule_is_due_once_on_each_day(clock: str, zone: str, year: i
     assert days == Counter(first + timedelta(days=n) for n in range((after - first).days))
 
 
-def test_the_search_ends_where_nothing_is_ever_due() -> None:
+def test_search_ends_if_nothing_is_ever_due() -> None:
     at_night = parse("cron */15 2 * 3 7L")  # always skipped in Madrid, never in UTC
     since = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""Troubles that come together: what fails beside a post, clocks that were wrong, people who act meanwhile."""
+"""Combined failures: errors during a post, wrong clocks, and users who act at the same time."""
 
 import asyncio
 from datetime import timedelta
@@ -8,220 +8,229 @@ import pytest
 
 from bot.errors import UserError
 from bot.features.digests import digests as usecase
-from bot.features.digests.digests import Wanted
-from bot.features.digests.posts import Standing
+from bot.features.digests.digests import DigestSettings
+from bot.features.digests.posts import ChannelStatus
 from bot.features.digests.schedules import parse
 from bot.store.channels import Channel
 from bot.store.digests import Pause
-from tests.features.digests.newsroom import SHOP, TEAM, Newsroom, Process
+from tests.features.digests.newsroom import SHOP, TEAM, DigestHarness, Process
 
 HOUR, MONTH = timedelta(hours=1), timedelta(days=30)
 
 
-async def test_a_run_that_fails_lets_go_of_no_other_one_whose_post_is_under_way(newsroom: Newsroom) -> None:
-    one, other = Process(newsroom), Process(newsroom)
-    failing, _ = await newsroom.add("C1"), await newsroom.add("C2")
-    newsroom.report()
-    newsroom.now += HOUR
-    one.fails = [("begin_sending", failing.id), ("later", failing.id)]
-    await newsroom.stalls(one, "post", partial(newsroom.tick, other.engine))
-    assert one.fails == []
-    await newsroom.tick(other.engine, after=HOUR)
-    assert newsroom.board.twice() == []
-    assert {post.channel for post in newsroom.board.posts} == {"C1", "C2"}
+async def test_failing_run_does_not_release_another_runs_post(
+    harness: DigestHarness,
+) -> None:
+    one, other = Process(harness), Process(harness)
+    failing, _ = await harness.add("C1"), await harness.add("C2")
+    harness.report()
+    harness.now += HOUR
+    one.failing_steps = [("begin_sending", failing.id), ("later", failing.id)]
+    await harness.while_stalled(one, "post", partial(harness.tick, other.engine))
+    assert one.failing_steps == []
+    await harness.tick(other.engine, after=HOUR)
+    assert harness.poster.repeated_issues() == []
+    assert {post.channel for post in harness.poster.posts} == {"C1", "C2"}
 
 
-async def test_a_lease_of_a_clock_that_was_ahead_ends_with_it(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    await newsroom.add(empty=True)
-    newsroom.board.standing["C1"] = Standing.UNKNOWN
-    await newsroom.tick(engine, after=MONTH)
-    newsroom.board.standing.clear()
-    await newsroom.tick(engine, after=-MONTH)
+async def test_lease_set_by_a_fast_clock_is_realigned(harness: DigestHarness) -> None:
+    engine = harness.engine()
+    await harness.add(empty=True)
+    harness.poster.channel_status["C1"] = ChannelStatus.UNKNOWN
+    await harness.tick(engine, after=MONTH)
+    harness.poster.channel_status.clear()
+    await harness.tick(engine, after=-MONTH)
     for _ in range(4):
-        await newsroom.tick(engine, after=HOUR)
-    assert len(newsroom.board.posts) >= 3
+        await harness.tick(engine, after=HOUR)
+    assert len(harness.poster.posts) >= 3
 
 
-async def test_who_asks_while_the_clock_is_set_back_hides_that_from_nobody(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    digest = await newsroom.add(empty=True)
-    await newsroom.tick(engine, after=MONTH)
-    newsroom.board.posts.clear()
-    newsroom.now -= MONTH
-    await engine.run_now(await newsroom.stored(digest))
+async def test_digest_now_does_not_hide_a_clock_reset(harness: DigestHarness) -> None:
+    engine = harness.engine()
+    digest = await harness.add(empty=True)
+    await harness.tick(engine, after=MONTH)
+    harness.poster.posts.clear()
+    harness.now -= MONTH
+    await engine.run_now(await harness.stored(digest))
     for _ in range(4):
-        await newsroom.tick(engine, after=HOUR)
-    assert len(newsroom.board.posts) >= 3
+        await harness.tick(engine, after=HOUR)
+    assert len(harness.poster.posts) >= 3
 
 
-async def test_notice_outlives_the_process_that_was_sending_it(newsroom: Newsroom) -> None:
-    killed, living = Process(newsroom), newsroom.engine()
-    digest = await newsroom.add()
-    newsroom.board.standing["C1"] = Standing.GONE
-    newsroom.now += HOUR
-    killed.dies = ("before", "tell_owner")
-    await newsroom.works(killed)
-    await newsroom.goes_on(living, 60)
-    assert newsroom.board.told == [("U0ANA", (digest.id,), "stopped")]
+async def test_notice_survives_the_crash_of_its_sender(harness: DigestHarness) -> None:
+    killed, living = Process(harness), harness.engine()
+    digest = await harness.add()
+    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.now += HOUR
+    killed.dies_at = ("before", "notify_owner")
+    await harness.run_until_killed(killed)
+    await harness.run_for(living, 60)
+    assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
 
 
-async def test_notice_is_sent_by_one_of_two_processes(newsroom: Newsroom) -> None:
-    slow, other = Process(newsroom), Process(newsroom)
-    digest = await newsroom.add()
-    newsroom.board.standing["C1"] = Standing.GONE
-    newsroom.now += HOUR
-    await newsroom.stalls(slow, "tell_owner", partial(newsroom.goes_on, other.engine, 15))
-    assert newsroom.board.told == [("U0ANA", (digest.id,), "stopped")]
+async def test_notice_is_sent_by_one_of_two_processes(harness: DigestHarness) -> None:
+    slow, other = Process(harness), Process(harness)
+    digest = await harness.add()
+    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.now += HOUR
+    await harness.while_stalled(slow, "notify_owner", partial(harness.run_for, other.engine, 15))
+    assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
 
 
-@pytest.mark.parametrize("deed", ["resume", "take over"])
-async def test_what_is_told_later_is_still_so(newsroom: Newsroom, deed: str) -> None:
-    process = Process(newsroom)
-    digest = await newsroom.add()
-    newsroom.board.standing["C1"] = Standing.GONE
-    newsroom.board.speechless = 2
-    await newsroom.tick(process.engine, after=HOUR)
-    newsroom.board.standing.clear()
-    if deed == "resume":
-        await newsroom.digests.resume(newsroom.ana, None, digest.id)
+@pytest.mark.parametrize("action", ["resume", "take over"])
+async def test_outdated_notice_is_not_sent(harness: DigestHarness, action: str) -> None:
+    process = Process(harness)
+    digest = await harness.add()
+    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.poster.failing_notices = 2
+    await harness.tick(process.engine, after=HOUR)
+    harness.poster.channel_status.clear()
+    if action == "resume":
+        await harness.digests.resume(harness.ana, None, digest.id)
     else:
-        await newsroom.digests.take_over(newsroom.ben, Channel(TEAM, "C1"), digest.id)
-    await newsroom.tick(process.engine, after=timedelta(minutes=1))
-    assert newsroom.board.told == []
+        await harness.digests.take_over(harness.ben, Channel(TEAM, "C1"), digest.id)
+    await harness.tick(process.engine, after=timedelta(minutes=1))
+    assert harness.poster.notices == []
 
 
-async def test_outcomes_that_stay_unknown_are_tried_ever_more_rarely(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    await newsroom.add()
-    newsroom.report()
-    newsroom.board.faults = ["lose the request"] * 1000
-    newsroom.now += HOUR
+async def test_unknown_outcomes_are_retried_with_backoff(harness: DigestHarness) -> None:
+    engine = harness.engine()
+    await harness.add()
+    harness.report()
+    harness.poster.faults = ["lose the request"] * 1000
+    harness.now += HOUR
     for _ in range(150):
-        await newsroom.tick(engine, after=timedelta(seconds=11))
-    assert len(newsroom.board.faults) > 980
+        await harness.tick(engine, after=timedelta(seconds=11))
+    assert len(harness.poster.faults) > 980
 
 
-async def test_a_chart_without_a_past_has_no_invented_one(
-    newsroom: Newsroom, monkeypatch: pytest.MonkeyPatch
+async def test_chart_without_history_is_empty(
+    harness: DigestHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(usecase, "MOST_COUNTED", 1)
-    engine = newsroom.engine()
-    newsroom.report()
-    newsroom.report()
-    await newsroom.add()
-    newsroom.report()
-    await newsroom.tick(engine, after=HOUR)
-    assert newsroom.board.editions[0].periods == ()
+    engine = harness.engine()
+    harness.report()
+    harness.report()
+    await harness.add()
+    harness.report()
+    await harness.tick(engine, after=HOUR)
+    assert harness.poster.editions[0].periods == ()
 
 
-async def test_periods_are_those_of_the_schedule_that_was_set_meanwhile(newsroom: Newsroom) -> None:
-    process, changed = Process(newsroom), Wanted(project=None, schedule=parse("daily 12:00"), zone="UTC")
-    digest = await newsroom.add()
-    newsroom.report()
-    newsroom.now += HOUR
-    change = partial(newsroom.digests.change, newsroom.ana, Channel(TEAM, "C1"), digest.id, changed)
-    await newsroom.stalls(process, "finish", change)
-    assert {end.hour for end, _ in (await newsroom.stored(digest)).history} == {12}
+async def test_periods_follow_a_schedule_changed_during_the_run(harness: DigestHarness) -> None:
+    process, changed = (
+        Process(harness),
+        DigestSettings(project=None, schedule=parse("daily 12:00"), zone="UTC"),
+    )
+    digest = await harness.add()
+    harness.report()
+    harness.now += HOUR
+    change = partial(harness.digests.change, harness.ana, Channel(TEAM, "C1"), digest.id, changed)
+    await harness.while_stalled(process, "finish", change)
+    assert {end.hour for end, _ in (await harness.stored(digest)).history} == {12}
 
 
-async def test_a_run_whose_time_zone_is_no_more_stops_its_digest(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    digest = await newsroom.add()
-    newsroom.report()
-    newsroom.board.standing["C1"] = Standing.UNKNOWN
-    await newsroom.tick(engine, after=HOUR)
-    newsroom.board.standing.clear()
-    await newsroom.forget_zone(digest)
-    await newsroom.tick(engine, after=HOUR)
-    assert (await newsroom.stored(digest)).paused is Pause.SCHEDULE
+async def test_run_with_an_unknown_time_zone_stops_its_digest(harness: DigestHarness) -> None:
+    engine = harness.engine()
+    digest = await harness.add()
+    harness.report()
+    harness.poster.channel_status["C1"] = ChannelStatus.UNKNOWN
+    await harness.tick(engine, after=HOUR)
+    harness.poster.channel_status.clear()
+    await harness.invalidate_zone(digest)
+    await harness.tick(engine, after=HOUR)
+    assert (await harness.stored(digest)).paused is Pause.SCHEDULE
 
 
-async def test_one_digest_whose_zone_is_no_more_stops_and_holds_up_no_other_one(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    digest = await newsroom.add("C1")
-    await newsroom.forget_zone(digest)
-    await newsroom.add("C2", owner=newsroom.ben)
-    newsroom.report()
-    await newsroom.tick(engine, after=HOUR)
-    await newsroom.tick(engine)
-    assert [post.channel for post in newsroom.board.posts] == ["C2"]
-    assert (await newsroom.stored(digest)).paused is Pause.SCHEDULE
-    assert newsroom.board.told == [("U0ANA", (digest.id,), "stopped")]
+async def test_digest_with_unknown_zone_stops_without_delaying_others(
+    harness: DigestHarness,
+) -> None:
+    engine = harness.engine()
+    digest = await harness.add("C1")
+    await harness.invalidate_zone(digest)
+    await harness.add("C2", owner=harness.ben)
+    harness.report()
+    await harness.tick(engine, after=HOUR)
+    await harness.tick(engine)
+    assert [post.channel for post in harness.poster.posts] == ["C2"]
+    assert (await harness.stored(digest)).paused is Pause.SCHEDULE
+    assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
 
 
-async def test_a_clock_that_was_a_month_ahead_for_a_moment_silences_nothing(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    await newsroom.add(empty=True)
-    await newsroom.tick(engine, after=timedelta(days=30))
-    newsroom.board.posts.clear()
-    await newsroom.tick(engine, after=-timedelta(days=30))
+async def test_brief_clock_jump_does_not_silence_digests(harness: DigestHarness) -> None:
+    engine = harness.engine()
+    await harness.add(empty=True)
+    await harness.tick(engine, after=timedelta(days=30))
+    harness.poster.posts.clear()
+    await harness.tick(engine, after=-timedelta(days=30))
     for _ in range(3):
-        await newsroom.tick(engine, after=HOUR)
-    assert len(newsroom.board.posts) == 3
+        await harness.tick(engine, after=HOUR)
+    assert len(harness.poster.posts) == 3
 
 
-async def test_private_issues_are_not_even_counted(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
+async def test_private_issues_are_not_counted(harness: DigestHarness) -> None:
+    engine = harness.engine()
     for _ in range(3):
-        newsroom.report(private=True)
-    newsroom.now += HOUR
-    await newsroom.add()
-    newsroom.report()
-    await newsroom.tick(engine, after=HOUR)
-    (edition,) = newsroom.board.editions
+        harness.report(private=True)
+    harness.now += HOUR
+    await harness.add()
+    harness.report()
+    await harness.tick(engine, after=HOUR)
+    (edition,) = harness.poster.editions
     assert set(edition.periods[:-1]) == {0}
 
 
-async def test_a_renamed_project_is_called_by_its_new_name(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    digest = await newsroom.add()
-    newsroom.report()
-    newsroom.tracker.data.projects[SHOP].name = "Market"
-    await newsroom.tick(engine, after=HOUR)
-    assert newsroom.board.editions[0].digest.plan.project == "Market"
-    assert (await newsroom.stored(digest)).plan.project == "Market"
+async def test_renamed_project_is_shown_with_its_new_name(harness: DigestHarness) -> None:
+    engine = harness.engine()
+    digest = await harness.add()
+    harness.report()
+    harness.tracker.data.projects[SHOP].name = "Market"
+    await harness.tick(engine, after=HOUR)
+    assert harness.poster.editions[0].digest.plan.project == "Market"
+    assert (await harness.stored(digest)).plan.project == "Market"
 
 
-async def test_a_digest_that_was_taken_over_is_not_stopped_for_its_former_owner(newsroom: Newsroom) -> None:
-    digest, process = await newsroom.add(), Process(newsroom)
-    issue = newsroom.report()
-    newsroom.tracker.data.users[1].api_key = "another"
-    newsroom.now += HOUR
+async def test_former_owners_key_does_not_stop_a_taken_over_digest(
+    harness: DigestHarness,
+) -> None:
+    digest, process = await harness.add(), Process(harness)
+    issue = harness.report()
+    harness.tracker.data.users[1].api_key = "another"
+    harness.now += HOUR
 
     async def taken() -> None:
-        await newsroom.digests.take_over(newsroom.ben, Channel(TEAM, "C1"), digest.id)
+        await harness.digests.take_over(harness.ben, Channel(TEAM, "C1"), digest.id)
 
-    await newsroom.stalls(process, "stop", taken)
-    await newsroom.tick(process.engine, after=HOUR)
-    assert newsroom.board.covered(digest.id) == {issue.id}
-    assert newsroom.board.told == []
+    await harness.while_stalled(process, "stop", taken)
+    await harness.tick(process.engine, after=HOUR)
+    assert harness.poster.covered(digest.id) == {issue.id}
+    assert harness.poster.notices == []
 
 
-async def test_what_could_not_be_told_is_told_later(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    digest = await newsroom.add()
-    newsroom.board.standing["C1"] = Standing.GONE
-    newsroom.board.speechless = 2
+async def test_failed_notice_is_retried(harness: DigestHarness) -> None:
+    engine = harness.engine()
+    digest = await harness.add()
+    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.poster.failing_notices = 2
     for _ in range(3):
-        await newsroom.tick(engine, after=HOUR)
-    assert newsroom.board.told == [("U0ANA", (digest.id,), "stopped")]
+        await harness.tick(engine, after=HOUR)
+    assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
 
 
-async def test_whoever_owns_one_that_fails_for_a_day_is_told_once(newsroom: Newsroom) -> None:
-    engine = newsroom.engine()
-    digest = await newsroom.add()
-    newsroom.board.standing["C1"] = Standing.UNKNOWN
+async def test_owner_is_notified_once_after_a_day_of_failures(harness: DigestHarness) -> None:
+    engine = harness.engine()
+    digest = await harness.add()
+    harness.poster.channel_status["C1"] = ChannelStatus.UNKNOWN
     for _ in range(120):
-        await newsroom.tick(engine, after=timedelta(minutes=16))
-    assert newsroom.board.told == [("U0ANA", (digest.id,), "delayed")]
-    newsroom.board.standing.clear()
-    issue = newsroom.report()
-    await newsroom.tick(engine, after=HOUR)
-    assert newsroom.board.covered(digest.id) == {issue.id}
+        await harness.tick(engine, after=timedelta(minutes=16))
+    assert harness.poster.notices == [("U0ANA", (digest.id,), "delayed")]
+    harness.poster.channel_status.clear()
+    issue = harness.report()
+    await harness.tick(engine, after=HOUR)
+    assert harness.poster.covered(digest.id) == {issue.id}
 
 
-async def test_the_same_digest_asked_for_twice_at_once_is_one(newsroom: Newsroom) -> None:
-    made = await asyncio.gather(*(newsroom.add() for _ in range(4)), return_exceptions=True)
+async def test_concurrent_identical_adds_create_one_digest(harness: DigestHarness) -> None:
+    made = await asyncio.gather(*(harness.add() for _ in range(4)), return_exceptions=True)
     assert sum(isinstance(one, UserError) for one in made) == 3
-    assert len(await newsroom.digests.listed(Channel(TEAM, "C1"))) == 1
+    assert len(await harness.digests.listed(Channel(TEAM, "C1"))) == 1

@@ -1,4 +1,4 @@
-"""Files on their way from Slack into issues: none is lost silently, none is attached twice."""
+"""Attaching files from Slack to issues: none is lost silently or attached twice."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -50,9 +50,7 @@ async def said(person: Person, title: str = "Files") -> str:
     return text_of(await person.form(title))
 
 
-async def test_files_from_ones_computer_are_attached_and_the_too_large_one_says_why(
-    office: Office, ana: Person
-) -> None:
+async def test_uploaded_files_are_attached_and_too_large_one_is_refused(office: Office, ana: Person) -> None:
     await ana.command(f"/issue attach {NUMBER}")
     form = await ana.form("Attach files")
     files = [
@@ -72,9 +70,7 @@ async def test_files_from_ones_computer_are_attached_and_the_too_large_one_says_
     assert {file.author_id for file in attached(office.tracker)} == {ANA}
 
 
-async def test_a_messages_files_go_to_an_issue_that_is_searched_under_names_of_their_own(
-    office: Office, ana: Person
-) -> None:
+async def test_message_files_are_attached_to_the_chosen_issue(office: Office, ana: Person) -> None:
     message = await shared(ana, ("a.csv", b"a,b"), ("b.csv", b"c"), ("c.csv", b"d"))
     form = await form_for(ana, message)
     fields = [block["block_id"] for block in form["blocks"] if block["type"] == "input"]
@@ -88,13 +84,15 @@ async def test_a_messages_files_go_to_an_issue_that_is_searched_under_names_of_t
     assert names(office.tracker) == ["a.csv", "c.csv"]
 
 
-async def test_the_issue_that_a_message_names_is_preset(ana: Person) -> None:
+async def test_issue_named_in_the_message_is_preselected(ana: Person) -> None:
     form = await form_for(ana, await shared(ana, ("a.csv", b"a"), text=f"For #{NUMBER}, as asked"))
 
     assert values_of(form)["Issue"] == f"#{NUMBER} Delivery costs differ between cart and invoice"
 
 
-async def test_another_name_and_a_description_are_given_before_and_after(office: Office, ana: Person) -> None:
+async def test_files_are_renamed_and_described_before_and_after_attaching(
+    office: Office, ana: Person
+) -> None:
     form = await form_for(ana, await shared(ana, ("x.csv", b"a,b")))
     await ana.submit(form, {"Issue": f"#{NUMBER}", "File name": "sales.csv", "Description": "Sales of <May>"})
     told = await ana.form("Files")
@@ -110,11 +108,11 @@ async def test_another_name_and_a_description_are_given_before_and_after(office:
     assert (file.filename, file.description) == ("june.csv", "x" * 255)
 
 
-async def test_only_who_attached_a_file_renames_it(office: Office, ana: Person) -> None:
+async def test_only_the_uploader_can_rename_a_file(office: Office, ana: Person) -> None:
     form = await form_for(ana, await shared(ana, ("x.csv", b"a,b")))
     await ana.submit(form, {"Issue": f"#{NUMBER}"})
     told = await ana.form("Files")
-    await office.link(ana.user_id, KEYS["ben"])  # another account: the button stays what it was
+    await office.link(ana.user_id, KEYS["ben"])  # another account; the button is unchanged
 
     await ana.press_in_form(told, "Rename or describe")
 
@@ -126,7 +124,7 @@ async def test_only_who_attached_a_file_renames_it(office: Office, ana: Person) 
     assert names(office.tracker) == ["x.csv"]
 
 
-async def test_the_same_file_is_attached_to_the_same_issue_once(office: Office, ana: Person) -> None:
+async def test_same_file_is_attached_to_an_issue_once(office: Office, ana: Person) -> None:
     message = await shared(ana, ("once.log", b"1"))
     await ana.submit(await form_for(ana, message), {"Issue": f"#{NUMBER}"})
     await said(ana)
@@ -137,9 +135,7 @@ async def test_the_same_file_is_attached_to_the_same_issue_once(office: Office, 
     assert names(office.tracker) == ["once.log"]
 
 
-async def test_a_message_with_files_becomes_an_issue_with_those_that_are_ticked(
-    office: Office, ana: Person
-) -> None:
+async def test_issue_from_message_gets_the_checked_files(office: Office, ana: Person) -> None:
     message = await shared(ana, ("keep.log", b"1"), ("drop.log", b"2"), ("big.bin", TOO_LARGE))
     await ana.shortcut("issue_from_message", message)
     form = await ana.form("New issue")
@@ -168,7 +164,7 @@ async def test_a_message_with_files_becomes_an_issue_with_those_that_are_ticked(
     await until(announced)
 
 
-async def test_the_files_of_a_message_can_go_to_a_new_issue_instead(office: Office, ana: Person) -> None:
+async def test_message_files_can_create_a_new_issue(office: Office, ana: Person) -> None:
     ana.channel = "webshop"
     await ana.ask("/tracker default webshop")
     form = await form_for(ana, await shared(ana, ("a.csv", b"a"), text="The numbers are wrong"))
@@ -185,22 +181,20 @@ async def test_the_files_of_a_message_can_go_to_a_new_issue_instead(office: Offi
     await until(made)
 
 
-async def test_files_of_a_shared_channel_are_asked_for_and_lost_ones_say_why(
-    office: Office, ana: Person
-) -> None:
+async def test_shared_channel_files_are_attached_or_explained(office: Office, ana: Person) -> None:
     ana.channel = "partners"
     form = await form_for(ana, await shared(ana, ("plan.txt", b"plan")))
     await ana.submit(form, {"Issue": f"#{NUMBER}"})
     assert "*plan.txt* attached" in await said(ana)
 
-    ana.channel = "leadership"  # where the bot is no member
+    ana.channel = "leadership"  # where the bot isn't a member
     form = await form_for(ana, await shared(ana, ("secret.txt", b"s")))
     await ana.submit(form, {"Issue": f"#{NUMBER}"})
     assert "*secret.txt* lost on the way: Slack doesn't show it to me: invite me" in await said(ana)
     assert names(office.tracker) == ["plan.txt"]
 
 
-async def test_a_message_without_files_says_so(ana: Person) -> None:
+async def test_message_without_files_is_an_error(ana: Person) -> None:
     message = next(m for m in await ana.messages() if not m["files"] and not m["is_bot"])
 
     await ana.shortcut("files_to_issue", message)
@@ -208,8 +202,8 @@ async def test_a_message_without_files_says_so(ana: Person) -> None:
     assert "This message has no files" in await said(ana, "That didn't work")
 
 
-class TestAServiceThatCannot:
-    """A service that takes files with a new issue only."""
+class TestServiceWithoutIssueUpdates:
+    """A service that accepts files only with a new issue."""
 
     @pytest.fixture
     async def office(self, tmp_path: Path) -> AsyncIterator[Office]:
@@ -228,7 +222,7 @@ class TestAServiceThatCannot:
         assert "can't attach files to an issue that exists" in text_of(told)
         assert names(office.tracker) == []
         sent = len(office.tracker.data.attachments)
-        await ana.command(f"/issue attach {NUMBER}")  # known now: nothing is sent in vain
+        await ana.command(f"/issue attach {NUMBER}")  # the bot knows now, so it sends no request
         form = await ana.form("Attach files")
         await ana.submit(form, {"Files": [await ana.upload("a.log", b"1")]})
         told = await ana.form("Files")
@@ -248,8 +242,8 @@ class TestAServiceThatCannot:
         assert office.tracker.data.issues[max(office.tracker.data.issues)].project_id == 1
 
 
-class TestOnABadWire:
-    """What the service does is lost on the way, once or twice."""
+class TestUnreliableService:
+    """Requests or answers of the service are lost."""
 
     @pytest.fixture
     async def service(self) -> AsyncIterator[Tracker]:
@@ -271,7 +265,7 @@ class TestOnABadWire:
         await ana.command(f"/issue attach {NUMBER}")
         return await ana.form("Attach files"), await ana.upload("a.log", b"1")
 
-    async def test_a_lost_upload_is_said_and_retried_alone(
+    async def test_lost_upload_is_reported_and_retried_alone(
         self, ana: Person, wire: Wire, service: Tracker
     ) -> None:
         form, file = await self.form(ana)
@@ -288,9 +282,9 @@ class TestOnABadWire:
             return names(service) == ["a.log", "b.log"]
 
         await until(done)
-        assert "lost" not in await self.retold(ana)
+        assert "lost" not in await self.text_after_retry(ana)
 
-    async def test_a_retry_keeps_the_rows_of_the_other_files(
+    async def test_retry_keeps_the_rows_of_other_files(
         self, ana: Person, wire: Wire, service: Tracker
     ) -> None:
         form, file = await self.form(ana)
@@ -310,7 +304,7 @@ class TestOnABadWire:
         assert buttons(told) == ["Rename or describe", "Rename or describe", "Open in Tracker"]
         assert names(service) == ["a.log", "b.log"]
 
-    async def retold(self, ana: Person) -> str:
+    async def text_after_retry(self, ana: Person) -> str:
         async def shown() -> str | None:
             views = (await ana.state())["views"]
             text = text_of(views[-1])
@@ -318,7 +312,7 @@ class TestOnABadWire:
 
         return await until(shown)
 
-    async def test_files_that_cannot_be_attached_in_the_end_are_retried(
+    async def test_files_that_failed_to_attach_can_be_retried(
         self, ana: Person, wire: Wire, service: Tracker
     ) -> None:
         form, file = await self.form(ana)
@@ -335,9 +329,7 @@ class TestOnABadWire:
 
         await until(done)
 
-    async def test_a_key_for_a_name_keeps_that_file_back_and_no_other(
-        self, ana: Person, service: Tracker
-    ) -> None:
+    async def test_file_named_like_a_key_is_held_back(self, ana: Person, service: Tracker) -> None:
         form, file = await self.form(ana)
         key = await ana.upload(f"{KEYS['ana']}.log", b"1")
 
@@ -346,7 +338,7 @@ class TestOnABadWire:
         assert "your account anew" in await said(ana)
         assert names(service) == ["a.log"]
 
-    async def test_an_issue_is_not_created_again_with_a_key_that_has_faded_meanwhile(
+    async def test_create_is_not_repeated_after_the_key_was_revoked(
         self, ana: Person, wire: Wire, service: Tracker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(issues, "LOOKS", (0.5,))
@@ -365,7 +357,7 @@ class TestOnABadWire:
         assert "may have been done or not" in text_of(await ana.form_saying("New issue", "not"))
         assert wire.asked.count("POST /issues.json") == 1
 
-    async def test_files_stop_when_another_account_is_linked_meanwhile(
+    async def test_relinking_during_an_upload_stops_the_files(
         self, office: Office, ana: Person, wire: Wire, service: Tracker
     ) -> None:
         form, file = await self.form(ana)
@@ -374,7 +366,7 @@ class TestOnABadWire:
         await ana.form_saying("Attach files", "linked another Tracker account meanwhile")
         assert names(service) == []
 
-    async def test_an_issue_with_files_stops_when_another_account_is_linked(
+    async def test_relinking_during_an_upload_stops_the_issue(
         self, office: Office, ana: Person, wire: Wire, service: Tracker
     ) -> None:
         count = len(service.data.issues)
@@ -399,7 +391,7 @@ class TestOnABadWire:
         await office.link(ana.user_id, KEYS["ben"])
         wire.released.set()
 
-    async def test_what_was_attached_though_the_answer_was_lost_is_not_attached_again(
+    async def test_lost_answer_does_not_attach_a_file_twice(
         self, ana: Person, wire: Wire, service: Tracker
     ) -> None:
         form, file = await self.form(ana)
@@ -410,7 +402,7 @@ class TestOnABadWire:
         assert "*a.log* attached" in await said(ana)
         assert names(service) == ["a.log"]
 
-    async def test_what_nobody_could_tell_is_looked_for_before_it_is_sent_again(
+    async def test_retry_looks_up_unsure_files_before_uploading(
         self, ana: Person, wire: Wire, service: Tracker
     ) -> None:
         form, file = await self.form(ana)
@@ -428,7 +420,7 @@ class TestOnABadWire:
         assert names(service) == ["a.log"]
 
     @pytest.mark.parametrize("fault", ["lose the request", "lose the answer"])
-    async def test_an_issue_with_files_is_created_once_whatever_is_lost(
+    async def test_issue_with_files_is_created_once_despite_lost_messages(
         self, ana: Person, wire: Wire, service: Tracker, fault: Fault
     ) -> None:
         count = len(service.data.issues)
@@ -448,7 +440,7 @@ class TestOnABadWire:
         assert names(service, max(service.data.issues)) == ["a.csv"]
 
     @pytest.mark.usefixtures("impatient")
-    async def test_how_far_it_is_is_shown_and_told_in_a_message_when_the_form_is_closed(
+    async def test_closed_form_moves_progress_to_a_message(
         self, ana: Person, wire: Wire, service: Tracker
     ) -> None:
         ana.office.wait(progress=0.2)

@@ -17,7 +17,7 @@ SERVICE = "https://tracker.example/app"
 @pytest.mark.parametrize(
     "duration", ["1.5", "1,5h", "90m", "1h30", "1h 30m", "1:30", "1 h 30 min", "1.5 hours"]
 )
-def test_time_on_an_issue_in_every_form(issue: str, duration: str) -> None:
+def test_issue_time_parses_in_every_form(issue: str, duration: str) -> None:
     asked = timelog_command(f"{issue} {duration} activity:design on:mon Pairing with <@U1|ben>", WEDNESDAY)
 
     assert asked == LogTime(
@@ -41,7 +41,7 @@ def test_time_on_an_issue_in_every_form(issue: str, duration: str) -> None:
         ("42 20m Fixed: it", "0.3333", "Fixed: it"),
     ],
 )
-def test_what_follows_the_duration_is_the_comment(text: str, spent: str, comment: str) -> None:
+def test_text_after_the_duration_is_the_comment(text: str, spent: str, comment: str) -> None:
     assert timelog_command(text, WEDNESDAY) == LogTime(issue=42, hours=Decimal(spent), comment=comment)
 
 
@@ -56,9 +56,7 @@ def test_what_follows_the_duration_is_the_comment(text: str, spent: str, comment
         ("1 h 30 min #42", 42, "1.5", ""),
     ],
 )
-def test_a_duration_with_its_unit_may_come_before_the_issue(
-    text: str, issue: int, spent: str, comment: str
-) -> None:
+def test_duration_with_a_unit_may_precede_the_issue(text: str, issue: int, spent: str, comment: str) -> None:
     assert timelog_command(text, WEDNESDAY) == LogTime(issue=issue, hours=Decimal(spent), comment=comment)
 
 
@@ -71,7 +69,7 @@ def test_a_duration_with_its_unit_may_come_before_the_issue(
         ("1h 42 2 files", "1", "42 2 files"),
     ],
 )
-def test_numbers_that_may_mean_either_open_the_form(text: str, spent: str, comment: str) -> None:
+def test_ambiguous_numbers_open_the_form(text: str, spent: str, comment: str) -> None:
     known = LogTime(hours=Decimal(spent), comment=comment)
 
     assert timelog_command(text, WEDNESDAY) == OpenTimeForm(known)
@@ -88,7 +86,7 @@ def test_numbers_that_may_mean_either_open_the_form(text: str, spent: str, comme
         ("project:web 1h yesterday", 14, ""),
     ],
 )
-def test_a_day_right_after_the_duration_is_the_date(text: str, day: int, comment: str) -> None:
+def test_day_after_the_duration_is_the_date(text: str, day: int, comment: str) -> None:
     asked = timelog_command(text, WEDNESDAY)
 
     assert isinstance(asked, LogTime)
@@ -105,7 +103,7 @@ def test_a_day_right_after_the_duration_is_the_date(text: str, day: int, comment
         ("42 1h on:mon yesterday", date(2026, 7, 13)),
     ],
 )
-def test_a_day_that_belongs_to_the_comment_stays_there(text: str, on: date | None) -> None:
+def test_day_within_the_comment_is_not_the_date(text: str, on: date | None) -> None:
     asked = timelog_command(text, WEDNESDAY)
 
     assert isinstance(asked, LogTime)
@@ -113,7 +111,7 @@ def test_a_day_that_belongs_to_the_comment_stays_there(text: str, on: date | Non
     assert asked.comment
 
 
-def test_time_on_a_project() -> None:
+def test_project_time_is_parsed() -> None:
     asked = timelog_command('project:"web shop" 45m stand-up', WEDNESDAY)
 
     assert asked == LogTime(project="web shop", hours=Decimal("0.75"), comment="stand-up")
@@ -130,11 +128,11 @@ def test_time_on_a_project() -> None:
         ("on:yesterday", LogTime(on=date(2026, 7, 14))),
     ],
 )
-def test_what_is_left_out_is_asked_for_in_the_form(text: str, known: LogTime) -> None:
+def test_missing_parts_open_the_form(text: str, known: LogTime) -> None:
     assert timelog_command(text, WEDNESDAY) == OpenTimeForm(known)
 
 
-def test_the_last_entry_and_help() -> None:
+def test_edit_and_help_are_parsed() -> None:
     assert timelog_command("edit", WEDNESDAY) == EditLastEntry()
     assert timelog_command("Help", WEDNESDAY) == Help()
 
@@ -152,7 +150,7 @@ def test_the_last_entry_and_help() -> None:
         ("42 1h note:x", "`activity:`"),
     ],
 )
-def test_what_can_not_be_read_is_answered_with_what_to_type(text: str, told: str) -> None:
+def test_unreadable_command_error_shows_what_to_type(text: str, told: str) -> None:
     with pytest.raises(UserError, match=told):
         timelog_command(text, WEDNESDAY)
 
@@ -161,17 +159,17 @@ def test_what_can_not_be_read_is_answered_with_what_to_type(text: str, told: str
     ("text", "day"),
     [("today", 15), ("yesterday", 14), ("tue", 14), ("Wed", 8), ("thursday", 9), ("2026-07-01", 1)],
 )
-def test_a_weekday_is_the_latest_one_before_today(text: str, day: int) -> None:
+def test_weekday_means_the_latest_one_before_today(text: str, day: int) -> None:
     assert spent_day(text, WEDNESDAY) == date(2026, 7, day)
 
 
 @pytest.mark.parametrize(("text", "locale"), [("1,125", "es-ES"), ("1,125h", "sv-SE"), ("1.125", "de-DE")])
-def test_decimals_are_read_as_the_persons_language_writes_them(text: str, locale: str) -> None:
+def test_decimal_comma_follows_the_users_locale(text: str, locale: str) -> None:
     assert hours(text, locale) == Decimal("1.125")
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "es-LA", ""])
-def test_a_comma_that_could_mean_thousands_is_asked_about(locale: str) -> None:
+def test_ambiguous_thousands_comma_is_refused(locale: str) -> None:
     with pytest.raises(UserError, match="isn't a duration"):
         hours("1,125", locale)
 
@@ -189,5 +187,5 @@ def test_a_comma_that_could_mean_thousands_is_asked_about(locale: str) -> None:
         ("", None),
     ],
 )
-def test_the_issue_that_a_message_names(text: str, number: int | None) -> None:
+def test_issue_named_in_a_message_is_found(text: str, number: int | None) -> None:
     assert issue_named(text, SERVICE) == number

@@ -1,4 +1,4 @@
-"""The service breaking off while time is logged: one true sentence, nothing lost, nothing done twice."""
+"""Service failures while logging time: an accurate answer, nothing lost or logged twice."""
 
 import pytest
 from sqlalchemy import text
@@ -32,7 +32,7 @@ async def answer(ana: Person, said: str) -> JSON:
     return await until(look)
 
 
-async def test_time_whose_answer_was_lost_is_found_in_what_was_spent(
+async def test_lost_answer_is_recovered_from_spent_hours(
     ana: Person, wire: Wire, service: Tracker, issue: Issue
 ) -> None:
     count = len(service.data.time_entries)
@@ -45,7 +45,7 @@ async def test_time_whose_answer_was_lost_is_found_in_what_was_spent(
     assert len(service.data.time_entries) == count + 1
 
 
-async def test_time_that_can_not_be_found_is_said_to_be_unknown_and_not_sent_again(
+async def test_unconfirmed_time_is_reported_unknown_and_not_retried(
     ana: Person, wire: Wire, service: Tracker, issue: Issue
 ) -> None:
     count = len(service.data.time_entries)
@@ -62,7 +62,7 @@ async def test_time_that_can_not_be_found_is_said_to_be_unknown_and_not_sent_aga
     assert len(service.data.time_entries) == count
 
 
-async def test_time_is_not_logged_when_another_account_is_linked_meanwhile(
+async def test_relinking_while_logging_cancels_the_entry(
     ana: Person, wire: Wire, service: Tracker, issue: Issue
 ) -> None:
     count = len(service.data.time_entries)
@@ -82,7 +82,7 @@ async def test_time_is_not_logged_when_another_account_is_linked_meanwhile(
     assert len(service.data.time_entries) == count
 
 
-async def test_too_little_time_to_be_seen_in_what_was_spent_is_said_to_be_unknown(
+async def test_time_below_rounding_is_reported_unknown(
     ana: Person, wire: Wire, service: Tracker, issue: Issue
 ) -> None:
     count = len(service.data.time_entries)
@@ -94,7 +94,7 @@ async def test_too_little_time_to_be_seen_in_what_was_spent_is_said_to_be_unknow
     assert len(service.data.time_entries) == count
 
 
-async def test_on_a_project_nobody_can_tell_and_so_it_is_said(ana: Person, wire: Wire) -> None:
+async def test_lost_answer_on_a_project_is_reported_unknown(ana: Person, wire: Wire) -> None:
     wire.faults = ["lose the answer"]
 
     await ana.command("/timelog project:webshop 1h activity:design")
@@ -102,11 +102,9 @@ async def test_on_a_project_nobody_can_tell_and_so_it_is_said(ana: Person, wire:
     assert "You entered 1 h." in text_of(await answer(ana, UNKNOWN))
 
 
-async def test_when_it_is_too_late_to_open_the_form_a_button_does(
-    ana: Person, wire: Wire, issue: Issue
-) -> None:
+async def test_expired_trigger_offers_a_button_for_the_form(ana: Person, wire: Wire, issue: Issue) -> None:
     wire.faults = ["slow"]
-    wire.seconds = 3.5  # longer than a trigger lives
+    wire.seconds = 3.5  # longer than a trigger is valid
 
     await ana.command(f"/timelog {issue.id} 20m on:2026-01-05 Looked")
     await ana.press(await answer(ana, "Activity cannot be blank"), "Fill in the form")
@@ -118,7 +116,7 @@ async def test_when_it_is_too_late_to_open_the_form_a_button_does(
     await answer(ana, "Logged 20 min on")
 
 
-async def test_a_dead_service_is_said_in_the_form_that_changes_time(
+async def test_edit_form_reports_an_unreachable_service(
     ana: Person, wire: Wire, service: Tracker, issue: Issue
 ) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design")
@@ -139,7 +137,7 @@ async def test_a_dead_service_is_said_in_the_form_that_changes_time(
 
 
 async def edit_form(ana: Person, issue: Issue) -> JSON:
-    """The form that changes an hour on this issue."""
+    """Log an hour on the issue, and open the form to edit it."""
     await ana.command(f"/timelog {issue.id} 1h activity:design")
     await ana.press(await answer(ana, "Logged 1 h on"), "Edit")
     return await ana.form("Edit time")
@@ -149,7 +147,7 @@ def latest(service: Tracker) -> TimeEntry:
     return service.data.time_entries[max(service.data.time_entries)]
 
 
-async def test_time_goes_back_to_what_it_was_after_a_change_whose_answer_was_lost(
+async def test_changed_time_can_be_reverted_after_a_lost_answer(
     ana: Person, wire: Wire, service: Tracker, issue: Issue
 ) -> None:
     form = await edit_form(ana, issue)
@@ -164,7 +162,7 @@ async def test_time_goes_back_to_what_it_was_after_a_change_whose_answer_was_los
     assert latest(service).minutes == 60
 
 
-async def test_a_change_that_cannot_be_remembered_is_no_failure(
+async def test_change_that_cannot_be_stored_still_succeeds(
     ana: Person, service: Tracker, issue: Issue
 ) -> None:
     form = await edit_form(ana, issue)

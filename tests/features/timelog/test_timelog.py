@@ -1,4 +1,4 @@
-"""Logging time in every way there is, and changing what was logged."""
+"""Logging time from commands, forms and messages, and editing it."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -17,7 +17,7 @@ TESTING, SUPPORT = 3, 4
 
 @pytest.fixture
 def issue(office: Office) -> Issue:
-    """An issue that anyone may see."""
+    """A public issue."""
     return next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
 
 
@@ -30,7 +30,7 @@ def count(office: Office) -> int:
 
 
 async def logged(person: Person, said: str = "Logged ") -> JSON:
-    """The person's own latest answer that begins so."""
+    """The latest private answer to the user that starts with `said`."""
 
     async def look() -> JSON | None:
         own = [m for m in await person.messages() if m["ephemeral"] and m["text"].startswith(said)]
@@ -46,7 +46,7 @@ async def announcement(person: Person) -> JSON:
     return await until(look)
 
 
-async def test_one_line_logs_time_and_says_back_what_was_understood(
+async def test_command_logs_time_and_confirms_it(
     office: Office, ana: Person, ben: Person, issue: Issue
 ) -> None:
     await ana.command(f"/timelog #{issue.id} 1h 30m activity:des on:yesterday Pairing on <it>")
@@ -69,7 +69,7 @@ async def test_one_line_logs_time_and_says_back_what_was_understood(
     assert "Pairing on <it>" in text_of(told)
 
 
-async def test_time_on_a_project_and_the_totals_of_today_and_this_week(office: Office, ana: Person) -> None:
+async def test_project_time_counts_in_daily_and_weekly_totals(office: Office, ana: Person) -> None:
     await ana.command("/timelog project:web 1,125h activity:testing Stand-up")
     first = await logged(ana)
 
@@ -84,9 +84,7 @@ async def test_time_on_a_project_and_the_totals_of_today_and_this_week(office: O
     await until(both)
 
 
-async def test_without_an_activity_the_form_opens_with_all_that_was_typed(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_missing_activity_opens_the_prefilled_form(office: Office, ana: Person, issue: Issue) -> None:
     before = count(office)
     await ana.command(f"/timelog {issue.id} 20m on:2026-01-05 Looked into it")
 
@@ -101,7 +99,7 @@ async def test_without_an_activity_the_form_opens_with_all_that_was_typed(
     assert (newest(office).minutes, newest(office).activity_id) == (20, SUPPORT)
 
 
-async def test_the_only_activity_of_a_project_needs_no_telling_and_the_last_used_comes_first(
+async def test_only_activity_is_implied_and_last_used_is_first(
     office: Office, ana: Person, issue: Issue
 ) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:testing")
@@ -121,7 +119,7 @@ async def test_the_only_activity_of_a_project_needs_no_telling_and_the_last_used
     assert newest(office).activity_id == SUPPORT
 
 
-async def test_an_entry_is_changed_through_its_button_and_the_answer_with_it(
+async def test_edit_button_changes_the_entry_and_its_confirmation(
     office: Office, ana: Person, issue: Issue
 ) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design Half of it")
@@ -144,7 +142,7 @@ async def test_an_entry_is_changed_through_its_button_and_the_answer_with_it(
     assert "Through me: 0 h today" in text_of(changed)
 
 
-async def test_editing_logged_time_updates_its_public_post(ana: Person, ben: Person, issue: Issue) -> None:
+async def test_editing_time_updates_its_public_post(ana: Person, ben: Person, issue: Issue) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design Half of it")
     before = await announcement(ben)
     await ana.press(await logged(ana), "Edit")
@@ -166,9 +164,7 @@ async def test_editing_logged_time_updates_its_public_post(ana: Person, ben: Per
     assert "the post" not in text_of(await logged(ana, "Changed to 3 h on "))
 
 
-async def test_a_post_about_an_issue_now_private_keeps_its_text(
-    ana: Person, ben: Person, issue: Issue
-) -> None:
+async def test_post_about_a_now_private_issue_is_not_updated(ana: Person, ben: Person, issue: Issue) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design")
     before = await announcement(ben)
     await logged(ana)
@@ -182,9 +178,7 @@ async def test_a_post_about_an_issue_now_private_keeps_its_text(
     assert await announcement(ben) == before
 
 
-async def test_more_than_24_hours_in_a_day_are_logged_after_a_question(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_more_than_24_hours_a_day_need_confirmation(office: Office, ana: Person, issue: Issue) -> None:
     before = count(office)
     await ana.command(f"/timelog {issue.id} 20h activity:design")
     await logged(ana)
@@ -204,7 +198,7 @@ async def test_more_than_24_hours_in_a_day_are_logged_after_a_question(
     assert asked["ts"] not in {m["ts"] for m in await ana.messages()}
 
 
-async def test_the_question_about_a_long_day_keeps_what_was_typed(ana: Person, issue: Issue) -> None:
+async def test_long_day_confirmation_keeps_the_input(ana: Person, issue: Issue) -> None:
     asked = await ana.ask(f"/timelog {issue.id} 25h activity:testing on:2026-01-05 Long")
 
     await ana.press(asked, "Edit time")
@@ -214,7 +208,7 @@ async def test_the_question_about_a_long_day_keeps_what_was_typed(ana: Person, i
     assert values["Date"] == "2026-01-05"
 
 
-async def test_a_form_with_more_than_24_hours_asks_before_it_logs(
+async def test_form_with_more_than_24_hours_asks_for_confirmation(
     office: Office, ana: Person, issue: Issue
 ) -> None:
     before = count(office)
@@ -239,7 +233,7 @@ async def test_a_form_with_more_than_24_hours_asks_before_it_logs(
     assert newest(office).minutes == 1800
 
 
-async def test_the_last_entry_is_opened_by_command_for_its_maker_alone(
+async def test_edit_command_opens_only_the_users_latest_entry(
     office: Office, ana: Person, ben: Person, issue: Issue
 ) -> None:
     await office.link(ben.user_id, KEYS["ben"])
@@ -256,7 +250,7 @@ async def test_the_last_entry_is_opened_by_command_for_its_maker_alone(
     assert newest(office).comments == "Added later"
 
 
-async def test_only_the_maker_of_an_entry_gets_to_change_it_whatever_a_button_says(
+async def test_forged_edit_button_cannot_open_anothers_entry(
     office: Office, ana: Person, ben: Person, issue: Issue
 ) -> None:
     await office.link(ben.user_id, KEYS["ben"])
@@ -274,9 +268,7 @@ async def test_only_the_maker_of_an_entry_gets_to_change_it_whatever_a_button_sa
     assert "logged by somebody else" in text_of(await ben.form("That didn't work"))
 
 
-async def test_an_entry_that_is_gone_from_the_service_is_said_to_be(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_editing_a_deleted_entry_is_an_error(office: Office, ana: Person, issue: Issue) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design")
     await ana.press(await logged(ana), "Edit")
     form = await ana.form("Edit time")
@@ -290,7 +282,7 @@ async def test_an_entry_that_is_gone_from_the_service_is_said_to_be(
     await until(said)
 
 
-async def test_the_global_shortcut_asks_for_the_issue_and_then_for_its_activities(
+async def test_global_shortcut_asks_for_issue_then_activity(
     office: Office, ana: Person, issue: Issue
 ) -> None:
     office.tracker.data.projects[1].activity_ids = (TESTING, SUPPORT)
@@ -314,7 +306,7 @@ async def test_the_global_shortcut_asks_for_the_issue_and_then_for_its_activitie
     assert newest(office).minutes == 60
 
 
-async def test_before_anything_is_typed_ones_own_issues_are_offered(office: Office, ana: Person) -> None:
+async def test_empty_issue_search_offers_own_issues(office: Office, ana: Person) -> None:
     await ana.shortcut("log_time")
     await ana.choose(await ana.form("Log time"), "Issue", "#")
 
@@ -326,7 +318,7 @@ async def test_before_anything_is_typed_ones_own_issues_are_offered(office: Offi
     assert office.tracker.data.issues[number].assigned_to_id == ANA
 
 
-async def test_a_message_presets_the_issue_that_it_names_and_its_thread_is_told(
+async def test_message_shortcut_preselects_issue_and_announces_in_thread(
     ana: Person, ben: Person, issue: Issue
 ) -> None:
     await ben.after(_share(ana, issue.id))
@@ -346,7 +338,7 @@ async def _share(person: Person, number: int) -> None:
     await person.press(await person.ask(f"/issue {number}"), "Share here")
 
 
-async def test_a_number_in_a_message_that_is_no_issue_is_only_said(office: Office, ana: Person) -> None:
+async def test_unknown_issue_in_a_message_is_only_a_warning(office: Office, ana: Person) -> None:
     ana.channel = "webshop"
     message = next(m for m in await ana.messages() if not m["ephemeral"])
     written = office.workspace.state.find(message["channel"], message["ts"])
@@ -360,9 +352,7 @@ async def test_a_number_in_a_message_that_is_no_issue_is_only_said(office: Offic
     assert values_of(form)["Issue"] is None
 
 
-async def test_time_is_logged_from_the_card_in_ones_own_name(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_card_button_logs_time_as_the_user(office: Office, ana: Person, issue: Issue) -> None:
     card = await ana.ask(f"/issue {issue.id}")
     await ana.press(card, "Log time")
 
@@ -373,9 +363,7 @@ async def test_time_is_logged_from_the_card_in_ones_own_name(
     assert (entry.issue_id, entry.user_id, entry.comments) == (issue.id, ANA, "Pairing")
 
 
-async def test_time_on_a_private_issue_is_told_to_nobody_else(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_time_on_a_private_issue_is_not_announced(office: Office, ana: Person, ben: Person) -> None:
     hidden = next(i for i in office.tracker.data.issues.values() if i.is_private and i.author_id == ANA)
     seen = len(await ben.messages())
 
@@ -385,7 +373,7 @@ async def test_time_on_a_private_issue_is_told_to_nobody_else(
     assert len(await ben.messages()) == seen
 
 
-async def test_a_refusal_is_given_back_with_what_was_typed(office: Office, ana: Person) -> None:
+async def test_refusal_shows_the_error_and_keeps_the_input(office: Office, ana: Person) -> None:
     closed = next(i for i in office.tracker.data.issues.values() if i.project_id == 5)
 
     said = text_of(await ana.ask(f"/timelog {closed.id} 1h activity:design Too late"))
@@ -397,7 +385,7 @@ async def test_a_refusal_is_given_back_with_what_was_typed(office: Office, ana: 
     assert (await ana.errors())["issue"] == "Issue is invalid"
 
 
-async def test_an_ambiguous_activity_is_answered_with_the_candidates(ana: Person, issue: Issue) -> None:
+async def test_ambiguous_activity_lists_the_candidates(ana: Person, issue: Issue) -> None:
     assert "“de” could be Design or Development" in text_of(
         await ana.ask(f"/timelog {issue.id} 1h activity:de")
     )
@@ -407,7 +395,7 @@ async def test_an_ambiguous_activity_is_answered_with_the_candidates(ana: Person
     assert values_of(form)["Activity"] is None
 
 
-async def test_what_was_typed_before_linking_is_logged_after_it(
+async def test_command_typed_before_linking_runs_after_linking(
     office: Office, ben: Person, issue: Issue
 ) -> None:
     before = count(office)
@@ -419,7 +407,7 @@ async def test_what_was_typed_before_linking_is_logged_after_it(
     assert (newest(office).user_id, newest(office).minutes) == (2, 90)
 
 
-async def test_help_tells_every_form(ana: Person) -> None:
+async def test_help_lists_every_form(ana: Person) -> None:
     said = text_of(await ana.ask("/timelog help"))
 
     forms = (

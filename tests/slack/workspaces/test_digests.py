@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from bot.features.digests.digests import Wanted
+from bot.features.digests.digests import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
@@ -28,7 +28,7 @@ PLACES = {Place("T1"): Owner(None, "T1", "U1"), Place(None, "E9"): Owner("E9", "
 async def _add(company: Company) -> None:
     for owner in PLACES.values():
         await company.link(owner, "ana")
-        wanted = Wanted(project="webshop", schedule=parse("hourly"), zone="UTC")
+        wanted = DigestSettings(project="webshop", schedule=parse("hourly"), zone="UTC")
         await digests_of(company.bot).add(owner, Channel(owner.team_id, "C1"), wanted)
     now = datetime.now(UTC).replace(microsecond=0)
     issues = company.tracker.data.issues
