@@ -1,8 +1,8 @@
-"""A write whose answer never came: how long, and how far back, one looks for what it may have made."""
+"""How long and how far back to look for the result of a write whose response was lost."""
 
 from datetime import timedelta
 
 CLOCK_SKEW = timedelta(minutes=5)
-"""How far the service's clock may be behind ours."""
+"""How far the service's clock may be behind the bot's."""
 LOOKS = (0.2, 1.5)
-"""Seconds to wait before each look: the service may still be at work."""
+"""Delays in seconds before each look, since the service may still be processing the write."""

@@ -1,4 +1,4 @@
-"""A name as a person types it, found among the names that the service knows."""
+"""Matches a name that a user typed with the names in the service."""
 
 import re
 import unicodedata
@@ -12,21 +12,21 @@ SHOWN = 8
 
 
 def pick(kind: str, wanted: str, known: Sequence[Ref]) -> Ref:
-    """The one of `known` that `wanted` names: in full, by id, by its beginning or a part, without case.
+    """The item of `known` that matches `wanted` by full name, ID, prefix or substring, ignoring case.
 
-    Raises UserError with the candidates when there is none or more than one.
+    Raises UserError with the candidates if none or several match.
     """
-    sought = wanted.strip().casefold()
-    matches = [ref for ref in known if ref.name.casefold() == sought]
-    if not matches and re.fullmatch("#[0-9]{1,9}", sought):
-        number = int(sought[1:])
-        matches = [ref for ref in known if ref.id == number] or [Ref(id=number, name=sought)]
+    query = wanted.strip().casefold()
+    matches = [ref for ref in known if ref.name.casefold() == query]
+    if not matches and re.fullmatch("#[0-9]{1,9}", query):
+        number = int(query[1:])
+        matches = [ref for ref in known if ref.id == number] or [Ref(id=number, name=query)]
     if not matches:
-        matches = [ref for ref in known if ref.name.casefold().startswith(sought)]
-    if not matches and re.fullmatch("[0-9]{1,9}", sought):
-        matches = [ref for ref in known if ref.id == int(sought)] or [Ref(id=int(sought), name=f"#{sought}")]
+        matches = [ref for ref in known if ref.name.casefold().startswith(query)]
+    if not matches and re.fullmatch("[0-9]{1,9}", query):
+        matches = [ref for ref in known if ref.id == int(query)] or [Ref(id=int(query), name=f"#{query}")]
     if not matches:
-        matches = [ref for ref in known if sought in ref.name.casefold()]
+        matches = [ref for ref in known if query in ref.name.casefold()]
     if len(matches) == 1:
         return matches[0]
     if matches:
@@ -37,7 +37,7 @@ def pick(kind: str, wanted: str, known: Sequence[Ref]) -> Ref:
 
 
 def listed(refs: Sequence[Ref]) -> str:
-    """`A, B or C`, at most a handful of names and how many more there are."""
+    """`A, B or C`, with a count instead of the names past the first few."""
     names = [ref.name for ref in refs[:SHOWN]]
     if len(refs) > SHOWN:
         return f"{', '.join(names)} or one of {len(refs) - SHOWN} more"
@@ -45,10 +45,10 @@ def listed(refs: Sequence[Ref]) -> str:
 
 
 def identifier_of(name: str) -> str:
-    """A project's identifier made of its name: `Web Shop (new)` → `web-shop-new`.
+    """A project identifier derived from a name: `Web Shop (new)` becomes `web-shop-new`.
 
-    Empty where nothing of the name can be in one (lower case letters, digits, dashes; not digits alone).
+    Empty if the name yields no valid identifier: lowercase letters, digits and dashes, not only digits.
     """
     ascii_only = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
-    made = re.sub(r"[^a-z0-9]+", "-", ascii_only)[:IDENTIFIER_LENGTH].strip("-")
-    return "" if made.replace("-", "").isdigit() else made
+    identifier = re.sub(r"[^a-z0-9]+", "-", ascii_only)[:IDENTIFIER_LENGTH].strip("-")
+    return "" if identifier.replace("-", "").isdigit() else identifier

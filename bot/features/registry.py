@@ -1,4 +1,4 @@
-"""Builds every feature with what it needs: the index of everything that the bot answers to."""
+"""Builds every feature and merges their routes into one."""
 
 from dataclasses import dataclass
 
@@ -53,7 +53,7 @@ from bot.timings import Timings
 
 @dataclass(frozen=True)
 class Features:
-    """All features as one, and the parts of them that run without anybody asking."""
+    """The merged routes of all features, and the parts that run in the background."""
 
     routes: Feature
     linking: Linking
@@ -64,8 +64,8 @@ class Features:
     catalogs: Catalogs
 
 
-async def opens_a_link(_press: ButtonPress, _reply: Reply) -> None:
-    """A button that only opens a link: Slack wants its press acknowledged all the same."""
+async def acknowledge_link_button(_press: ButtonPress, _reply: Reply) -> None:
+    """Do nothing. Slack opens the link itself but expects the press to be acknowledged."""
 
 
 def build(
@@ -78,7 +78,6 @@ def build(
     file_hosts: frozenset[str],
     timings: Timings,
 ) -> Features:
-    """Every feature, built once."""
     pauses, rows = Pauses(), DigestRows()
     accounts = Accounts(client, store)
     projects, catalogs, people = Projects(client, store, accounts), Catalogs(client), People(store)
@@ -149,7 +148,7 @@ def build(
             home.feature(),
             LinkHandlers(shared_links, accounts, platform.audiences, store.deliveries, issues).feature(),
             Uninstall(store, workspaces).feature(),
-            Feature(buttons={TAKE_BACK: take_back, "open": opens_a_link}),
+            Feature(buttons={TAKE_BACK: take_back, "open": acknowledge_link_button}),
         ]
     )
     return Features(routes, Linking(accounts), home, runs, poster, projects, catalogs)

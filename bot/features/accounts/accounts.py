@@ -1,7 +1,7 @@
-"""Whose key is used: linking a Slack user to a key of their own, and opening it for work.
+"""Links Slack users to their own API keys and verifies a key each time it is used.
 
-A key may stop working silently: lists then answer as an anonymous visitor would see them. So the key is
-verified with `GET /users/current.json` for every piece of work: just before a write, after what was read.
+A key can stop working without an error: the service then answers lists as for an anonymous visitor. So every
+operation verifies its key with `GET /users/current.json`, right before a write and after the last read.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from bot.store.store import Store
 
 @dataclass(frozen=True)
 class Session:
-    """A linked person at work: their key, and who they are in the service."""
+    """A linked user's key and identity in the service, for one operation."""
 
     owner: Owner
     key: SecretStr
@@ -45,44 +45,44 @@ class Session:
 class Accounts:
     """Links between Slack users and the service's users."""
 
-    def __init__(self, client: Client, store: Store, *, second_look: float = 0.5) -> None:
-        """`second_look` is the pause in seconds before a refused key is checked again."""
+    def __init__(self, client: Client, store: Store, *, recheck_delay: float = 0.5) -> None:
+        """`recheck_delay` is the pause in seconds before a refused key is checked again."""
         self._client = client
         self._store = store
-        self._second_look = second_look
+        self._recheck_delay = recheck_delay
 
     async def link(self, owner: Owner, key: SecretStr) -> User:
-        """Verify a key and remember it as `owner`'s; the user whose key it is.
+        """Verify a key, store it for `owner` and return the user it belongs to.
 
-        Raises Unauthorized for a wrong key and other ServiceErrors; nothing is stored then.
+        Raises Unauthorized for a wrong key and other ServiceErrors. Nothing is stored on an error.
         """
-        user = await self._whose(key)
+        user = await self._user_of(key)
         await self._store.links.put(owner, key, user.id, full_name(user))
         return user
 
     async def unlink(self, owner: Owner) -> bool:
-        """Forget the person's key; False when none was known."""
+        """Delete the stored key. Returns whether there was one."""
         return await self._store.links.delete(owner)
 
     async def linked_as(self, owner: Owner) -> Link | None:
-        """What is stored for the person, unverified; None also for a key that can't be opened any more."""
+        """The stored link, without verifying its key. None if there is none or it can't be decrypted."""
         try:
             return await self._store.links.get(owner)
         except StoredSecretError:
             return None
 
     async def whoami(self, owner: Owner) -> User:
-        """The person as the service knows them now. Raises NotLinked, KeyRejected, ServiceError."""
+        """Read the linked user from the service. Raises NotLinked, KeyRejected, ServiceError."""
         return await self._verify(await self._link(owner))
 
     async def writing(self, owner: Owner) -> Session:
-        """A session whose key was verified just now. Raises NotLinked, KeyRejected, ServiceError."""
+        """Verify the key and return a session to write with. Raises NotLinked, KeyRejected, ServiceError."""
         link = await self._link(owner)
         user = await self._verify(link)
         return Session(owner, link.key, user.id, full_name(user))
 
     async def reverified(self, session: Session) -> Session:
-        """The session to write with after a long wait: the same account, with the key it is linked by now.
+        """Verify the account again after a long wait and return a session with its current key.
 
         Raises AccountChanged, NotLinked, KeyRejected, ServiceError.
         """
@@ -93,15 +93,16 @@ class Accounts:
 
     @asynccontextmanager
     async def reading(self, owner: Owner) -> AsyncIterator[Session]:
-        """A session for reads, verified after the last of them: leaving it raises KeyRejected if the key is
-        no longer good, so nothing that an anonymous visitor saw is ever returned as the person's own view.
-        What is to be written after such reads is written right after leaving it.
+        """A session for reads, whose key is verified on exit.
+
+        Exiting raises KeyRejected if the key no longer works, so that an anonymous visitor's view is never
+        returned as the user's own. A write that depends on these reads comes right after the block.
         """
         link = await self._link(owner)
         try:
             yield Session(owner, link.key, link.user_id, link.name)
         except (Redirected, ServiceBroken, TimedOut, TooManyRequests, Unreachable):
-            raise  # there was no view, whoever's
+            raise  # nothing was read, so there is nothing to verify
         except Exception:
             await self._verify(link)
             raise
@@ -110,23 +111,24 @@ class Accounts:
     async def _link(self, owner: Owner) -> Link:
         try:
             link = await self._store.links.get(owner)
-        except StoredSecretError as error:  # kept: the right encryption key may come back
+        except StoredSecretError as error:  # the row stays: the right encryption key may be restored
             raise NotLinked("Your stored key can't be read any more: link your account anew.") from error
         if link is None:
             raise NotLinked
         return link
 
     async def _verify(self, link: Link) -> User:
-        """Whose key it is, checked twice before the key is forgotten: a proxy may have refused it once.
+        """The user the key belongs to.
 
-        Raises AccountChanged if the person has linked another account meanwhile.
+        Deletes the key only if it is refused twice, since a proxy may have caused the first refusal. Raises
+        AccountChanged if the user has linked another account in the meantime.
         """
         try:
-            user = await self._whose(link.key)
+            user = await self._user_of(link.key)
         except Unauthorized:
-            await asyncio.sleep(self._second_look)
+            await asyncio.sleep(self._recheck_delay)
             try:
-                user = await self._whose(link.key)
+                user = await self._user_of(link.key)
             except Unauthorized:
                 removed = await self._store.links.delete_if_key(link.owner, link.key)
                 raise (KeyRejected() if removed else NotLinked()) from None
@@ -134,16 +136,17 @@ class Accounts:
             raise AccountChanged
         return user
 
-    async def _whose(self, key: SecretStr) -> User:
-        """Whose key it is: everybody may ask that. Raises SwitchedOff, Unauthorized, other ServiceErrors."""
+    async def _user_of(self, key: SecretStr) -> User:
+        """The user a key belongs to. Raises SwitchedOff, Unauthorized and other ServiceErrors."""
         try:
             return await self._client.get_user(key, "current")
         except Forbidden as error:
+            # Any user may read their own account, so 403 means that the REST API is off.
             raise SwitchedOff(error.method, error.path, error.status) from None
 
 
 def full_name(user: User) -> str:
-    """First and last name, or whatever the service shows of the person."""
+    """First and last name, or the login or ID if the service shows no name."""
     return (
         " ".join(part for part in (user.firstname, user.lastname) if part) or user.login or f"user {user.id}"
     )

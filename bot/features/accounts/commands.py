@@ -1,4 +1,4 @@
-"""`/tracker` (contract.md, Slash commands)."""
+"""`/tracker` (docs/commands.md)."""
 
 import re
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from bot.slack.grammar.values import person, unknown_word
 
 @dataclass(frozen=True)
 class Account:
-    """`/tracker`: the caller's account state."""
+    """`/tracker`: show the caller's account."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """`/tracker link`: the form for the key."""
+    """`/tracker link`: open the form for the API key."""
 
 
 @dataclass(frozen=True)
@@ -40,28 +40,28 @@ class Projects:
 
 @dataclass(frozen=True)
 class ShowProject:
-    """`/tracker project web`: by id, identifier or name."""
+    """`/tracker project web`: by ID, identifier or name."""
 
     project: str
 
 
 @dataclass(frozen=True)
 class NewProject:
-    """`/tracker project new [name]`: the form for a new project."""
+    """`/tracker project new [name]`: open the form for a new project."""
 
     name: str = ""
 
 
 @dataclass(frozen=True)
 class ShowUser:
-    """`/tracker user 5`: by the service's number, by a mention, or oneself."""
+    """`/tracker user 5`: by the service's user ID, by mention, or `me`."""
 
     who: Me | SlackUser | int
 
 
 @dataclass(frozen=True)
 class NewUser:
-    """`/tracker user new [@slackuser]`: the form for an account, maybe for somebody mentioned."""
+    """`/tracker user new [@slackuser]`: open the form for a new account."""
 
     user: SlackUser | None = None
 
@@ -78,19 +78,19 @@ UserRequest = ShowUser | NewUser | EditUser
 
 @dataclass(frozen=True)
 class ShowDefault:
-    """`/tracker default`: which project is this channel's."""
+    """`/tracker default`: show the channel's project."""
 
 
 @dataclass(frozen=True)
 class SetDefault:
-    """`/tracker default web`: this channel's project."""
+    """`/tracker default web`: set the channel's project."""
 
     project: str
 
 
 @dataclass(frozen=True)
 class ClearDefault:
-    """`/tracker default none`: this channel has no project any more."""
+    """`/tracker default none`: clear the channel's project."""
 
 
 @dataclass(frozen=True)
@@ -114,18 +114,18 @@ TrackerRequest = (
 )
 
 
-_ALONE: dict[str, TrackerRequest] = {
+_BARE_COMMANDS: dict[str, TrackerRequest] = {
     "link": Link(),
     "unlink": Unlink(),
     "whoami": Whoami(),
     "help": TrackerHelp(),
 }
-_KNOWN = (*_ALONE, "projects", "project", "default", "user")
+_COMMANDS = (*_BARE_COMMANDS, "projects", "project", "default", "user")
 _NUMBER = re.compile(r"(?:#|https?://\S*/users/)?([0-9]{1,9})/?")
 
 
 def tracker_command(text: str) -> TrackerRequest:
-    """What `/tracker <text>` asks for. Raises UserError; it never repeats a key that was typed."""
+    """Parse `/tracker <text>`. Raises UserError, never with a typed API key in its text."""
     values.without_key(text)
     parsed = Parsed(words(text), {})
     if not parsed.words:
@@ -134,10 +134,10 @@ def tracker_command(text: str) -> TrackerRequest:
     rest = parsed.after(1).text
     if command == "link" and rest:
         raise UserError(values.KEY_TYPED)
-    if command in _ALONE:
+    if command in _BARE_COMMANDS:
         if rest:
             raise UserError(f"`/tracker {command}` takes nothing after it: type it alone.")
-        return _ALONE[command]
+        return _BARE_COMMANDS[command]
     match command:
         case "projects":
             return Projects(rest)
@@ -147,34 +147,34 @@ def tracker_command(text: str) -> TrackerRequest:
             return _default(rest)
         case "user":
             return _user(parsed.after(1))
-    raise unknown_word(command, _KNOWN, "/tracker")
+    raise unknown_word(command, _COMMANDS, "/tracker")
 
 
-def _project(said: Parsed) -> ShowProject | NewProject:
-    if not said.words:
+def _project(args: Parsed) -> ShowProject | NewProject:
+    if not args.words:
         raise UserError(
             "Say which project: `/tracker project website`, or `/tracker projects` for all of them."
         )
-    first = said.words[0]
+    first = args.words[0]
     if first.text.lower() == "new" and not first.quoted:
-        return NewProject(said.after(1).text)
-    return ShowProject(said.text)
+        return NewProject(args.after(1).text)
+    return ShowProject(args.text)
 
 
-def _user(said: Parsed) -> UserRequest:
-    match said.words[0].text.lower() if said.words else "":
+def _user(args: Parsed) -> UserRequest:
+    match args.words[0].text.lower() if args.words else "":
         case "new":
-            return _new_user(said.after(1))
+            return _new_user(args.after(1))
         case "edit":
-            return EditUser(_who(said.after(1), "/tracker user edit"))
+            return EditUser(_who(args.after(1), "/tracker user edit"))
         case _:
-            return ShowUser(_who(said, "/tracker user"))
+            return ShowUser(_who(args, "/tracker user"))
 
 
-def _new_user(said: Parsed) -> NewUser:
-    if not said.words:
+def _new_user(args: Parsed) -> NewUser:
+    if not args.words:
         return NewUser()
-    mentioned = said.words[0].user if len(said.words) == 1 else None
+    mentioned = args.words[0].user if len(args.words) == 1 else None
     if mentioned is None:
         raise UserError(
             "Mention the one person who gets the account, from the list that Slack offers after `@`, or type "
@@ -183,8 +183,8 @@ def _new_user(said: Parsed) -> NewUser:
     return NewUser(mentioned)
 
 
-def _who(said: Parsed, command: str) -> Me | SlackUser | int:
-    word = said.words[0] if len(said.words) == 1 else None
+def _who(args: Parsed, command: str) -> Me | SlackUser | int:
+    word = args.words[0] if len(args.words) == 1 else None
     who = person(word) if word else None
     if isinstance(who, Me | SlackUser):
         return who

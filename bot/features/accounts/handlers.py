@@ -1,4 +1,4 @@
-"""`/tracker` for the caller's account: link, unlink, whoami, and help."""
+"""The account commands of `/tracker`: link, unlink, whoami and help."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -27,15 +27,13 @@ def _metadata(continuation: str | None, place: Place, *, offered: bool = False) 
     return json.dumps({"continue": continuation, "place": place.as_json(), "offered": offered})
 
 
-def _typed(kept: JSON) -> str | None:
-    """The kept command as it was typed."""
-    return f"{kept['command']} {as_typed(kept.get('text') or '')}".strip() if "command" in kept else None
+def _typed(saved: JSON) -> str | None:
+    """The saved command as the user typed it."""
+    return f"{saved['command']} {as_typed(saved.get('text') or '')}".strip() if "command" in saved else None
 
 
 class AccountHandlers:
-    """What people do with their own account. `stop_digests` pauses those of a person whose key goes and
-    returns their number.
-    """
+    """Handles a user's own account. `stop_digests` pauses a user's digests and returns how many."""
 
     def __init__(
         self, accounts: Accounts, saved: SavedInput, stop_digests: Callable[[Owner], Awaitable[int]]
@@ -45,7 +43,6 @@ class AccountHandlers:
         self._stop_digests = stop_digests
 
     def feature(self) -> Feature:
-        """What this answers to."""
         return Feature(
             buttons={"link.open": self.open_link_from_message},
             forms={"link": Form(self.submit_link, "Asking {service} whose key this is…", repeatable=True)},
@@ -53,7 +50,7 @@ class AccountHandlers:
         )
 
     async def account(self, reply: Reply) -> None:
-        """`/tracker`: the account's state, then what can be done."""
+        """`/tracker`: the caller's account, followed by help."""
         link = await self._accounts.linked_as(reply.owner)
         state = views.state(
             reply.wording.service, reply.wording.command("tracker"), link.name if link else None
@@ -63,7 +60,6 @@ class AccountHandlers:
         await reply.privately(Message(prose(said), (*state, *overview.blocks)))
 
     async def open_link(self, reply: Reply) -> None:
-        """`/tracker link`: the form for the key."""
         await reply.show(
             views.link_form(
                 reply.wording.service,
@@ -73,10 +69,10 @@ class AccountHandlers:
         )
 
     async def open_link_from_message(self, press: ButtonPress, reply: Reply) -> None:
-        """The button *Link*: the form, going on with what was asked before."""
+        """The *Link* button: opens the form and resumes the saved request after linking."""
         continuation = press.value if press.carried else None
-        kept = await self._saved.get(reply.owner, continuation) if continuation else None
-        typed = _typed(kept) if kept else None
+        saved = await self._saved.get(reply.owner, continuation) if continuation else None
+        typed = _typed(saved) if saved else None
         await reply.show(
             views.link_form(
                 reply.wording.service,
@@ -87,7 +83,6 @@ class AccountHandlers:
         )
 
     async def unlink(self, reply: Reply) -> None:
-        """`/tracker unlink`: forget the key."""
         if await self._accounts.unlink(reply.owner):
             said = f"Your {reply.wording.service} key is forgotten. `/tracker link` links you again."
             if stopped := await self._stop_digests(reply.owner):
@@ -100,12 +95,11 @@ class AccountHandlers:
             )
 
     async def whoami(self, reply: Reply) -> None:
-        """`/tracker whoami`: the person as the service knows them now."""
         user = await self._accounts.whoami(reply.owner)
         await reply.privately(views.whoami(reply.wording.service, user, full_name(user)))
 
     async def submit_link(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Verify the key, store it, and go on with what was asked before."""
+        """Verify and store the key, then resume the saved request."""
         service = reply.wording.service
         key = (forms.Values(form.view.json).text(views.KEY) or "").strip()
         if not key.isascii() or not key.isprintable() or " " in key or not key:
@@ -117,28 +111,28 @@ class AccountHandlers:
             return FormResult(errors={views.KEY: said})
         except BotError as error:
             return FormResult(errors={views.KEY: reply.wording.sentence(error)})
-        kept = None
+        saved = None
         if continuation := form.view.text("continue"):
-            with suppress(StoredTextError):  # linked is linked
-                kept = await self._saved.take(reply.owner, continuation)
+            with suppress(StoredTextError):  # linking succeeded even if the saved request can't be decrypted
+                saved = await self._saved.take(reply.owner, continuation)
 
         async def dismiss() -> None:
             if form.view.metadata.get("offered"):
                 await posting.dismiss(reply.slack, reply.place)
 
-        view = views.linked(service, user, full_name(user), going_on=bool(kept))
-        return FormResult(view=view, then=dismiss, resume=kept)
+        view = views.linked(service, user, full_name(user), resuming=bool(saved))
+        return FormResult(view=view, then=dismiss, resume=saved)
 
     async def close_link(self, closed: FormClosed, reply: Reply) -> None:
-        """The link form was closed: what was asked before stays at hand behind a button."""
+        """Offer a button that links and resumes the saved request when the form is closed."""
         metadata = closed.view.metadata
         continuation = closed.view.text("continue")
         if not continuation or metadata.get("offered"):
             return
-        kept = await self._saved.get(reply.owner, continuation)
-        if kept is None:
+        saved = await self._saved.get(reply.owner, continuation)
+        if saved is None:
             return
-        typed = _typed(kept)
+        typed = _typed(saved)
         said = NotLinked().sentence(reply.wording.service)
         place = Place.from_json(metadata.get("place"))
         await reply.at(place).privately(views.link_offer(reply.wording.service, said, typed, continuation))

@@ -1,4 +1,4 @@
-"""What a person who isn't linked gets in place of an answer: the link form, or a button that opens it."""
+"""Asks users who aren't linked to link their account, with a form or a button that opens it."""
 
 import json
 
@@ -11,13 +11,13 @@ from bot.store.owner import Owner
 
 
 class Linking:
-    """Offers linking; what was asked is saved under an id and goes on afterwards."""
+    """Offers to link an account. The original request is saved under an ID and resumes after linking."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
 
     def form(self, reply: Reply, why: str, saved: str) -> JSON:
-        """The form that takes a key; `why` says why it opened."""
+        """The form for an API key. `why` is the reason it opened, `saved` the ID of the saved request."""
         metadata = json.dumps({"continue": saved, "place": reply.place.as_json()})
         wording = reply.wording
         waiting = reply.interaction.typed if reply.give_back else None
@@ -26,10 +26,10 @@ class Linking:
         )
 
     def offer(self, reply: Reply, why: str, saved: str) -> Message:
-        """The same as a message, for when no form can be opened."""
+        """A message with a *Link* button, for when no form can be opened."""
         waiting = reply.interaction.typed if reply.give_back else None
         return views.link_offer(reply.wording.service, why, waiting, saved)
 
     async def verify(self, owner: Owner) -> None:
-        """Ask the service whether the person's key works. Raises NotLinked where it doesn't, ServiceError."""
+        """Check the user's key with the service. Raises NotLinked, KeyRejected, ServiceError."""
         await self._accounts.whoami(owner)

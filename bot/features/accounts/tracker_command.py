@@ -1,6 +1,6 @@
-"""`/tracker …`: to the handlers of accounts, projects and users."""
+"""Routes `/tracker` to the handlers of accounts, projects and users."""
 
-from bot.features.accounts import commands as asked
+from bot.features.accounts import commands as requests
 from bot.features.accounts.commands import tracker_command
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.help import views as help_views
@@ -12,7 +12,7 @@ from bot.slack.replies import Reply
 
 
 class TrackerCommand:
-    """The one command that three features answer to."""
+    """The `/tracker` command, which three features share."""
 
     def __init__(self, accounts: AccountHandlers, projects: ProjectHandlers, users: UserHandlers) -> None:
         self._accounts = accounts
@@ -20,30 +20,29 @@ class TrackerCommand:
         self._users = users
 
     def feature(self) -> Feature:
-        """What this answers to."""
         return Feature(commands={"tracker": self.command})
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        """`/tracker …`."""
-        reply.give_back = command.text.split(" ", 1)[0].casefold() != "link"  # a key may follow
+        # Never repeat a key typed after `link`.
+        reply.give_back = command.text.split(" ", 1)[0].casefold() != "link"
         match tracker_command(command.text):
-            case asked.Account():
+            case requests.Account():
                 await self._accounts.account(reply)
-            case asked.Link():
+            case requests.Link():
                 await self._accounts.open_link(reply)
-            case asked.Unlink():
+            case requests.Unlink():
                 await self._accounts.unlink(reply)
-            case asked.Whoami():
+            case requests.Whoami():
                 await self._accounts.whoami(reply)
-            case asked.Projects(text=sought):
-                await self._projects.list_projects(reply, sought)
-            case asked.ShowProject(project=wanted):
+            case requests.Projects(text=text):
+                await self._projects.list_projects(reply, text)
+            case requests.ShowProject(project=wanted):
                 await self._projects.show(reply, wanted)
-            case asked.NewProject(name=name):
+            case requests.NewProject(name=name):
                 await self._projects.open_form(reply, name)
-            case asked.ShowUser() | asked.NewUser() | asked.EditUser() as request:
+            case requests.ShowUser() | requests.NewUser() | requests.EditUser() as request:
                 await self._users.command(reply, request)
-            case asked.ShowDefault() | asked.SetDefault() | asked.ClearDefault() as request:
+            case requests.ShowDefault() | requests.SetDefault() | requests.ClearDefault() as request:
                 await self._projects.default_command(reply, request)
-            case asked.TrackerHelp():
+            case requests.TrackerHelp():
                 await reply.privately(help_views.overview(reply.wording.command, reply.wording.service))

@@ -1,4 +1,4 @@
-"""What people see of their account: the link form, the offer to link, who they are."""
+"""Views of a user's account: the link form, the offer to link, and the linked user."""
 
 from bot.service.models import User
 from bot.slack import forms
@@ -12,7 +12,7 @@ KEY = "key"
 def link_form(
     service: str, account_url: str, *, said: str | None = None, waiting: str | None = None, metadata: str = ""
 ) -> JSON:
-    """The form that takes a key. `said` is why it opened, `waiting` the command that will be carried out."""
+    """The form for an API key. `said` is why it opened, `waiting` the command that runs after linking."""
     where = link(account_url, f"your account page in {service}")
     steps = f"Open {where}, show your *API access key* there and paste it here; it is stored encrypted."
     blocks: list[Block] = [section(prose(said))] if said else []
@@ -35,7 +35,7 @@ def link_form(
 
 
 def link_offer(service: str, said: str, waiting: str | None, continuation: str) -> Message:
-    """The same offer as a message, for when the form can't be opened or was closed."""
+    """A message with a *Link* button, for when the form can't be opened or was closed."""
     blocks: list[Block] = [section(prose(said))]
     if waiting:
         blocks.append(typed(waiting, "Once you are linked, this is carried out: "))
@@ -43,19 +43,19 @@ def link_offer(service: str, said: str, waiting: str | None, continuation: str) 
     return Message(prose(said), tuple(blocks))
 
 
-def linked(service: str, user: User, name: str, *, going_on: bool) -> JSON:
-    """What the form becomes once the key was good."""
+def linked(service: str, user: User, name: str, *, resuming: bool) -> JSON:
+    """The form after linking succeeded."""
     text = f"You are linked as {bold(name)}{_login(user)}."
     text += (
         "\nWhat you asked for is being carried out; the answer is in the conversation."
-        if going_on
+        if resuming
         else "\nTry `/issue new The first one`, or `/issues to:me`."
     )
     return forms.notice(f"Linked to {service}"[:24], text)
 
 
 def state(service: str, command: str, name: str | None) -> list[Block]:
-    """The caller's account state, with the button that changes it."""
+    """Whether the caller is linked, with a *Link* button if not."""
     if name is None:
         said = f"You haven't linked your {escape(service)} account yet."
         return [
@@ -66,7 +66,6 @@ def state(service: str, command: str, name: str | None) -> list[Block]:
 
 
 def whoami(service: str, user: User, name: str) -> Message:
-    """The person as the service knows them."""
     role = ", an administrator" if user.admin else ""
     text = f"In {escape(service)} you are {bold(name)}{_login(user)}{role}."
     details = f"User {user.id}" + (f" · {line(user.mail)}" if user.mail else "")

@@ -1,4 +1,4 @@
-"""Help: every command with examples that work as typed."""
+"""Help: every command, with examples that work as typed."""
 
 from collections.abc import Callable
 
@@ -77,7 +77,6 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 def overview(command: Callable[[str], str], service: str) -> Message:
-    """All commands."""
     blocks = tuple(section(_text(name, command)) for name in HELP)
     tip = context(
         f"A message becomes an issue with *More actions › Create an issue*. Everything is done in your own "
@@ -87,7 +86,6 @@ def overview(command: Callable[[str], str], service: str) -> Message:
 
 
 def of(name: str, command: Callable[[str], str]) -> Message:
-    """One command."""
     text = _text(name, command)
     return Message(text, (section(text),))
 

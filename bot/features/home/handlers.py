@@ -1,92 +1,88 @@
-"""The Home tab: shown at once with what the bot remembers, then with what the service answers."""
+"""Publishes the Home tab, first from the bot's database, then with issues from the service."""
 
 import structlog
 
 from bot.errors import BotError, NotLinked, StoredSecretError
 from bot.features.home import views
-from bot.features.home.home import Home, Mine, Remembered
+from bot.features.home.home import Home, OpenIssues, StoredItems
 from bot.features.search.handlers import SearchHandlers
 from bot.slack import forms
 from bot.slack.feature import Feature
 from bot.slack.forms import loading
-from bot.slack.interaction import (
-    ButtonPress,
-    Event,
-)
+from bot.slack.interaction import ButtonPress, Event
 from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.replies import Reply
 
 log = structlog.get_logger(__name__)
 
-MINE = "project:any to:me sort:priority:desc,updated:desc"
+MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
 
 
 class HomeHandlers:
-    """Publishes the Home tab."""
-
     def __init__(self, home: Home, search: SearchHandlers) -> None:
         self._home = home
         self._search = search
 
     def feature(self) -> Feature:
-        """What this answers to."""
         return Feature(buttons={"home.mine": self.mine_pressed}, events={"app_home_opened": self.opened})
 
     async def refresh(self, reply: Reply) -> None:
-        """Show the tab again after something was done from it. A failure here fails nothing else."""
+        """Publish the tab again after an action on it. Logs errors, since the action itself succeeded."""
         try:
             await self.show(reply, None, again=True)
         except Exception:
-            log.exception("not refreshed", action="home.not_refreshed")
+            log.exception("Home tab not refreshed", action="home.not_refreshed")
 
     async def opened(self, event: Event, reply: Reply) -> None:
-        """The person opened one of the app's tabs."""
+        """Publish the Home tab when the user opens it, but not for the app's other tabs."""
         if event.event.get("tab") == "home":
             await self.show(reply, (event.event.get("view") or {}).get("private_metadata"))
 
     async def show(self, reply: Reply, shown: str | None, *, again: bool = False) -> None:
-        """Publish the person's own tab: at once, unless theirs stands there already, and when it is read.
+        """Publish the user's tab twice: right away from the database, then with their open issues.
 
-        `shown` is the state of the one that stands there; `again` that it is theirs whatever it was.
+        The first is skipped if `again` is set or if `shown`, the current tab's state, matches the user's.
         """
         try:
-            remembered = await self._home.remembered(reply.owner)
+            stored = await self._home.stored(reply.owner)
         except StoredSecretError as error:
             await self._publish(reply, None, said=error.sentence(reply.wording.service))
             return
-        if remembered is None:
+        if stored is None:
             await self._publish(reply, None)
             return
-        if not (again or shown == views.state_of(remembered)):
+        if not (again or shown == views.state_of(stored)):
             try:
-                await self._publish(reply, remembered)
-            except SLACK_FAILED as error:  # what is read is published all the same
+                await self._publish(reply, stored)
+            except SLACK_FAILED as error:  # the second publish may still succeed
                 log.info(
-                    "not published", action="home.not_published", error=reason(error) or type(error).__name__
+                    "Home tab not published",
+                    action="home.not_published",
+                    error=reason(error) or type(error).__name__,
                 )
         try:
-            mine = await self._home.mine(reply.owner)
+            open_issues = await self._home.open_issues(reply.owner)
         except NotLinked as error:
             await self._publish(reply, None, said=error.sentence(reply.wording.service))
         except BotError as error:
-            await self._publish(reply, remembered, said=error.sentence(reply.wording.service))
+            await self._publish(reply, stored, said=error.sentence(reply.wording.service))
         else:
-            await self._publish(reply, remembered, mine)
+            await self._publish(reply, stored, open_issues)
 
     async def mine_pressed(self, _: ButtonPress, reply: Reply) -> None:
-        """The button *All …*: the person's open issues, page by page."""
+        """The *All …* button: opens the user's open issues, page by page."""
         await reply.open(loading("My open issues"))
-        found = await self._search.find(reply, MINE, 0)
+        found = await self._search.find(reply, MY_OPEN_ISSUES, 0)
         await reply.show(forms.said("My open issues", found.blocks))
 
     async def _publish(
         self,
         reply: Reply,
-        remembered: Remembered | None,
-        mine: Mine | None = None,
+        stored: StoredItems | None,
+        open_issues: OpenIssues | None = None,
         *,
         said: str | None = None,
     ) -> None:
-        told = reply.wording.prefixed(said) if said else None
-        view = views.home(remembered, mine, reply.wording, reply.wording.command, told)
+        message = reply.wording.prefixed(said) if said else None
+        view = views.home(stored, open_issues, reply.wording, reply.wording.command, message)
         await reply.slack.views_publish(user_id=reply.owner.user_id, view=view)

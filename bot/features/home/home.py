@@ -1,4 +1,4 @@
-"""What concerns one person: their open issues, and what they made through the bot."""
+"""Reads a user's Home tab: their open issues, and what they created with the bot."""
 
 from dataclasses import dataclass
 
@@ -19,8 +19,8 @@ ENTRIES = 5
 
 
 @dataclass(frozen=True)
-class Remembered:
-    """What the bot itself knows of a linked person."""
+class StoredItems:
+    """A linked user's link, issues, time entries and digests in the bot's database."""
 
     link: Link
     created: tuple[CreatedIssue, ...]
@@ -29,34 +29,34 @@ class Remembered:
 
 
 @dataclass(frozen=True)
-class Mine:
-    """The first of the open issues that are assigned to a person or their groups, and how many there are."""
+class OpenIssues:
+    """The first open issues assigned to a user or their groups, and the total."""
 
     issues: tuple[Issue, ...]
     total: int
 
 
 class Home:
-    """Reads what the Home tab shows, each with the rights of its owner."""
+    """Reads the contents of the Home tab with its owner's key."""
 
     def __init__(self, client: Client, store: Store, accounts: Accounts) -> None:
         self._client = client
         self._store = store
         self._accounts = accounts
 
-    async def remembered(self, owner: Owner) -> Remembered | None:
-        """What is known without asking the service; None of who isn't linked. Raises StoredSecretError."""
+    async def stored(self, owner: Owner) -> StoredItems | None:
+        """The user's items in the bot's database. None if they aren't linked. Raises StoredSecretError."""
         link = await self._accounts.linked_as(owner)
         if link is None:
             return None
         created = await self._store.created_issues.latest(owner, CREATED)
         entries = await self._store.time_entries.latest(owner, ENTRIES)
-        return Remembered(link, created, entries, await self._store.digests.of_owner(owner))
+        return StoredItems(link, created, entries, await self._store.digests.of_owner(owner))
 
-    async def mine(self, owner: Owner) -> Mine:
-        """The person's open issues, the most important first. Raises NotLinked, KeyRejected, ServiceError."""
+    async def open_issues(self, owner: Owner) -> OpenIssues:
+        """The user's open issues, highest priority first. Raises NotLinked, KeyRejected, ServiceError."""
         sort = (Sort("priority", descending=True), Sort("updated_on", descending=True))
         filters = IssueFilters(assigned_to=("me",), status="open", sort=sort)
         async with self._accounts.reading(owner) as session:
             page = await self._client.list_issues(session.key, filters, limit=ISSUES)
-        return Mine(page.items, page.total_count)
+        return OpenIssues(page.items, page.total_count)

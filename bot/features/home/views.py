@@ -1,4 +1,4 @@
-"""The Home tab: complete in each state, so that it can be shown before the service has answered."""
+"""The Home tab, which is complete in every state, even before the service has answered."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -6,7 +6,7 @@ from decimal import Decimal
 from bot.features.accounts import views as accounts
 from bot.features.digests import views as digests
 from bot.features.help import views as help_views
-from bot.features.home.home import Mine, Remembered
+from bot.features.home.home import OpenIssues, StoredItems
 from bot.features.issues.views import format_hours, listed
 from bot.slack import rich_text
 from bot.slack.blocks import JSON, Block, actions, button, context, divider, header, section, shortened
@@ -19,32 +19,33 @@ ONE_MOMENT = ":hourglass_flowing_sand: One moment…"
 
 
 def home(
-    remembered: Remembered | None,
-    mine: Mine | None,
+    stored: StoredItems | None,
+    open_issues: OpenIssues | None,
     style: Wording,
     command: Callable[[str], str],
     said: str | None = None,
 ) -> JSON:
-    """The tab of one person. `remembered` is None for who isn't linked, `mine` while it is being read;
-    `said` is why it could not be.
+    """A user's tab. `stored` is None if they aren't linked.
+
+    `open_issues` is None while the service is being read, and `said` is the error if that failed.
     """
-    name = remembered.link.name if remembered else None
-    blocks: list[Block] = [context(f":warning: {prose(said)}")] if said and not remembered else []
+    name = stored.link.name if stored else None
+    blocks: list[Block] = [context(f":warning: {prose(said)}")] if said and not stored else []
     blocks += accounts.state(style.service, command("tracker"), name)
-    if remembered:
-        blocks += [_buttons(), *_mine(mine, style, said), *_made(remembered, style)]
-        blocks += _digests(remembered, command)
+    if stored:
+        blocks += [_buttons(), *_open_issues(open_issues, style, said), *_created(stored, style)]
+        blocks += _digests(stored, command)
     blocks += [divider(), *help_views.overview(command, style.service).blocks]
     return {
         "type": "home",
-        "private_metadata": state_of(remembered),
+        "private_metadata": state_of(stored),
         "blocks": list(blocks),
     }
 
 
-def state_of(remembered: Remembered | None) -> str:
-    """Whose tab it is, so that one that is shown already is replaced at once when it is another's."""
-    return f"linked:{remembered.link.user_id}" if remembered else "unlinked"
+def state_of(stored: StoredItems | None) -> str:
+    """Which account the tab shows, so that a tab for a different account is replaced right away."""
+    return f"linked:{stored.link.user_id}" if stored else "unlinked"
 
 
 def _buttons() -> Block:
@@ -57,39 +58,39 @@ def _buttons() -> Block:
     )
 
 
-def _mine(mine: Mine | None, style: Wording, said: str | None) -> list[Block]:
+def _open_issues(open_issues: OpenIssues | None, style: Wording, said: str | None) -> list[Block]:
     blocks: list[Block] = [header("My open issues")]
     if said:
         return [*blocks, context(f":warning: {prose(said)}")]
-    if mine is None:
+    if open_issues is None:
         return [*blocks, context(ONE_MOMENT)]
-    if not mine.issues:
+    if not open_issues.issues:
         return [*blocks, context("Nothing open is assigned to you.")]
-    blocks += [listed(issue, style, shareable=False) for issue in mine.issues]
-    if mine.total > len(mine.issues):
-        blocks.append(actions([button(f"All {mine.total}", "home.mine")]))
+    blocks += [listed(issue, style, shareable=False) for issue in open_issues.issues]
+    if open_issues.total > len(open_issues.issues):
+        blocks.append(actions([button(f"All {open_issues.total}", "home.mine")]))
     return blocks
 
 
-def _made(remembered: Remembered, style: Wording) -> list[Block]:
+def _created(stored: StoredItems, style: Wording) -> list[Block]:
     blocks: list[Block] = []
-    if remembered.created:
-        made = (
+    if stored.created:
+        links = (
             rich_text.link(style.url(one.issue_id), f"#{one.issue_id} {one.subject}")
-            for one in remembered.created
+            for one in stored.created
         )
-        blocks += [header("Created here by me"), rich_text.bullets(made)]
-    if remembered.entries:
+        blocks += [header("Created here by me"), rich_text.bullets(links)]
+    if stored.entries:
         blocks.append(header("Time I logged here"))
         blocks += [
             section(_entry(entry, style), accessory=button("Edit", "time.edit", str(entry.id)))
-            for entry in remembered.entries
+            for entry in stored.entries
         ]
     return blocks
 
 
-def _digests(remembered: Remembered, command: Callable[[str], str]) -> list[Block]:
-    found = remembered.digests
+def _digests(stored: StoredItems, command: Callable[[str], str]) -> list[Block]:
+    found = stored.digests
     blocks: list[Block] = [header("My digests")] if found else []
     for digest in found[:DIGESTS]:
         act = ("Resume", "digest.resume") if digest.paused else ("Pause", "digest.pause")

@@ -1,4 +1,4 @@
-"""Links to issues in conversations: unfurled for all who read along, with details for each of them."""
+"""Unfurls links to issues in conversations and shows each viewer the details they can see."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -29,8 +29,6 @@ WITHOUT_ENTITIES = frozenset({"feature_not_enabled", "invalid_arguments", "inval
 
 
 class LinkHandlers:
-    """Cards below links, and their details."""
-
     def __init__(
         self,
         links: SharedLinks,
@@ -46,15 +44,14 @@ class LinkHandlers:
         self._issues = issues
 
     def feature(self) -> Feature:
-        """What this answers to."""
         return Feature(
             events={"link_shared": self.shared, "entity_details_requested": self.details_requested}
         )
 
     async def shared(self, event: Event, reply: Reply) -> None:
-        """Somebody posted links. Drafts, and what outsiders might read, stay links.
+        """Unfurl posted links, except in drafts and in channels shared with other organizations.
 
-        Nobody asked for anything: whoever isn't linked is left in peace.
+        Does nothing if the poster isn't linked, since they didn't ask for an unfurl.
         """
         about = event.event
         channel = about.get("channel")
@@ -63,9 +60,9 @@ class LinkHandlers:
         if event.payload.get("is_ext_shared_channel") or not about.get("user"):
             return
         urls: dict[int, str] = {}
-        for one in about.get("links") or ():
-            if number := self._links.number(str(one.get("url"))):
-                urls.setdefault(number, one["url"])
+        for link in about.get("links") or ():
+            if number := self._links.number(str(link.get("url"))):
+                urls.setdefault(number, link["url"])
         if not urls or await self._accounts.linked_as(reply.owner) is None:
             return
         if await self._audiences.overheard(reply.slack, reply.owner.team_id, channel) is not None:
@@ -86,7 +83,7 @@ class LinkHandlers:
                 await deliveries.release(claims[number])
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
-        issues = await self._links.for_everybody(reply.owner, urls.keys())
+        issues = await self._links.public_issues(reply.owner, urls.keys())
         if not issues:
             return frozenset()
         unfurls = {urls[issue.id]: views.card(issue, reply.wording) for issue in issues}
@@ -98,12 +95,12 @@ class LinkHandlers:
             why = reason(error) or ""
             if why not in WITHOUT_ENTITIES and "metadata" not in why:
                 raise
-            log.info("no work objects", action="unfurl.no_work_objects", error=why)
+            log.info("work objects unavailable", action="unfurl.no_work_objects", error=why)
             await reply.slack.chat_unfurl(**arguments)
         return frozenset(issue.id for issue in issues)
 
     async def details_requested(self, event: Event, reply: Reply) -> None:
-        """Somebody opened a card's details: they see there what their own key shows them."""
+        """Show a card's details with the viewer's own key."""
         about = event.event
         reference = about.get("external_ref") or {}
         answer: JSON = {"error": {"status": "not_found"}}

@@ -1,4 +1,4 @@
-"""Links to issues that people share: what a whole conversation may see of them."""
+"""Reads the issues behind posted links that everyone in a conversation may see."""
 
 from collections.abc import Collection
 
@@ -13,7 +13,7 @@ from bot.store.store import Store
 
 
 class SharedLinks:
-    """Reads the issues behind links with the key of whoever shared them."""
+    """Reads the issues behind links with the key of the user who posted them."""
 
     def __init__(self, client: Client, store: Store, accounts: Accounts, projects: Projects) -> None:
         self._client = client
@@ -22,12 +22,13 @@ class SharedLinks:
         self._projects = projects
 
     def number(self, url: str) -> int | None:
-        """The number of the issue that a link leads to; None for any other link."""
+        """The number of the issue that a link leads to, or None for any other link."""
         return issue_number(self._client.base_url, url)
 
-    async def for_everybody(self, owner: Owner, numbers: Collection[int]) -> tuple[Issue, ...]:
-        """Those that their sharer sees, aren't private or meant to be, and are of a public project; in order.
+    async def public_issues(self, owner: Owner, numbers: Collection[int]) -> tuple[Issue, ...]:
+        """The issues that the user can see, in the order of `numbers`.
 
+        Leaves out issues of private projects, private issues and issues that were meant to be private.
         Raises NotLinked, KeyRejected, ServiceError.
         """
         async with self._accounts.reading(owner) as session:

@@ -1,8 +1,8 @@
-"""What a link to an issue becomes: a small card for a conversation, details for one person.
+"""The card below a link to an issue, and the details that one viewer sees.
 
-Both are told as a Work Object too, which Slack shows in place of the blocks where the app has these switched
-on. Its parts are plain text. Shapes: https://docs.slack.dev/messaging/work-objects-implementation and, more
-exactly, slack_sdk.models.metadata.
+Both come as a Work Object too, which Slack shows instead of the blocks if the app has Work Objects turned on.
+Its fields are plain text. Shapes: https://docs.slack.dev/messaging/work-objects-implementation and, in more
+detail, slack_sdk.models.metadata.
 """
 
 from datetime import datetime
@@ -20,13 +20,13 @@ DESCRIPTION, NAME = 2000, 255
 
 
 def card(issue: Issue, style: Wording) -> JSON:
-    """An unfurl: what a conversation may see of an issue."""
+    """The unfurl blocks of an issue."""
     blocks = (section(f"*{title(issue, style)}*"), context(f"{kind(issue)} · {priority_and_assignee(issue)}"))
     return {"blocks": list(blocks)}
 
 
 def entity(issue: Issue, style: Wording, posted: str | None = None) -> JSON:
-    """The same as a Work Object; `posted` is the link as it stands in the message."""
+    """The card as a Work Object. `posted` is the link exactly as in the message."""
     fields: JSON = {
         "status": _text(issue.status.name if issue.status else None),
         "priority": _text(issue.priority.name if issue.priority else None),
@@ -54,7 +54,7 @@ def entity(issue: Issue, style: Wording, posted: str | None = None) -> JSON:
 
 
 def details(shown: Shown, style: Wording, description: str) -> JSON:
-    """A Work Object with all that one person sees of an issue."""
+    """A Work Object with all details of an issue that the viewer can see."""
     issue = shown.issue
     found = entity(issue, style)
     payload = found["entity_payload"]
@@ -87,7 +87,7 @@ def details(shown: Shown, style: Wording, description: str) -> JSON:
 
 
 def link_first(service: str, command: str) -> JSON:
-    """In the details' place for who isn't linked."""
+    """The answer to a viewer who isn't linked."""
     return refused(
         f"Link your {service} account",
         f"Type {command} link in a conversation: you then see here what your own account may see.",
@@ -95,7 +95,7 @@ def link_first(service: str, command: str) -> JSON:
 
 
 def refused(title: str, sentence: str) -> JSON:
-    """In the details' place when they can't be had."""
+    """The answer when the details can't be shown."""
     return {"status": "custom", "custom_title": title, "custom_message": spoken(sentence)}
 
 

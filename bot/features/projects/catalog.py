@@ -1,7 +1,7 @@
-"""What can be chosen in a project: trackers, categories, statuses, priorities, versions, people.
+"""The choices in a project: trackers, categories, statuses, priorities, versions, people, custom fields.
 
-The interface itself lists only part of it (a project's includes). Endpoints beyond it are asked where a
-service has them; where it doesn't, the names seen on the project's latest issues stand in.
+The interface lists only some of them, in a project's includes. The rest come from optional endpoints, or from
+the values on the project's latest issues if the service lacks those endpoints.
 """
 
 import asyncio
@@ -22,33 +22,33 @@ from bot.ttl_cache import Recent
 INCLUDED: tuple[ProjectInclude, ...] = ("trackers", "issue_categories", "issue_custom_fields")
 
 LATEST = 50
-"""Issues whose names stand in for what the service doesn't list; their descriptions come with them."""
+"""How many issues to read for values that the service doesn't list. Each comes with its description."""
 Required = Mapping[int | None, frozenset[int]]
-"""Ids of required custom fields by a tracker's id, None where no tracker was chosen."""
-REMEMBERED = 24 * 3600.0
+"""IDs of required custom fields by tracker ID, with None for no tracker."""
+REQUIRED_TTL = 24 * 3600.0
 CHOICES, CHOICE = 100, 75
-"""How many values of a custom field are kept, and how long they may be: what a select takes."""
-TIMES = 2
-"""Used so often on average, values are a list's."""
+"""The most values of a custom field and the longest value, by the limits of Slack's selects."""
+MIN_AVERAGE_USES = 2
+"""Average uses per value from which a field counts as a list field."""
 
 
 @dataclass(frozen=True)
 class CustomField:
-    """A custom field, and the values that the latest issues have in it."""
+    """A custom field and its values on the latest issues."""
 
     id: int
     name: str
     values: tuple[str, ...] = ()
     multiple: bool = False
     is_list: bool = False
-    """Whether the values look like choices of a list: the interface doesn't say what kind a field is."""
+    """Whether the values look like list choices. The interface doesn't give a field's type."""
 
     def known(self, typed: str) -> str:
-        """The known value that only differs in case, or what was typed."""
+        """The known value that matches `typed` ignoring case, or `typed` itself."""
         if typed in self.values:
             return typed
-        alike = [value for value in self.values if value.casefold() == typed.casefold()]
-        return alike[0] if len(alike) == 1 else typed
+        matches = [value for value in self.values if value.casefold() == typed.casefold()]
+        return matches[0] if len(matches) == 1 else typed
 
 
 @dataclass(frozen=True)
@@ -62,37 +62,37 @@ class Catalog:
     categories: tuple[Ref, ...]
     versions: tuple[Ref, ...]
     every_version: tuple[Ref, ...]
-    """With those that are closed: no issue can be put into one, but many are in them."""
+    """Includes closed versions, for search. New issues can't use them."""
     people: tuple[Ref, ...]
     custom_fields: tuple[CustomField, ...]
 
     def custom_field(self, number: int) -> CustomField:
-        """The custom field with that id; one of which nothing is known, if need be."""
+        """The custom field with that ID, or a placeholder if the catalog doesn't have it."""
         known = (field for field in self.custom_fields if field.id == number)
         return next(known, CustomField(number, f"cf_{number}"))
 
 
 class Catalogs:
-    """Reads catalogs with the key of whoever asks, and remembers them for that person for a minute."""
+    """Reads catalogs with the caller's key and caches them per user for a minute."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._recent: Recent[tuple[Owner, SecretStr, int | None], Catalog] = Recent(seconds=60)
-        self._required: Recent[tuple[Owner, int], Required] = Recent(seconds=REMEMBERED)
+        self._required: Recent[tuple[Owner, int], Required] = Recent(seconds=REQUIRED_TTL)
 
     async def of(self, session: Session, project_id: int | None) -> Catalog:
-        """The choices in a project (or everywhere). Raises ServiceError."""
-        kept_for = (session.owner, session.key, project_id)
-        return await self._recent.get(kept_for, lambda: self._read(session, project_id))
+        """The catalog of a project, or of all projects for None. Raises ServiceError."""
+        cache_key = (session.owner, session.key, project_id)
+        return await self._recent.get(cache_key, lambda: self._read(session, project_id))
 
     def required(self, owner: Owner, project_id: int) -> Required:
-        """The custom fields that the service told this person it requires in a project."""
+        """The custom fields that the service has required of this user in a project."""
         return self._required.known((owner, project_id)) or {}
 
     def note_required(
         self, owner: Owner, project_id: int, tracker_id: int | None, fields: Iterable[int]
     ) -> None:
-        """Remember custom fields without which the service refused an issue with that tracker."""
+        """Record custom fields that the service required for an issue with that tracker."""
         known = self.required(owner, project_id)
         fields = known.get(tracker_id, frozenset()).union(fields)
         self._required.put((owner, project_id), {**known, tracker_id: fields})
@@ -134,20 +134,20 @@ class Catalogs:
 
 
 def _custom_fields(listed: Iterable[Ref], seen: Iterable[Issue]) -> tuple[CustomField, ...]:
-    """Redmine leaves the fields that are for all projects out of a project's list; its issues have them."""
-    held = [field for issue in seen for field in issue.custom_fields]
-    names = {ref.id: ref.name for ref in listed} | {field.id: field.name for field in held}
+    """Custom fields from the project and its issues: Redmine's project omits fields for all projects."""
+    values = [field for issue in seen for field in issue.custom_fields]
+    names = {ref.id: ref.name for ref in listed} | {field.id: field.name for field in values}
     return tuple(
-        _custom_field(number, names[number], [field for field in held if field.id == number])
+        _custom_field(number, names[number], [field for field in values if field.id == number])
         for number in sorted(names)
     )
 
 
-def _custom_field(number: int, name: str, held: Sequence[CustomFieldValue]) -> CustomField:
-    used = Counter(value for field in held for value in _texts(field.value) if 0 < len(value) <= CHOICE)
-    multiple = any(field.multiple for field in held)
-    repeated = len(used) > 1 and used.total() >= TIMES * len(used)
-    # Numbers are a number field's, or stand for users, versions and the like.
+def _custom_field(number: int, name: str, values: Sequence[CustomFieldValue]) -> CustomField:
+    used = Counter(value for field in values for value in _texts(field.value) if 0 < len(value) <= CHOICE)
+    multiple = any(field.multiple for field in values)
+    repeated = len(used) > 1 and used.total() >= MIN_AVERAGE_USES * len(used)
+    # Numeric values belong to number fields, or are IDs of users, versions and so on.
     is_list = bool(used) and (multiple or repeated) and not all(value.isdecimal() for value in used)
     return CustomField(number, name, tuple(used)[:CHOICES], multiple, is_list)
 
@@ -165,7 +165,7 @@ def _members(memberships: Iterable[Membership] | None) -> list[Ref | None]:
 
 
 def _seen(refs: Iterable[Ref | None]) -> tuple[Ref, ...]:
-    """Each once, by id: the order in which services number their trackers, statuses and priorities."""
+    """Distinct refs by ID, which is usually the service's own order."""
     return tuple(sorted({ref.id: ref for ref in refs if ref}.values(), key=lambda ref: ref.id))
 
 

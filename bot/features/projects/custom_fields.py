@@ -1,4 +1,4 @@
-"""Commands whose options may be the names of a project's custom fields."""
+"""Parses commands whose options may be custom field names."""
 
 from collections.abc import Callable, Collection
 from typing import TypeVar
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class CommandParser:
-    """Parses a command, and reads a project's custom fields only when an option isn't the command's own."""
+    """Parses a command, reading the project's custom fields only if it has an unknown option."""
 
     def __init__(self, accounts: Accounts, projects: Projects, catalogs: Catalogs) -> None:
         self._accounts = accounts
@@ -22,19 +22,19 @@ class CommandParser:
         self._catalogs = catalogs
 
     async def parse(self, reply: Reply, parse: Callable[[Collection[Ref]], T]) -> T:
-        """The result of `parse`, which takes the custom fields that options can name.
+        """Call `parse` with no custom fields, then with the project's if it raises UnknownOption.
 
         Raises UserError, NotLinked, ServiceError.
         """
         try:
             return parse(())
         except UnknownOption as unknown:
-            named = unknown.project
+            project_name = unknown.project
         async with self._accounts.reading(reply.owner) as session:
-            if named == "any":
+            if project_name == "any":
                 project = None
-            elif named:
-                project = await self._projects.find(session, named)
+            elif project_name:
+                project = await self._projects.find(session, project_name)
             else:
                 project = await self._projects.default_in(session, reply.channel)
             catalog = await self._catalogs.of(session, project.id if project else None)

@@ -1,4 +1,4 @@
-"""`/tracker projects`, `project`, `project new` and `default`."""
+"""The project commands of `/tracker`: projects, project, project new and default."""
 
 import json
 from datetime import UTC, datetime
@@ -16,10 +16,7 @@ from bot.slack.blocks import sentence
 from bot.slack.debounce import Pauses
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
-from bot.slack.interaction import (
-    ButtonPress,
-    FormSubmission,
-)
+from bot.slack.interaction import ButtonPress, FormSubmission
 from bot.slack.posting import SLACK_FAILED
 from bot.slack.replies import Reply
 
@@ -27,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 class ProjectHandlers:
-    """What people do with projects, and with a channel's own."""
+    """Handles projects and the default project of a channel."""
 
     def __init__(self, projects: Projects, accounts: Accounts, pauses: Pauses) -> None:
         self._projects = projects
@@ -35,26 +32,22 @@ class ProjectHandlers:
         self._pauses = pauses
 
     def feature(self) -> Feature:
-        """What this answers to."""
         return Feature(
             buttons={"project.name": self.name_typed, "project.default": self.default_pressed},
             forms={"project.new": Form(self.submit, "Creating the project in {service}…")},
         )
 
     async def list_projects(self, reply: Reply, text: str) -> None:
-        """The projects that the person sees."""
         found = await self._projects.search(reply.owner, text)
         await reply.privately(views.projects(found, text, reply.wording, reply.wording.command("tracker")))
 
     async def show(self, reply: Reply, wanted: str) -> None:
-        """One project."""
         shown = await self._projects.show(reply.owner, wanted)
         await reply.privately(
             views.project(shown, reply.wording, await reply.wording.mrkdwn(shown.description))
         )
 
     async def default_command(self, reply: Reply, request: ShowDefault | SetDefault | ClearDefault) -> None:
-        """`/tracker default …`."""
         match request:
             case ShowDefault():
                 await self.show_default(reply)
@@ -64,14 +57,13 @@ class ProjectHandlers:
                 await self.clear_default(reply)
 
     async def set_default(self, reply: Reply, wanted: str) -> None:
-        """Make a project this channel's own."""
         if reply.channel is None:
             raise UserError("Only a channel can have a project of its own: use this command in one.")
         project = await self._projects.set_default(reply.owner, reply.channel, wanted)
         await reply.privately(sentence(f"New issues and searches here are in {project.name} from now on."))
 
     async def show_default(self, reply: Reply) -> None:
-        """Which project is this channel's own, and how to change that."""
+        """Show the channel's project and how to change it."""
         async with self._accounts.reading(reply.owner) as session:
             project = await self._projects.default_in(session, reply.channel)
         change = f"`{reply.wording.command('tracker')} default"
@@ -85,39 +77,36 @@ class ProjectHandlers:
         await reply.privately(sentence(said))
 
     async def clear_default(self, reply: Reply) -> None:
-        """Leave the channel without a project of its own."""
         if reply.channel is not None:
             await self._projects.clear_default(reply.owner, reply.channel)
         await reply.privately(sentence("This channel has no project of its own any more."))
 
     async def default_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """The button *Make it this channel's project*."""
         await self.set_default(reply, press.value)
 
     async def open_form(self, reply: Reply, name: str) -> None:
-        """The form for a new project."""
         await reply.open(loading("New project"))
         await self._accounts.whoami(reply.owner)
         draft = ProjectDraft(name, identifier_of(name))
         await reply.show(views.new_form(draft, json.dumps({"place": reply.place.as_json()})))
 
     async def name_typed(self, press: ButtonPress, reply: Reply) -> None:
-        """The name was typed: suggest an identifier, once the person pauses."""
+        """Suggest an identifier once the user stops typing the name."""
         if press.view is None:
             return
         view, pauses, form_key = press.view.json, self._pauses, press.form_key
-        if not await pauses.come(form_key, press.pressed_at) or (form := views.suggesting(view)) is None:
+        if not await pauses.come(form_key, press.pressed_at) or (form := views.with_suggestion(view)) is None:
             return
         now = pauses.hash_now(form_key, view["hash"])
         try:
-            answer = await reply.slack.views_update(view_id=view["id"], view=form, hash=now)
-        except SLACK_FAILED as error:  # the form was sent or closed, most likely
-            log.info("form moved on", action="project.form_moved_on", error=type(error).__name__)
+            response = await reply.slack.views_update(view_id=view["id"], view=form, hash=now)
+        except SLACK_FAILED as error:  # most likely the form was submitted or closed
+            log.info("form no longer open", action="project.form_moved_on", error=type(error).__name__)
             return
-        pauses.updated(form_key, now, (answer.get("view") or {}).get("hash") or now)
+        pauses.updated(form_key, now, (response.get("view") or {}).get("hash") or now)
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Create the project once, and offer it as the channel's own."""
+        """Create the project and offer to make it the channel's project."""
         view, metadata = form.view.json, form.view.metadata
         draft = views.submitted(view)
         if not draft.identifier:
@@ -132,8 +121,8 @@ class ProjectHandlers:
             said = reply.wording.sentence(error)
             return FormResult(view=forms.refilled(view, said, json.dumps(metadata)), said=said)
 
-        async def tell() -> None:
+        async def confirm() -> None:
             offer = reply.channel is not None
             await reply.privately(views.created(project, reply.wording, offer=offer))
 
-        return FormResult(then=tell)
+        return FormResult(then=confirm)

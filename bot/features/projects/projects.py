@@ -1,4 +1,4 @@
-"""Projects: found by what a person calls them, listed, shown, and set as a channel's own."""
+"""Finds, lists, shows and creates projects, and sets a channel's default project."""
 
 import asyncio
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from bot.ttl_cache import Recent
 
 @dataclass(frozen=True)
 class ProjectDraft:
-    """What the form for a new project holds."""
+    """The values of the form for a new project."""
 
     name: str = ""
     identifier: str = ""
@@ -30,7 +30,7 @@ class ProjectDraft:
 
 
 class Projects:
-    """What a person may see of the service's projects."""
+    """Reads and creates projects with the caller's key."""
 
     def __init__(self, client: Client, store: Store, accounts: Accounts) -> None:
         self._client = client
@@ -39,7 +39,7 @@ class Projects:
         self._recent: Recent[tuple[Owner, SecretStr], tuple[Project, ...]] = Recent(seconds=60)
 
     async def visible(self, session: Session) -> tuple[Project, ...]:
-        """The open projects that the person sees, by name; remembered for a minute."""
+        """The open projects that the user can see, by name. Cached for a minute."""
 
         async def read() -> tuple[Project, ...]:
             found = [project async for project in self._client.iter_projects(session.key)]
@@ -48,33 +48,33 @@ class Projects:
         return await self._recent.get((session.owner, session.key), read)
 
     async def find(self, session: Session, wanted: str) -> Project:
-        """The project of that name, identifier or id. Raises UserError with candidates, ServiceError."""
+        """The project with that name, identifier or ID. Raises UserError with candidates, ServiceError."""
         projects = await self.visible(session)
-        sought = wanted.strip().casefold().lstrip("#")
+        query = wanted.strip().casefold().lstrip("#")
         for project in projects:
-            if sought in (project.identifier.casefold(), str(project.id)):
+            if query in (project.identifier.casefold(), str(project.id)):
                 return project
         try:
             ref = pick("project", wanted.strip(), [Ref(id=p.id, name=p.name) for p in projects])
         except UserError:
-            by_identifier = [p for p in projects if p.identifier.casefold().startswith(sought)]
+            by_identifier = [p for p in projects if p.identifier.casefold().startswith(query)]
             if len(by_identifier) == 1:
                 return by_identifier[0]
-            closed = await self._unlisted(session, sought)
-            if closed is not None:
-                return closed
+            unlisted = await self._unlisted(session, query)
+            if unlisted is not None:
+                return unlisted
             raise
         return await self.by_id(session, ref.id)
 
     async def by_id(self, session: Session, project_id: int) -> Project:
-        """One project, from the list just read or from the service. Raises ServiceError."""
+        """One project, from the cached list or the service. Raises ServiceError."""
         for project in self._recent.known((session.owner, session.key)) or ():
             if project.id == project_id:
                 return project
         return await self._client.get_project(session.key, project_id)
 
     async def _unlisted(self, session: Session, identifier: str) -> Project | None:
-        """A closed project is in no list, but can be read by its identifier."""
+        """The project with that identifier, or None. Finds closed projects, which lists leave out."""
         if not identifier.replace("-", "").replace("_", "").isalnum():
             return None
         try:
@@ -83,17 +83,17 @@ class Projects:
             return None
 
     async def search(self, owner: Owner, text: str) -> tuple[Project, ...]:
-        """The person's projects whose name or identifier holds `text`. Raises NotLinked, ServiceError."""
+        """The user's projects whose name or identifier contains `text`. Raises NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
-            sought = text.strip().casefold()
+            query = text.strip().casefold()
             return tuple(
                 p
                 for p in await self.visible(session)
-                if sought in p.name.casefold() or sought in p.identifier.casefold()
+                if query in p.name.casefold() or query in p.identifier.casefold()
             )
 
     async def show(self, owner: Owner, wanted: str) -> Project:
-        """One project with all that the interface tells of it. Raises UserError, NotLinked, ServiceError."""
+        """One project with all its details. Raises UserError, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
             found = await self.find(session, wanted)
             return await self._client.get_project(
@@ -111,15 +111,15 @@ class Projects:
     async def create(
         self, owner: Owner, draft: ProjectDraft, attempted_at: datetime | None = None
     ) -> Project:
-        """Create the project once. `attempted_at` is when it was tried with an unknown outcome: it is then
-        looked for first, by its identifier, which no other project can have.
+        """Create the project once.
 
-        Raises UserError, NotLinked, Refused and the other ServiceErrors; OutcomeUnknown only after the
-        project was looked for in vain.
+        `attempted_at` is the time of an earlier attempt with an unknown outcome: the project is then
+        looked up first, by its unique identifier. Raises UserError, NotLinked, Refused and other
+        ServiceErrors, and OutcomeUnknown only if the response was lost and the project can't be found.
         """
         session = await self._accounts.writing(owner)
         if attempted_at:
-            if found := await self._made_since(session, draft, attempted_at):
+            if found := await self._created_since(session, draft, attempted_at):
                 return found
             session = await self._accounts.reverified(session)
         started = datetime.now(UTC)
@@ -138,15 +138,15 @@ class Projects:
         except OutcomeUnknown:
             for seconds in LOOKS:
                 await asyncio.sleep(seconds)
-                if made := await self._made_since(session, draft, started):
-                    project = made
+                if created := await self._created_since(session, draft, started):
+                    project = created
                     break
             else:
                 raise
         self._recent.forget((session.owner, session.key))
         return project
 
-    async def _made_since(self, session: Session, draft: ProjectDraft, since: datetime) -> Project | None:
+    async def _created_since(self, session: Session, draft: ProjectDraft, since: datetime) -> Project | None:
         try:
             found = await self._client.get_project(session.key, draft.identifier)
         except ServiceError:
@@ -155,7 +155,7 @@ class Projects:
         return found if recent and found.name == draft.name else None
 
     async def set_default(self, owner: Owner, channel: Channel, wanted: str) -> Project:
-        """Make a project that the person sees the channel's. Raises UserError, NotLinked, ServiceError."""
+        """Set the channel's project. Raises UserError, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
             project = await self.find(session, wanted)
         await self._store.channels.set_default(
@@ -164,13 +164,13 @@ class Projects:
         return project
 
     async def clear_default(self, owner: Owner, channel: Channel) -> None:
-        """Leave the channel without a project of its own. Raises NotLinked, ServiceError."""
+        """Clear the channel's project. Raises NotLinked, ServiceError."""
         async with self._accounts.reading(owner):
             pass
         await self._store.channels.clear_default(channel.team_id, channel.channel_id)
 
     async def default_in(self, session: Session, channel: Channel | None) -> Project | None:
-        """The channel's project, if it has one and this person sees it. Raises ServiceError."""
+        """The channel's project if it has one that the user can see. Raises ServiceError."""
         if channel is None:
             return None
         default = await self._store.channels.default_project(channel.team_id, channel.channel_id)
@@ -182,7 +182,7 @@ class Projects:
             return None
 
     async def chosen(self, session: Session, wanted: str | None, channel: Channel | None) -> Project:
-        """The project named, else the channel's, else the only one. Raises UserError when there is none."""
+        """The named project, the channel's, or the user's only one. Raises UserError if there is none."""
         if wanted is not None:
             return await self.find(session, wanted)
         if (default := await self.default_in(session, channel)) is not None:

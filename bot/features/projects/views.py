@@ -1,4 +1,4 @@
-"""What people see of projects: lists, one of them, the form for a new one."""
+"""Views of projects: the list, one project, and the form for a new one."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,6 @@ SHOWN = 40
 
 
 def projects(found: Sequence[Project], text: str, style: Wording, command: str) -> Message:
-    """The projects that a person sees, a line each."""
     if not found:
         said = f"No project that you see is called “{line(text)}”." if text else "You see no project."
         return Message(said, (section(said),))
@@ -30,7 +29,7 @@ def projects(found: Sequence[Project], text: str, style: Wording, command: str) 
 
 
 def project(shown: Project, style: Wording, description: str) -> Message:
-    """One project; `description` is its own, as mrkdwn."""
+    """One project, with its description already converted to mrkdwn."""
     url = project_url(style.base_url, shown.identifier or shown.id)
     text = f"*{link(url, shown.name)}*"
     blocks: list[Block] = [section(text), context(f"{code(shown.identifier)} · {_visibility(shown)}")]
@@ -50,7 +49,7 @@ def project(shown: Project, style: Wording, description: str) -> Message:
 
 
 def new_form(draft: ProjectDraft, metadata: str) -> JSON:
-    """The form for a new project; its identifier is suggested as the name is typed."""
+    """The form for a new project, which suggests an identifier as the user types the name."""
     blocks = [
         forms.field(
             "name",
@@ -79,7 +78,7 @@ def new_form(draft: ProjectDraft, metadata: str) -> JSON:
 
 
 def submitted(view: JSON) -> ProjectDraft:
-    """What the form holds; an identifier that nobody touched follows the name."""
+    """The form's values. An empty or unedited identifier is derived from the name."""
     values = forms.Values(view)
     name, identifier = (values.text("name") or "").strip(), (values.text("identifier") or "").strip()
     if not identifier or identifier == _suggestion(view):
@@ -89,8 +88,8 @@ def submitted(view: JSON) -> ProjectDraft:
     )
 
 
-def suggesting(view: JSON) -> JSON | None:
-    """The form with the identifier that suits the name by now; None where the person typed their own."""
+def with_suggestion(view: JSON) -> JSON | None:
+    """The form with a new suggested identifier, or None if it hasn't changed or the user typed their own."""
     typed, before = forms.Values(view).text("identifier") or "", _suggestion(view)
     draft = submitted(view)
     if typed.strip() != before or draft.identifier == before:
@@ -99,13 +98,13 @@ def suggesting(view: JSON) -> JSON | None:
 
 
 def _suggestion(view: JSON) -> str:
-    """What was suggested is in the block's id, so that Slack takes in another suggestion."""
+    """The suggested identifier, kept in the block ID. A new block ID makes Slack show the new suggestion."""
     blocks = (str(block.get("block_id")).partition(":") for block in view["blocks"])
     return next((suggestion for name, _, suggestion in blocks if name == "identifier"), "")
 
 
 def created(shown: Project, style: Wording, *, offer: bool) -> Message:
-    """What the person sees once the project exists; `offer` asks whether it becomes the channel's own."""
+    """The answer after creation. `offer` adds a button that makes it the channel's project."""
     url = project_url(style.base_url, shown.identifier or shown.id)
     text = f"Created the project *{link(url, shown.name)}*."
     buttons = [button(f"Open in {style.service}", "open", url=url)]

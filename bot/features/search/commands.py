@@ -1,4 +1,4 @@
-"""`/issues` (contract.md, Slash commands)."""
+"""`/issues` (docs/commands.md)."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from bot.slack.grammar.requests import Help, Person
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """`/issues`: None or empty where nothing was said."""
+    """`/issues`: None or empty means no filter."""
 
     text: str = ""
     project: str | None = None
@@ -70,26 +70,25 @@ SORTS: dict[str, SortField] = {
     "closed": "closed_on",
 }
 MOST_SORTS = 3
-"""Only the first three count for the service (service-facts.md, Lists)."""
+"""The service uses only the first three (docs/service.md, Lists)."""
 
 
 def issues_command(text: str, today: date, zone: ZoneInfo, fields: Collection[Ref] = ()) -> IssuesRequest:
-    """What `/issues <text>` asks for; `today` and `zone` are the caller's, `fields` the project's custom
-    fields.
+    """Parse `/issues <text>` with the caller's date and time zone and the project's custom fields.
 
-    Raises UserError, and UnknownOption for a key that may be a custom field's name.
+    Raises UserError, and UnknownOption for a key that may be a custom field name.
     """
     parsed = parse(text, OPTIONS, fields)
     if parsed.plain.lower() == "help" and not parsed.options:
         return Help()
 
-    def moments(key: str) -> TimeRange | None:
-        said = values.name(parsed, key)
-        return times(said, today, zone, "past") if said else None
+    def time_range(key: str) -> TimeRange | None:
+        typed = values.name(parsed, key)
+        return times(typed, today, zone, "past") if typed else None
 
-    def span(key: str, towards: Towards) -> DateRange | None:
-        said = values.name(parsed, key)
-        return days(said, today, towards) if said else None
+    def date_range(key: str, towards: Towards) -> DateRange | None:
+        typed = values.name(parsed, key)
+        return days(typed, today, towards) if typed else None
 
     return Search(
         text=" ".join(parsed.plain.split()),
@@ -100,15 +99,15 @@ def issues_command(text: str, today: date, zone: ZoneInfo, fields: Collection[Re
         to=_assignee(parsed),
         author=values.people(parsed, "author"),
         priority=values.names(parsed, "priority"),
-        category=_set_or_not(values.names(parsed, "category")),
-        version=_set_or_not(values.names(parsed, "version")),
+        category=_names_or_keyword(values.names(parsed, "category")),
+        version=_names_or_keyword(values.names(parsed, "version")),
         parent=values.numbers(parsed, "parent"),
         ids=values.numbers(parsed, "id"),
-        created=moments("created"),
-        updated=moments("updated"),
-        closed=moments("closed"),
-        start=span("start", "past"),
-        due=span("due", "future"),
+        created=time_range("created"),
+        updated=time_range("updated"),
+        closed=time_range("closed"),
+        start=date_range("start", "past"),
+        due=date_range("due", "future"),
         query=_query(parsed),
         sort=_sort(parsed),
         custom_fields=values.custom_fields(parsed),
@@ -141,7 +140,7 @@ def _assignee(parsed: Parsed) -> tuple[Person, ...] | Literal["nobody", "anybody
             return values.people(parsed, "to")
 
 
-def _set_or_not(found: tuple[str, ...]) -> tuple[str, ...] | Literal["none", "any"]:
+def _names_or_keyword(found: tuple[str, ...]) -> tuple[str, ...] | Literal["none", "any"]:
     match values.keyword(found, ("none", "any")):
         case "none":
             return "none"
@@ -152,10 +151,10 @@ def _set_or_not(found: tuple[str, ...]) -> tuple[str, ...] | Literal["none", "an
 
 
 def _query(parsed: Parsed) -> int | None:
-    said = values.name(parsed, "query")
-    if said is None:
+    typed = values.name(parsed, "query")
+    if typed is None:
         return None
-    number = values.issue_number(said)
+    number = values.issue_number(typed)
     if number is None:
         raise UserError("`query:` takes a saved query's number, the one in its address: write `query:7`.")
     return number
@@ -176,10 +175,10 @@ def _sort_key(typed: str) -> Sort:
         raise UserError("A field is sorted up or down: write `sort:updated:desc`.")
     known = next((column for key, column in SORTS.items() if field in (key, column)), None)
     if known is None:
-        meant = nearest(field, SORTS)
+        suggestion = nearest(field, SORTS)
         hint = (
-            f"did you mean `sort:{meant}`?"
-            if meant
+            f"did you mean `sort:{suggestion}`?"
+            if suggestion
             else f"it is one of {', '.join(f'`{s}`' for s in SORTS)}."
         )
         raise UserError(f"Issues can't be sorted by “{field[:40]}”: {hint}")

@@ -1,4 +1,4 @@
-"""Searching: `/issues`, its pages, and the search form."""
+"""The `/issues` command, its page buttons and the search form."""
 
 from dataclasses import fields
 from functools import partial
@@ -22,24 +22,21 @@ from bot.store.owner import Owner
 
 
 def query_of(request: Request, asker: Owner) -> Query:
-    """A command as a query: mentions become the people of this workspace."""
-    told = {field.name: getattr(request, field.name) for field in fields(request)}
+    """Convert a parsed command to a query, with mentions as users of the caller's workspace."""
+    values = {field.name: getattr(request, field.name) for field in fields(request)}
     for name in ("to", "author"):
-        if isinstance(told[name], tuple):
-            told[name] = tuple(who(person, asker) for person in told[name])
-    told["custom_fields"] = tuple(request.custom_fields.items())
-    return Query(**told)
+        if isinstance(values[name], tuple):
+            values[name] = tuple(who(person, asker) for person in values[name])
+    values["custom_fields"] = tuple(request.custom_fields.items())
+    return Query(**values)
 
 
 class SearchHandlers:
-    """Searches by command and by form."""
-
     def __init__(self, search: Search, parser: CommandParser) -> None:
         self._search = search
         self._parser = parser
 
     def feature(self) -> Feature:
-        """What this answers to."""
         return Feature(
             commands={"issues": self.command},
             shortcuts={"search_issues": self.open_form},
@@ -52,11 +49,10 @@ class SearchHandlers:
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        """`/issues …`."""
         await reply.privately(await self.find(reply, command.text, 0))
 
     async def page_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """*Previous* and *Next*: replaces the page that is shown."""
+        """Replace the results with the previous or next page."""
         text, offset, before = views.read_page_value(press.value)
         found = await self.find(reply, text, offset, before)
         if reply.in_form:
@@ -65,7 +61,7 @@ class SearchHandlers:
             await reply.privately(found, replace=True)
 
     async def find(self, reply: Reply, text: str, offset: int, before: tuple[int, ...] = ()) -> Message:
-        """One page of the results for a command's text."""
+        """One page of results for the text of an `/issues` command."""
         if len(views.page_value(text, 100_000, [100_000] * views.TRAIL)) > VALUE:
             raise UserError("That search is too long: leave out a filter or two.")
         today, zone = await reply.today(), (await reply.profile()).zone
@@ -78,10 +74,10 @@ class SearchHandlers:
         )
 
     async def open_form(self, _: Shortcut | ButtonPress, reply: Reply) -> None:
-        """The global shortcut, and the button on the Home tab."""
+        """Open the search form from the global shortcut or the Home tab."""
         await reply.show(views.search_form())
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """The search form: the results replace it."""
+        """Replace the search form with its results."""
         found = await self.find(reply, views.query_text(form.view.json), 0)
         return FormResult(view=forms.said("Search results", found.blocks))

@@ -1,4 +1,4 @@
-"""Searching issues: names become ids, and the query is said back as it was understood."""
+"""Searches issues: resolves names to IDs and describes the query it ran."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ PAGE = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """A search as a person asks for it: names as typed, None or empty where they said nothing."""
+    """A search with names as the user typed them. None or empty means no filter."""
 
     text: str = ""
     project: str | None = None
@@ -48,7 +48,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Results:
-    """One page of a search: the issues, where they stand in the whole, and the query in words."""
+    """One page of results, its offset, and the query in words."""
 
     page: Page[Issue]
     offset: int
@@ -56,12 +56,11 @@ class Results:
 
     @property
     def total(self) -> int:
-        """How many issues the whole search found."""
         return self.page.total_count
 
 
 class Search:
-    """Finds issues with the key of whoever asks."""
+    """Finds issues with the caller's key."""
 
     def __init__(
         self, client: Client, accounts: Accounts, projects: Projects, catalogs: Catalogs, people: People
@@ -73,8 +72,10 @@ class Search:
         self._people = people
 
     async def find(self, owner: Owner, query: Query, channel: Channel | None, offset: int = 0) -> Results:
-        """Ten issues from `offset` on. Without a project the search is over all that the person sees, or over
-        the channel's project if it has one. Raises UserError, NotLinked, ServiceError.
+        """A page of issues from `offset`.
+
+        Without a project it searches the channel's project, or all projects if the channel has none. Raises
+        UserError, NotLinked, ServiceError.
         """
         if query.query is not None and replace(query, project=None, query=None, sort=()) != Query():
             raise UserError(
@@ -96,20 +97,20 @@ class Search:
             project = await self._projects.default_in(session, channel)
         names = (
             _Names(await self._catalogs.of(session, project.id if project else None))
-            if _named(query)
+            if _needs_catalog(query)
             else None
         )
         found: dict[str, Any] = {}
-        said: list[str] = []
+        description: list[str] = []
 
         def listed(label: str, field: str, kind: str, wanted: Sequence[str] | str) -> None:
             if isinstance(wanted, str):
                 found[field] = wanted
-                said.append(f"{label}: {wanted}")
+                description.append(f"{label}: {wanted}")
             elif wanted and names is not None:
                 refs = names.pick(kind, wanted)
                 found[field] = tuple(ref.id for ref in refs)
-                said.append(f"{label}: {_or(ref.name for ref in refs)}")
+                description.append(f"{label}: {_or(ref.name for ref in refs)}")
 
         if project is None and query.category:
             raise UserError("A category belongs to a project: add `project:` with its name.")
@@ -120,38 +121,43 @@ class Search:
             listed("Status", "status", "status", query.status)
         else:
             found["status"] = query.status or ("any" if query.ids else "open")
-            said.append(f"Status: {found['status']}")
+            description.append(f"Status: {found['status']}")
         listed("Priority", "priority_ids", "priority", query.priority)
         listed("Category", "category_ids", "category", query.category)
         listed("Target version", "fixed_version_ids", "version", query.version)
-        await self._people_of(session, query, names, found, said)
+        await self._resolve_people(session, query, names, found, description)
         if project is not None:
             found["project_id"] = project.id
-            said.insert(0, f"Project: {project.name}")
+            description.insert(0, f"Project: {project.name}")
             if query.subproject == "none":
                 found["subprojects"] = "none"
-                said.append("without subprojects")
+                description.append("without subprojects")
             elif query.subproject:
                 subprojects = [await self._subproject(session, project, name) for name in query.subproject]
                 found["subprojects"] = tuple(p.id for p in subprojects)
-                said.append(f"Subproject: {_or(p.name for p in subprojects)}")
+                description.append(f"Subproject: {_or(p.name for p in subprojects)}")
         else:
-            said.insert(0, "All projects")
-        _custom_fields(query, names, found, said)
-        return _filters(query, found, said), tuple(said)
+            description.insert(0, "All projects")
+        _custom_fields(query, names, found, description)
+        return _filters(query, found, description), tuple(description)
 
     async def _subproject(self, session: Session, project: Project, wanted: str) -> Project:
-        """The project of that name below `project`: another one's issues would be missed or mixed in."""
+        """The subproject of `project` with that name. Raises UserError for a project elsewhere."""
         found = await self._projects.find(session, wanted)
-        above = found.parent
-        while above and above.id != project.id:
-            above = (await self._projects.by_id(session, above.id)).parent
-        if above is None:
+        ancestor = found.parent
+        while ancestor and ancestor.id != project.id:
+            ancestor = (await self._projects.by_id(session, ancestor.id)).parent
+        if ancestor is None:
             raise UserError(f"{found.name} isn't a subproject of {project.name}: search there by `project:`.")
         return found
 
-    async def _people_of(
-        self, session: Session, query: Query, names: "_Names | None", found: dict[str, Any], said: list[str]
+    async def _resolve_people(
+        self,
+        session: Session,
+        query: Query,
+        names: "_Names | None",
+        found: dict[str, Any],
+        description: list[str],
     ) -> None:
         for label, field, wanted in (
             ("Assignee", "assigned_to", query.to),
@@ -159,9 +165,9 @@ class Search:
         ):
             if isinstance(wanted, str):
                 found[field] = wanted
-                said.append(f"{label}: {wanted}")
+                description.append(f"{label}: {wanted}")
             elif wanted and names is not None:
-                # "me" is left to the service: as an assignee it means the person's groups too
+                # the service resolves "me", which includes the user's groups when it is the assignee
                 refs = [
                     ("me", "me")
                     if who == "me"
@@ -169,11 +175,11 @@ class Search:
                     for who in wanted
                 ]
                 found[field] = tuple(number for number, _ in refs)
-                said.append(f"{label}: {_or(name for _, name in refs)}")
+                description.append(f"{label}: {_or(name for _, name in refs)}")
 
 
 class _Names:
-    """Names of one project, or of all, turned into refs."""
+    """Resolves names to refs within one catalog."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
@@ -189,32 +195,32 @@ class _Names:
         return [pick(kind, name, known) for name in wanted]
 
 
-def _named(query: Query) -> bool:
-    """Whether anything has to be looked up at all."""
-    looked_up = (
+def _needs_catalog(query: Query) -> bool:
+    """Whether the query has names to resolve."""
+    names = (
         *(query.tracker, query.priority, query.category, query.version, query.to, query.author),
         query.custom_fields,
     )
-    return any(looked_up) or isinstance(query.status, tuple)
+    return any(names) or isinstance(query.status, tuple)
 
 
-def _custom_fields(query: Query, names: _Names | None, found: dict[str, Any], said: list[str]) -> None:
-    """Values as the service has them: it tells upper case from lower."""
+def _custom_fields(query: Query, names: _Names | None, found: dict[str, Any], description: list[str]) -> None:
+    """Add custom field filters with the values' exact case, since the service is case-sensitive."""
     if names is None or not query.custom_fields:
         return
     known = [(names.catalog.custom_field(number), typed) for number, typed in query.custom_fields]
     found["custom_fields"] = tuple((field.id, field.known(typed)) for field, typed in known)
-    said += [f"{field.name}: {field.known(typed)}" for field, typed in known]
+    description += [f"{field.name}: {field.known(typed)}" for field, typed in known]
 
 
-def _filters(query: Query, found: dict[str, Any], said: list[str]) -> IssueFilters:
+def _filters(query: Query, found: dict[str, Any], description: list[str]) -> IssueFilters:
     for label, field, numbers in (
         ("Parent issue", "parent_ids", query.parent),
         ("Issue", "issue_ids", query.ids),
     ):
         if numbers:
             found[field] = numbers
-            said.append(f"{label}: {_or(f'#{n}' for n in numbers)}")
+            description.append(f"{label}: {_or(f'#{n}' for n in numbers)}")
     for label, field, span in (
         ("Created", "created_on", query.created),
         ("Updated", "updated_on", query.updated),
@@ -224,15 +230,17 @@ def _filters(query: Query, found: dict[str, Any], said: list[str]) -> IssueFilte
     ):
         if span is not None:
             found[field] = span
-            said.append(f"{label}: {_span(span)}")
+            description.append(f"{label}: {_span(span)}")
     if query.closed is not None and query.status is None:
         found["status"] = "closed"
-        said[:] = ["Status: closed" if s == "Status: open" else s for s in said]
+        description[:] = ["Status: closed" if s == "Status: open" else s for s in description]
     if query.text:
         found["subject"] = searchable(query.text) or query.text
-        said.append(f"Subject contains “{found['subject']}”")
+        description.append(f"Subject contains “{found['subject']}”")
     if query.query is not None:
-        said[:] = [s for s in said if s.startswith(("Project", "All"))] + [f"saved query {query.query}"]
+        description[:] = [s for s in description if s.startswith(("Project", "All"))] + [
+            f"saved query {query.query}"
+        ]
         kept = {"project_id": found["project_id"]} if "project_id" in found else {}
         found = {**kept, "query_id": query.query}
     sort = query.sort or (() if query.query is not None else (Sort("updated_on", descending=True),))
@@ -240,9 +248,9 @@ def _filters(query: Query, found: dict[str, Any], said: list[str]) -> IssueFilte
         words = (
             f"{s.field.removesuffix('_on').replace('_', ' ')}{' ↓' if s.descending else ' ↑'}" for s in sort
         )
-        said.append(f"sorted by {', '.join(words)}")
+        description.append(f"sorted by {', '.join(words)}")
     elif sort:
-        said.append("latest changed first")
+        description.append("latest changed first")
     try:
         return IssueFilters(**found, sort=sort)
     except ValueError as error:

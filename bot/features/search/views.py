@@ -1,4 +1,4 @@
-"""What people see of a search."""
+"""Views of a search: a page of results and the search form."""
 
 import json
 from collections.abc import Sequence
@@ -10,47 +10,46 @@ from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message, actions, button, divider, section, shortened, small_print
 from bot.slack.wording import Wording
 
-UNDERSTOOD = 1000
+DESCRIPTION_LENGTH = 1000
 TRAIL = 50
-"""How many pages back *Previous* knows its way; a button carries 2,000 characters."""
+"""How many earlier offsets a page button carries. Its value is limited to 2,000 characters."""
 
 
 def results(
     found: Results, style: Wording, query: str, *, shareable: bool, before: Sequence[int] = ()
 ) -> Message:
-    """One page of results; `query` is the command's text, which the page buttons carry along.
+    """One page of results. `query` is the command text, which the page buttons carry.
 
-    `before` are the offsets of the pages that led here: a service may give fewer rows than it was asked for.
+    `before` holds the offsets of the previous pages, since a service may return fewer rows than requested.
     """
-    how = small_print(shortened(" · ".join(found.understood), UNDERSTOOD))
+    description = small_print(shortened(" · ".join(found.understood), DESCRIPTION_LENGTH))
     if not found.page.items and not found.offset:
         text = "No issue fits that search."
-        return Message(text, (section(text), how))
+        return Message(text, (section(text), description))
     first, last = found.offset + 1, found.offset + len(found.page.items)
     text = f"*{found.total} issue{'' if found.total == 1 else 's'}*"
     if found.total > len(found.page.items):
         text += f", {first}–{last}"
-    blocks: list[Block] = [section(text), how, divider()]
+    blocks: list[Block] = [section(text), description, divider()]
     blocks += [listed(issue, style, shareable=shareable) for issue in found.page.items]
-    turns = []
+    page_buttons = []
     if found.offset > 0:
         earlier = page_value(query, before[-1] if before else 0, before[:-1])
-        turns.append(button("‹ Previous", "search.page.previous", earlier))
+        page_buttons.append(button("‹ Previous", "search.page.previous", earlier))
     if last < found.total and found.page.items:
         later = page_value(query, last, (*before, found.offset)[-TRAIL:])
-        turns.append(button("Next ›", "search.page.next", later))
-    if turns:
-        blocks.append(actions(turns))
+        page_buttons.append(button("Next ›", "search.page.next", later))
+    if page_buttons:
+        blocks.append(actions(page_buttons))
     return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in found.page.items), tuple(blocks))
 
 
 def page_value(query: str, offset: int, before: Sequence[int] = ()) -> str:
-    """What a page button carries."""
     return json.dumps({"q": query, "o": offset, "b": list(before)}, ensure_ascii=False)
 
 
 def read_page_value(value: str) -> tuple[str, int, tuple[int, ...]]:
-    """What `page_value` wrote: the query, the offset and those before it. Raises UserError otherwise."""
+    """Decode a `page_value` to the query, the offset and the earlier offsets. Raises UserError."""
     try:
         match json.loads(value):
             case {"q": str(query), "o": offset, "b": [*before]}:
@@ -61,7 +60,6 @@ def read_page_value(value: str) -> tuple[str, int, tuple[int, ...]]:
 
 
 def search_form() -> JSON:
-    """The search as a form."""
     return forms.form(
         "search",
         "Search issues",
@@ -83,7 +81,7 @@ STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
 
 
 def query_text(view: JSON) -> str:
-    """The form as the command that searches the same, so that its pages can carry it along."""
+    """The command text equivalent to the form, for the page buttons to carry."""
     values = forms.Values(view)
     text = (values.text("text") or "").replace('"', " ").strip()
     project = values.chosen("project")

@@ -1,4 +1,4 @@
-"""People as others name them: oneself, a Slack user, a name in the service."""
+"""Finds the service's user for `me`, a Slack user or a typed name."""
 
 from bot.errors import StoredSecretError, UserError
 from bot.features.accounts.accounts import Session
@@ -9,17 +9,15 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 
 Who = Owner | str
-"""A Slack user, `me`, or a name (or id) as typed."""
+"""A Slack user, `me`, or a name or ID as typed."""
 
 
 class People:
-    """Finds the service's user behind each way of naming one."""
-
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def find(self, session: Session, who: Who, catalog: Catalog) -> Ref:
-        """The user meant. Raises UserError for a Slack user who isn't linked, a name unknown or ambiguous."""
+        """The matching user. Raises UserError for an unlinked Slack user or an unknown or ambiguous name."""
         if who == "me":
             return Ref(id=session.user_id, name=session.name)
         if isinstance(who, Owner):
@@ -27,7 +25,7 @@ class People:
         return pick("person", who.removeprefix("@"), catalog.people)
 
     async def linked(self, slack_user: Owner) -> Ref:
-        """The user that a Slack user is linked to. Raises UserError when they aren't linked."""
+        """The user that a Slack user is linked to. Raises UserError if they aren't linked."""
         try:
             link = await self._store.links.get(slack_user)
         except StoredSecretError:

@@ -1,7 +1,7 @@
-"""The service's users: shown to whoever sees them, created and changed by administrators.
+"""Shows the service's users, and creates and changes them for administrators.
 
-The answer to an administrator carries the user's key: a secret (service-facts.md, Users). A new account's
-links the Slack user whom the account is for; beyond that no key leaves this module.
+The service's answer to an administrator contains the user's API key (docs/service.md, Users). For a new
+account the bot uses it to link the Slack user. No key leaves this module otherwise.
 """
 
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ log = structlog.get_logger(__name__)
 
 ADMINISTRATORS = "{service} lets only its administrators create and change accounts: ask one of them."
 
-Whose = Owner | int | Literal["me"]
-"""A Slack user, the service's number, or oneself."""
+UserTarget = Owner | int | Literal["me"]
+"""A Slack user, the service's user ID, or `me` for the caller."""
 
 
 @dataclass(frozen=True)
 class Details:
-    """What an account's form holds."""
+    """The values of an account form."""
 
     firstname: str = ""
     lastname: str = ""
@@ -37,26 +37,26 @@ class Details:
     mail: str = ""
 
 
-class Linking(Enum):
-    """What became of linking the Slack user whom an account was created for."""
+class LinkOutcome(Enum):
+    """The outcome of linking a Slack user to their new account."""
 
-    DONE = "linked with the key from the service's answer"
-    NO_KEY = "the answer held no key that works"
-    LINKED_MEANWHILE = "they have linked an account themselves, which stays"
-    NOT_KEPT = "the key could not be stored"
-    NOBODY = "the account is for no Slack user"
+    DONE = "linked with the key from the response"
+    NO_KEY = "the response had no working key"
+    ALREADY_LINKED = "the user linked an account in the meantime"
+    NOT_STORED = "the key could not be stored"
+    NO_SLACK_USER = "the account has no Slack user"
 
 
 @dataclass(frozen=True)
-class Made:
-    """An account that now exists, without its key."""
+class CreatedAccount:
+    """A new account, without its API key."""
 
     user: User
-    linking: Linking
+    linking: LinkOutcome
 
 
 class Users:
-    """Reads and writes accounts with the key of whoever asks."""
+    """Reads and writes accounts with the caller's key."""
 
     def __init__(self, client: Client, store: Store, accounts: Accounts, people: People) -> None:
         self._client = client
@@ -64,26 +64,26 @@ class Users:
         self._accounts = accounts
         self._people = people
 
-    async def show(self, owner: Owner, whose: Whose) -> User:
-        """A user as this person sees them. Raises UserError when they see none, NotLinked, ServiceError."""
+    async def show(self, owner: Owner, target: UserTarget) -> User:
+        """A user as the caller sees them. Raises UserError if there is none, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
-            return await self._read(session, whose)
+            return await self._read(session, target)
 
-    async def editable(self, owner: Owner, whose: Whose) -> User:
-        """As `show`, for administrators: raises UserError for anybody else."""
-        await self.administering(owner)
-        return await self.show(owner, whose)
+    async def editable(self, owner: Owner, target: UserTarget) -> User:
+        """Like `show`, but raises UserError unless the caller is an administrator."""
+        await self.require_administrator(owner)
+        return await self.show(owner, target)
 
-    async def administering(self, owner: Owner) -> None:
-        """Raises UserError for who is no administrator, NotLinked, ServiceError.
+    async def require_administrator(self, owner: Owner) -> None:
+        """Raise UserError unless the caller is an administrator. Raises NotLinked, ServiceError too.
 
-        Asked before a form is filled in; the service has the last word when it is sent.
+        Checked before a form opens. The service checks again when it is submitted.
         """
         if (await self._accounts.whoami(owner)).admin is False:
             raise UserError(ADMINISTRATORS)
 
-    async def unlinked(self, slack_user: Owner) -> None:
-        """Raises UserError when the Slack user is linked: nobody else may put another account there."""
+    async def require_unlinked(self, slack_user: Owner) -> None:
+        """Raise UserError if the Slack user is linked. Only they can replace their own link."""
         try:
             link = await self._store.links.get(slack_user)
         except StoredSecretError:
@@ -99,15 +99,15 @@ class Users:
 
     async def create(
         self, owner: Owner, details: Details, slack_user: Owner | None, *, by_mail: bool
-    ) -> Made:
-        """Create the account once, and link the Slack user it is for with the key from the answer.
+    ) -> CreatedAccount:
+        """Create the account and link the Slack user with the key from the response.
 
-        Its password is made up, to be changed at the first login; `by_mail` has the service mail it.
-        Raises UserError, NotLinked, ServiceError; OutcomeUnknown too, as users can't be looked up.
+        The service generates a password to be changed at the first login, and emails it if `by_mail`.
+        Raises UserError, NotLinked and ServiceError, including OutcomeUnknown since users can't be looked up.
         """
         session = await self._accounts.writing(owner)
         if slack_user is not None:
-            await self.unlinked(slack_user)
+            await self.require_unlinked(slack_user)
         new = NewUser(
             login=details.login,
             firstname=details.firstname,
@@ -121,11 +121,14 @@ class Users:
             user = await self._client.create_user(session.key, new)
         except Forbidden:
             raise UserError(ADMINISTRATORS) from None
-        linking = Linking.NOBODY if slack_user is None else await self._link(slack_user, user)
-        return Made(_keyless(user), linking)
+        linking = LinkOutcome.NO_SLACK_USER if slack_user is None else await self._link(slack_user, user)
+        return CreatedAccount(_without_key(user), linking)
 
     async def change(self, owner: Owner, user_id: int, details: Details) -> None:
-        """Change the account. Raises UserError, NotLinked, ServiceError; OutcomeUnknown only after a look."""
+        """Change the account.
+
+        Raises UserError, NotLinked and ServiceError, and OutcomeUnknown only if no read confirms the change.
+        """
         session = await self._accounts.writing(owner)
         changes = UserChanges(
             login=details.login, firstname=details.firstname, lastname=details.lastname, mail=details.mail
@@ -135,39 +138,39 @@ class Users:
         except Forbidden:
             raise UserError(ADMINISTRATORS) from None
         except NotFound:
-            raise _nobody(user_id) from None
+            raise _no_such_user(user_id) from None
         except OutcomeUnknown:
-            if not await self._has_become(session, user_id, details):
+            if not await self._has_details(session, user_id, details):
                 raise
 
-    async def _read(self, session: Session, whose: Whose) -> User:
-        if isinstance(whose, Owner):
-            user_id = (await self._people.linked(whose)).id
+    async def _read(self, session: Session, target: UserTarget) -> User:
+        if isinstance(target, Owner):
+            user_id = (await self._people.linked(target)).id
         else:
-            user_id = session.user_id if whose == "me" else whose
+            user_id = session.user_id if target == "me" else target
         try:
-            return _keyless(await self._client.get_user(session.key, user_id, ("memberships", "groups")))
+            return _without_key(await self._client.get_user(session.key, user_id, ("memberships", "groups")))
         except NotFound:
-            raise _nobody(user_id) from None
+            raise _no_such_user(user_id) from None
 
-    async def _link(self, slack_user: Owner, user: User) -> Linking:
-        """Link with the key that the answer gave, once it has proved to be this user's."""
+    async def _link(self, slack_user: Owner, user: User) -> LinkOutcome:
+        """Link the Slack user with the key from the response, after checking whose key it is."""
         if user.api_key is None:
-            return Linking.NO_KEY
+            return LinkOutcome.NO_KEY
         try:
             own = await self._client.get_user(user.api_key, "current")
         except ServiceError:
-            return Linking.NO_KEY
+            return LinkOutcome.NO_KEY
         if own.id != user.id:
-            return Linking.NO_KEY
+            return LinkOutcome.NO_KEY
         try:
             added = await self._store.links.add(slack_user, user.api_key, user.id, full_name(user))
-        except Exception:  # the account exists: that it can't be linked must not make a failure of it
-            log.exception("not linked", action="user.not_linked", user_id=user.id)
-            return Linking.NOT_KEPT
-        return Linking.DONE if added else Linking.LINKED_MEANWHILE
+        except Exception:  # the account exists, so a failed link is not a failed creation
+            log.exception("new account not linked", action="user.not_linked", user_id=user.id)
+            return LinkOutcome.NOT_STORED
+        return LinkOutcome.DONE if added else LinkOutcome.ALREADY_LINKED
 
-    async def _has_become(self, session: Session, user_id: int, details: Details) -> bool:
+    async def _has_details(self, session: Session, user_id: int, details: Details) -> bool:
         try:
             return details_of(await self._client.get_user(session.key, user_id)) == details
         except ServiceError:
@@ -175,13 +178,13 @@ class Users:
 
 
 def details_of(user: User) -> Details:
-    """What the form for changing an account begins with."""
+    """The initial values of the form for changing an account."""
     return Details(user.firstname, user.lastname, user.login or "", user.mail or "")
 
 
-def _keyless(user: User) -> User:
+def _without_key(user: User) -> User:
     return user.model_copy(update={"api_key": None})
 
 
-def _nobody(user_id: int) -> UserError:
+def _no_such_user(user_id: int) -> UserError:
     return UserError(f"There is no user {user_id} in {{service}}, or you can't see them.")

@@ -1,7 +1,7 @@
-"""What people see of the service's users: who somebody is, the account's forms, what became of them."""
+"""Views of the service's users: a user, the account forms, and their results."""
 
 from bot.features.accounts.accounts import full_name
-from bot.features.users.users import Details, Linking, Made
+from bot.features.users.users import CreatedAccount, Details, LinkOutcome
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH, UserStatus, user_url
 from bot.service.models import User
 from bot.slack import forms
@@ -18,7 +18,7 @@ STATUSES: dict[int, str] = {
 
 
 def user(shown: User, style: Wording) -> Message:
-    """A user, with no more than the service shows of them."""
+    """A user with the details that the service shows the caller."""
     text = f"*{_name(shown, style)}*"
     facts = [
         f"User {shown.id}",
@@ -45,7 +45,7 @@ def user(shown: User, style: Wording) -> Message:
 
 
 def new_form(details: Details, slack_user: str | None, metadata: str) -> JSON:
-    """The form for a new account, for a Slack user or for nobody in Slack."""
+    """The form for a new account, with or without a Slack user to link."""
     said = (
         f"The account will be linked to <@{slack_user}>, who is told in a private message."
         if slack_user
@@ -66,51 +66,52 @@ def new_form(details: Details, slack_user: str | None, metadata: str) -> JSON:
 
 
 def edit_form(shown: User, details: Details, style: Wording, metadata: str) -> JSON:
-    """The form for changing an account."""
     blocks: list[Block] = [section(f"*{_name(shown, style)}* · user {shown.id}"), *_inputs(details)]
     return forms.form("user.edit", "Change account", blocks, submit="Save", metadata=metadata)
 
 
 def submitted(view: JSON) -> Details:
-    """What either form holds."""
+    """The values of either account form."""
     values = forms.Values(view)
     held = {name: (values.text(name) or "").strip() for name in ("firstname", "lastname", "login", "mail")}
     return Details(**held)
 
 
 def by_mail(view: JSON) -> bool:
-    """Whether the account is to be mailed."""
+    """Whether the service should email the account to its owner."""
     return bool(forms.Values(view).all_chosen("by_mail"))
 
 
-def created(made: Made, style: Wording, command: str, slack_user: str | None, *, told: bool) -> Message:
-    """What the administrator sees once the account exists."""
+def created(
+    made: CreatedAccount, style: Wording, command: str, slack_user: str | None, *, notified: bool
+) -> Message:
+    """The administrator's confirmation of a new account. `notified` is whether its owner got a message."""
     text = f"Created an account for *{_name(made.user, style)}*{_login(made.user)}."
     who = f"<@{slack_user}>"
     match made.linking:
-        case Linking.DONE:
+        case LinkOutcome.DONE:
             then = f"It is linked to {who}."
-        case Linking.NO_KEY:
+        case LinkOutcome.NO_KEY:
             then = (
                 f"{escape(style.service)}'s answer held no key that works, so it isn't linked: {who} links "
                 f"it with `{command} link`."
             )
-        case Linking.NOT_KEPT:
+        case LinkOutcome.NOT_STORED:
             then = f"I couldn't store its key, so it isn't linked: {who} links it with `{command} link`."
-        case Linking.LINKED_MEANWHILE:
+        case LinkOutcome.ALREADY_LINKED:
             then = f"{who} linked an account themselves in the meantime; I've left that as it is."
-        case Linking.NOBODY:
+        case LinkOutcome.NO_SLACK_USER:
             then = f"Whose it is links it with `{command} link`."
     if slack_user:
-        then += " They were told in a private message." if told else " I couldn't tell them: please do."
+        then += " They were told in a private message." if notified else " I couldn't tell them: please do."
     return Message(f"{text} {then}", (section(f"{text}\n{then}"),))
 
 
-def welcome(made: Made, style: Wording, command: str, by: str, *, mailed: bool) -> Message:
-    """What the person hears for whom an account was created, and what they can do next."""
+def welcome(made: CreatedAccount, style: Wording, command: str, by: str, *, mailed: bool) -> Message:
+    """The message to the owner of a new account."""
     service = escape(style.service)
     text = f"<@{by}> created an account for you in {link(style.base_url, style.service)}{_login(made.user)}."
-    linked = made.linking is Linking.DONE
+    linked = made.linking is LinkOutcome.DONE
     then = (
         "It is linked to you here: what you do is done in your own name, with your own rights. Try "
         f"`{command} projects` to see where you can work, or `{command} help`."
@@ -129,7 +130,7 @@ def welcome(made: Made, style: Wording, command: str, by: str, *, mailed: bool) 
 
 
 def changed(user_id: int, details: Details, style: Wording) -> Message:
-    """What the administrator sees once the account is changed."""
+    """The administrator's confirmation of a changed account."""
     name = f"{details.firstname} {details.lastname}"
     text = f"Saved: *{link(user_url(style.base_url, user_id), name)}* ({line(details.login)})."
     return Message(text, (section(text), context(f"User {user_id} · {line(details.mail)}")))

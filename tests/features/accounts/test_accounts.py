@@ -1,4 +1,4 @@
-"""Linking an account, working with it, and losing it."""
+"""Linking an account, using it and losing it."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.support.reading import text_of
 KEY = next(person.api_key for person in PEOPLE if person.login == "ben")
 
 
-async def test_a_command_typed_before_linking_is_carried_out_once_linked(office: Office, ben: Person) -> None:
+async def test_runs_the_pending_command_after_linking(office: Office, ben: Person) -> None:
     await ben.command("/issue 28")
     form = await ben.form("Link Tracker")
     assert "/issue 28" in text_of(form)
@@ -26,7 +26,7 @@ async def test_a_command_typed_before_linking_is_carried_out_once_linked(office:
     assert link.name == "Ben Okafor"
 
 
-async def test_a_wrong_key_is_an_error_in_the_form_and_nothing_is_stored(office: Office, ben: Person) -> None:
+async def test_a_wrong_key_is_a_form_error_and_stores_nothing(office: Office, ben: Person) -> None:
     await ben.command("/tracker link")
     form = await ben.form("Link Tracker")
 
@@ -36,7 +36,7 @@ async def test_a_wrong_key_is_an_error_in_the_form_and_nothing_is_stored(office:
     assert await office.bot.store.links.get(Owner(None, TEAM, ben.user_id)) is None
 
 
-async def test_closing_the_link_form_loses_nothing(ben: Person) -> None:
+async def test_closing_the_link_form_keeps_the_pending_command(ben: Person) -> None:
     await ben.command("/issue 28")
     form = await ben.form("Link Tracker")
 
@@ -49,7 +49,7 @@ async def test_closing_the_link_form_loses_nothing(ben: Person) -> None:
     assert not [m for m in await ben.messages() if "Once you are linked" in text_of(m)]
 
 
-async def test_a_form_that_was_asked_for_opens_once_linked(ben: Person) -> None:
+async def test_opens_the_requested_form_after_linking(ben: Person) -> None:
     await ben.shortcut("create_issue")
     await ben.submit(await ben.form("Link Tracker"), {"API key": KEY})
 
@@ -58,10 +58,8 @@ async def test_a_form_that_was_asked_for_opens_once_linked(ben: Person) -> None:
     assert form["blocks"][0]["label"]["text"] == "Project"
 
 
-async def test_a_key_that_stopped_working_is_said_once_and_never_used_again(
-    office: Office, ana: Person
-) -> None:
-    office.tracker.data.users[_id_of(office, "ana")].api_key = "f" * 40
+async def test_reports_a_rejected_key_once_and_deletes_it(office: Office, ana: Person) -> None:
+    office.tracker.data.users[_user_id(office, "ana")].api_key = "f" * 40
 
     await ana.command("/issues")
     form = await ana.form("Link Tracker")
@@ -73,14 +71,14 @@ async def test_a_key_that_stopped_working_is_said_once_and_never_used_again(
     assert "no longer accepts" not in text_of(await ana.form("Link Tracker"))
 
 
-async def test_whoami_and_unlink(ana: Person) -> None:
+async def test_whoami_shows_the_user_and_unlink_deletes_the_key(ana: Person) -> None:
     assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
     assert "forgotten" in (await ana.ask("/tracker unlink"))["text"]
     await ana.command("/tracker whoami")
     await ana.form("Link Tracker")
 
 
-async def test_a_key_in_a_command_is_refused_and_not_repeated(office: Office, ben: Person) -> None:
+async def test_rejects_a_key_in_a_command_without_repeating_it(office: Office, ben: Person) -> None:
     answer = await ben.ask(f"/tracker link {KEY}")
 
     assert "Never type your key into a command" in answer["text"]
@@ -88,23 +86,23 @@ async def test_a_key_in_a_command_is_refused_and_not_repeated(office: Office, be
     assert KEY not in text_of(answer)
 
 
-async def test_help_has_examples_that_work_as_typed(ana: Person) -> None:
+async def test_help_shows_command_examples(ana: Person) -> None:
     said = text_of(await ana.ask("/tracker help"))
 
     assert "/issue new The login page is blank" in said
     assert "/issues to:me sort:due" in said
 
 
-def _id_of(office: Office, login: str) -> int:
+def _user_id(office: Office, login: str) -> int:
     return next(user.id for user in office.tracker.data.users.values() if user.login == login)
 
 
 @pytest.mark.parametrize("typed", ["/tracker {key}", "/tracker whoami {key}", "/issue {key}"])
-async def test_a_key_typed_anywhere_is_never_said_back(ana: Person, typed: str) -> None:
+async def test_never_repeats_a_key_typed_in_any_command(ana: Person, typed: str) -> None:
     assert KEY not in text_of(await ana.ask(typed.format(key=KEY)))
 
 
-async def test_nor_is_it_to_who_has_to_link_an_account_first(ben: Person) -> None:
+async def test_never_repeats_a_typed_key_to_an_unlinked_user(ben: Person) -> None:
     await ben.command(f"/issue new Foo {KEY} project:webshop")
     form = await ben.form("Link Tracker")
     assert "/issue new Foo … project:webshop" in text_of(form)

@@ -1,4 +1,4 @@
-"""Sharing and announcing, and taking that back."""
+"""Announcing and sharing issues, and deleting those posts."""
 
 from pathlib import Path
 
@@ -9,55 +9,53 @@ from tests.support.reading import JSON, text_of, until
 from tests.support.slackwire import SlackWire
 
 
-async def announced(person: Person, text: str) -> JSON:
-    async def look() -> JSON | None:
+async def wait_for_post(person: Person, text: str) -> JSON:
+    async def poll() -> JSON | None:
         return next((m for m in await person.messages() if text in m["text"] and not m["ephemeral"]), None)
 
-    return await until(look)
+    return await until(poll)
 
 
-async def gone(person: Person, message: JSON) -> None:
-    async def look() -> bool:
+async def wait_until_deleted(person: Person, message: JSON) -> None:
+    async def poll() -> bool:
         return all(m["ts"] != message["ts"] for m in await person.messages())
 
-    await until(look)
+    await until(poll)
 
 
-async def test_who_created_an_issue_takes_its_announcement_back_and_the_issue_stays(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_deleting_an_announcement_keeps_the_issue(office: Office, ana: Person, ben: Person) -> None:
     await ana.command("/issue new Announced too early project:webshop")
-    message = await announced(ben, "Announced too early")
+    message = await wait_for_post(ben, "Announced too early")
     count = len(office.tracker.data.issues)
 
     await ana.press(message, "Take back")
 
-    await gone(ben, message)
+    await wait_until_deleted(ben, message)
     assert len(office.tracker.data.issues) == count
 
 
-async def test_nobody_else_takes_it_back(ana: Person, ben: Person) -> None:
+async def test_other_users_cannot_delete_an_announcement(ana: Person, ben: Person) -> None:
     await ana.command("/issue new It stays project:webshop")
-    message = await announced(ben, "It stays")
+    message = await wait_for_post(ben, "It stays")
 
     said = await ben.after(ben.press(message, "Take back"))
 
     assert said["ephemeral"]
     assert "Only who caused this message" in text_of(said)
-    assert (await announced(ana, "It stays"))["ts"] == message["ts"]
+    assert (await wait_for_post(ana, "It stays"))["ts"] == message["ts"]
 
 
-async def test_a_shared_issue_is_taken_back(office: Office, ana: Person, ben: Person) -> None:
+async def test_deletes_the_post_of_a_shared_issue(office: Office, ana: Person, ben: Person) -> None:
     public = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
     await ana.press(await ana.ask(f"/issue {public.id}"), "Share here")
-    message = await announced(ben, "shares")
+    message = await wait_for_post(ben, "shares")
 
     await ana.press(message, "Take back")
 
-    await gone(ben, message)
+    await wait_until_deleted(ben, message)
 
 
-async def test_it_is_taken_back_from_threads_too(ana: Person, ben: Person) -> None:
+async def test_deletes_an_announcement_in_a_thread(ana: Person, ben: Person) -> None:
     ana.channel = ben.channel = "webshop"
     await ana.ask("/tracker default webshop")
     asked = next(m for m in await ana.messages() if "checkout answers 500" in m["text"])
@@ -68,10 +66,10 @@ async def test_it_is_taken_back_from_threads_too(ana: Person, ben: Person) -> No
 
     await ana.press(message, "Take back")
 
-    await gone(ben, message)
+    await wait_until_deleted(ben, message)
 
 
-async def test_what_was_not_shared_is_shared_when_pressed_again_at_once(tmp_path: Path) -> None:
+async def test_sharing_can_be_retried_right_after_a_failure(tmp_path: Path) -> None:
     wire = SlackWire()
     office = Office(tmp_path, slack_wire=wire)
     await office.open()
@@ -83,5 +81,5 @@ async def test_what_was_not_shared_is_shared_when_pressed_again_at_once(tmp_path
     assert "was not shared" in text_of(await ana.after(ana.press(card, "Share here")))
     await ana.press(card, "Share here")
 
-    await announced(ana, "shares")
+    await wait_for_post(ana, "shares")
     await office.close()

@@ -1,4 +1,4 @@
-"""Assigning to a Slack user: the account that is theirs in the service."""
+"""Assigning to a Slack user through their linked account."""
 
 from bot.sandbox.people import PEOPLE
 from tests.support.office import Office
@@ -8,9 +8,7 @@ from tests.support.reading import text_of
 BEN_KEY = next(p.api_key for p in PEOPLE if p.login == "ben")
 
 
-async def test_a_mention_is_the_account_that_its_slack_user_linked(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_a_mention_assigns_to_the_linked_account(office: Office, ana: Person, ben: Person) -> None:
     await office.link(ben.user_id, BEN_KEY)
 
     await ana.ask("/issue new For Ben project:webshop to:@ben watch:@ana")
@@ -20,9 +18,7 @@ async def test_a_mention_is_the_account_that_its_slack_user_linked(
     assert made.assigned_to_id == 2
 
 
-async def test_who_is_not_linked_can_not_be_assigned_to_and_nothing_is_lost(
-    office: Office, ana: Person
-) -> None:
+async def test_refuses_an_unlinked_assignee_and_keeps_the_form(office: Office, ana: Person) -> None:
     count = len(office.tracker.data.issues)
 
     said = text_of(await ana.ask("/issue new For Ben project:webshop to:@ben"))
@@ -32,7 +28,7 @@ async def test_who_is_not_linked_can_not_be_assigned_to_and_nothing_is_lost(
     assert len(office.tracker.data.issues) == count
 
 
-async def test_what_is_assigned_to_a_slack_user_is_found(office: Office, ana: Person, ben: Person) -> None:
+async def test_finds_issues_assigned_to_a_slack_user(office: Office, ana: Person, ben: Person) -> None:
     await office.link(ben.user_id, BEN_KEY)
     await ana.ask("/issue new For Ben project:webshop to:@ben")
 

@@ -1,4 +1,4 @@
-"""Not creating what is there already."""
+"""Similar issues, and messages that already became an issue."""
 
 from bot.sandbox.tracker.data import Issue
 from tests.support.office import Office
@@ -9,7 +9,7 @@ LEADS = "Is it one of these?"
 
 
 def with_subject(office: Office, project_id: int, **changes: object) -> Issue:
-    """An issue of the project whose subject nobody else's is like."""
+    """An issue of the project with a unique subject."""
     data = office.tracker.data
     issue = next(i for i in data.issues.values() if i.project_id == project_id and not i.is_private)
     issue.subject = "Gift wrapping forgets the ribbon colour"
@@ -19,17 +19,15 @@ def with_subject(office: Office, project_id: int, **changes: object) -> Issue:
     return issue
 
 
-async def noted(person: Person) -> JSON:
-    async def look() -> JSON | None:
+async def form_with_similar_issues(person: Person) -> JSON:
+    async def poll() -> JSON | None:
         form = await person.form("New issue")
         return form if LEADS in text_of(form) else None
 
-    return await until(look)
+    return await until(poll)
 
 
-async def test_similar_open_issues_of_the_project_are_shown_as_the_subject_is_typed(
-    office: Office, ana: Person
-) -> None:
+async def test_shows_similar_open_issues_as_the_subject_is_typed(office: Office, ana: Person) -> None:
     there = with_subject(office, 1)
     await ana.command("/issue new project:webshop")
     form = await ana.form("New issue")
@@ -37,18 +35,18 @@ async def test_similar_open_issues_of_the_project_are_shown_as_the_subject_is_ty
     for typed in ("Ribbon", "Ribbon colour forgot", "Ribbon colour forgotten by gift wrapping"):
         await ana.type_into(form, "Subject", typed)
 
-    form = await noted(ana)
+    form = await form_with_similar_issues(ana)
     assert f"/issues/{there.id}|#{there.id} Gift wrapping forgets the ribbon colour>" in text_of(form)
     subject = form["state"]["values"]["subject"]["issue.subject"]
     assert subject["value"] == "Ribbon colour forgotten by gift wrapping"
     assert len([c for c in office.workspace.calls if c.method == "views.update"]) == 2
 
 
-async def test_what_is_typed_on_is_looked_up_again_and_other_fields_stay(office: Office, ana: Person) -> None:
+async def test_editing_the_subject_searches_again_and_keeps_other_fields(office: Office, ana: Person) -> None:
     with_subject(office, 1)
     await ana.command("/issue new project:webshop priority:urgent")
     await ana.type_into(await ana.form("New issue"), "Subject", "Gift wrapping and the ribbon")
-    form = await noted(ana)
+    form = await form_with_similar_issues(ana)
 
     await ana.type_into(form, "Subject", "Something else altogether")
 
@@ -59,7 +57,7 @@ async def test_what_is_typed_on_is_looked_up_again_and_other_fields_stay(office:
     assert values_of(await ana.form("New issue"))["Priority"] == "Urgent"
 
 
-async def test_another_project_has_its_own_similar_issues(office: Office, ana: Person) -> None:
+async def test_changing_the_project_shows_its_similar_issues(office: Office, ana: Person) -> None:
     with_subject(office, 2)
     await ana.command("/issue new project:webshop")
     form = await ana.form("New issue")
@@ -67,12 +65,10 @@ async def test_another_project_has_its_own_similar_issues(office: Office, ana: P
 
     await ana.choose(form, "Project", "Mobile App")
 
-    assert "Gift wrapping forgets" in text_of(await noted(ana))
+    assert "Gift wrapping forgets" in text_of(await form_with_similar_issues(ana))
 
 
-async def test_a_message_that_became_an_issue_says_so_and_can_become_another(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_warns_that_a_message_already_became_an_issue(office: Office, ana: Person, ben: Person) -> None:
     ana.channel = ben.channel = "webshop"
     await ana.ask("/tracker default webshop")
     message = next(m for m in await ana.messages() if "checkout answers 500" in m["text"])
@@ -91,7 +87,7 @@ async def test_a_message_that_became_an_issue_says_so_and_can_become_another(
     assert max(office.tracker.data.issues) == made.id + 1
 
 
-async def test_what_a_message_became_is_told_only_to_those_who_may_see_it(
+async def test_hides_a_messages_issue_from_users_without_access(
     office: Office, ana: Person, ben: Person
 ) -> None:
     ana.channel = ben.channel = "webshop"

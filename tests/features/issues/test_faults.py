@@ -1,4 +1,4 @@
-"""The service breaking off in the middle: one true sentence, nothing lost, nothing done twice."""
+"""The service failing midway: the bot reports the truth, loses nothing and does nothing twice."""
 
 import asyncio
 from pathlib import Path
@@ -38,11 +38,11 @@ async def banner(ana: Person) -> str:
     return found
 
 
-def created(service: Tracker) -> int:
+def created_count(service: Tracker) -> int:
     return sum(issue.subject == TYPED["Subject"] for issue in service.data.issues.values())
 
 
-async def test_a_dead_service_is_said_in_the_form_which_keeps_everything(
+async def test_the_form_shows_an_outage_and_keeps_its_values(
     ana: Person, wire: Wire, service: Tracker
 ) -> None:
     view = await form(ana)
@@ -58,11 +58,11 @@ async def test_a_dead_service_is_said_in_the_form_which_keeps_everything(
     await wire.up()
     await ana.submit(again, {})
     await ana.no_form()
-    assert created(service) == 1
+    assert created_count(service) == 1
 
 
 @pytest.mark.parametrize("fault", ["lose the answer", "fail after it"])
-async def test_an_issue_whose_answer_was_lost_is_found_and_announced_once(
+async def test_finds_and_announces_an_issue_whose_response_was_lost(
     ana: Person, wire: Wire, service: Tracker, fault: Fault
 ) -> None:
     view = await form(ana)
@@ -71,27 +71,27 @@ async def test_an_issue_whose_answer_was_lost_is_found_and_announced_once(
     announced = await ana.after(ana.submit(view, TYPED))
 
     assert TYPED["Subject"] in announced["text"]
-    assert created(service) == 1
+    assert created_count(service) == 1
 
 
-async def test_a_lost_request_is_not_repeated_but_said_and_may_be_sent_again(
-    ana: Person, wire: Wire, service: Tracker
-) -> None:
+async def test_reports_a_lost_request_without_retrying_it(ana: Person, wire: Wire, service: Tracker) -> None:
     view = await form(ana)
     wire.faults = ["lose the request"]
 
     await ana.submit(view, TYPED)
 
     assert "may have been done or not" in await banner(ana)
-    assert created(service) == 0
+    assert created_count(service) == 0
     again = await ana.form("New issue")
     assert values_of(again)["Subject"] == TYPED["Subject"]
     wire.faults = []
     await ana.after(ana.submit(again, {}))
-    assert created(service) == 1
+    assert created_count(service) == 1
 
 
-async def test_sending_again_finds_what_was_done_meanwhile(ana: Person, wire: Wire, service: Tracker) -> None:
+async def test_resubmitting_finds_an_issue_created_in_the_meantime(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
     view = await form(ana)
     wire.faults = ["lose the request"]
     await ana.submit(view, TYPED)
@@ -100,10 +100,10 @@ async def test_sending_again_finds_what_was_done_meanwhile(ana: Person, wire: Wi
 
     await ana.after(ana.submit(await ana.form("New issue"), {}))
 
-    assert created(service) == 1
+    assert created_count(service) == 1
 
 
-async def test_an_earlier_issue_with_the_same_subject_is_not_taken_for_the_lost_one(
+async def test_never_mistakes_an_earlier_issue_for_the_lost_one(
     ana: Person, wire: Wire, service: Tracker
 ) -> None:
     await ana.ask(f"/issue new {TYPED['Subject']} project:webshop")
@@ -112,10 +112,10 @@ async def test_an_earlier_issue_with_the_same_subject_is_not_taken_for_the_lost_
     said = text_of(await ana.ask(f"/issue new {TYPED['Subject']} project:webshop desc:upstairs"))
 
     assert "may have been done or not" in said
-    assert created(service) == 1
+    assert created_count(service) == 1
 
 
-async def test_a_slow_service_is_waited_for_in_the_form(ana: Person, wire: Wire, service: Tracker) -> None:
+async def test_the_form_waits_for_a_slow_service(ana: Person, wire: Wire, service: Tracker) -> None:
     view = await form(ana)
     wire.faults = ["slow"]
     wire.seconds = 3.5  # longer than Slack waits
@@ -123,10 +123,10 @@ async def test_a_slow_service_is_waited_for_in_the_form(ana: Person, wire: Wire,
     announced = await ana.after(ana.submit(view, TYPED))
 
     assert TYPED["Subject"] in announced["text"]
-    assert created(service) == 1
+    assert created_count(service) == 1
 
 
-async def test_nothing_is_offered_in_time_while_the_service_is_slow(ana: Person, wire: Wire) -> None:
+async def test_suggests_nothing_while_the_service_is_slow(ana: Person, wire: Wire) -> None:
     ana.office.wait(options=0.2)
     await ana.shortcut("log_time")
     form = await ana.form("Log time")
@@ -135,7 +135,7 @@ async def test_nothing_is_offered_in_time_while_the_service_is_slow(ana: Person,
     assert (await ana.suggest(form, "Issue", ""))["options"] == []
 
 
-async def test_a_command_during_an_outage_gets_one_sentence_and_is_said_back(ana: Person, wire: Wire) -> None:
+async def test_a_command_during_an_outage_is_explained_and_repeated(ana: Person, wire: Wire) -> None:
     await wire.down()
 
     said = text_of(await ana.ask("/issue new Nobody home project:webshop"))
@@ -144,7 +144,7 @@ async def test_a_command_during_an_outage_gets_one_sentence_and_is_said_back(ana
     assert "/issue new Nobody home project:webshop" in said
 
 
-async def test_without_its_memory_the_bot_acts_on_nothing_and_says_so(ana: Person, service: Tracker) -> None:
+async def test_does_nothing_without_the_database(ana: Person, service: Tracker) -> None:
     view = await form(ana)
     await ana.office.bot.database.write(lambda connection: connection.execute(text("drop table deliveries")))
     count = len(service.data.issues)
@@ -157,15 +157,15 @@ async def test_without_its_memory_the_bot_acts_on_nothing_and_says_so(ana: Perso
     assert len(service.data.issues) == count
 
 
-async def chris_of(ana: Person) -> Person:
+async def linked_chris(ana: Person) -> Person:
     await ana.office.link("U0CHRIS01", next(person.api_key for person in PEOPLE if person.login == "chris"))
     return Person(ana.office, "U0CHRIS01")
 
 
-async def test_an_account_whose_answer_held_no_key_is_made_and_its_owner_told_to_link_it(
+async def test_asks_the_owner_to_link_without_a_returned_key(
     ana: Person, wire: Wire, service: Tracker
 ) -> None:
-    chris, gwen = await chris_of(ana), Person(ana.office, "U0GWEN001")
+    chris, gwen = await linked_chris(ana), Person(ana.office, "U0GWEN001")
     await chris.command("/tracker user new @gwen")
     wire.faults = ["hide the key"]
 
@@ -176,10 +176,10 @@ async def test_an_account_whose_answer_held_no_key_is_made_and_its_owner_told_to
     assert any(user.login == "gwen" for user in service.data.users.values())
 
 
-async def test_an_account_whose_key_cannot_be_stored_is_made_and_said_to_be_unlinked(
+async def test_reports_an_unlinked_account_when_its_key_cannot_be_stored(
     ana: Person, service: Tracker
 ) -> None:
-    chris = await chris_of(ana)
+    chris = await linked_chris(ana)
     await chris.command("/tracker user new @gwen")
     await ana.office.bot.database.write(
         lambda connection: connection.execute(text(FULL.format(act="insert", table="links")))
@@ -191,10 +191,8 @@ async def test_an_account_whose_key_cannot_be_stored_is_made_and_said_to_be_unli
     assert any(user.login == "gwen" for user in service.data.users.values())
 
 
-async def test_an_account_whose_answer_was_lost_cannot_be_looked_up_and_that_is_said(
-    ana: Person, wire: Wire
-) -> None:
-    chris = await chris_of(ana)
+async def test_reports_an_unknown_outcome_when_an_account_response_is_lost(ana: Person, wire: Wire) -> None:
+    chris = await linked_chris(ana)
     await chris.command("/tracker user new @gwen")
     form = await chris.form("New account")
     wire.faults = ["lose the answer"]
@@ -207,8 +205,8 @@ async def test_an_account_whose_answer_was_lost_cannot_be_looked_up_and_that_is_
     assert (await chris.errors())["login"] == "Login has already been taken"
 
 
-async def test_a_changed_account_whose_answer_was_lost_is_looked_up(ana: Person, wire: Wire) -> None:
-    chris = await chris_of(ana)
+async def test_confirms_an_account_change_whose_response_was_lost(ana: Person, wire: Wire) -> None:
+    chris = await linked_chris(ana)
     await chris.command("/tracker user edit 2")
     form = await chris.form("Change account")
     wire.faults = ["lose the answer"]
@@ -216,10 +214,8 @@ async def test_a_changed_account_whose_answer_was_lost_is_looked_up(ana: Person,
     assert "Ben Ojo" in text_of(await chris.after(chris.submit(form, {"Last name": "Ojo"})))
 
 
-async def test_a_project_whose_answer_was_lost_is_found_by_its_identifier(
-    ana: Person, wire: Wire, service: Tracker
-) -> None:
-    chris = await chris_of(ana)
+async def test_finds_a_project_whose_response_was_lost(ana: Person, wire: Wire, service: Tracker) -> None:
+    chris = await linked_chris(ana)
     await chris.command("/tracker project new Lost answer")
     wire.faults = ["lose the answer"]
     answer = await chris.after(chris.submit(await chris.form("New project"), {}))
@@ -236,7 +232,7 @@ async def test_a_project_whose_answer_was_lost_is_found_by_its_identifier(
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_a_refusal_reaches_the_person_who_closed_the_waiting_form(ana: Person, wire: Wire) -> None:
+async def test_reports_an_error_after_the_waiting_form_was_closed(ana: Person, wire: Wire) -> None:
     await ana.command("/issue new project:mobile")
     view = await ana.form("New issue")
     wire.faults = ["slow"]
@@ -253,7 +249,7 @@ async def test_a_refusal_reaches_the_person_who_closed_the_waiting_form(ana: Per
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_an_issue_is_announced_when_its_waiting_form_was_closed(
+async def test_announces_an_issue_after_the_waiting_form_was_closed(
     ana: Person, wire: Wire, service: Tracker
 ) -> None:
     view = await form(ana)
@@ -263,7 +259,7 @@ async def test_an_issue_is_announced_when_its_waiting_form_was_closed(
     announced = await ana.after(_close_waiting(ana))
 
     assert TYPED["Subject"] in announced["text"]
-    assert created(service) == 1
+    assert created_count(service) == 1
 
 
 async def _close_waiting(ana: Person) -> None:
@@ -274,7 +270,7 @@ async def _close_waiting(ana: Person) -> None:
     await ana.close(await until(waiting))
 
 
-async def test_a_service_that_gives_short_pages_is_paged_through_without_gaps(
+async def test_pages_without_gaps_when_the_service_returns_short_pages(
     tmp_path: Path, service: Tracker
 ) -> None:
     capped = Tracker(service.data, page_cap=4)
@@ -295,7 +291,7 @@ async def test_a_service_that_gives_short_pages_is_paged_through_without_gaps(
     await capped.stop()
 
 
-async def test_work_that_is_cut_off_at_the_end_is_said(ana: Person, wire: Wire) -> None:
+async def test_reports_work_interrupted_by_a_shutdown(ana: Person, wire: Wire) -> None:
     wire.faults = ["slow"]
     asked = asyncio.create_task(ana.ask("/issue new Half done project:webshop"))
     await until(lambda: _working(ana))
@@ -309,7 +305,7 @@ async def _working(ana: Person) -> bool:
     return len(ana.office.bot.in_flight) > 0
 
 
-async def test_without_the_right_encryption_key_links_stay_for_when_it_is_back(ana: Person) -> None:
+async def test_keeps_links_while_the_encryption_key_is_wrong(ana: Person) -> None:
     store, right = ana.office.bot.store, ana.office.bot.store.links
     wrong = Links(ana.office.bot.database, Vault([Vault.generate_key()]))
     store.links = wrong
@@ -320,7 +316,7 @@ async def test_without_the_right_encryption_key_links_stay_for_when_it_is_back(a
     assert "issues*" in text_of(await ana.ask("/issues"))
 
 
-async def test_a_form_that_slack_would_not_open_any_more_is_a_button_away(ana: Person) -> None:
+async def test_offers_a_button_when_the_trigger_has_expired(ana: Person) -> None:
     state = ana.office.workspace.state
     state.trigger_seconds, usual = 0, state.trigger_seconds
     offer = await ana.ask("/issue new project:webshop due:2030-01-02")
@@ -332,7 +328,7 @@ async def test_a_form_that_slack_would_not_open_any_more_is_a_button_away(ana: P
     assert values_of(await ana.form("New issue"))["Due date"] == "2030-01-02"
 
 
-async def test_a_key_that_is_only_refused_for_a_write_stays_linked(ana: Person, wire: Wire) -> None:
+async def test_stays_linked_when_only_a_write_is_refused(ana: Person, wire: Wire) -> None:
     wire.faults = ["refuse the key"]
 
     said = text_of(await ana.ask("/issue new Not for you project:webshop"))
@@ -341,14 +337,14 @@ async def test_a_key_that_is_only_refused_for_a_write_stays_linked(ana: Person, 
     assert "issues*" in text_of(await ana.ask("/issues"))
 
 
-async def test_a_key_that_is_refused_once_stays_linked(ana: Person, wire: Wire) -> None:
+async def test_stays_linked_when_the_key_is_refused_once(ana: Person, wire: Wire) -> None:
     wire.fail("refuse the key")
 
     assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
     assert len(wire.heal()) == 2
 
 
-async def test_a_key_that_dies_between_the_check_and_the_write_is_said(
+async def test_reports_a_key_revoked_between_check_and_write(
     ana: Person, wire: Wire, service: Tracker
 ) -> None:
     view = await form(ana)
@@ -362,4 +358,4 @@ async def test_a_key_that_dies_between_the_check_and_the_write_is_said(
     assert "no longer accepts your API key" in text_of(link)
     await ana.submit(link, {"API key": "f" * 40})
     assert values_of(await ana.form("New issue"))["Subject"] == TYPED["Subject"]
-    assert created(service) == 0
+    assert created_count(service) == 0

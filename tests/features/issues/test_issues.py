@@ -1,4 +1,4 @@
-"""Creating issues in every way there is, reading them, and sharing them."""
+"""Creating issues by command, form and message, showing them and sharing them."""
 
 import html
 from datetime import datetime, timedelta
@@ -23,9 +23,7 @@ def newest(office: Office) -> Issue:
     return office.tracker.data.issues[max(office.tracker.data.issues)]
 
 
-async def test_one_line_creates_an_issue_with_every_option_and_announces_it(
-    office: Office, ana: Person
-) -> None:
+async def test_creates_and_announces_an_issue_with_every_option(office: Office, ana: Person) -> None:
     parent = next(i.id for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
     await ana.ask(
         "/issue new Pay <button> & <!channel> is dead project:“Web Shop” tracker:support priority:high to:me "
@@ -57,7 +55,7 @@ async def test_one_line_creates_an_issue_with_every_option_and_announces_it(
 MARKED = "*bold* _it_ `code` ~x~ :smile: a|b <t> & “q”"
 
 
-async def test_a_subject_is_shown_letter_for_letter(ana: Person, office: Office) -> None:
+async def test_shows_a_subject_exactly_as_typed(ana: Person, office: Office) -> None:
     announced = await ana.ask(f"/issue new project:webshop {MARKED}")
 
     shown = f"#{newest(office).id} {MARKED}"
@@ -68,7 +66,7 @@ async def test_a_subject_is_shown_letter_for_letter(ana: Person, office: Office)
     assert shown not in row
 
 
-async def test_a_refused_command_is_given_back_as_it_was_typed(ana: Person) -> None:
+async def test_repeats_a_rejected_command_as_typed(ana: Person) -> None:
     typed = "/issue new  two  spaces *b* `c` <t> & @ben https://x.y/_a_ nosuch:x"
 
     answer = await ana.ask(typed)
@@ -76,7 +74,7 @@ async def test_a_refused_command_is_given_back_as_it_was_typed(ana: Person) -> N
     assert typed in text_of(answer)
 
 
-async def test_a_small_files_size_is_exact(office: Office, ana: Person) -> None:
+async def test_shows_the_exact_size_of_a_small_file(office: Office, ana: Person) -> None:
     issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1)
     office.tracker.data.attachments[900] = Attachment(
         900, "a.txt", b"secret", "text/plain", ANA, issue.created_on, "", issue.id
@@ -85,7 +83,7 @@ async def test_a_small_files_size_is_exact(office: Office, ana: Person) -> None:
     assert "|a.txt> (6 bytes)" in text_of(await ana.ask(f"/issue {issue.id}"))
 
 
-async def test_a_project_with_huge_descriptions_stays_usable(office: Office, ana: Person) -> None:
+async def test_handles_a_project_with_huge_descriptions(office: Office, ana: Person) -> None:
     issues = [issue for issue in office.tracker.data.issues.values() if issue.project_id == 1]
     for issue in sorted(issues, key=lambda issue: issue.id)[-17:]:
         issue.description = "x" * 1_200_000
@@ -95,7 +93,7 @@ async def test_a_project_with_huge_descriptions_stays_usable(office: Office, ana
     assert "issues*" in text_of(await ana.ask("/issues project:webshop sort:-id"))
 
 
-async def test_the_channels_own_project_is_used_when_none_is_named(office: Office, ana: Person) -> None:
+async def test_uses_the_channels_project_by_default(office: Office, ana: Person) -> None:
     assert "Which project?" in (await ana.ask("/issue new Where does this go"))["text"]
 
     await ana.ask("/tracker default infrastructure")
@@ -104,25 +102,25 @@ async def test_the_channels_own_project_is_used_when_none_is_named(office: Offic
     assert newest(office).project_id == 3
 
 
-async def test_an_unknown_name_is_answered_with_the_candidates_and_what_was_typed(ana: Person) -> None:
+async def test_an_unknown_name_lists_the_candidates_and_the_command(ana: Person) -> None:
     said = text_of(await ana.ask("/issue new Something project:webshop priority:hihg"))
 
     assert "I know of no priority “hihg” here: use Low, Normal, High, Urgent or Immediate." in said
     assert "/issue new Something project:webshop priority:hihg" in said
 
 
-async def test_an_unknown_option_is_answered_with_the_nearest_one(ana: Person) -> None:
+async def test_an_unknown_option_suggests_the_nearest_one(ana: Person) -> None:
     assert "`priority:`" in (await ana.ask("/issue new Something priorty:high"))["text"]
 
 
-async def test_a_custom_field_is_given_by_its_name(office: Office, ana: Person) -> None:
+async def test_sets_custom_fields_by_name(office: Office, ana: Person) -> None:
     await ana.command("/issue new Crash project:mobile tracker:bug severity:MAJOR customer-reference:K-1")
     await office.idle()
 
     assert newest(office).custom == {1: "Major", 2: "K-1"}
 
 
-async def test_a_private_issue_is_announced_to_nobody(office: Office, ana: Person, ben: Person) -> None:
+async def test_never_announces_a_private_issue(office: Office, ana: Person, ben: Person) -> None:
     seen = len(await ben.messages())
     answer = await ana.ask("/issue new A leak project:webshop private:yes")
 
@@ -141,7 +139,7 @@ async def test_a_private_issue_is_announced_to_nobody(office: Office, ana: Perso
         ("leadership", "webshop", "invite me"),
     ],
 )
-async def test_what_others_there_might_not_see_is_said_to_the_person_alone(
+async def test_answers_privately_when_others_may_not_see_the_issue(
     ana: Person, channel: str, project: str, why: str
 ) -> None:
     ana.channel = channel
@@ -152,7 +150,7 @@ async def test_what_others_there_might_not_see_is_said_to_the_person_alone(
     assert why in text_of(answer)
 
 
-async def test_what_the_service_silently_changed_is_said(linked_ben: Person) -> None:
+async def test_reports_a_value_the_service_changed(linked_ben: Person) -> None:
     linked_ben.channel = "webshop"
 
     await linked_ben.ask("/issue new Not for me to close project:webshop status:closed")
@@ -161,7 +159,7 @@ async def test_what_the_service_silently_changed_is_said(linked_ben: Person) -> 
     assert "Status is New, not Closed." in text_of(private[-1])
 
 
-async def test_an_issue_that_was_refused_privacy_is_told_to_its_author_alone(
+async def test_reports_a_failed_private_issue_only_to_its_author(
     office: Office, ana: Person, linked_ben: Person
 ) -> None:
     await ana.ask("/digest add webshop daily 09:00 empty:yes")
@@ -183,7 +181,7 @@ async def test_an_issue_that_was_refused_privacy_is_told_to_its_author_alone(
     assert "Not for me to hide" not in str(await ana.messages())
 
 
-async def test_privacy_that_a_persons_roles_refuse_is_refused_before_creating(tmp_path: Path) -> None:
+async def test_refuses_a_private_issue_without_the_permission(tmp_path: Path) -> None:
     office = Office(tmp_path, roles=True)
     await office.open()
     await office.link("U0BEN0001", KEYS["ben"])
@@ -206,7 +204,7 @@ async def test_privacy_that_a_persons_roles_refuse_is_refused_before_creating(tm
     await office.close()
 
 
-async def test_the_form_offers_the_projects_choices_and_creates(office: Office, ana: Person) -> None:
+async def test_creates_an_issue_from_the_form(office: Office, ana: Person) -> None:
     ana.channel = "webshop"
     await ana.ask("/tracker default webshop")
     await ana.command("/issue")
@@ -237,7 +235,7 @@ async def test_the_form_offers_the_projects_choices_and_creates(office: Office, 
     await ana.no_form()
 
 
-async def test_choosing_another_project_keeps_what_was_typed_and_chosen(ana: Person) -> None:
+async def test_changing_the_project_keeps_the_form_values(ana: Person) -> None:
     await ana.command("/issue new project:webshop priority:urgent to:me due:2030-01-01")
     form = await ana.form("New issue")
     assert values_of(form)["Priority"] == "Urgent"
@@ -254,7 +252,7 @@ async def test_choosing_another_project_keeps_what_was_typed_and_chosen(ana: Per
     assert values["Assignee"] == "Ana Ruiz"
 
 
-async def test_a_refusal_stands_at_its_field_and_nothing_is_lost(office: Office, ana: Person) -> None:
+async def test_shows_errors_on_their_fields_and_keeps_the_form(office: Office, ana: Person) -> None:
     await ana.command("/issue new project:mobile")
     form = await ana.form("New issue")
     count = len(office.tracker.data.issues)
@@ -267,7 +265,7 @@ async def test_a_refusal_stands_at_its_field_and_nothing_is_lost(office: Office,
     assert len(office.tracker.data.issues) == count + 1
 
 
-async def test_a_custom_field_that_the_service_requires_is_marked_for_its_tracker(ana: Person) -> None:
+async def test_marks_a_required_custom_field_for_its_tracker(ana: Person) -> None:
     await ana.command("/issue new project:mobile tracker:bug")
     form = await ana.form("New issue")
     assert input_named(form, "Severity")["optional"]
@@ -287,7 +285,7 @@ async def test_a_custom_field_that_the_service_requires_is_marked_for_its_tracke
     await until(refreshed)
 
 
-async def test_a_list_field_is_a_select_that_takes_other_values_too(office: Office, ana: Person) -> None:
+async def test_a_list_field_is_a_select_that_accepts_new_values(office: Office, ana: Person) -> None:
     await ana.command("/issue new Looks odd project:webshop tracker:bug browsers:safari")
     await office.idle()
     assert newest(office).custom[3] == ["Safari"]
@@ -302,7 +300,7 @@ async def test_a_list_field_is_a_select_that_takes_other_values_too(office: Offi
     assert newest(office).custom[3] == ["Chrome", "Safari"]
 
 
-async def test_a_form_without_a_channel_answers_in_itself(office: Office, ana: Person) -> None:
+async def test_a_form_without_a_channel_shows_its_own_result(office: Office, ana: Person) -> None:
     await ana.shortcut("create_issue")
     form = await ana.form("New issue")
     await ana.choose(form, "Project", "Infrastructure")
@@ -317,7 +315,7 @@ async def test_a_form_without_a_channel_answers_in_itself(office: Office, ana: P
     assert newest(office).project_id == 3
 
 
-async def test_a_message_becomes_an_issue_and_its_thread_is_told(office: Office, ana: Person) -> None:
+async def test_creates_an_issue_from_a_message_and_replies_there(office: Office, ana: Person) -> None:
     ana.channel = "webshop"
     message = next(m for m in await ana.messages() if "checkout answers 500" in m["text"])
 
@@ -341,7 +339,7 @@ async def _has(person: Person, label: str) -> bool:
     return label in values_of(await person.form("New issue"))
 
 
-async def test_the_card_shows_the_issue_and_its_buttons_work(office: Office, ana: Person) -> None:
+async def test_the_card_shows_the_issue_and_its_relations(office: Office, ana: Person) -> None:
     data = office.tracker.data
     parent = next(i for i in data.issues.values() if any(c.parent_id == i.id for c in data.issues.values()))
     child = next(c for c in data.issues.values() if c.parent_id == parent.id)
@@ -358,9 +356,7 @@ async def test_the_card_shows_the_issue_and_its_buttons_work(office: Office, ana
     assert f"#{related.issue_to_id}" in said
 
 
-async def test_sharing_shows_the_issue_to_the_channel_but_never_a_private_one(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_shares_public_issues_but_never_private_ones(office: Office, ana: Person, ben: Person) -> None:
     data = office.tracker.data
     public = next(i for i in data.issues.values() if i.project_id == 1 and not i.is_private)
     hidden = next(i for i in data.issues.values() if i.is_private and i.author_id == ANA)
@@ -372,7 +368,7 @@ async def test_sharing_shows_the_issue_to_the_channel_but_never_a_private_one(
     assert "Share here" not in text_of(card)
 
 
-async def test_what_became_private_is_not_shared_from_an_older_answer(office: Office, ana: Person) -> None:
+async def test_never_shares_an_issue_that_became_private(office: Office, ana: Person) -> None:
     issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and i.author_id == ANA)
     issue.is_private = False
     card = await ana.ask(f"/issue {issue.id}")
@@ -389,9 +385,7 @@ async def _share(person: Person, number: int) -> None:
     await person.press(await person.ask(f"/issue {number}"), "Share here")
 
 
-async def test_an_issue_that_one_may_not_see_is_not_told_from_one_that_is_not_there(
-    office: Office, ben: Person
-) -> None:
+async def test_hidden_and_missing_issues_get_the_same_answer(office: Office, ben: Person) -> None:
     await office.link(ben.user_id, next(p.api_key for p in PEOPLE if p.login == "ben"))
     hidden = next(i.id for i in office.tracker.data.issues.values() if i.project_id == 4)
 
@@ -402,8 +396,8 @@ async def test_an_issue_that_one_may_not_see_is_not_told_from_one_that_is_not_th
     assert other == "There is no issue #99999 in Tracker, or you can't see it."
 
 
-@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])  # never on the same date
-async def test_dates_are_those_of_the_persons_time_zone(office: Office, ana: Person, zone: str) -> None:
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])  # more than 24 hours apart
+async def test_reads_dates_in_the_users_time_zone(office: Office, ana: Person, zone: str) -> None:
     office.workspace.state.users[ana.user_id].tz = zone
     before = datetime.now(ZoneInfo(zone)).date()
 
@@ -415,13 +409,13 @@ async def test_dates_are_those_of_the_persons_time_zone(office: Office, ana: Per
 
 
 @pytest.mark.parametrize("typed", ["/issue {link}", "/issue new Below it project:webshop parent:{link}"])
-async def test_a_link_to_another_tracker_is_not_taken_for_an_issue_here(ana: Person, typed: str) -> None:
+async def test_rejects_a_link_to_another_tracker(ana: Person, typed: str) -> None:
     said = text_of(await ana.ask(typed.format(link="https://elsewhere.example/issues/28")))
 
     assert "That link doesn't lead to an issue of Tracker" in said
 
 
-async def test_an_apps_message_becomes_an_issue_with_what_it_says(office: Office, ana: Person) -> None:
+async def test_creates_an_issue_from_an_apps_message(office: Office, ana: Person) -> None:
     said = {"type": "mrkdwn", "text": "*Disk full* on <https://a.example|db-1>"}
     state = office.workspace.state
     blocks = [{"type": "section", "text": said}]

@@ -1,4 +1,4 @@
-"""What the service made of an issue is said when it isn't what was asked for."""
+"""Differences between the requested and the created issue."""
 
 import pytest
 
@@ -28,7 +28,7 @@ from bot.service.models import Issue
         ),
     ],
 )
-def test_each_value_that_the_service_replaced_or_dropped_is_named(
+def test_names_each_value_the_service_replaced_or_dropped(
     asked: dict[str, object], got: dict[str, object], said: str
 ) -> None:
     new = NewIssue.model_validate({"project_id": 1, "subject": "One", **asked})

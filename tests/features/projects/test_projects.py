@@ -1,4 +1,4 @@
-"""Projects: listed, shown, created, and set as a channel's own."""
+"""Listing, showing and creating projects, and setting the channel's project."""
 
 from tests.support.office import Office
 from tests.support.people import KEYS
@@ -6,26 +6,26 @@ from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until, values_of
 
 
-async def test_projects_are_listed_and_found_by_a_part_of_their_name(ana: Person) -> None:
+async def test_lists_projects_and_finds_them_by_partial_name(ana: Person) -> None:
     assert "*4 projects*" in text_of(await ana.ask("/tracker projects"))
     assert "Mobile App" in text_of(await ana.ask("/tracker projects mob"))
 
 
-async def test_a_project_is_shown_with_what_it_holds_also_when_it_is_closed(ana: Person) -> None:
+async def test_shows_the_details_of_open_and_closed_projects(ana: Person) -> None:
     said = text_of(await ana.ask("/tracker project webshop"))
     assert "*Categories*" in said
     assert "Checkout" in said
     assert "closed" in text_of(await ana.ask("/tracker project old-shop"))
 
 
-async def test_a_channels_project_is_set_used_and_taken_back(ana: Person) -> None:
+async def test_sets_uses_and_clears_the_channels_project(ana: Person) -> None:
     assert "Mobile App" in (await ana.ask("/tracker default mobile"))["text"]
     assert "Project: Mobile App" in text_of(await ana.ask("/issues"))
     assert "no project" in (await ana.ask("/tracker default none"))["text"]
     assert "All projects" in text_of(await ana.ask("/issues"))
 
 
-async def test_a_channels_project_is_told_with_how_to_change_it(ana: Person) -> None:
+async def test_shows_the_channels_project_and_how_to_change_it(ana: Person) -> None:
     none = (await ana.ask("/tracker default"))["text"]
     assert "has no project of its own" in none
     assert "`/tracker default website`" in none
@@ -37,7 +37,7 @@ async def test_a_channels_project_is_told_with_how_to_change_it(ana: Person) -> 
     assert "Project: Mobile App" in text_of(await ana.ask("/issues"))
 
 
-async def test_a_channels_project_is_told_to_nobody_who_doesnt_see_it(
+async def test_hides_the_channels_project_from_users_without_access(
     office: Office, ana: Person, ben: Person
 ) -> None:
     await office.link(ben.user_id, KEYS["ben"])
@@ -47,20 +47,18 @@ async def test_a_channels_project_is_told_to_nobody_who_doesnt_see_it(
     assert "has no project of its own that you see" in (await ben.ask("/tracker default"))["text"]
 
 
-async def test_an_unknown_project_is_answered_with_those_there_are(ana: Person) -> None:
+async def test_an_unknown_project_lists_the_visible_ones(ana: Person) -> None:
     assert (
         "Infrastructure, Mobile App, Security or Web Shop" in (await ana.ask("/tracker project nope"))["text"]
     )
 
 
-async def test_an_ambiguous_name_is_answered_with_the_candidates(ana: Person) -> None:
+async def test_an_ambiguous_project_name_lists_the_candidates(ana: Person) -> None:
     said = (await ana.ask("/tracker default e"))["text"]
     assert "write more of the project's name" in said
 
 
-async def test_a_project_is_made_in_a_form_and_becomes_the_channels_own(
-    office: Office, chris: Person
-) -> None:
+async def test_creates_a_project_and_makes_it_the_channels(office: Office, chris: Person) -> None:
     await chris.command("/tracker project new")
     form = await chris.form("New project")
     await chris.type_into(form, "Name", "Déjà vu: Étude 2")
@@ -85,9 +83,7 @@ async def test_a_project_is_made_in_a_form_and_becomes_the_channels_own(
     assert "Déjà vu" in text_of(await chris.ask("/tracker projects"))
 
 
-async def test_an_identifier_of_ones_own_stays_and_its_refusal_stands_at_it(
-    office: Office, chris: Person
-) -> None:
+async def test_keeps_a_typed_identifier_and_shows_its_error(office: Office, chris: Person) -> None:
     await chris.command("/tracker project new Web Shop")
     form = await chris.form("New project")
     assert values_of(form)["Identifier"] == "web-shop"
@@ -101,7 +97,7 @@ async def test_an_identifier_of_ones_own_stays_and_its_refusal_stands_at_it(
     assert not made.is_public
 
 
-async def test_a_name_that_gives_no_identifier_needs_one_typed(chris: Person) -> None:
+async def test_requires_an_identifier_when_the_name_yields_none(chris: Person) -> None:
     await chris.command("/tracker project new")
 
     await chris.submit(await chris.form("New project"), {"Name": "计划"})
@@ -109,7 +105,7 @@ async def test_a_name_that_gives_no_identifier_needs_one_typed(chris: Person) ->
     assert "None could be made of the name" in "".join((await chris.errors()).values())
 
 
-async def test_who_may_not_create_projects_is_told_so_and_loses_nothing(office: Office, ben: Person) -> None:
+async def test_a_forbidden_project_creation_keeps_the_form(office: Office, ben: Person) -> None:
     await office.link(ben.user_id, office.tracker.data.users[2].api_key)
     await ben.command("/tracker project new Sailing")
     await ben.submit(await ben.form("New project"), {"Description": "On the lake"})

@@ -1,4 +1,4 @@
-"""Searching, paging, sharing a result."""
+"""Searching, paging and sharing a result."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.support.person import Person
 from tests.support.reading import text_of
 
 
-async def test_a_search_says_how_it_was_understood_and_pages(ana: Person) -> None:
+async def test_describes_the_search_and_pages_through_results(ana: Person) -> None:
     first = await ana.ask("/issues project:webshop status:any")
     assert "Project: Web Shop · Status: any" in text_of(first)
     assert ", 1–10" in text_of(first)
@@ -45,7 +45,7 @@ async def test_a_search_says_how_it_was_understood_and_pages(ana: Person) -> Non
         ("subproject:none project:infrastructure", "without subprojects"),
     ],
 )
-async def test_every_filter_is_understood(ana: Person, typed: str, understood: str | None) -> None:
+async def test_describes_every_filter(ana: Person, typed: str, understood: str | None) -> None:
     said = text_of(await ana.ask(f"/issues {typed}"))
 
     if understood is None:
@@ -56,29 +56,29 @@ async def test_every_filter_is_understood(ana: Person, typed: str, understood: s
 
 
 @pytest.mark.parametrize("typed", ["cf_1:major", "severity:major", "SEVERITY:MAJOR"])
-async def test_a_custom_fields_name_and_value_are_matched_without_case(ana: Person, typed: str) -> None:
+async def test_matches_custom_field_names_and_values_ignoring_case(ana: Person, typed: str) -> None:
     said = text_of(await ana.ask(f"/issues {typed} project:mobile status:any"))
 
     assert "Severity: Major" in said
     assert "No issue fits" not in said
 
 
-async def test_an_unknown_option_is_answered_with_the_nearest_custom_field(ana: Person) -> None:
+async def test_an_unknown_option_suggests_the_nearest_custom_field(ana: Person) -> None:
     await ana.ask("/tracker default mobile")
 
     assert "did you mean `severity:`?" in text_of(await ana.ask("/issues severty:major"))
     assert "did you mean `priority:`?" in text_of(await ana.ask("/issues priorty:high"))
 
 
-async def test_a_category_without_a_project_is_explained(ana: Person) -> None:
+async def test_a_category_without_a_project_asks_for_one(ana: Person) -> None:
     assert "add `project:`" in (await ana.ask("/issues category:search"))["text"]
 
 
-async def test_nothing_found_is_said(ana: Person) -> None:
+async def test_reports_an_empty_result(ana: Person) -> None:
     assert "No issue fits" in text_of(await ana.ask("/issues xyzzyplugh"))
 
 
-async def test_a_result_is_shared_from_its_menu_unless_its_project_is_not_public(ana: Person) -> None:
+async def test_shares_a_result_only_from_a_public_project(ana: Person) -> None:
     found = await ana.ask("/issues project:webshop sort:id")
     number = found["text"].split("#")[1].split(",")[0]
     shared = await ana.after(ana.choose_from_menu(found, f"#{number}", "Share here"))
@@ -91,14 +91,14 @@ async def test_a_result_is_shared_from_its_menu_unless_its_project_is_not_public
     assert any(e.get("confirm") for b in asked["blocks"] for e in b.get("elements", []))
 
 
-async def test_each_person_finds_what_they_may_see(office: Office, ana: Person, ben: Person) -> None:
+async def test_users_find_only_issues_they_can_see(office: Office, ana: Person, ben: Person) -> None:
     await office.link(ben.user_id, next(p.api_key for p in PEOPLE if p.login == "ben"))
 
     assert "Security" in text_of(await ana.ask("/issues project:security"))
     assert "I know of no project “security”" in text_of(await ben.ask("/issues project:security"))
 
 
-async def test_the_search_form_shows_its_results_in_itself(ana: Person) -> None:
+async def test_the_search_form_shows_the_results(ana: Person) -> None:
     await ana.shortcut("search_issues")
     form = await ana.form("Search issues")
 

@@ -1,4 +1,4 @@
-"""People of the service: shown to whoever sees them, created and changed by administrators."""
+"""Showing users, and creating and editing accounts as an administrator."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until, values_of
 
 
-def account(office: Office, login: str) -> User | None:
+def account_of(office: Office, login: str) -> User | None:
     return next((user for user in office.tracker.data.users.values() if user.login == login), None)
 
 
@@ -18,14 +18,14 @@ async def linked_as(office: Office, person: Person) -> str | None:
     return link.name if link else None
 
 
-async def told(person: Person, text: str) -> JSON:
-    async def found() -> JSON | None:
+async def direct_message(person: Person, text: str) -> JSON:
+    async def find_message() -> JSON | None:
         return next((said for said in await person.direct() if text in text_of(said)), None)
 
-    return await until(found)
+    return await until(find_message)
 
 
-async def test_a_person_is_shown_with_no_more_than_the_service_shows(ana: Person) -> None:
+async def test_shows_only_the_details_the_service_shows_the_caller(ana: Person) -> None:
     own, other = text_of(await ana.ask("/tracker user me")), text_of(await ana.ask("/tracker user 3"))
 
     assert "ana@harbor.example" in own
@@ -36,12 +36,12 @@ async def test_a_person_is_shown_with_no_more_than_the_service_shows(ana: Person
 
 
 @pytest.mark.usefixtures("chris")
-async def test_a_slack_user_is_shown_through_their_link(ana: Person) -> None:
+async def test_shows_the_user_a_slack_user_is_linked_to(ana: Person) -> None:
     assert "Chris Lindqvist" in text_of(await ana.ask("/tracker user @chris"))
     assert "hasn't linked an account" in text_of(await ana.ask("/tracker user @gwen"))
 
 
-async def test_an_account_is_made_from_a_slack_profile_linked_and_its_owner_told(
+async def test_creates_and_links_an_account_from_a_slack_profile(
     office: Office, chris: Person, gwen: Person
 ) -> None:
     await chris.command("/tracker user new @gwen")
@@ -58,26 +58,28 @@ async def test_an_account_is_made_from_a_slack_profile_linked_and_its_owner_told
 
     assert answer["ephemeral"]
     assert "linked to <@U0GWEN001>. They were told" in text_of(answer)
-    made = account(office, "gwen")
-    assert made is not None
-    assert made.must_change_passwd
-    assert "<@U0CHRIS01> created an account for you" in text_of(await told(gwen, "linked to you here"))
+    created = account_of(office, "gwen")
+    assert created is not None
+    assert created.must_change_passwd
+    assert "<@U0CHRIS01> created an account for you" in text_of(
+        await direct_message(gwen, "linked to you here")
+    )
     assert await linked_as(office, gwen) == "Gwen Adair"
     assert "Gwen Adair" in text_of(await gwen.ask("/tracker whoami"))
-    assert made.api_key not in str(office.workspace.calls) + str(await chris.state())
+    assert created.api_key not in str(office.workspace.calls) + str(await chris.state())
 
 
-async def test_an_account_for_nobody_in_slack_is_linked_to_nobody(office: Office, chris: Person) -> None:
+async def test_creates_an_account_without_a_slack_user(office: Office, chris: Person) -> None:
     await chris.command("/tracker user new")
     typed = {"First name": "Ivo", "Last name": "Marsh", "Login": "ivo", "Mail": "ivo@harbor.example"}
 
     said = text_of(await chris.after(chris.submit(await chris.form("New account"), typed)))
 
     assert "Whose it is links it with `/tracker link`" in said
-    assert account(office, "ivo") is not None
+    assert account_of(office, "ivo") is not None
 
 
-async def test_a_refusal_stands_at_its_field_and_nothing_is_lost(office: Office, chris: Person) -> None:
+async def test_shows_errors_on_their_fields_and_keeps_the_form(office: Office, chris: Person) -> None:
     await chris.command("/tracker user new @gwen")
     form = await chris.form("New account")
 
@@ -89,10 +91,10 @@ async def test_a_refusal_stands_at_its_field_and_nothing_is_lost(office: Office,
     }
     again = await chris.form("New account")
     await chris.after(chris.submit(again, {"Login": "gwen", "Mail": "gwen@harbor.example"}))
-    assert account(office, "gwen") is not None
+    assert account_of(office, "gwen") is not None
 
 
-async def test_who_is_linked_already_keeps_their_link(office: Office, chris: Person, gwen: Person) -> None:
+async def test_never_replaces_an_existing_link(office: Office, chris: Person, gwen: Person) -> None:
     await chris.command("/tracker user new @ana")
     refused = text_of(await chris.form("That didn't work"))
     assert "has linked an account already, as Ana Ruiz" in refused
@@ -103,16 +105,16 @@ async def test_who_is_linked_already_keeps_their_link(office: Office, chris: Per
     await chris.submit(form, {})
 
     await chris.form_saying("New account", "has linked an account already, as Ben Okafor")
-    assert account(office, "gwen") is None
+    assert account_of(office, "gwen") is None
     assert await linked_as(office, gwen) == "Ben Okafor"
 
 
-async def test_a_partner_from_another_company_gets_no_account_here(chris: Person) -> None:
+async def test_refuses_an_account_for_a_user_of_another_organization(chris: Person) -> None:
     await chris.command("/tracker user new @lena")
     assert "from another company" in text_of(await chris.form("That didn't work"))
 
 
-async def test_who_is_no_administrator_is_told_so_in_place_of_the_form(ana: Person) -> None:
+async def test_refuses_the_account_forms_to_non_administrators(ana: Person) -> None:
     for command in ("new @gwen", "edit 2"):
         await ana.command(f"/tracker user {command}")
         said = await ana.form("That didn't work")
@@ -120,7 +122,7 @@ async def test_who_is_no_administrator_is_told_so_in_place_of_the_form(ana: Pers
         await ana.close(said)
 
 
-async def test_rights_that_were_lost_while_the_form_was_open_are_said_in_it(
+async def test_reports_administrator_rights_lost_while_the_form_was_open(
     office: Office, chris: Person
 ) -> None:
     await chris.command("/tracker user new @gwen")
@@ -133,7 +135,7 @@ async def test_rights_that_were_lost_while_the_form_was_open_are_said_in_it(
     assert values_of(again)["Last name"] == "Adair-Stone"
 
 
-async def test_an_account_is_changed_in_a_form_with_what_it_holds(office: Office, chris: Person) -> None:
+async def test_edits_an_account_in_a_prefilled_form(office: Office, chris: Person) -> None:
     await chris.command("/tracker user edit 2")
     form = await chris.form("Change account")
     assert values_of(form) == {
