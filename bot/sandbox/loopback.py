@@ -1,4 +1,4 @@
-"""On this machine only: whom the sandbox's listeners answer, so that no site in a browser gets at them."""
+"""Restrict the sandbox to loopback, so that no website open in a browser can reach it."""
 
 from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
@@ -10,7 +10,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether a host's name or address is this machine's own, and nobody else's."""
+    """Return whether a host name or address is loopback."""
     if host == "localhost":
         return True
     try:
@@ -20,14 +20,14 @@ def is_loopback(host: str | None) -> bool:
 
 
 def check_host(host: str) -> None:
-    """Raises ValueError for a host to listen on that is not this machine's own."""
+    """Raise ValueError unless `host` is a loopback address to listen on."""
     if not is_loopback(host):
         raise ValueError("The sandbox listens on loopback addresses only.")
 
 
 @web.middleware
-async def only_here(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuse requests under other names: a site's name may be made to lead here."""
+async def loopback_only(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Reject requests with a foreign Host header, which guards against DNS rebinding."""
     try:
         name = urlsplit(f"//{request.host}").hostname
     except ValueError:

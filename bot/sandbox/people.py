@@ -1,15 +1,15 @@
-"""The demo's cast: who is in the local Slack, who is in the reference service, and with which key."""
+"""The demo's people: their Slack accounts, service accounts and API keys."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """One invented person, known to the local Slack (`in_slack`), the reference service, or both.
+    """One fictional person, with an account in the local Slack (`in_slack`), the reference service, or both.
 
-    `api_key` is the person's key for the reference service; `linked` says whether the sandbox links it
-    to `slack_id` on start, so that one person at least can show how linking goes. `admin` holds for the
-    service and for Slack. `color` is the avatar's, as CSS hex.
+    `api_key` is for the reference service. `linked`: the sandbox links this account to `slack_id` at startup;
+    the others show how linking works. `admin` applies to the service and to Slack. `color` is the avatar's
+    CSS hex color.
     """
 
     slack_id: str
@@ -28,7 +28,6 @@ class Person:
 
     @property
     def name(self) -> str:
-        """First and last name."""
         return f"{self.firstname} {self.lastname}"
 
 
@@ -112,4 +111,4 @@ FARAH = Person(
 )
 
 PEOPLE: tuple[Person, ...] = (ANA, BEN, CHRIS, DANA, EMIL, FARAH)
-"""Everyone, in the order of their ids in the service (from 1)."""
+"""Everyone, ordered by service ID (from 1)."""

@@ -1,7 +1,7 @@
-"""A sandbox of its own for every test, and people who use its page with the system's Chromium.
+"""Fixtures for browser tests: a fresh sandbox per test, and visitors who use its page in Chromium.
 
-Everything goes through what a person sees and presses: roles, labels and text, never ids or classes. Chromium
-is started once, so all of it runs in the session's event loop; each visitor has a window of their own.
+Tests act on what a user sees: roles, labels and text, never IDs or classes. Chromium starts once, so all
+tests run in the session's event loop; each visitor has a separate browser context.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from playwright.async_api import Browser, async_playwright, expect
 
 from bot.app_sandbox import Sandbox
 from bot.config import Settings
-from tests.browser.visitor import Arrive, Visitor, visiting
+from tests.browser.visitor import OpenPage, Visitor, visiting
 
-PATIENCE = 60_000
-SWITCHES = (
+TIMEOUT_MS = 60_000
+CHROMIUM_ARGS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -31,27 +31,27 @@ SWITCHES = (
 )
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
 
-expect.set_options(timeout=PATIENCE)
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chromium() -> AsyncIterator[Browser]:
-    """Skips where Chromium is not installed, unless ISSUEBOT_REQUIRE names `browser`: then that fails."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    absent = "Chromium is not installed (Debian: apt install chromium)"
-    if not program and "browser" in os.environ.get("ISSUEBOT_REQUIRE", "").split(","):
-        pytest.fail(absent)
-    if not program:
-        pytest.skip(absent)
+    """Skip if Chromium isn't installed; fail instead if ISSUEBOT_REQUIRE names `browser`."""
+    executable = shutil.which("chromium") or shutil.which("chromium-browser")
+    missing = "Chromium is not installed (Debian: apt install chromium)"
+    if not executable and "browser" in os.environ.get("ISSUEBOT_REQUIRE", "").split(","):
+        pytest.fail(missing)
+    if not executable:
+        pytest.skip(missing)
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=program, args=SWITCHES)
+        browser = await playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGS)
         yield browser
         await browser.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def command(tmp_path: Path) -> AsyncIterator[str]:
-    """The page's address, printed by `issuebot sandbox` in a process of its own, which must end cleanly."""
+async def sandbox_url(tmp_path: Path) -> AsyncIterator[str]:
+    """The page's address, printed by an `issuebot sandbox` process that must exit cleanly."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot", "sandbox", "--no-browser", "--port", "0", "--service-port", "0"),
         cwd=tmp_path,
@@ -65,13 +65,13 @@ async def command(tmp_path: Path) -> AsyncIterator[str]:
     finally:
         if process.returncode is None:
             process.send_signal(signal.SIGTERM)
-        _, complaints = await process.communicate()
-    assert (process.returncode, complaints) == (0, b"")
+        _, stderr = await process.communicate()
+    assert (process.returncode, stderr) == (0, b"")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def sandbox() -> AsyncIterator[Sandbox]:
-    """What `issuebot sandbox` runs, within reach of the test."""
+    """A running sandbox in this process, for tests that need its internals."""
     sandbox = Sandbox(port=0, service_port=0)
     await sandbox.start()
     yield sandbox
@@ -79,17 +79,17 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def arrive(chromium: Browser) -> AsyncIterator[Arrive]:
-    """Opens a page for somebody; in the end no page may have complained, nor a rule of Slack's be broken."""
+async def open_page(chromium: Browser) -> AsyncIterator[OpenPage]:
+    """Opens a page as a user; at teardown, fails on page errors and broken Slack rules."""
     async with AsyncExitStack() as pages:
 
-        async def opens(address: str, name: str) -> Visitor:
-            return await pages.enter_async_context(visiting(chromium, address, name, PATIENCE))
+        async def open_as(address: str, name: str) -> Visitor:
+            return await pages.enter_async_context(visiting(chromium, address, name, TIMEOUT_MS))
 
-        yield opens
+        yield open_as
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def ana(sandbox: Sandbox, arrive: Arrive) -> Visitor:
-    """Ana, a developer, whose account is linked when the sandbox starts, and who leaves before it stops."""
-    return await arrive(sandbox.url, "Ana Ruiz")
+async def ana(sandbox: Sandbox, open_page: OpenPage) -> Visitor:
+    """Ana, a developer whose account is linked at startup; her page closes before the sandbox stops."""
+    return await open_page(sandbox.url, "Ana Ruiz")

@@ -1,4 +1,4 @@
-"""Makes the README's pictures anew from the sandbox, with Chromium: `python -m tests.browser.pictures`."""
+"""Regenerates the README's screenshots from the sandbox in Chromium: `python -m tests.browser.pictures`."""
 
 import asyncio
 import shutil
@@ -14,7 +14,7 @@ WINDOW: ViewportSize = {"width": 1120, "height": 760}
 
 
 async def main() -> None:
-    """Acts as Ana on the page, and takes a picture of each thing that is worth one."""
+    """Act as Ana and take the screenshots."""
     sandbox = Sandbox(port=0, service_port=0)
     await sandbox.start()
     async with async_playwright() as playwright:
@@ -23,7 +23,7 @@ async def main() -> None:
         page = await browser.new_page(viewport=WINDOW)
         await page.goto(sandbox.url)
         ana = Visitor(page)
-        await ana.acts_as("Ana Ruiz")
+        await ana.switch_user("Ana Ruiz")
         await _form(ana)
         await _search(ana)
         await _digest(ana)
@@ -32,34 +32,34 @@ async def main() -> None:
 
 
 async def _form(ana: Visitor) -> None:
-    await ana.opens("# webshop")
-    await ana.uses_shortcut(ana.message("A customer").first, "Create an issue")
+    await ana.go_to("# webshop")
+    await ana.use_shortcut(ana.message("A customer").first, "Create an issue")
     await expect(ana.form("New issue").get_by_label("Subject")).not_to_be_empty()
-    await _taken(ana.page, "form")
-    await ana.submits(ana.form("New issue"), "Cancel")
+    await _screenshot(ana.page, "form")
+    await ana.press(ana.form("New issue"), "Cancel")
 
 
 async def _search(ana: Visitor) -> None:
-    await ana.types("/issues to:me priority:high")
+    await ana.send("/issues to:me priority:high")
     await expect(ana.message("Assignee: me")).to_be_visible()
-    await _taken(ana.page, "search")
+    await _screenshot(ana.page, "search")
 
 
 async def _digest(ana: Visitor) -> None:
-    await ana.opens("# triage")
+    await ana.go_to("# triage")
     for subject, options in (
         ("The voucher field is too short", "priority:high to:me"),
         ("Gift wrapping can't be ordered", "priority:urgent"),
         ("Pay by invoice", "tracker:feature"),
     ):
-        await ana.types(f"/issue new {subject} {options} project:webshop")
+        await ana.send(f"/issue new {subject} {options} project:webshop")
         await expect(ana.message("created").filter(has_text=subject)).to_be_visible()
-    await ana.types("/digest now")
+    await ana.send("/digest now")
     await expect(ana.message("3 new issues").last).to_be_visible()
-    await _taken(ana.page, "digest")
+    await _screenshot(ana.page, "digest")
 
 
-async def _taken(page: Page, name: str) -> None:
+async def _screenshot(page: Page, name: str) -> None:
     await page.mouse.move(0, 0)
     await page.screenshot(path=PICTURES / f"{name}.png", animations="disabled")
 

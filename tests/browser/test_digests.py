@@ -1,4 +1,4 @@
-"""Digests as one meets them in the sandbox."""
+"""Digests in the sandbox."""
 
 import re
 
@@ -6,20 +6,18 @@ import pytest
 from playwright.async_api import expect
 
 from bot.app_sandbox import Sandbox
-from tests.browser.visitor import PRIVATE, Arrive
+from tests.browser.visitor import PRIVATE, OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_the_sandbox_s_own_digest_is_posted_and_an_issue_taken_from_it(
-    sandbox: Sandbox, arrive: Arrive
-) -> None:
-    ana = await arrive(sandbox.url, "Ana Ruiz")
-    await ana.opens("# triage")
-    await ana.types("/issue new The bell rings on its own project:webshop")
+async def test_sandbox_digest_is_posted_and_its_issue_assigned(sandbox: Sandbox, open_page: OpenPage) -> None:
+    ana = await open_page(sandbox.url, "Ana Ruiz")
+    await ana.go_to("# triage")
+    await ana.send("/issue new The bell rings on its own project:webshop")
     await expect(ana.message("created Bug").filter(has_text="The bell rings")).to_be_visible()
 
-    await ana.types("/digest")
+    await ana.send("/digest")
     listed = ana.message("1 digest here")
     await expect(listed).to_contain_text(PRIVATE)
     await expect(listed).to_contain_text("Web Shop")
@@ -34,14 +32,14 @@ async def test_the_sandbox_s_own_digest_is_posted_and_an_issue_taken_from_it(
     await expect(ana.message("is yours now")).to_contain_text(PRIVATE)
 
 
-async def test_a_digest_is_added_with_the_form(sandbox: Sandbox, arrive: Arrive) -> None:
-    ana = await arrive(sandbox.url, "Ana Ruiz")
-    await ana.opens("# general")
-    await ana.types("/digest add")
+async def test_digest_is_added_with_the_form(sandbox: Sandbox, open_page: OpenPage) -> None:
+    ana = await open_page(sandbox.url, "Ana Ruiz")
+    await ana.go_to("# general")
+    await ana.send("/digest add")
     form = ana.form("New digest")
-    await ana.chooses(form, "Project", "Web Shop", "web")
+    await ana.choose(form, "Project", "Web Shop", "web")
     await form.get_by_label("Schedule").fill("weekly mon 9am")
-    await ana.submits(form, "Add")
+    await ana.press(form, "Add")
     await expect(form).to_be_hidden()
     answer = ana.message("is set:")
     await expect(answer).to_contain_text("weekly mon 09:00, Europe/Madrid")

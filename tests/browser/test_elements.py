@@ -1,4 +1,4 @@
-"""What an app may put before people: selects of conversations and of searched choices, a long message."""
+"""Elements an app can show: conversation and external selects, and a long message."""
 
 from collections.abc import AsyncIterator
 
@@ -8,7 +8,7 @@ from playwright.async_api import expect
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace.server import Workspace
-from tests.browser.visitor import Arrive, Visitor
+from tests.browser.visitor import OpenPage, Visitor
 from tests.sandbox.workspace.harness import MANIFEST, App, Json, modal, plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -32,9 +32,9 @@ async def app(workspace: Workspace) -> AsyncIterator[App]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def ana(workspace: Workspace, app: App, arrive: Arrive) -> Visitor:
+async def ana(workspace: Workspace, app: App, open_page: OpenPage) -> Visitor:
     assert app.client
-    return await arrive(workspace.url, "Ana Ruiz")
+    return await open_page(workspace.url, "Ana Ruiz")
 
 
 def field(label: str, **element: object) -> Json:
@@ -46,7 +46,7 @@ def field(label: str, **element: object) -> Json:
     }
 
 
-async def test_a_form_offers_ones_channels_and_what_a_search_finds(
+async def test_form_offers_own_channels_and_search_results(
     ana: Visitor, app: App, workspace: Workspace
 ) -> None:
     workspace.state.archive(MOBILE)
@@ -58,8 +58,8 @@ async def test_a_form_offers_ones_channels_and_what_a_search_finds(
         field("Channel", type="conversations_select", default_to_current_conversation=True, filter=channels),
         field("Categories", type="multi_external_select", min_query_length=0),
     )
-    await ana.opens("# triage")
-    await ana.types("/issue")
+    await ana.go_to("# triage")
+    await ana.send("/issue")
     await app.web.views_open(trigger_id=(await app.next())["trigger_id"], view=form)
 
     shown = ana.form("New issue")
@@ -77,7 +77,7 @@ async def test_a_form_offers_ones_channels_and_what_a_search_finds(
         await ana.page.get_by_role("option", name=name).click()
     await categories.press("Escape")
     await shown.get_by_role("button", name="Remove Checkout").click()
-    await ana.submits(shown, "Create")
+    await ana.press(shown, "Create")
     await expect(shown).to_be_hidden()
 
     while (payload := await app.next())["type"] != "view_submission":
@@ -87,7 +87,7 @@ async def test_a_form_offers_ones_channels_and_what_a_search_finds(
     assert values["Categories"]["value"]["selected_options"] == [option["Search"]]
 
 
-async def test_a_long_message_has_its_title_its_bars_and_a_menu_on_every_line(ana: Visitor, app: App) -> None:
+async def test_long_message_renders_title_bars_and_menus(ana: Visitor, app: App) -> None:
     options = [{"text": plain(name), "value": name} for name in ("Show", "Log time")]
     menu = {"type": "overflow", "action_id": "line", "options": options}
     blocks: list[Json] = [
@@ -98,7 +98,7 @@ async def test_a_long_message_has_its_title_its_bars_and_a_menu_on_every_line(an
             for n in (367, 368)
         ),
     ]
-    await ana.opens("# triage")
+    await ana.go_to("# triage")
     await app.web.chat_postMessage(channel=TRIAGE, text="2 new issues", blocks=blocks)
 
     message = ana.message("2 new issues")
@@ -111,10 +111,8 @@ async def test_a_long_message_has_its_title_its_bars_and_a_menu_on_every_line(an
     assert (action["block_id"], action["selected_option"]["value"]) == ("368", "Log time")
 
 
-async def test_an_archived_channel_is_shown_as_such_and_takes_nothing(
-    ana: Visitor, workspace: Workspace
-) -> None:
-    await ana.opens("# mobile")
+async def test_archived_channel_is_labeled_and_read_only(ana: Visitor, workspace: Workspace) -> None:
+    await ana.go_to("# mobile")
     await expect(ana.composer).to_be_visible()
 
     workspace.state.archive(MOBILE)

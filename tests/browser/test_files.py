@@ -1,4 +1,4 @@
-"""Files from one's computer and from a message, with one that the service doesn't take."""
+"""Attaching files from the computer and from a message, including one the service rejects."""
 
 import pytest
 from playwright.async_api import FilePayload, expect
@@ -20,17 +20,19 @@ def attached(sandbox: Sandbox) -> set[str]:
     return {f.filename for f in sandbox.tracker.data.attachments.values() if f.issue_id == NUMBER}
 
 
-async def test_three_files_with_one_too_large_are_each_accounted_for(ana: Visitor, sandbox: Sandbox) -> None:
+async def test_each_of_three_uploads_is_reported_including_one_too_large(
+    ana: Visitor, sandbox: Sandbox
+) -> None:
     before = attached(sandbox)
-    await ana.opens("# general")
-    await ana.types(f"/issue attach {NUMBER}")
+    await ana.go_to("# general")
+    await ana.send(f"/issue attach {NUMBER}")
     form = ana.form("Attach files")
     await form.get_by_label("Files").set_input_files(
         [file("one.log", 10), file("dump.bin", TOO_LARGE), file("two.log", 20)]
     )
     await expect(form.get_by_text("dump.bin")).to_be_visible()
 
-    await ana.submits(form, "Attach")
+    await ana.press(form, "Attach")
 
     told = ana.form("Files")
     await expect(told).to_contain_text("one.log attached")
@@ -42,23 +44,23 @@ async def test_three_files_with_one_too_large_are_each_accounted_for(ana: Visito
     described = ana.form("Rename or describe")
     await described.get_by_label("File name").fill("first.log")
     await described.get_by_label("Description").fill("What the shop said")
-    await ana.submits(described, "Save")
+    await ana.press(described, "Save")
     await expect(ana.form("Files")).to_contain_text("first.log")
     assert attached(sandbox) - before == {"first.log", "two.log"}
 
 
-async def test_a_messages_file_goes_to_an_issue_found_as_one_types(ana: Visitor, sandbox: Sandbox) -> None:
+async def test_message_file_is_attached_to_a_searched_issue(ana: Visitor, sandbox: Sandbox) -> None:
     before = attached(sandbox)
-    await ana.opens("# webshop")
-    await ana.uses_shortcut(ana.message("here is the log of the shop"), "Attach files to an issue")
+    await ana.go_to("# webshop")
+    await ana.use_shortcut(ana.message("here is the log of the shop"), "Attach files to an issue")
     form = ana.form("Attach files")
     await expect(form.get_by_role("checkbox", name="checkout-error.log")).to_be_checked()
     await expect(form.get_by_label("File name")).to_have_value("checkout-error.log")
-    await ana.chooses(
+    await ana.choose(
         form, "Issue", f"#{NUMBER} Delivery costs differ between cart and invoice", typed="delivery"
     )
 
-    await ana.submits(form, "Attach")
+    await ana.press(form, "Attach")
 
     await expect(ana.form("Files")).to_contain_text("checkout-error.log attached")
     assert attached(sandbox) - before == {"checkout-error.log"}

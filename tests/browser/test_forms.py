@@ -1,4 +1,4 @@
-"""Forms keep what was typed: when the project changes, when the service refuses, when it is gone."""
+"""Forms keep their input when the project changes, the service rejects it or the service is down."""
 
 import re
 from urllib.parse import urlsplit
@@ -12,16 +12,16 @@ from tests.browser.visitor import PRIVATE, Visitor
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_another_project_brings_its_own_choices_and_keeps_what_was_typed(ana: Visitor) -> None:
-    await ana.opens("# webshop")
-    await ana.types("/issue")
+async def test_changing_project_updates_choices_and_keeps_input(ana: Visitor) -> None:
+    await ana.go_to("# webshop")
+    await ana.send("/issue")
     form = ana.form("New issue")
     await form.get_by_label("Subject").fill("Crash on start")
     await form.get_by_label("Description").fill("1. open\n2. wait")
-    await ana.chooses(form, "Priority", "Urgent")
+    await ana.choose(form, "Priority", "Urgent")
     await expect(form.get_by_label("Severity")).to_be_hidden()
 
-    await ana.chooses(form, "Project", "Mobile App", typed="mob")
+    await ana.choose(form, "Project", "Mobile App", typed="mob")
 
     await expect(form.get_by_label("Severity")).to_be_visible()
     await expect(form.get_by_label("Subject")).to_have_value("Crash on start")
@@ -29,42 +29,40 @@ async def test_another_project_brings_its_own_choices_and_keeps_what_was_typed(a
     await expect(form.get_by_role("combobox", name="Priority")).to_have_value("Urgent")
 
 
-async def test_a_refusal_stands_at_its_field_and_nothing_is_lost(ana: Visitor) -> None:
-    await ana.opens("# mobile")
-    await ana.types("/issue new Crash on start tracker:bug project:mobile")
+async def test_rejected_field_shows_its_error_and_input_is_kept(ana: Visitor) -> None:
+    await ana.go_to("# mobile")
+    await ana.send("/issue new Crash on start tracker:bug project:mobile")
     await expect(ana.message("Severity cannot be blank")).to_contain_text(PRIVATE)
 
-    await ana.types("/issue")
+    await ana.send("/issue")
     form = ana.form("New issue")
     await form.get_by_label("Subject").fill("Crash on start")
     await form.get_by_label("Description").fill("Since this morning")
-    await ana.chooses(form, "Tracker", "Bug")
-    await ana.submits(form, "Create")
+    await ana.choose(form, "Tracker", "Bug")
+    await ana.press(form, "Create")
 
     severity = form.get_by_label("Severity")
     await expect(severity).to_have_accessible_description(re.compile("^Severity cannot be blank"))
     await expect(severity).to_be_focused()
     await expect(form.get_by_label("Subject")).to_have_value("Crash on start")
     await expect(form.get_by_label("Description")).to_have_value("Since this morning")
-    await ana.chooses(form, "Severity", "Major", "Maj")
-    await ana.submits(form, "Create")
+    await ana.choose(form, "Severity", "Major", "Maj")
+    await ana.press(form, "Create")
     await expect(form).to_be_hidden()
     await expect(ana.message("created Bug").filter(has_text="Crash on start")).to_be_visible()
 
 
-async def test_a_service_that_is_gone_is_said_in_the_form_which_can_be_sent_again(
-    ana: Visitor, sandbox: Sandbox
-) -> None:
-    await ana.opens("# webshop")
-    await ana.types("/issue")
+async def test_form_reports_service_outage_and_can_be_resubmitted(ana: Visitor, sandbox: Sandbox) -> None:
+    await ana.go_to("# webshop")
+    await ana.send("/issue")
     form = ana.form("New issue")
     await form.get_by_label("Subject").fill("Typed before it went away")
     await form.get_by_label("Description").fill("All of this took a while to write.")
-    await ana.chooses(form, "Priority", "High")
+    await ana.choose(form, "Priority", "High")
     port = urlsplit(sandbox.service_url).port or 0
 
     await sandbox.tracker.stop()
-    await ana.submits(form, "Create")
+    await ana.press(form, "Create")
 
     await expect(form).to_contain_text(
         "Tracker can't be reached, so nothing was done: try again in a minute."
@@ -74,16 +72,16 @@ async def test_a_service_that_is_gone_is_said_in_the_form_which_can_be_sent_agai
     await expect(form.get_by_role("combobox", name="Priority")).to_have_value("High")
 
     await sandbox.tracker.start(HOST, port)
-    await ana.submits(form, "Create")
+    await ana.press(form, "Create")
     await expect(form).to_be_hidden()
     await expect(ana.message("created Bug").filter(has_text="Typed before it went away")).to_have_count(1)
 
 
-async def test_a_message_becomes_an_issue_and_its_thread_is_told(ana: Visitor) -> None:
-    await ana.opens("# webshop")
+async def test_issue_from_message_is_announced_in_its_thread(ana: Visitor) -> None:
+    await ana.go_to("# webshop")
     message = ana.message("checkout answers 500")
 
-    await ana.uses_shortcut(message, "Create an issue")
+    await ana.use_shortcut(message, "Create an issue")
 
     form = ana.form("New issue")
     await expect(form.get_by_label("Subject")).to_have_value(
@@ -93,7 +91,7 @@ async def test_a_message_becomes_an_issue_and_its_thread_is_told(ana: Visitor) -
     await expect(form.get_by_label("Description")).to_have_value(
         re.compile(r"2\. enter the voucher `SPRING10`.*– \[Ben Okafor in Slack\]\(http", re.DOTALL)
     )
-    await ana.submits(form, "Create")
+    await ana.press(form, "Create")
     await expect(form).to_be_hidden()
     await message.get_by_role("button", name="2 replies").click()
     told = ana.thread.get_by_role("article").filter(has_text="created Bug")

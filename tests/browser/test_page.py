@@ -1,4 +1,4 @@
-"""The page itself: who sees what, what the composer offers, and what it shows when a rule is broken."""
+"""The page: ephemeral messages, the composer's suggestions, the Home tab and the rules panel."""
 
 import pytest
 from playwright.async_api import expect
@@ -10,26 +10,26 @@ from tests.browser.visitor import PRIVATE, Visitor
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_private_answers_are_marked_and_seen_by_nobody_else(ana: Visitor) -> None:
-    await ana.opens("# webshop")
-    await ana.types("/tracker whoami")
+async def test_ephemeral_replies_are_labeled_and_hidden_from_others(ana: Visitor) -> None:
+    await ana.go_to("# webshop")
+    await ana.send("/tracker whoami")
     answer = ana.message("In Tracker you are Ana Ruiz")
     await expect(answer).to_contain_text(PRIVATE)
-    await ana.types("Back in a minute.")
+    await ana.send("Back in a minute.")
 
-    await ana.acts_as("Chris Lindqvist")
+    await ana.switch_user("Chris Lindqvist")
     await expect(ana.message("Back in a minute.")).to_be_visible()
     await expect(answer).to_have_count(0)
-    await ana.types("/tracker whoami")
+    await ana.send("/tracker whoami")
     await expect(ana.message("In Tracker you are Chris Lindqvist")).to_contain_text("an administrator")
 
-    await ana.acts_as("Ana Ruiz")
+    await ana.switch_user("Ana Ruiz")
     await answer.get_by_role("button", name="Dismiss message").click()
     await expect(answer).to_have_count(0)
 
 
-async def test_the_composer_completes_commands_and_shows_their_hints(ana: Visitor) -> None:
-    await ana.opens("# webshop")
+async def test_composer_completes_commands_and_shows_hints(ana: Visitor) -> None:
+    await ana.go_to("# webshop")
     await ana.composer.press_sequentially("/iss")
     offered = ana.page.get_by_role("option")
     await expect(offered).to_have_count(2)
@@ -45,19 +45,19 @@ async def test_the_composer_completes_commands_and_shows_their_hints(ana: Visito
     await expect(ana.composer).to_have_value("")
 
 
-async def test_the_apps_home_knows_the_person_and_begins_an_issue(ana: Visitor) -> None:
-    await ana.opens("Issue Bot")
+async def test_home_tab_shows_the_user_and_starts_an_issue(ana: Visitor) -> None:
+    await ana.go_to("Issue Bot")
     home = ana.page.get_by_role("tabpanel", name="Home")
     await expect(home).to_contain_text("You are linked to Tracker as Ana Ruiz")
 
     await home.get_by_role("button", name="Create an issue").click()
-    await ana.submits(ana.form("New issue"), "Cancel")
+    await ana.press(ana.form("New issue"), "Cancel")
 
-    await ana.acts_as("Ben Okafor")
+    await ana.switch_user("Ben Okafor")
     await expect(home.get_by_role("button", name="Link Tracker")).to_be_visible()
 
 
-async def test_a_broken_rule_is_shown(ana: Visitor, sandbox: Sandbox) -> None:
+async def test_broken_rule_is_shown(ana: Visitor, sandbox: Sandbox) -> None:
     channel = next(c.id for c in sandbox.workspace.state.channels.values() if c.name == "general")
     divider = {"type": "divider"}
 
@@ -65,5 +65,5 @@ async def test_a_broken_rule_is_shown(ana: Visitor, sandbox: Sandbox) -> None:
         await sandbox.bot.slack.chat_postMessage(channel=channel, text="Too much", blocks=[divider] * 51)
 
     await expect(ana.broken_rules).to_contain_text("chat.postMessage")
-    sandbox.workspace.violations.clear()  # what the test itself broke is not the bot's
+    sandbox.workspace.violations.clear()  # this violation is the test's, not the bot's
     await ana.page.reload()

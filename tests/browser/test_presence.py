@@ -1,4 +1,4 @@
-"""The bot where people look: below a link, in the form while they type, on its Home tab."""
+"""Link previews, similar issues in the form, and the Home tab."""
 
 import pytest
 from playwright.async_api import expect
@@ -9,14 +9,12 @@ from tests.browser.visitor import Visitor
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_similar_issues_appear_while_one_types_and_typing_goes_on(
-    sandbox: Sandbox, ana: Visitor
-) -> None:
+async def test_similar_issues_appear_without_interrupting_typing(sandbox: Sandbox, ana: Visitor) -> None:
     there = next(i for i in sandbox.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
     there.subject = "Gift wrapping forgets the ribbon colour"
     there.status_id = 1
-    await ana.opens("# webshop")
-    await ana.types("/issue")
+    await ana.go_to("# webshop")
+    await ana.send("/issue")
     form = ana.form("New issue")
     subject = form.get_by_label("Subject")
 
@@ -27,18 +25,18 @@ async def test_similar_issues_appear_while_one_types_and_typing_goes_on(
     await expect(subject).to_be_focused()
     await expect(subject).to_have_value("Ribbon colour of gift wrapping is lost")
     await expect(form.get_by_role("link", name=f"#{there.id} {there.subject}")).to_be_visible()
-    await ana.submits(form, "Create")
+    await ana.press(form, "Create")
     announced = ana.message("created Bug").filter(has_text="Ribbon colour of gift wrapping is lost")
     await announced.get_by_role("button", name="Take back").click()
     await ana.page.get_by_role("button", name="Take it back").click()
     await expect(announced).to_be_hidden()
 
 
-async def test_a_link_has_a_card_and_details_for_oneself(sandbox: Sandbox, ana: Visitor) -> None:
+async def test_link_shows_a_card_and_private_details(sandbox: Sandbox, ana: Visitor) -> None:
     there = next(i for i in sandbox.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
-    await ana.opens("# general")
+    await ana.go_to("# general")
 
-    await ana.types(f"Have a look: {sandbox.service_url.rstrip('/')}/issues/{there.id}")
+    await ana.send(f"Have a look: {sandbox.service_url.rstrip('/')}/issues/{there.id}")
 
     message = ana.message("Have a look")
     await expect(message).to_contain_text(f"#{there.id} {there.subject}")
@@ -50,8 +48,8 @@ async def test_a_link_has_a_card_and_details_for_oneself(sandbox: Sandbox, ana: 
     await expect(details).to_be_hidden()
 
 
-async def test_the_home_tab_shows_what_is_ones_own(ana: Visitor) -> None:
-    await ana.opens("Issue Bot")
+async def test_home_tab_shows_own_issues(ana: Visitor) -> None:
+    await ana.go_to("Issue Bot")
 
     home = ana.page.get_by_role("tabpanel", name="Home")
     await expect(home).to_contain_text("You are linked to Tracker as Ana Ruiz")

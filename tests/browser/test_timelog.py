@@ -1,4 +1,4 @@
-"""Logging time at the page in the four ways that there are, and changing it."""
+"""Logging time on the page in four ways, and editing it."""
 
 import pytest
 from playwright.async_api import expect
@@ -20,53 +20,53 @@ def newest(sandbox: Sandbox) -> TimeEntry:
     return sandbox.tracker.data.time_entries[max(sandbox.tracker.data.time_entries)]
 
 
-async def test_time_is_logged_in_four_ways_and_changed(sandbox: Sandbox, ana: Visitor, issue: Issue) -> None:
-    await ana.opens("# webshop")
+async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Visitor, issue: Issue) -> None:
+    await ana.go_to("# webshop")
 
-    # With one line.
-    await ana.types(f"/timelog {issue.id} 1h30 activity:design on:yesterday Pairing with Ben")
+    # One-line command.
+    await ana.send(f"/timelog {issue.id} 1h30 activity:design on:yesterday Pairing with Ben")
     answer = ana.message(f"Logged 1 h 30 min on #{issue.id}, Design, yesterday.")
     await expect(answer).to_contain_text(PRIVATE)
     await expect(answer).to_contain_text("Through me: 0 h today")
     await expect(ana.message("@Ana logged 1 h 30 min")).to_contain_text("Pairing with Ben")
 
-    # What was logged is changed where it was said.
+    # Edit the entry from its confirmation.
     await answer.get_by_role("button", name="Edit").click()
     form = ana.form("Edit time")
     await expect(form.get_by_label("Hours")).to_have_value("1.5")
     await form.get_by_label("Hours").fill("2,25")
-    await ana.chooses(form, "Activity", "Testing")
-    await ana.submits(form, "Save")
+    await ana.choose(form, "Activity", "Testing")
+    await ana.press(form, "Save")
     await expect(form).to_be_hidden()
     await expect(ana.message("Changed to 2 h 15 min").filter(has_text="Testing, yesterday.")).to_be_visible()
     assert (newest(sandbox).minutes, newest(sandbox).comments) == (135, "Pairing with Ben")
 
-    # With the shortcut: the form asks for the issue, and then offers its activities.
+    # Shortcut: the form asks for the issue, then offers its activities.
     await ana.page.get_by_role("button", name="Shortcuts").click()
     await ana.page.get_by_role("menuitem", name="Log time").click()
     form = ana.form("Log time")
     await form.get_by_label("Hours").fill("45m")
-    await ana.chooses(form, "Issue", f"#{issue.id} {issue.subject}", f"#{issue.id}")
+    await ana.choose(form, "Issue", f"#{issue.id} {issue.subject}", f"#{issue.id}")
     await expect(form.get_by_label("Activity")).to_have_value("Testing")
     await expect(form.get_by_label("Hours")).to_have_value("45m")
-    await ana.submits(form, "Log")
+    await ana.press(form, "Log")
     done = ana.form("Logged")
     await expect(done).to_contain_text(f"Logged 45 min on #{issue.id}, Testing, today.")
-    await ana.submits(done, "Close")
+    await ana.press(done, "Close")
 
-    # On a message that names the issue: its thread is told.
-    await ana.types(f"#{issue.id} is nearly there")
-    await ana.uses_shortcut(ana.message("is nearly there"), "Log time")
+    # Message shortcut on a message with an issue number: the bot replies in its thread.
+    await ana.send(f"#{issue.id} is nearly there")
+    await ana.use_shortcut(ana.message("is nearly there"), "Log time")
     await form.get_by_label("Hours").fill("1:30")
-    await ana.submits(form, "Log")
+    await ana.press(form, "Log")
     await expect(form).to_be_hidden()
     await ana.message("is nearly there").get_by_role("button", name="1 reply").click()
     await expect(ana.thread.get_by_text("logged 1 h 30 min")).to_be_visible()
 
-    # From the issue's card.
-    await ana.types(f"/issue {issue.id}")
+    # Issue card.
+    await ana.send(f"/issue {issue.id}")
     await ana.message(f"#{issue.id} ").get_by_role("button", name="Log time").click()
     await form.get_by_label("Hours").fill("20m")
-    await ana.submits(form, "Log")
+    await ana.press(form, "Log")
     answer = ana.message("Logged 20 min on").filter(has_text=PRIVATE)
     await expect(answer).to_contain_text("Through me: 2 h 35 min today")

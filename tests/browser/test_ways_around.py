@@ -1,4 +1,4 @@
-"""Finding one's way on the page: the drawer on a narrow screen, invitations, drafts, toolbars, notices."""
+"""Navigating the page: the drawer on narrow screens, invitations, drafts, toolbars, notices."""
 
 import pytest
 from playwright.async_api import expect
@@ -11,38 +11,38 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 ABSENT = "Issue Bot isn't in this channel"
 
 
-async def _announced(visitor: Visitor, subject: str) -> None:
-    await visitor.types(f"/issue new {subject} project:webshop")
+async def _create_issue(visitor: Visitor, subject: str) -> None:
+    await visitor.send(f"/issue new {subject} project:webshop")
     await expect(visitor.message(subject).get_by_role("button", name="Take back")).to_be_visible()
 
 
-async def test_an_invited_bot_answers_for_everybody(ana: Visitor) -> None:
-    await ana.opens("# leadership")
-    await ana.types("/invite @Issue Bot")
+async def test_invited_bot_posts_publicly(ana: Visitor) -> None:
+    await ana.go_to("# leadership")
+    await ana.send("/invite @Issue Bot")
 
     await expect(ana.page.get_by_text("Issue Bot joined #leadership.")).to_be_visible()
-    await _announced(ana, "Gift cards expire too early")
-    await ana.types("/invite @Issue Bot")
+    await _create_issue(ana, "Gift cards expire too early")
+    await ana.send("/invite @Issue Bot")
     await expect(ana.page.get_by_text("Issue Bot is already in #leadership.")).to_be_visible()
 
 
-async def test_a_button_invites_the_absent_bot(ana: Visitor) -> None:
-    await ana.opens("# leadership")
+async def test_button_invites_the_missing_bot(ana: Visitor) -> None:
+    await ana.go_to("# leadership")
     invite = ana.page.get_by_role("button", name=ABSENT)
     await invite.click()
 
     await expect(invite).to_be_hidden()
-    await _announced(ana, "Gift cards can't be combined")
+    await _create_issue(ana, "Gift cards can't be combined")
 
 
-async def test_a_drawer_replaces_the_sidebar_on_narrow_screens(ana: Visitor) -> None:
+async def test_drawer_replaces_sidebar_on_narrow_screens(ana: Visitor) -> None:
     await ana.page.set_viewport_size({"width": 599, "height": 800})
     channels = ana.page.get_by_role("navigation", name="Channels and people")
     toggle = ana.page.get_by_role("button", name="Channels", exact=True)
     await expect(channels).to_be_hidden()
 
     await toggle.click()
-    await ana.opens("# webshop")
+    await ana.go_to("# webshop")
     await expect(channels).to_be_hidden()
     await expect(ana.page.get_by_role("heading", name="webshop", exact=True)).to_be_visible()
 
@@ -57,21 +57,21 @@ async def test_a_drawer_replaces_the_sidebar_on_narrow_screens(ana: Visitor) -> 
     await expect(toggle).to_be_hidden()
 
 
-async def test_the_switcher_says_who_is_linked_now(ana: Visitor) -> None:
-    await ana.acts_as(BEN.name)
+async def test_user_switcher_shows_who_is_linked(ana: Visitor) -> None:
+    await ana.switch_user(BEN.name)
     switcher = ana.page.get_by_role("button", name=f"Acting as {BEN.name}")
     await expect(switcher).to_contain_text("not linked")
-    await ana.types("/tracker link")
+    await ana.send("/tracker link")
     form = ana.form("Link Tracker")
     await form.get_by_label("API key").fill(BEN.api_key)
-    await ana.submits(form, "Link")
+    await ana.press(form, "Link")
 
     await expect(switcher).to_contain_text("linked")
     await expect(switcher).not_to_contain_text("not linked")
 
 
-async def test_a_reload_keeps_the_draft(ana: Visitor) -> None:
-    await ana.opens("# webshop")
+async def test_reload_keeps_the_draft(ana: Visitor) -> None:
+    await ana.go_to("# webshop")
     await ana.composer.fill("Half a thought")
     await ana.page.get_by_label("From this computer").first.set_input_files(
         {"name": "plan.txt", "mimeType": "text/plain", "buffer": b"plan"}
@@ -91,9 +91,9 @@ async def test_a_reload_keeps_the_draft(ana: Visitor) -> None:
     await expect(file).to_be_hidden()
 
 
-async def test_what_deletes_is_confirmed_with_a_red_button(ana: Visitor) -> None:
-    await ana.opens("# webshop")
-    await _announced(ana, "The voucher field is too short")
+async def test_destructive_actions_confirm_with_a_red_button(ana: Visitor) -> None:
+    await ana.go_to("# webshop")
+    await _create_issue(ana, "The voucher field is too short")
     await ana.message("The voucher field is too short").get_by_role("button", name="Take back").click()
     question = ana.page.get_by_role("alertdialog")
 
@@ -103,7 +103,7 @@ async def test_what_deletes_is_confirmed_with_a_red_button(ana: Visitor) -> None
 
 
 async def test_only_one_message_shows_its_toolbar(ana: Visitor) -> None:
-    await ana.opens("# webshop")
+    await ana.go_to("# webshop")
     messages = ana.page.get_by_role("main").get_by_role("article")
     shown = ana.page.get_by_role("group", name="Message actions").filter(visible=True)
 
@@ -120,10 +120,10 @@ async def test_only_one_message_shows_its_toolbar(ana: Visitor) -> None:
     assert await count() == 1
 
 
-async def test_notices_go_after_four_seconds(ana: Visitor) -> None:
-    await ana.opens("# webshop")
+async def test_notices_disappear_after_four_seconds(ana: Visitor) -> None:
+    await ana.go_to("# webshop")
     await ana.page.clock.install()
-    await ana.types("/nonsense")
+    await ana.send("/nonsense")
     notice = ana.page.get_by_text("/nonsense is not a valid command.")
     await expect(notice).to_be_visible()
 

@@ -41,7 +41,7 @@ class Replicas(Scene):
             return not len(in_flight)
 
         async def all_idle() -> bool:
-            delivering = self.office.workspace._errands._running
+            delivering = self.office.workspace._background_tasks._running
             return not delivering and idle(self.office.bot.in_flight) and idle(self.other.in_flight)
 
         await until(all_idle)

@@ -1,4 +1,4 @@
-"""The sandbox keeps to this machine, and takes nothing that belongs to a real workspace."""
+"""The sandbox stays on loopback and ignores a real workspace's settings."""
 
 import asyncio
 import signal
@@ -20,18 +20,18 @@ REAL = "xoxb-2847562938475-2847562938476-a1B2c3D4e5F6g7H8i9J0k1L2"
 
 
 def address(text: str) -> IPv4Address | IPv6Address:
-    """An address as the kernel lists it: words in this machine's order."""
+    """Return an address from /proc/net: hex, in 32-bit words of this machine's byte order."""
     words = bytes.fromhex(text)
     swapped = b"".join(struct.pack("=I", word) for word in struct.unpack(f">{len(words) // 4}I", words))
     found = ip_address(swapped)
     return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found
 
 
-def ends(pid: int) -> Iterator[tuple[IPv4Address | IPv6Address, IPv4Address | IPv6Address]]:
-    """Both ends of each of a process's TCP sockets: 0.0.0.0 is the other end of one that listens."""
+def socket_addresses(pid: int) -> Iterator[tuple[IPv4Address | IPv6Address, IPv4Address | IPv6Address]]:
+    """Yield both addresses of each of a process's TCP sockets; a listener's remote one is 0.0.0.0."""
     own = set()
     for fd in (PROC / str(pid) / "fd").iterdir():
-        with suppress(FileNotFoundError):  # closed meanwhile
+        with suppress(FileNotFoundError):  # closed in the meantime
             own.add(str(fd.readlink()).removeprefix("socket:[").removesuffix("]"))
     for table in ("tcp", "tcp6"):
         for line in (PROC / str(pid) / "net" / table).read_text().splitlines()[1:]:
@@ -41,24 +41,24 @@ def ends(pid: int) -> Iterator[tuple[IPv4Address | IPv6Address, IPv4Address | IP
 
 
 @pytest.fixture
-async def trap() -> AsyncIterator[tuple[str, list[bytes]]]:
-    """An address that belongs to somebody else, and what is sent there."""
-    heard: list[bytes] = []
+async def decoy_server() -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A server the sandbox must not contact, and the requests it received."""
+    received: list[bytes] = []
 
-    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        heard.append(await reader.read(1000))
+    async def record(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        received.append(await reader.read(1000))
         writer.close()
 
-    server = await asyncio.start_server(hear, "127.0.0.1", 0)
-    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
+    server = await asyncio.start_server(record, "127.0.0.1", 0)
+    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", received
     server.close()
 
 
 @pytest.mark.skipif(not (PROC / "net/tcp").exists(), reason="needs Linux: it looks at the process's sockets")
-async def test_it_has_no_socket_to_elsewhere_and_uses_no_real_token(
-    trap: tuple[str, list[bytes]], tmp_path: Path
+async def test_sandbox_makes_no_outside_connections_and_uses_no_real_token(
+    decoy_server: tuple[str, list[bytes]], tmp_path: Path
 ) -> None:
-    elsewhere, heard = trap
+    elsewhere, received = decoy_server
     real = dict.fromkeys(("SLACK_BOT_TOKEN", "SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"), REAL)
     proxies = {
         f"{scheme}_{end}": elsewhere for scheme in ("HTTP", "HTTPS", "ALL") for end in ("PROXY", "proxy")
@@ -88,19 +88,19 @@ async def test_it_has_no_socket_to_elsewhere_and_uses_no_real_token(
     async with aiohttp.ClientSession() as session, session.get(f"{page}page/state") as answer:
         assert (await answer.json())["app"]["connected"]
 
-    sockets = list(ends(process.pid))
+    sockets = list(socket_addresses(process.pid))
     process.send_signal(signal.SIGTERM)
     _, logged = await asyncio.wait_for(process.communicate(), 20)
 
     assert len(sockets) >= 3
     assert [here for here, _ in sockets if not here.is_loopback] == []
     assert [there for _, there in sockets if not (there.is_loopback or there.is_unspecified)] == []
-    assert heard == []
+    assert received == []
     assert logged == b""
     assert not (tmp_path / "real.db").exists()
 
 
-async def test_the_reference_service_answers_under_this_machines_names_only() -> None:
+async def test_reference_service_rejects_foreign_host_headers() -> None:
     tracker = Tracker()
     await tracker.start()
     port = tracker.url.rpartition(":")[2]
@@ -117,6 +117,6 @@ async def test_the_reference_service_answers_under_this_machines_names_only() ->
     assert answers == names
 
 
-async def test_the_reference_service_listens_on_this_machine_only() -> None:
+async def test_reference_service_listens_on_loopback_only() -> None:
     with pytest.raises(ValueError, match="loopback"):
         await Tracker().start(str(IPv4Address(0)))

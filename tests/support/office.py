@@ -133,7 +133,7 @@ class Office:
         async with asyncio.timeout(LONGEST):
             for _ in range(2):  # what the one is through with may be the other's to do
                 await asyncio.sleep(0)
-                while len(self.bot.in_flight) or self.workspace._errands._running:
+                while len(self.bot.in_flight) or self.workspace._background_tasks._running:
                     await asyncio.sleep(LOOK_EVERY)
 
     def channel_id(self, name: str) -> str:

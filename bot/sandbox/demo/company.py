@@ -1,4 +1,4 @@
-"""Harbor's people, projects and rules."""
+"""Harbor's users, projects and settings."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -81,7 +81,7 @@ _CATEGORIES = {
     SECURITY: ("Findings", "Hardening"),
     OLD_SHOP: ("Orders", "Templates"),
 }
-_VERSIONS = {  # name and days from now when it is due
+_VERSIONS = {  # name, and days from now until it is due
     WEBSHOP: (("2.8", -95), ("2.9", -30), ("3.0", 24), ("3.1", 88)),
     MOBILE: (("5.1", -60), ("5.2", -4), ("5.3", 45)),
     INFRASTRUCTURE: (("Autumn move", -40), ("Winter move", 60)),
@@ -97,7 +97,7 @@ _GROUP_ID = 20
 
 
 def company(now: datetime) -> Data:
-    """People with their keys, projects with their parts and members, custom fields, saved queries."""
+    """Return users with API keys, projects with members and versions, custom fields and saved queries."""
     data = fresh()
     for number, person in enumerate(PEOPLE, 1):
         put(data.users, _user(number, person, now))
@@ -118,7 +118,7 @@ def company(now: datetime) -> Data:
 
 
 def user_of(data: Data, person: Person) -> User:
-    """The person's account."""
+    """Return the person's account."""
     return next(u for u in data.users.values() if u.login == person.login)
 
 

@@ -1,4 +1,4 @@
-"""Half a year of issues: who reported what, who took it, and how far it came."""
+"""Half a year of issues, with reporters, assignees and progress."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from bot.sandbox.demo.company import (
     SEVERITY,
     WEBSHOP,
 )
-from bot.sandbox.demo.randomness import Dice
+from bot.sandbox.demo.randomness import SeededRandom
 from bot.sandbox.demo.showpieces import add_showpiece
 from bot.sandbox.demo.subjects import CIRCUMSTANCES, EPICS, SUBJECTS
 from bot.sandbox.tracker.data import Data, Issue, free_id, put
@@ -38,16 +38,16 @@ from bot.sandbox.tracker.defaults import (
 
 AMOUNTS = {WEBSHOP: 150, MOBILE: 80, INFRASTRUCTURE: 55, SECURITY: 18, OLD_SHOP: 24}
 DAYS = 185
-LATELY = 4
+RECENT_ISSUES = 4
 _SUPPORT_TEAM = 20
 Topic = tuple[str, int, str]
-"""Category, tracker and subject of an issue."""
-_MOST_DONE = {NEW: 0, IN_PROGRESS: 70, FEEDBACK: 90, RESOLVED: 100, CLOSED: 100, REJECTED: 30}
+"""An issue's category, tracker and subject."""
+_MAX_DONE = {NEW: 0, IN_PROGRESS: 70, FEEDBACK: 90, RESOLVED: 100, CLOSED: 100, REJECTED: 30}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be reported when and where; `children` are the subjects of its tasks, and of theirs."""
+    """An issue to create; `children` are the subjects of its subtasks, and of theirs."""
 
     created: datetime
     project_id: int
@@ -57,29 +57,29 @@ class Plan:
     children: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def add_history(data: Data, now: datetime, dice: Dice) -> None:
-    """Issues in the order in which they were reported, so that numbers rise with time."""
-    plans = [plan for project_id in AMOUNTS for plan in _project_plans(project_id, now, dice)]
+def add_history(data: Data, now: datetime, rng: SeededRandom) -> None:
+    """Add issues in order of creation, so that their numbers increase with time."""
+    plans = [plan for project_id in AMOUNTS for plan in _project_plans(project_id, now, rng)]
     for project_id, category, subject, children in EPICS:
-        created = dice.office_time((now - timedelta(days=70)).date(), (now - timedelta(days=40)).date())
+        created = rng.office_time((now - timedelta(days=70)).date(), (now - timedelta(days=40)).date())
         plans.append(Plan(created, project_id, category, FEATURE, subject, children))
     for plan in sorted(plans, key=lambda p: p.created):
         add_showpiece(data, free_id(data.issues), plan.created, now)
-        _add(data, plan, now, dice)
+        _add(data, plan, now, rng)
 
 
-def _project_plans(project_id: int, now: datetime, dice: Dice) -> Iterator[Plan]:
+def _project_plans(project_id: int, now: datetime, rng: SeededRandom) -> Iterator[Plan]:
     first = (now - timedelta(days=DAYS + 120 if project_id == OLD_SHOP else DAYS)).date()
     last = (now - timedelta(days=DAYS - 40 if project_id == OLD_SHOP else 0)).date()
-    for number, (category, tracker_id, subject) in enumerate(_subjects(project_id, dice)):
-        created = dice.office_time(first, last)
-        if created > now or (number < LATELY and project_id != OLD_SHOP):
-            created = now - timedelta(minutes=dice.randint(20, 60 * 50))
+    for number, (category, tracker_id, subject) in enumerate(_subjects(project_id, rng)):
+        created = rng.office_time(first, last)
+        if created > now or (number < RECENT_ISSUES and project_id != OLD_SHOP):
+            created = now - timedelta(minutes=rng.randint(20, 60 * 50))
         yield Plan(created, project_id, category, tracker_id, subject)
 
 
 def stock(project_id: int) -> tuple[list[Topic], list[Topic]]:
-    """What there is to report in a project: the plain subjects, and bugs under circumstances."""
+    """Return a project's topics: the plain subjects, and bugs with circumstances added."""
     plain = [
         (category, tracker_id, subject)
         for category, by_tracker in SUBJECTS[project_id].items()
@@ -90,26 +90,26 @@ def stock(project_id: int) -> tuple[list[Topic], list[Topic]]:
     return plain, more
 
 
-def _subjects(project_id: int, dice: Dice) -> list[Topic]:
-    """As many different subjects as the project has issues: each once, then bugs under circumstances."""
+def _subjects(project_id: int, rng: SeededRandom) -> list[Topic]:
+    """Return a different topic for each of the project's issues: plain ones, then bugs with circumstances."""
     plain, more = stock(project_id)
     amount = AMOUNTS[project_id]
-    found = plain[:amount] + dice.sample(more, min(max(amount - len(plain), 0), len(more)))
-    dice.shuffle(found)
+    found = plain[:amount] + rng.sample(more, min(max(amount - len(plain), 0), len(more)))
+    rng.shuffle(found)
     return found
 
 
-def _add(data: Data, plan: Plan, now: datetime, dice: Dice) -> None:
-    top = report(data, plan, now, dice)
+def _add(data: Data, plan: Plan, now: datetime, rng: SeededRandom) -> None:
+    top = report(data, plan, now, rng)
     for subject, below in plan.children:
-        created = min(plan.created + timedelta(hours=dice.randint(1, 30)), now)
-        child = report(data, Plan(created, plan.project_id, plan.category, TASK, subject), now, dice, top)
+        created = min(plan.created + timedelta(hours=rng.randint(1, 30)), now)
+        child = report(data, Plan(created, plan.project_id, plan.category, TASK, subject), now, rng, top)
         for deeper in below:
-            report(data, Plan(created, plan.project_id, plan.category, TASK, deeper), now, dice, child)
+            report(data, Plan(created, plan.project_id, plan.category, TASK, deeper), now, rng, child)
 
 
-def report(data: Data, plan: Plan, now: datetime, dice: Dice, parent: Issue | None = None) -> Issue:
-    """Put the plan's issue into the data, as far along as it can have come by now."""
+def report(data: Data, plan: Plan, now: datetime, rng: SeededRandom, parent: Issue | None = None) -> Issue:
+    """Add the planned issue, with the progress it could have made by now."""
     members = [m.user_id for m in data.memberships.values() if m.project_id == plan.project_id]
     workers = [
         m.user_id
@@ -127,66 +127,66 @@ def report(data: Data, plan: Plan, now: datetime, dice: Dice, parent: Issue | No
         project_id=plan.project_id,
         tracker_id=tracker_id,
         status_id=NEW,
-        priority_id=dice.one(range(LOW, IMMEDIATE + 1), (15, 55, 20, 8, 2)),
-        author_id=dice.one(members),
+        priority_id=rng.one(range(LOW, IMMEDIATE + 1), (15, 55, 20, 8, 2)),
+        author_id=rng.one(members),
         subject=plan.subject,
-        description=prose.description(tracker_id, plan.subject, dice),
-        category_id=category.id if parent or dice.chance(85) else None,
+        description=prose.description(tracker_id, plan.subject, rng),
+        category_id=category.id if parent or rng.chance(85) else None,
         parent_id=parent.id if parent else None,
-        is_private=plan.project_id != SECURITY and dice.chance(4),
+        is_private=plan.project_id != SECURITY and rng.chance(4),
         created_on=plan.created,
         updated_on=plan.created,
     )
-    if dice.chance(82):
-        issue.assigned_to_id = dice.one(workers)
+    if rng.chance(82):
+        issue.assigned_to_id = rng.one(workers)
     elif plan.project_id == WEBSHOP and tracker_id == SUPPORT:
         issue.assigned_to_id = _SUPPORT_TEAM
-    _progress(data, issue, now, dice)
-    _plan_dates(data, issue, now, dice)
-    _custom(data, issue, dice)
+    _progress(data, issue, now, rng)
+    _plan_dates(data, issue, now, rng)
+    _custom(data, issue, rng)
     return put(data.issues, issue)
 
 
-def _progress(data: Data, issue: Issue, now: datetime, dice: Dice) -> None:
+def _progress(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> None:
     age = (now - issue.created_on).days
-    finished = issue.project_id == OLD_SHOP or dice.chance(min(20 + age, 82))
-    done_by = issue.created_on + timedelta(hours=dice.randint(5, 24 * max(age, 2)))
+    finished = issue.project_id == OLD_SHOP or rng.chance(min(20 + age, 82))
+    done_by = issue.created_on + timedelta(hours=rng.randint(5, 24 * max(age, 2)))
     if issue.parent_id is None and finished and done_by < now and not _is_epic(issue):
-        issue.status_id = dice.one((CLOSED, REJECTED), (88, 12))
+        issue.status_id = rng.one((CLOSED, REJECTED), (88, 12))
         issue.closed_on = issue.updated_on = done_by
     elif issue.assigned_to_id is not None and age > 0:
-        issue.status_id = dice.one((NEW, IN_PROGRESS, FEEDBACK, RESOLVED), (30, 40, 15, 15))
-        issue.updated_on = min(done_by, now - timedelta(minutes=dice.randint(5, 3000)))
+        issue.status_id = rng.one((NEW, IN_PROGRESS, FEEDBACK, RESOLVED), (30, 40, 15, 15))
+        issue.updated_on = min(done_by, now - timedelta(minutes=rng.randint(5, 3000)))
         issue.updated_on = max(issue.updated_on, issue.created_on)
-    most = _MOST_DONE[issue.status_id]
-    issue.done_ratio = 100 if issue.status_id == CLOSED else dice.randint(0, most // 10) * 10
+    most = _MAX_DONE[issue.status_id]
+    issue.done_ratio = 100 if issue.status_id == CLOSED else rng.randint(0, most // 10) * 10
     watchers = [m.user_id for m in data.memberships.values() if m.project_id == issue.project_id]
-    issue.watcher_ids = set(dice.sample(watchers, dice.randint(0, 2)))
+    issue.watcher_ids = set(rng.sample(watchers, rng.randint(0, 2)))
 
 
 def _is_epic(issue: Issue) -> bool:
     return any(issue.subject == subject for _, _, subject, _ in EPICS)
 
 
-def _plan_dates(data: Data, issue: Issue, now: datetime, dice: Dice) -> None:
-    issue.start_date = issue.created_on.date() if dice.chance(80) else None
-    if dice.chance(45):
-        issue.due_date = (issue.closed_on or now).date() + timedelta(days=dice.randint(-6, 40))
+def _plan_dates(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> None:
+    issue.start_date = issue.created_on.date() if rng.chance(80) else None
+    if rng.chance(45):
+        issue.due_date = (issue.closed_on or now).date() + timedelta(days=rng.randint(-6, 40))
         if issue.start_date and issue.due_date < issue.start_date:
             issue.due_date = issue.start_date + timedelta(days=3)
-    if dice.chance(55):
-        issue.estimated_hours = dice.one((0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0))
+    if rng.chance(55):
+        issue.estimated_hours = rng.one((0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0))
     reference = (issue.closed_on or now).date()
     versions = [v for v in data.versions.values() if v.project_id == issue.project_id and v.due]
     coming = [v for v in versions if v.due and v.due >= reference]
-    if coming and dice.chance(60):
-        issue.version_id = dice.one(coming[:2]).id
+    if coming and rng.chance(60):
+        issue.version_id = rng.one(coming[:2]).id
 
 
-def _custom(data: Data, issue: Issue, dice: Dice) -> None:
+def _custom(data: Data, issue: Issue, rng: SeededRandom) -> None:
     values: dict[int, str | list[str] | None] = {
-        SEVERITY: dice.one(SEVERITIES, (15, 40, 35, 10)),
-        CUSTOMER: f"K-{dice.randint(10_000, 99_999)}" if dice.chance(40) else "",
-        BROWSERS: sorted(dice.sample(BROWSER_NAMES, dice.randint(0, 2))),
+        SEVERITY: rng.one(SEVERITIES, (15, 40, 35, 10)),
+        CUSTOMER: f"K-{rng.randint(10_000, 99_999)}" if rng.chance(40) else "",
+        BROWSERS: sorted(rng.sample(BROWSER_NAMES, rng.randint(0, 2))),
     }
     issue.custom = {f.id: values[f.id] for f in data.fields(issue.project_id, issue.tracker_id)}

@@ -1,6 +1,6 @@
-"""Descriptions, notes and comments as Harbor's people write them, in Markdown."""
+"""Descriptions, notes and comments in the style of Harbor's people, in Markdown."""
 
-from bot.sandbox.demo.randomness import Dice
+from bot.sandbox.demo.randomness import SeededRandom
 from bot.sandbox.tracker.defaults import BUG, FEATURE, SUPPORT
 
 _PLACES = ("the start page", "a product page", "the cart", "a link in a mail", "the account page")
@@ -80,42 +80,42 @@ _COMMENTS = (
 )
 
 
-def description(tracker_id: int, subject: str, dice: Dice) -> str:
-    """A description that fits the tracker; some people write little."""
-    if dice.chance(12):
-        return f"{subject}. {dice.one(_EFFECTS)}"
+def description(tracker_id: int, subject: str, rng: SeededRandom) -> str:
+    """Return a description for the tracker; some are short or empty."""
+    if rng.chance(12):
+        return f"{subject}. {rng.one(_EFFECTS)}"
     if tracker_id == BUG:
-        text = _bug(dice)
+        text = _bug(rng)
     elif tracker_id == FEATURE:
-        criteria = "\n".join(f"* {c}" for c in dice.sample(_CRITERIA, dice.randint(2, 4)))
-        text = f"As **{dice.one(_WHO)}** I want this so that I can {dice.one(_WISHES)}."
+        criteria = "\n".join(f"* {c}" for c in rng.sample(_CRITERIA, rng.randint(2, 4)))
+        text = f"As **{rng.one(_WHO)}** I want this so that I can {rng.one(_WISHES)}."
         text += f"\n\n## Done when\n\n{criteria}"
     elif tracker_id == SUPPORT:
-        text = f"From the customer:\n\n> {dice.one(_LETTERS)}\n\n{dice.one(_EFFECTS)}"
+        text = f"From the customer:\n\n> {rng.one(_LETTERS)}\n\n{rng.one(_EFFECTS)}"
     else:
-        text = "\n".join(f"{n}. {s}" for n, s in enumerate(dice.sample(_STEPS, dice.randint(2, 5)), 1))
+        text = "\n".join(f"{n}. {s}" for n, s in enumerate(rng.sample(_STEPS, rng.randint(2, 5)), 1))
     return text.replace("\n", "\r\n")
 
 
-def _bug(dice: Dice) -> str:
-    steps = [f"Open {dice.one(_PLACES)}.", *dice.sample(_ACTIONS, dice.randint(1, 3))]
+def _bug(rng: SeededRandom) -> str:
+    steps = [f"Open {rng.one(_PLACES)}.", *rng.sample(_ACTIONS, rng.randint(1, 3))]
     text = "## Steps\n\n" + "\n".join(f"{n}. {s}" for n, s in enumerate(steps, 1))
-    text += f"\n\n## What happens\n\n{dice.one(_EFFECTS)}"
-    if dice.chance(35):
-        text += f"\n\n```\n{dice.one(_LOGS)}\n```"
+    text += f"\n\n## What happens\n\n{rng.one(_EFFECTS)}"
+    if rng.chance(35):
+        text += f"\n\n```\n{rng.one(_LOGS)}\n```"
     return text
 
 
-def note(dice: Dice) -> str:
-    """A comment on an issue."""
-    return dice.one(_NOTES)
+def note(rng: SeededRandom) -> str:
+    """Return a comment on an issue."""
+    return rng.one(_NOTES)
 
 
-def time_comment(dice: Dice) -> str | None:
-    """A comment on spent time; not everybody writes one."""
-    return dice.one(_COMMENTS)
+def time_comment(rng: SeededRandom) -> str | None:
+    """Return a comment on a time entry; some have none."""
+    return rng.one(_COMMENTS)
 
 
-def log_text(dice: Dice) -> str:
-    """A few lines of a log, as attached to a bug."""
-    return "\n".join(dice.sample(_LOGS, 2)) + "\n"
+def log_text(rng: SeededRandom) -> str:
+    """Return a few log lines, as attached to a bug."""
+    return "\n".join(rng.sample(_LOGS, 2)) + "\n"

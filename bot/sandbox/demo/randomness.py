@@ -1,4 +1,4 @@
-"""Chance that comes out the same every time."""
+"""Reproducible random choices."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -9,19 +9,19 @@ ItemT = TypeVar("ItemT")
 _SATURDAY = 5
 
 
-class Dice(Random):
-    """A seeded source of believable choices; nothing secret comes of it."""
+class SeededRandom(Random):
+    """A seeded random source; not for secrets."""
 
     def one(self, items: Sequence[ItemT], weights: Sequence[int] | None = None) -> ItemT:
-        """One of the items, by weight if weights are given."""
+        """Return one item, weighted if weights are given."""
         return self.choices(items, weights)[0]
 
     def chance(self, percent: int) -> bool:
-        """True in that many of a hundred cases."""
+        """Return True with a probability of `percent`."""
         return self.random() * 100 < percent
 
     def office_time(self, first: date, last: date) -> datetime:
-        """A moment between two days, on a weekday more often than not, in working hours."""
+        """Return a time between two days, in working hours and mostly on weekdays."""
         day = first + timedelta(days=self.randint(0, max((last - first).days, 0)))
         if day.weekday() >= _SATURDAY and self.chance(80):
             day = max(first, day - timedelta(days=2))

@@ -1,4 +1,4 @@
-"""Two issues with numbers of their own, so that the local Slack's messages and examples can name them."""
+"""Two issues with fixed numbers, which the local Slack's messages and examples refer to."""
 
 from datetime import datetime, timedelta
 
@@ -31,7 +31,7 @@ _GIFT_CARDS_TEXT = """As **a guest** I want to send a gift card by mail, so that
 
 
 def add_showpiece(data: Data, number: int, created: datetime, now: datetime) -> None:
-    """The showpiece with this number and its children on the numbers that follow; none for other numbers."""
+    """Add the fixed issue with this number, and its subtasks on the next ones; ignore other numbers."""
     if number == INVOICE:
         _invoice(data, created, now)
     elif number == GIFT_CARDS:

@@ -1,4 +1,4 @@
-"""What Harbor's issues are about, by project, category and tracker."""
+"""The subjects of Harbor's issues, by project, category and tracker."""
 
 from bot.sandbox.demo.company import INFRASTRUCTURE, MOBILE, OLD_SHOP, SECURITY, WEBSHOP
 from bot.sandbox.tracker.defaults import BUG, FEATURE, SUPPORT, TASK
@@ -294,4 +294,4 @@ EPICS: tuple[tuple[int, str, str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
         (("Measure today's load", ()), ("Rehearse the move", ("Write the way back",)), ("Move at night", ())),
     ),
 )
-"""Project, category, subject, and below it tasks with their own tasks."""
+"""Project, category, subject, and the tasks below it with their own subtasks."""

@@ -1,4 +1,4 @@
-"""Who sees and may do what: a requester and the rights of their roles."""
+"""Permissions: what a requester may see and do, by role."""
 
 from bot.sandbox.tracker.data import (
     ACTIVE_PROJECT,
@@ -53,11 +53,11 @@ class Viewer:
                 self._member_roles[row.project_id] = [data.roles[r] for r in row.role_ids]
 
     def me(self, *, groups: bool) -> set[int]:
-        """What `me` stands for: the user, and where `groups` the user's groups too."""
+        """Return the IDs `me` stands for: the user, plus the user's groups if `groups`."""
         return self._ids if groups or self.user is None else {self.user.id}
 
     def roles(self, project: Project) -> list[Role]:
-        """The requester's roles in the project: a member's, a non-member's, a visitor's, or none."""
+        """Return the requester's roles in the project as a member, a non-member or an anonymous visitor."""
         if project.id in self._member_roles:
             return self._member_roles[project.id]
         if not project.is_public:
@@ -65,9 +65,9 @@ class Viewer:
         return [self._data.anonymous if self.user is None else self._data.non_member]
 
     def may(self, right: str, project: Project) -> bool:
-        """Whether the right holds there: closed projects can only be read, modules may be off."""
+        """Return whether the right applies; closed projects are read-only, and modules may be disabled."""
         key = (right, project.id)
-        if key not in self._known:  # a list asks for every issue
+        if key not in self._known:  # a list checks every issue
             self._known[key] = self._may(right, project)
         return self._known[key]
 
@@ -79,17 +79,17 @@ class Viewer:
         return self.admin or any(right in role.rights for role in self.roles(project))
 
     def may_anywhere(self, right: str) -> bool:
-        """Whether the right holds in any project."""
+        """Return whether the right applies in any project."""
         return self.admin or any(self.may(right, p) for p in self._data.projects.values())
 
     def sees_project(self, project: Project) -> bool:
-        """Public ones and those the requester is a member of; nobody sees archived ones."""
+        """Return whether the project is public or the requester's own; no one sees archived projects."""
         if project.status >= ARCHIVED_PROJECT:
             return False
         return self.admin or project.is_public or project.id in self._member_roles
 
     def sees_issue(self, issue: Issue) -> bool:
-        """Its project must be seen; a private one only by author, assignee and those with the right."""
+        """Return whether the project is visible and, if the issue is private, the requester may see it."""
         project = self._data.projects[issue.project_id]
         if not self.may("view_issues", project):
             return False
@@ -102,7 +102,7 @@ class Viewer:
         return any(role.issues != "own" for role in self.roles(project) if "view_issues" in role.rights)
 
     def sees_user(self, user: User) -> bool:
-        """Themselves, and active users who share a visible project; administrators see all."""
+        """Return whether it's the requester or an active user of a shared project; admins see everyone."""
         if self.admin or user.id in self._ids:
             return True
         if user.status != ACTIVE_USER:
@@ -113,7 +113,7 @@ class Viewer:
         )
 
     def edits_time(self, entry: TimeEntry) -> bool:
-        """Whose entry it is decides which right is needed."""
+        """Check the right for one's own entries or for other people's."""
         project = self._data.projects[entry.project_id]
         own = self.user is not None and entry.user_id == self.user.id
         return self.may("edit_time_entries", project) or (own and self.may("edit_own_time_entries", project))

@@ -1,4 +1,4 @@
-"""One call on the JSON interface: who asks, what was sent, and how it is refused or answered."""
+"""One API call: the requester, the request's content, and the error responses."""
 
 import json
 import re
@@ -15,23 +15,23 @@ from bot.sandbox.tracker.access import Viewer
 from bot.sandbox.tracker.data import ACTIVE_USER, ARCHIVED_PROJECT, Data, Project, User
 
 JSON_LIMIT = 2 * 1024 * 1024
-MOST_ROWS = 100
+MAX_ROWS = 100
 _DIGITS = re.compile(r"[0-9]{1,18}")
-_BLANK = re.compile(r"[^\S\x1c-\x1f]*")  # these four are space to Python alone
+_BLANK = re.compile(r"[^\S\x1c-\x1f]*")  # only Python treats these four as whitespace
 _LINE_END = re.compile(r"\r\n|\r|\n")
 Body = Mapping[str, Any]
 
 
-class Stop(Exception):
-    """Answer with this status and an empty body, as the service does with 401, 403, 404, 406 and 500."""
+class HttpError(Exception):
+    """Respond with this status and an empty body, as the service does for 401, 403, 404, 406 and 500."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
 
 
-class Invalid(Exception):
-    """Answer 422 with these sentences."""
+class ValidationError(Exception):
+    """Respond with 422 and these error messages."""
 
     def __init__(self, *errors: str) -> None:
         super().__init__(*errors)
@@ -40,7 +40,7 @@ class Invalid(Exception):
 
 @dataclass(frozen=True)
 class Service:
-    """The installation's settings and what it holds."""
+    """The service's settings and data."""
 
     data: Data
     key_header: str
@@ -52,7 +52,7 @@ class Service:
     clock: Callable[[], datetime]
 
     def user_with(self, key: str | None) -> User | None:
-        """The active user with this key; a locked one's key is as good as a wrong one."""
+        """Return the active user with this key; a locked user's key is the same as an invalid one."""
         if not key or not self.rest_enabled:
             return None
         found = (u for u in self.data.users.values() if u.api_key == key and u.status == ACTIVE_USER)
@@ -63,10 +63,10 @@ SERVICE = web.AppKey("service", Service)
 
 
 class Call:
-    """A request together with its requester.
+    """A request and its requester.
 
-    Raises Stop(401) where a login is required and missing. Where the interface is switched off no key is
-    looked at, and 403 is answered in place of 401.
+    Raises HttpError(401) when a login is required and missing. When the REST API is off, keys are ignored and
+    the status is 403 instead of 401.
     """
 
     def __init__(self, request: web.Request) -> None:
@@ -75,7 +75,7 @@ class Call:
         self.data = self.service.data
         user = self.service.user_with(request.headers.get(self.service.key_header))
         if user is None and self.service.login_required:
-            raise Stop(401)
+            raise HttpError(401)
         self.viewer = Viewer(self.data, user)
         self.params = dict(request.query.items())
         self.origin = str(request.url.origin())
@@ -83,46 +83,46 @@ class Call:
 
     @property
     def user(self) -> User:
-        """The requester; Stop(401) for an anonymous visitor."""
+        """The requester; raises HttpError(401) for an anonymous visitor."""
         if self.viewer.user is None:
-            raise Stop(401)
+            raise HttpError(401)
         return self.viewer.user
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone that bare dates are read in."""
+        """The time zone of dates without one."""
         return ZoneInfo(self.viewer.user.tz if self.viewer.user else "UTC")
 
     @property
     def today(self) -> date:
-        """Today where the requester is."""
+        """Return today's date in the requester's time zone."""
         return self.now.astimezone(self.zone).date()
 
     def includes(self) -> frozenset[str]:
-        """The values of `include`; what nobody knows is ignored by whoever looks for the others."""
+        """Return the values of `include`; unknown ones are ignored."""
         return frozenset(v.strip() for v in self.params.get("include", "").split(","))
 
     def require(self, allowed: bool) -> None:  # noqa: FBT001 - reads as a sentence
-        """Stop(403), or Stop(401) for an anonymous visitor, unless allowed."""
+        """Raise HttpError(403), or HttpError(401) for an anonymous visitor, unless allowed."""
         if not allowed:
-            raise Stop(401 if self.viewer.user is None else 403)
+            raise HttpError(401 if self.viewer.user is None else 403)
 
     def require_seen(self, project: Project) -> None:
-        """Unless the requester sees the project: Stop(403) if it is archived, else as `require`."""
+        """Require a project the requester can see; an archived one raises HttpError(403)."""
         if project.status >= ARCHIVED_PROJECT:
-            raise Stop(403)
+            raise HttpError(403)
         self.require(self.viewer.sees_project(project))
 
     def page(self) -> tuple[int, int]:
-        """Offset and limit as used and echoed: bad ones become the default, large ones the cap."""
+        """Return offset and limit: invalid values get the default, large ones the maximum."""
         limit = _number(self.params.get("limit"))
-        limit = MOST_ROWS if limit is None or limit < 1 else min(limit, MOST_ROWS)
+        limit = MAX_ROWS if limit is None or limit < 1 else min(limit, MAX_ROWS)
         return max(_number(self.params.get("offset")) or 0, 0), min(limit, self.service.page_cap)
 
     async def body(self, kind: str) -> Body:
-        """The object under `kind`; empty for another content type, as the service then parses nothing.
+        """Return the object under `kind`; empty for another content type, which the service doesn't parse.
 
-        Raises Stop(400) for malformed JSON and half characters; the server itself answers 413 beyond
+        Raises HttpError(400) for malformed JSON and unpaired surrogates; aiohttp itself responds 413 above
         JSON_LIMIT.
         """
         if self.request.content_type != "application/json":
@@ -131,17 +131,17 @@ class Call:
             sent = json.loads(await self.request.read() or b"{}")
             json.dumps(sent, ensure_ascii=False).encode()
         except ValueError:
-            raise Stop(400) from None
+            raise HttpError(400) from None
         found = sent.get(kind) if isinstance(sent, dict) else None
         return found if isinstance(found, dict) else {}
 
     def created(self, kind: str, shape: dict[str, Any], path: str | None = None) -> web.Response:
-        """201 with the resource under its kind, and its Location on the request's host."""
+        """Return 201 with the resource under its kind, and a Location on the request's host."""
         headers = {} if path is None else {"Location": self.origin + path}
         return web.json_response({kind: shape}, status=201, headers=headers)
 
     def updated(self) -> web.Response:
-        """204, or before version 4.1 a 200 whose body is one space."""
+        """Return 204, or before version 4.1 a 200 whose body is one space."""
         if self.service.empty_updates == HTTPStatus.NO_CONTENT.value:
             return web.Response(status=204)
         return web.Response(status=200, body=b" ", content_type="application/json")
@@ -155,7 +155,7 @@ def _number(text: str | None) -> int | None:
 
 
 def as_int(value: object) -> int | None:
-    """An id as clients send it: a number or its digits; None for anything else."""
+    """Return an ID from a number or its digits; None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -164,20 +164,20 @@ def as_int(value: object) -> int | None:
 
 
 def as_bool(value: object) -> bool:
-    """A switch as clients send it: a boolean, 1, "1" or "true"."""
+    """Return a boolean from true, 1, "1" or "true"."""
     return value in (True, 1, "1", "true")
 
 
 def as_text(value: object) -> str:
-    """A text field as clients send it; null is empty."""
+    """Return a text field; null is empty."""
     return "" if value is None else str(value)
 
 
 def is_blank(text: str) -> bool:
-    """Whether the service takes the text for none: nothing, or nothing but space."""
+    """Return whether the service treats the text as empty: nothing but whitespace."""
     return _BLANK.fullmatch(text) is not None
 
 
 def crlf(text: str) -> str:
-    """Line ends as the service stores and answers them."""
+    """Return the text with line endings as the service stores and returns them."""
     return _LINE_END.sub("\r\n", text)

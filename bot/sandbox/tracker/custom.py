@@ -1,4 +1,4 @@
-"""Custom fields' values as a client sends them: what is kept, and what is refused with which sentence."""
+"""Validate and normalize the custom field values a client sends."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _CHOICES: dict[str, Callable[[CustomField, Data, Project], set[str]]] = {
 
 
 def kept(field: CustomField, sent: object) -> Kept:
-    """The value in the field's form; a list stays one, for `refusal` to see, where only one value can be."""
+    """Return the value in the field's type; a list stays a list, so that `error_message` can reject it."""
     if field.multiple:
         values = sent if isinstance(sent, list) else [sent]
         return [str(value) for value in values if value not in (None, "")]
@@ -28,8 +28,8 @@ def kept(field: CustomField, sent: object) -> Kept:
     return None if sent is None else str(sent)
 
 
-def refusal(field: CustomField, value: Kept, data: Data, project: Project) -> str | None:
-    """The sentence that refuses the value; None when it is good."""
+def error_message(field: CustomField, value: Kept, data: Data, project: Project) -> str | None:
+    """Return the error message for an invalid value, or None."""
     values = [each for each in (value if isinstance(value, list) else [value]) if each]
     problem = next((found for each in values if (found := _problem(field, each, data, project))), None)
     if problem is None and isinstance(value, list) and not field.multiple:

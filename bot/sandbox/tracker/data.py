@@ -1,4 +1,4 @@
-"""What the reference service holds: plain mutable rows in dictionaries by id, open to tests and demo data."""
+"""The reference service's data: plain mutable rows in dictionaries by ID, open to tests and demo data."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ from typing import Literal, Protocol, TypeVar
 
 ACTIVE_USER, REGISTERED_USER, LOCKED_USER = 1, 2, 3
 ACTIVE_PROJECT, CLOSED_PROJECT, ARCHIVED_PROJECT = 1, 5, 9
-MOST_DIGITS = 19
+MAX_DIGITS = 19
 LONG_AGO = datetime(2025, 1, 6, 8, tzinfo=UTC)
 MODULES = ("issue_tracking", "time_tracking", "news", "documents", "files", "wiki", "calendar", "gantt")
-"""Modules a project may have; a module's id is its place in this list, from 1."""
+"""The modules a project may have; a module's ID is its position in this list, from 1."""
 
 
 @dataclass(slots=True)
 class Named:
-    """A tracker, an activity: an id and a name."""
+    """A tracker or activity: an ID and a name."""
 
     id: int
     name: str
@@ -24,27 +24,25 @@ class Named:
 
 @dataclass(slots=True)
 class Priority(Named):
-    """A priority; the order of ids is the order of urgency."""
+    """A priority; IDs are in order of urgency."""
 
     is_default: bool = False
 
 
 @dataclass(slots=True)
 class Status(Named):
-    """An issue's status."""
-
     is_closed: bool = False
 
 
 @dataclass(slots=True)
 class Role(Named):
-    """What its holder may do in a project.
+    """A role's permissions in a project.
 
     Rights: view_issues, view_private_issues, add_issues, edit_issues, add_notes, manage_subtasks,
     add_watchers, set_issues_private, set_own_issues_private, view_time_entries, log_time,
     log_time_for_others, edit_own_time_entries, edit_time_entries, add_project, add_subprojects.
-    `first_statuses` are the statuses that an issue may be created with; with `issues` "own" the holder sees
-    the issues only that they opened or that are assigned to them.
+    `first_statuses` are the allowed statuses of a new issue. With `issues` "own", the role sees only issues
+    the user created or is assigned to.
     """
 
     rights: frozenset[str] = frozenset()
@@ -54,7 +52,7 @@ class Role(Named):
 
 @dataclass(slots=True)
 class User:
-    """A person's account; `tz` is the zone that bare dates and "today" are read in."""
+    """A user account; `tz` is the time zone of "today" and of dates without one."""
 
     id: int
     login: str
@@ -73,20 +71,19 @@ class User:
 
     @property
     def name(self) -> str:
-        """First and last name."""
         return f"{self.firstname} {self.lastname}"
 
 
 @dataclass(slots=True)
 class Group(Named):
-    """Several users under one name; ids are shared with users, as both can be an assignee."""
+    """A group of users; shares the ID range with users, as both can be assignees."""
 
     user_ids: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True)
 class Membership:
-    """A user's roles in a project; `inherited` are those that come from a group or a parent project."""
+    """A user's roles in a project; `inherited` are the ones from a group or a parent project."""
 
     id: int
     project_id: int
@@ -97,7 +94,7 @@ class Membership:
 
 @dataclass(slots=True)
 class Category(Named):
-    """A project's own category."""
+    """A project's issue category."""
 
     project_id: int = 0
     assigned_to_id: int | None = None
@@ -105,7 +102,7 @@ class Category(Named):
 
 @dataclass(slots=True)
 class Version(Named):
-    """A project's version, a target of issues while it is open."""
+    """A project's version; issues can target it while it is open."""
 
     project_id: int = 0
     due: date | None = None
@@ -114,10 +111,10 @@ class Version(Named):
 
 @dataclass(slots=True)
 class CustomField(Named):
-    """An issue's custom field; `project_ids` None is every project.
+    """An issue custom field; `project_ids` None means every project.
 
-    `format`: string, text, int, float, bool, date, list, user, version, link or enumeration. `options` are a
-    list's, and an enumeration's, whose values are their places, from 1.
+    `format`: string, text, int, float, bool, date, list, user, version, link or enumeration. `options` are
+    for list and enumeration; an enumeration's values are their positions, from 1.
     """
 
     format: str = "string"
@@ -131,7 +128,7 @@ class CustomField(Named):
 
 @dataclass(slots=True)
 class Project(Named):
-    """A project; `status` as ACTIVE_PROJECT and its siblings, `activity_ids` when not all can be used."""
+    """A project; `status` is ACTIVE_PROJECT or a sibling, `activity_ids` are the allowed ones (None: all)."""
 
     identifier: str = ""
     description: str | None = None
@@ -151,7 +148,7 @@ class Project(Named):
 
 @dataclass(slots=True)
 class Note:
-    """A comment on an issue, shown by the pages only."""
+    """A comment on an issue, shown only on the web pages."""
 
     user_id: int
     text: str
@@ -160,7 +157,7 @@ class Note:
 
 @dataclass(slots=True)
 class Issue:
-    """An issue; `custom` holds custom field values by field id."""
+    """An issue; `custom` holds custom field values by field ID."""
 
     id: int
     project_id: int
@@ -189,7 +186,7 @@ class Issue:
 
 @dataclass(slots=True)
 class Relation:
-    """One issue's relation to another: relates, blocks, precedes, duplicates."""
+    """A relation between two issues: relates, blocks, precedes, duplicates."""
 
     id: int
     issue_id: int
@@ -200,7 +197,7 @@ class Relation:
 
 @dataclass(slots=True)
 class Attachment:
-    """A file; without `issue_id` it waits, under its token, for its uploader to attach it."""
+    """A file; without `issue_id` it is pending, until its uploader attaches it by token."""
 
     id: int
     filename: str
@@ -213,13 +210,12 @@ class Attachment:
 
     @property
     def token(self) -> str:
-        """`{id}.{sha256 of the content}`."""
         return f"{self.id}.{sha256(self.content).hexdigest()}"
 
 
 @dataclass(slots=True)
 class TimeEntry:
-    """Time spent; `minutes` because the service stores to the minute."""
+    """A time entry; `minutes` because the service stores whole minutes."""
 
     id: int
     project_id: int
@@ -235,21 +231,19 @@ class TimeEntry:
 
     @property
     def hours(self) -> float:
-        """Hours with two places, as the service answers them."""
+        """Return hours with two decimals, as the service does."""
         return round(self.minutes / 60, 2)
 
 
 @dataclass(slots=True)
 class SavedQuery(Named):
-    """Filters in the forms of the issue list's parameters; `project_id` None is every project's."""
+    """A saved query: filters in the format of the issue list's parameters; `project_id` None is global."""
 
     params: dict[str, str] = field(default_factory=dict)
     project_id: int | None = None
 
 
 class Row(Protocol):
-    """Anything with an id."""
-
     id: int
 
 
@@ -257,19 +251,19 @@ RowT = TypeVar("RowT", bound=Row)
 
 
 def free_id(*tables: Mapping[int, object]) -> int:
-    """An id above every one in the tables."""
+    """Return an ID above all existing ones."""
     return max((max(t, default=0) for t in tables), default=0) + 1
 
 
 def put(table: dict[int, RowT], row: RowT) -> RowT:
-    """Store a row under its id; gives it back."""
+    """Store a row under its ID and return it."""
     table[row.id] = row
     return row
 
 
 @dataclass
 class Data:
-    """Everything the service holds. `Data()` is bare; `defaults.fresh()` has roles, statuses and the like."""
+    """All of the service's data. `Data()` is empty; `defaults.fresh()` has roles, statuses and so on."""
 
     trackers: dict[int, Named] = field(default_factory=dict)
     statuses: dict[int, Status] = field(default_factory=dict)
@@ -293,43 +287,43 @@ class Data:
     queries: dict[int, SavedQuery] = field(default_factory=dict)
 
     def project(self, key: str | int) -> Project | None:
-        """The project with this id or identifier."""
+        """Return the project with this ID or identifier."""
         text = str(key)
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < MOST_DIGITS else None
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < MAX_DIGITS else None
         if number is not None:
             return self.projects.get(number)
         return next((p for p in self.projects.values() if p.identifier == text), None)
 
     def subprojects(self, project: Project) -> Iterator[Project]:
-        """Every project below this one."""
+        """Yield all descendants of the project."""
         for child in self.projects.values():
             if child.parent_id == project.id:
                 yield child
                 yield from self.subprojects(child)
 
     def principal(self, user_or_group_id: int) -> str:
-        """The name of a user or a group."""
+        """Return the name of a user or group."""
         user = self.users.get(user_or_group_id)
         return user.name if user else self.groups[user_or_group_id].name
 
     def member(self, project_id: int, user_id: int) -> Membership | None:
-        """The user's membership of the project."""
+        """Return the user's membership in the project."""
         found = (m for m in self.memberships.values() if (m.project_id, m.user_id) == (project_id, user_id))
         return next(found, None)
 
     def join(self, project: Project, user: User, *role_ids: int) -> Membership:
-        """Make the user a member with these roles."""
+        """Add the user to the project with these roles."""
         row = Membership(free_id(self.memberships), project.id, user.id, role_ids)
         return put(self.memberships, row)
 
     def assignable(self, project: Project) -> set[int]:
-        """Ids of the active members, and of the groups that all of them belong to."""
+        """Return the IDs of active members, and of groups whose users are all members."""
         members = {m.user_id for m in self.memberships.values() if m.project_id == project.id}
         active = {uid for uid in members if self.users[uid].status == ACTIVE_USER}
         return active | {g.id for g in self.groups.values() if g.user_ids and g.user_ids <= active}
 
     def fields(self, project_id: int, tracker_id: int) -> list[CustomField]:
-        """The custom fields of an issue with this tracker in this project, by id."""
+        """Return the custom fields of an issue with this tracker in this project, ordered by ID."""
         return [
             f
             for _, f in sorted(self.custom_fields.items())
@@ -337,7 +331,7 @@ class Data:
         ]
 
     def children(self) -> dict[int, list[Issue]]:
-        """Issues by the id of their parent."""
+        """Return issues by parent ID."""
         found: dict[int, list[Issue]] = {}
         for issue in self.issues.values():
             if issue.parent_id is not None:
@@ -345,7 +339,7 @@ class Data:
         return found
 
     def minutes(self) -> dict[int, int]:
-        """Minutes spent on each issue itself, by issue id."""
+        """Return minutes logged on each issue itself, by issue ID."""
         found: dict[int, int] = {}
         for entry in self.time_entries.values():
             if entry.issue_id is not None:

@@ -1,4 +1,4 @@
-"""Dates and times as the service reads them in filters and fields."""
+"""Parse and format dates and times as the service does."""
 
 import re
 from datetime import UTC, date, datetime, time, timedelta
@@ -10,7 +10,7 @@ Span = tuple[datetime, datetime]
 
 
 def day(text: object) -> date | None:
-    """The date in `YYYY-MM-DD`, None for anything else."""
+    """Return the date in `YYYY-MM-DD`, None for anything else."""
     if not isinstance(text, str) or not _DAY.fullmatch(text):
         return None
     try:
@@ -20,10 +20,10 @@ def day(text: object) -> date | None:
 
 
 def span(text: str, zone: ZoneInfo) -> Span | None:
-    """First and last second of what a filter's date means; None where the service refuses it.
+    """Return the first and last second of a filter's date, None if the service rejects it.
 
-    A bare date is the whole day in the requester's zone, `YYYY-MM-DDTHH:MM:SSZ` is one second; offsets and
-    fractions of a second are refused (service-facts, Lists).
+    A plain date is the whole day in the requester's time zone, `YYYY-MM-DDTHH:MM:SSZ` is one second; UTC
+    offsets and fractional seconds are rejected (docs/service.md, Lists).
     """
     whole = day(text)
     if whole is not None:
@@ -39,17 +39,17 @@ def span(text: str, zone: ZoneInfo) -> Span | None:
 
 
 def day_span(whole: date, zone: ZoneInfo) -> Span:
-    """First and last second of a day in a zone."""
+    """Return the first and last second of a day in a time zone."""
     first = datetime.combine(whole, time.min, zone).astimezone(UTC)
     last = datetime.combine(whole + timedelta(days=1), time.min, zone).astimezone(UTC)
     return first, last - timedelta(seconds=1)
 
 
 def stamp(moment: datetime | None) -> str | None:
-    """A timestamp as the interface writes it."""
+    """Return a timestamp in the API's format."""
     return None if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def iso(whole: date | None) -> str | None:
-    """A date as the interface writes it."""
+    """Return a date in the API's format."""
     return None if whole is None else whole.isoformat()

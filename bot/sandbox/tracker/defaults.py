@@ -1,4 +1,4 @@
-"""What a new installation of the service has before anybody has worked with it."""
+"""The data of a new installation."""
 
 from bot.sandbox.tracker.data import Data, Named, Priority, Role, Status
 
@@ -22,7 +22,7 @@ _MANAGE = _DEVELOP | {
 
 
 def fresh() -> Data:
-    """Trackers, statuses, priorities, activities and roles; nobody and nothing else."""
+    """Return trackers, statuses, priorities, activities and roles; no users or projects."""
     data = Data()
     trackers = {BUG: "Bug", FEATURE: "Feature", SUPPORT: "Support", TASK: "Task"}
     data.trackers = {n: Named(n, name) for n, name in trackers.items()}

@@ -1,11 +1,11 @@
-"""An issue as a client sends it for creation: what is taken, what is dropped, what is refused.
+"""Validate a new issue from a client: which attributes are accepted, ignored or rejected.
 
-Sentences are the real service's in English; what a person may not set is dropped without a word
-(service-facts.md, Issues).
+Error messages match the real service's English. Attributes the requester may not set are ignored silently
+(docs/service.md, Issues).
 """
 
 from bot.sandbox.tracker import custom
-from bot.sandbox.tracker.call import Body, Call, Invalid, as_bool, as_int, as_text, crlf, is_blank
+from bot.sandbox.tracker.call import Body, Call, ValidationError, as_bool, as_int, as_text, crlf, is_blank
 from bot.sandbox.tracker.data import (
     ACTIVE_PROJECT,
     ACTIVE_USER,
@@ -19,14 +19,14 @@ from bot.sandbox.tracker.dates import day
 from bot.sandbox.tracker.durations import hours_of
 from bot.sandbox.tracker.tokens import Tokens
 
-MOST_SUBJECT = 255
-MOST_DONE = 100
+MAX_SUBJECT = 255
+MAX_DONE = 100
 
 
 class Draft:
-    """The attributes of one create, read against the requester's rights.
+    """The attributes of a new issue, checked against the requester's permissions.
 
-    `project` is None where the requester can't use it: refused as blank, never as forbidden.
+    `project` is None when the requester can't use it: the error is "blank", never "forbidden".
     """
 
     def __init__(self, call: Call, sent: Body) -> None:
@@ -37,18 +37,18 @@ class Draft:
         self.files: list[Attachment] = []
 
     def issue(self, author: User) -> Issue:
-        """The issue with its defaults, not stored yet; raises Invalid with every sentence at once."""
+        """Return the unsaved issue with its defaults; raises ValidationError with all error messages."""
         subject = as_text(self._sent.get("subject"))
         if is_blank(subject):
             self._errors.append("Subject cannot be blank")
-        if len(subject) > MOST_SUBJECT:
-            self._errors.append(f"Subject is too long (maximum is {MOST_SUBJECT} characters)")
+        if len(subject) > MAX_SUBJECT:
+            self._errors.append(f"Subject is too long (maximum is {MAX_SUBJECT} characters)")
         project = self.project
         if project is None:
             self._errors += ["Project cannot be blank", "Tracker cannot be blank", "Status cannot be blank"]
-            raise Invalid(*self._errors)
+            raise ValidationError(*self._errors)
         if not project.tracker_ids:
-            raise Invalid("Tracker cannot be blank")
+            raise ValidationError("Tracker cannot be blank")
         description = self._sent.get("description")
         issue = Issue(
             id=free_id(self._call.data.issues),
@@ -71,7 +71,7 @@ class Draft:
             issue.closed_on = self._call.now
         self._uploads()
         if self._errors:
-            raise Invalid(*self._errors)
+            raise ValidationError(*self._errors)
         return issue
 
     def _usable_project(self) -> Project | None:
@@ -164,7 +164,7 @@ class Draft:
         done = self._sent.get("done_ratio")
         if done not in (None, ""):
             number = as_int(done)
-            if number is None or not 0 <= number <= MOST_DONE:
+            if number is None or not 0 <= number <= MAX_DONE:
                 self._errors.append("% Done is not included in the list")
             else:
                 issue.done_ratio = number
@@ -180,7 +180,7 @@ class Draft:
         found: dict[int, custom.Kept] = {}
         for field in self._call.data.fields(issue.project_id, issue.tracker_id):
             found[field.id] = custom.kept(field, values.get(field.id))
-            if said := custom.refusal(field, found[field.id], self._call.data, project):
+            if said := custom.error_message(field, found[field.id], self._call.data, project):
                 self._errors.append(said)
         return found
 

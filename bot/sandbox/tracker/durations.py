@@ -1,4 +1,4 @@
-"""Hours as the service takes them."""
+"""Parse hours as the service does."""
 
 import re
 
@@ -9,7 +9,7 @@ _UNITS = re.compile(r"(?:(\d{1,4})\s*h)?\s*(?:(\d{1,4})\s*(?:m|min)?)?", re.ASCI
 
 
 def hours_of(value: object) -> float | None:
-    """Hours from a number, "1.5", "1,5", "1:30", "1h30", "90m"; None for anything else."""
+    """Return hours from a number, "1.5", "1,5", "1:30", "1h30" or "90m"; None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

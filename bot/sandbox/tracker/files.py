@@ -6,34 +6,34 @@ import secrets
 
 from aiohttp import web
 
-from bot.sandbox.tracker.call import Call, Invalid, Stop, as_text
+from bot.sandbox.tracker.call import Call, HttpError, ValidationError, as_text
 from bot.sandbox.tracker.data import Attachment, free_id
 
-MOST_TEXT = 255
+MAX_TEXT = 255
 FORBIDDEN = frozenset({"exe", "bat", "com"})
 _UNSAFE = re.compile(r'[/?%*:|"\'<>\n\r\x00]+')
 
 
 def clean_name(name: str) -> str:
-    """A file's name as the service keeps it: no path, no characters that file systems mind."""
+    """Return a file name as the service stores it: no path, no characters unsafe in file systems."""
     return _UNSAFE.sub("_", re.sub(r"\A.*[\\/]", "", name, flags=re.DOTALL))
 
 
 async def upload(request: web.Request) -> web.Response:
-    """Keep the raw bytes and answer a token that its owner can use once.
+    """Store the raw bytes and return a single-use token.
 
-    Stops with 406 for another content type, 422 when the file is too large (reading no further).
+    Responds 406 for another content type, 422 when the file is too large (without reading the rest).
     """
     call = Call(request)
     author = call.user
     call.require(call.viewer.may_anywhere("add_issues"))
     if request.content_type != "application/octet-stream":
-        raise Stop(406)
+        raise HttpError(406)
     name = clean_name(call.params.get("filename", "")) or secrets.token_hex(8)
     if name.rpartition(".")[2].lower() in FORBIDDEN:
-        raise Invalid(f"Attachment extension .{name.rpartition('.')[2]} is not allowed")
-    if len(name) > MOST_TEXT:
-        raise Invalid(f"File is too long (maximum is {MOST_TEXT} characters)")
+        raise ValidationError(f"Attachment extension .{name.rpartition('.')[2]} is not allowed")
+    if len(name) > MAX_TEXT:
+        raise ValidationError(f"File is too long (maximum is {MAX_TEXT} characters)")
     content = await _content(request, call.service.max_upload)
     row = Attachment(
         id=free_id(call.data.attachments),
@@ -53,7 +53,7 @@ async def _content(request: web.Request, most: int) -> bytes:
         found += chunk
         if len(found) > most:
             reason = "it exceeds the maximum allowed file size"
-            raise Invalid(f"This file cannot be uploaded because {reason} ({_size(most)})")
+            raise ValidationError(f"This file cannot be uploaded because {reason} ({_size(most)})")
     return bytes(found)
 
 
@@ -65,24 +65,24 @@ def _size(most: int) -> str:
 
 
 async def update_attachment(request: web.Request) -> web.Response:
-    """Another name or description; the uploader's until it is attached, then by the right to edit its issue.
+    """Change a file's name or description: by its uploader until attached, then by the issue's editors.
 
-    Stops with 404 (unknown), 401, 403 (hidden or without the right), 422.
+    Responds 404 (unknown), 401, 403 (hidden or not allowed), 422.
     """
     call = Call(request)
     row = call.data.attachments.get(int(request.match_info["id"]))
     if row is None:
-        raise Stop(404)
+        raise HttpError(404)
     call.require(_editable(call, row))
     sent = await call.body("attachment")
     name = clean_name(as_text(sent["filename"])) if "filename" in sent else row.filename
     description = as_text(sent["description"]) if "description" in sent else row.description
     errors = [] if name else ["File cannot be blank"]
     for label, text in (("File", name), ("Description", description)):
-        if len(text) > MOST_TEXT:
-            errors.append(f"{label} is too long (maximum is {MOST_TEXT} characters)")
+        if len(text) > MAX_TEXT:
+            errors.append(f"{label} is too long (maximum is {MAX_TEXT} characters)")
     if errors:
-        raise Invalid(*errors)
+        raise ValidationError(*errors)
     row.filename, row.description = name, description
     return call.updated()
 

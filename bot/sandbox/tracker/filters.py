@@ -1,7 +1,7 @@
-"""The issue list's filters: short expressions such as `>=2026-01-01`, `1|2`, `!*` and `~printer`.
+"""The issue list's filters: expressions such as `>=2026-01-01`, `1|2`, `!*` and `~printer`.
 
-Forms as in service-interface.md section 4 and service-facts.md "Lists": what is unknown or unavailable is
-ignored, so that the list comes back unfiltered; what can't be read is refused with a sentence.
+See docs/service.md, Lists: unknown or unavailable filters are ignored, so the list comes back unfiltered;
+malformed ones are rejected with an error message.
 """
 
 import re
@@ -12,13 +12,13 @@ from math import inf
 from zoneinfo import ZoneInfo
 
 from bot.sandbox.tracker.access import Viewer
-from bot.sandbox.tracker.call import Invalid, as_int
+from bot.sandbox.tracker.call import ValidationError, as_int
 from bot.sandbox.tracker.data import ACTIVE_PROJECT, CustomField, Data, Issue, Project
 from bot.sandbox.tracker.dates import span
 
 Test = Callable[[Issue], bool]
 
-_OPERATORS = {  # longer ones first, as `!` begins `!*`
+_OPERATORS = {  # longer ones first, as `!` is a prefix of `!*`
     "list": ("=", "!"),
     "optional": ("!*", "=", "!", "*"),
     "status": ("=", "!", "o", "c", "*"),
@@ -30,7 +30,7 @@ _OPERATORS = {  # longer ones first, as `!` begins `!*`
     "date": (">=", "<=", "><", "!*", "=", "*"),
 }
 _VALUELESS = frozenset({"!*", "*", "o", "c"})
-_MOST_WORDS = 5
+_MAX_WORDS = 5
 _DECIMAL = re.compile(r"[+-]?\d+(\.\d*)?", re.ASCII)
 _INTEGERS = re.compile(r"[+-]?\d{1,18}(,[+-]?\d{1,18})*", re.ASCII)
 
@@ -60,7 +60,7 @@ _CUSTOM_KINDS = {
     "float": "number",
     "date": "date",
 }
-"""By a custom field's format; all others are chosen from a list."""
+"""By a custom field's format; any other format is a choice from a list."""
 _NEAR = 1e-5
 
 
@@ -73,8 +73,8 @@ class _Filter:
 
 
 @dataclass(frozen=True)
-class Asker:
-    """For whom a list is filtered, in which zone, and in which project if in one."""
+class FilterContext:
+    """The requester and time zone of a filtered list, and its project if it has one."""
 
     data: Data
     viewer: Viewer
@@ -82,12 +82,14 @@ class Asker:
     project: Project | None
 
 
-def tests(params: Mapping[str, str], asker: Asker) -> list[Test]:
-    """The tests that an issue must pass, without those of visibility; raises Invalid."""
-    found: list[Test] = [] if asker.project is None else [_in_project(asker.project, params, asker.data)]
+def tests(params: Mapping[str, str], context: FilterContext) -> list[Test]:
+    """Return the predicates an issue must satisfy, except visibility; raises ValidationError."""
+    found: list[Test] = (
+        [] if context.project is None else [_in_project(context.project, params, context.data)]
+    )
     errors: list[str] = []
     for name, expression in ({"status_id": "open"} | dict(params)).items():
-        known = _known(name, asker)
+        known = _known(name, context)
         if known is None:
             continue
         label, kind, value = known
@@ -96,41 +98,41 @@ def tests(params: Mapping[str, str], asker: Asker) -> list[Test]:
             errors.append(f"{label} cannot be blank")
             continue
         try:
-            found.append(_BUILDERS[kind](_Filter(label, operator, values, value), name, asker))
-        except Invalid as error:
+            found.append(_BUILDERS[kind](_Filter(label, operator, values, value), name, context))
+        except ValidationError as error:
             errors += error.errors
     if errors:
-        raise Invalid(*errors)
+        raise ValidationError(*errors)
     return found
 
 
-def _known(name: str, asker: Asker) -> tuple[str, str, Callable[[Issue], object]] | None:
-    if name == "category_id" and asker.project is None:
+def _known(name: str, context: FilterContext) -> tuple[str, str, Callable[[Issue], object]] | None:
+    if name == "category_id" and context.project is None:
         return None
     if name in _FIELDS:
         return _FIELDS[name]
     match = re.fullmatch(r"cf_(\d{1,9})", name, re.ASCII)
-    field = asker.data.custom_fields.get(int(match[1])) if match else None
-    if field is None or not field.is_filter or not _in_scope(field, asker):
+    field = context.data.custom_fields.get(int(match[1])) if match else None
+    if field is None or not field.is_filter or not _in_scope(field, context):
         return None
     kind = _CUSTOM_KINDS.get(field.format, "optional")
-    return field.name, kind, lambda i: _custom(field, i, asker)
+    return field.name, kind, lambda i: _custom(field, i, context)
 
 
-def _custom(field: CustomField, issue: Issue, asker: Asker) -> object:
-    if field not in asker.data.fields(issue.project_id, issue.tracker_id):
+def _custom(field: CustomField, issue: Issue, context: FilterContext) -> object:
+    if field not in context.data.fields(issue.project_id, issue.tracker_id):
         return None
     held = issue.custom.get(field.id)
     if field.format != "date" or not isinstance(held, str):
         return held
-    return datetime.combine(date.fromisoformat(held), time.min, asker.zone)  # a day there is the reader's
+    return datetime.combine(date.fromisoformat(held), time.min, context.zone)  # in the reader's time zone
 
 
-def _in_scope(field: CustomField, asker: Asker) -> bool:
-    if field.project_ids is None or asker.project is None:
+def _in_scope(field: CustomField, context: FilterContext) -> bool:
+    if field.project_ids is None or context.project is None:
         return True
     return bool(
-        field.project_ids & {asker.project.id, *(p.id for p in asker.data.subprojects(asker.project))}
+        field.project_ids & {context.project.id, *(p.id for p in context.data.subprojects(context.project))}
     )
 
 
@@ -156,10 +158,10 @@ def _in_project(project: Project, params: Mapping[str, str], data: Data) -> Test
     return lambda issue: issue.project_id in wanted
 
 
-def _list(parsed: _Filter, name: str, asker: Asker) -> Test:
+def _list(parsed: _Filter, name: str, context: FilterContext) -> Test:
     wanted = set(parsed.values)
-    if "me" in wanted and name in ("assigned_to_id", "author_id", *_of_people(asker.data)):
-        wanted |= {str(n) for n in asker.viewer.me(groups=name == "assigned_to_id")}
+    if "me" in wanted and name in ("assigned_to_id", "author_id", *_of_people(context.data)):
+        wanted |= {str(n) for n in context.viewer.me(groups=name == "assigned_to_id")}
 
     def held(issue: Issue) -> set[str]:
         value = parsed.value(issue)
@@ -180,31 +182,31 @@ def _of_people(data: Data) -> list[str]:
     return [f"cf_{field.id}" for field in data.custom_fields.values() if field.format == "user"]
 
 
-def _status(parsed: _Filter, name: str, asker: Asker) -> Test:
-    closed = {s.id for s in asker.data.statuses.values() if s.is_closed}
+def _status(parsed: _Filter, name: str, context: FilterContext) -> Test:
+    closed = {s.id for s in context.data.statuses.values() if s.is_closed}
     if parsed.operator == "*":
         return lambda _: True
     if parsed.operator in ("o", "c"):
         wants_closed = parsed.operator == "c"
         return lambda i: (i.status_id in closed) == wants_closed
-    return _list(parsed, name, asker)
+    return _list(parsed, name, context)
 
 
-def _integer(parsed: _Filter, name: str, asker: Asker) -> Test:
+def _integer(parsed: _Filter, name: str, context: FilterContext) -> Test:
     if parsed.operator not in _VALUELESS and not all(_INTEGERS.fullmatch(v) for v in parsed.values if v):
-        raise Invalid(f"{parsed.label} is invalid")
-    if parsed.operator == "=":  # commas separate, what follows a bar is not looked at
+        raise ValidationError(f"{parsed.label} is invalid")
+    if parsed.operator == "=":  # commas separate values; anything after a bar is ignored
         wanted = {float(v) for v in parsed.values[0].split(",")}
         return lambda i: _number_of(parsed.value(i)) in wanted
     first_of_each = [v.partition(",")[0] for v in parsed.values]
-    return _number(replace(parsed, values=first_of_each), name, asker)
+    return _number(replace(parsed, values=first_of_each), name, context)
 
 
-def _number(parsed: _Filter, _name: str, _asker: Asker) -> Test:
+def _number(parsed: _Filter, _name: str, _context: FilterContext) -> Test:
     if parsed.operator in _VALUELESS:
         return lambda i: (_number_of(parsed.value(i)) is None) == (parsed.operator == "!*")
     if not all(_DECIMAL.fullmatch(v) for v in parsed.values if v):
-        raise Invalid(f"{parsed.label} is invalid")
+        raise ValidationError(f"{parsed.label} is invalid")
     first, *rest = (float(v) if v else 0.0 for v in parsed.values)
     lower, upper = {
         "=": (first - _NEAR, first + _NEAR),
@@ -224,12 +226,12 @@ def _number_of(held: object) -> float | None:
     return float(held) if isinstance(held, int | str) and held != "" else None
 
 
-def _tree(parsed: _Filter, _name: str, asker: Asker) -> Test:
+def _tree(parsed: _Filter, _name: str, context: FilterContext) -> Test:
     if parsed.operator in _VALUELESS:
         return lambda i: (i.parent_id is None) == (parsed.operator == "!*")
     wanted = {int(n) for n in re.findall(r"\d{1,18}", parsed.values[0], re.ASCII)}
     if parsed.operator == "~":
-        children = asker.data.children()
+        children = context.data.children()
         below = list(wanted)
         for issue_id in below:
             below += [child.id for child in children.get(issue_id, ())]
@@ -237,10 +239,10 @@ def _tree(parsed: _Filter, _name: str, asker: Asker) -> Test:
     return lambda i: i.parent_id in wanted
 
 
-def _text(parsed: _Filter, _name: str, _asker: Asker) -> Test:
+def _text(parsed: _Filter, _name: str, _context: FilterContext) -> Test:
     wanted = parsed.values[0].casefold()
     distinct = dict.fromkeys(word.strip('"') for word in wanted.split())
-    words = [word for word in distinct if len(word) > 1][:_MOST_WORDS] or [wanted]
+    words = [word for word in distinct if len(word) > 1][:_MAX_WORDS] or [wanted]
 
     def held(issue: Issue) -> str:
         return str(parsed.value(issue) or "").casefold()
@@ -258,12 +260,12 @@ def _text(parsed: _Filter, _name: str, _asker: Asker) -> Test:
     return tests[parsed.operator]
 
 
-def _date(parsed: _Filter, _name: str, asker: Asker) -> Test:
+def _date(parsed: _Filter, _name: str, context: FilterContext) -> Test:
     if parsed.operator in _VALUELESS:
         return lambda i: (parsed.value(i) is None) == (parsed.operator == "!*")
-    spans = [span(v, asker.zone) if v else None for v in parsed.values]
+    spans = [span(v, context.zone) if v else None for v in parsed.values]
     if any(v and s is None for v, s in zip(parsed.values, spans, strict=True)):
-        raise Invalid(f"{parsed.label} is invalid")
+        raise ValidationError(f"{parsed.label} is invalid")
     lower = None if parsed.operator == "<=" else spans[0]
     upper = {">=": None, "><": spans[1] if len(spans) > 1 else None}.get(parsed.operator, spans[0])
 
@@ -278,11 +280,11 @@ def _date(parsed: _Filter, _name: str, asker: Asker) -> Test:
 
 def _held_moment(value: object) -> datetime | None:
     if isinstance(value, date) and not isinstance(value, datetime):
-        return datetime.combine(value, time.min, UTC)  # a day begins where the service runs
+        return datetime.combine(value, time.min, UTC)  # a date starts at midnight in the server's time zone
     return value if isinstance(value, datetime) else None
 
 
-_BUILDERS: dict[str, Callable[[_Filter, str, Asker], Test]] = {
+_BUILDERS: dict[str, Callable[[_Filter, str, FilterContext], Test]] = {
     "list": _list,
     "optional": _list,
     "status": _status,

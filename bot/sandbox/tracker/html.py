@@ -1,4 +1,4 @@
-"""HTML for the pages: elements that escape every value, and the frame around a page."""
+"""HTML for the web pages: elements that escape every value, and the page layout."""
 
 from collections.abc import Iterable
 from html import escape
@@ -22,7 +22,7 @@ _PLACES = (("/", "Overview"), ("/issues", "Issues"), ("/time_entries", "Time"))
 
 
 class Html(str):
-    """Text that is HTML already; anything else is escaped where it is put in."""
+    """HTML that needs no escaping; any other text is escaped on insertion."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ Child = str | int | float | None | Iterable["Child"]
 
 
 def join(*children: Child) -> Html:
-    """The children after one another; None is nothing."""
+    """Concatenate children; None is skipped."""
     parts: list[str] = []
     for child in children:
         if isinstance(child, Html):
@@ -44,19 +44,19 @@ def join(*children: Child) -> Html:
 
 
 def el(name: str, /, *children: Child, **attributes: str | None) -> Html:
-    """An element; `cls` is its class, attributes that are None are left out."""
+    """Return an element; `cls` is its class, attributes that are None are omitted."""
     given = {"class" if k == "cls" else k.replace("_", "-"): v for k, v in attributes.items()}
     held = "".join(f' {k}="{escape(v)}"' for k, v in given.items() if v is not None)
     return Html(f"<{name}{held}>" if name in _EMPTY_ELEMENTS else f"<{name}{held}>{join(*children)}</{name}>")
 
 
 def markdown(text: str | None) -> Html:
-    """A description as a person sees it; HTML inside it stays text, no script links."""
+    """Render a Markdown description; raw HTML stays text, and script links are dropped."""
     return Html(_MARKDOWN.render((text or "").replace("\r\n", "\n")))
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[Child]]) -> Html:
-    """A table with a heading; subjects and comments wrap, hours are set to the right."""
+    """Return a table with a header row; subjects and comments wrap, hours are right-aligned."""
     names = list(head)
     classes = [_COLUMN_CLASSES.get(n) for n in names]
     body = [el("tr", [el("td", cell, cls=c) for cell, c in zip(row, classes, strict=True)]) for row in rows]
@@ -67,7 +67,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[Child]]) -> Html:
 
 
 def page(title: str, *children: Child, here: str = "", status: int = 200) -> web.Response:
-    """A whole page, read-only and without anything from elsewhere."""
+    """Return a complete read-only page that loads nothing from other hosts."""
     links = [
         el("a", text, href=href, aria_current="page" if href == here else None) for href, text in _PLACES
     ]

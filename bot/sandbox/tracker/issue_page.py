@@ -1,4 +1,4 @@
-"""One issue for people: its fields, description, children, relations, files, time and notes."""
+"""The web page of one issue: fields, description, subtasks, relations, files, time and notes."""
 
 from urllib.parse import quote
 
@@ -8,7 +8,6 @@ from bot.sandbox.tracker.links import issue_link, marks, priority_mark, project_
 
 
 def issue_body(data: Data, issue: Issue) -> Html:
-    """The page's content."""
     parent = data.issues.get(issue.parent_id or 0)
     above = [project_link(data.projects[issue.project_id])]
     if parent is not None:

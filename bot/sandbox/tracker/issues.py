@@ -1,27 +1,27 @@
-"""GET and POST /issues.json; PUT /issues/{id}.json where it is switched on."""
+"""GET and POST /issues.json; PUT /issues/{id}.json when enabled."""
 
 from collections.abc import Mapping
 
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_int, as_text, crlf
+from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_int, as_text, crlf
 from bot.sandbox.tracker.data import Issue, Note, Project
 from bot.sandbox.tracker.draft import Draft
-from bot.sandbox.tracker.filters import Asker, tests
+from bot.sandbox.tracker.filters import FilterContext, tests
 from bot.sandbox.tracker.sorting import order
 from bot.sandbox.tracker.tokens import Tokens
 
 
 async def list_issues(request: web.Request) -> web.Response:
-    """A page of the visible issues that pass the filters; open ones only unless a status is asked for.
+    """Return a page of the visible issues that match the filters; only open ones unless a status is given.
 
-    Stops with 404 (unknown project or saved query), 403 or 401 (hidden project), 422 (unreadable filters).
+    Responds 404 (unknown project or saved query), 403 or 401 (hidden project), 422 (malformed filters).
     """
     call = Call(request)
     project = _project(call)
     params = _filters(call)
-    wanted = tests(params, Asker(call.data, call.viewer, call.zone, project))
+    wanted = tests(params, FilterContext(call.data, call.viewer, call.zone, project))
     found = [i for i in call.data.issues.values() if all(test(i) for test in wanted)]
     found = [i for i in found if call.viewer.sees_issue(i)]
     ordered = order(found, call.params.get("sort") or params.get("sort", ""), call.data)
@@ -41,30 +41,30 @@ def _project(call: Call) -> Project | None:
     sent = call.params.get("project_id")
     if not sent:
         return None
-    number = as_int(sent)  # an identifier is not accepted here (service-interface.md, section 4)
+    number = as_int(sent)  # an identifier is not accepted here (docs/service.md, Lists)
     project = None if number is None else call.data.projects.get(number)
     if project is None:
-        raise Stop(404)
+        raise HttpError(404)
     call.require_seen(project)
     call.require(call.viewer.may("view_issues", project))
     return project
 
 
 def _filters(call: Call) -> Mapping[str, str]:
-    """The request's filters, or only those of a saved query when it names one."""
+    """Return the request's filters, or only the saved query's if it names one."""
     sent = call.params.get("query_id")
     if not sent:
         return call.params
     query = call.data.queries.get(as_int(sent) or 0)
     if query is None or query.project_id not in (None, as_int(call.params.get("project_id"))):
-        raise Stop(404)
+        raise HttpError(404)
     return query.params
 
 
 async def create_issue(request: web.Request) -> web.Response:
-    """A new issue, with the files of its upload tokens; what may not be set is silently replaced or dropped.
+    """Create an issue with the files of its upload tokens; attributes the requester may not set are ignored.
 
-    Stops with 401 for a visitor, 403 without the right, 422 with the sentences of what is missing or wrong.
+    Responds 401 for an anonymous visitor, 403 without the right, 422 with error messages.
     """
     call = Call(request)
     author = call.user
@@ -80,16 +80,15 @@ async def create_issue(request: web.Request) -> web.Response:
 
 
 async def update_issue(request: web.Request) -> web.Response:
-    """Beyond the interface: files (by their tokens), a note, another assignee; anything else sent is let be,
-    and so is the assignee for who may only add notes.
+    """Optional operation: add files (by token), add a note, or change the assignee; ignores anything else.
 
-    Stops with 404 (unknown), 401, 403 (hidden or without the right), 422 for an assignee or tokens that are
-    no good.
+    The assignee is also ignored when the requester may only add notes. Responds 404 (unknown), 401,
+    403 (hidden or not allowed), 422 for an invalid assignee or token.
     """
     call = Call(request)
     issue = call.data.issues.get(int(request.match_info["id"]))
     if issue is None:
-        raise Stop(404)
+        raise HttpError(404)
     project = call.data.projects[issue.project_id]
     edits = call.viewer.may("edit_issues", project)
     call.require(call.viewer.sees_issue(issue) and (edits or call.viewer.may("add_notes", project)))
@@ -97,7 +96,7 @@ async def update_issue(request: web.Request) -> web.Response:
     assignee = _assignee(call, sent, issue) if edits else issue.assigned_to_id
     tokens = Tokens(call.data, sent)
     if tokens.errors:
-        raise Invalid(*tokens.errors)
+        raise ValidationError(*tokens.errors)
     issue.assigned_to_id = assignee
     for file in tokens.use():
         file.issue_id = issue.id
@@ -112,7 +111,7 @@ def _assignee(call: Call, sent: Body, issue: Issue) -> int | None:
     number = call.user.id if wanted == "me" else as_int(wanted)
     known = {issue.assigned_to_id, *call.data.assignable(call.data.projects[issue.project_id])}
     if wanted not in (None, "") and number not in known:
-        raise Invalid("Assignee is invalid")
+        raise ValidationError("Assignee is invalid")
     return number
 
 

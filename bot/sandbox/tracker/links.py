@@ -1,4 +1,4 @@
-"""Links and marks that several pages show."""
+"""Links and badges that several pages share."""
 
 from datetime import datetime
 
@@ -7,28 +7,27 @@ from bot.sandbox.tracker.html import Html, el, join
 
 
 def issue_link(issue: Issue, text: str | None = None) -> Html:
-    """A link to the issue's page, with its number and subject unless another text is given."""
+    """Return a link to the issue's page; the text defaults to its number and subject."""
     return el("a", text or f"#{issue.id} {issue.subject}", href=f"/issues/{issue.id}")
 
 
 def project_link(project: Project) -> Html:
-    """A link to the project's page."""
     return el("a", project.name, href=f"/projects/{project.identifier}")
 
 
 def marks(data: Data, issue: Issue) -> Html:
-    """The issue's status, and whether it is private."""
+    """Return badges for the issue's status, and for private issues."""
     status = data.statuses[issue.status_id]
     private = el("span", "private", cls="pill private") if issue.is_private else None
     return join(el("span", status.name, cls="pill closed" if status.is_closed else "pill"), " ", private)
 
 
 def priority_mark(data: Data, issue: Issue) -> Html:
-    """The issue's priority; the two highest stand out."""
+    """Return the issue's priority; the two highest are highlighted."""
     urgent = issue.priority_id in sorted(data.priorities)[-2:]
     return el("span", data.priorities[issue.priority_id].name, cls="pill high" if urgent else None)
 
 
 def when(moment: datetime) -> str:
-    """A timestamp for people."""
+    """Return a timestamp in a readable format."""
     return moment.strftime("%Y-%m-%d %H:%M UTC")

@@ -1,4 +1,4 @@
-"""Pages for people: what the service holds, read-only, an administrator's view of everything."""
+"""The service's web pages: read-only, with an administrator's view of all data."""
 
 from collections.abc import Iterable
 from urllib.parse import quote, urlencode
@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 from aiohttp import web
 
 from bot.sandbox.tracker.access import Viewer
-from bot.sandbox.tracker.call import SERVICE, Invalid, as_int
+from bot.sandbox.tracker.call import SERVICE, ValidationError, as_int
 from bot.sandbox.tracker.data import ACTIVE_PROJECT, Data, Issue, Project
-from bot.sandbox.tracker.filters import Asker, tests
+from bot.sandbox.tracker.filters import FilterContext, tests
 from bot.sandbox.tracker.html import Child, Html, el, join, page, table
 from bot.sandbox.tracker.issue_page import issue_body
 from bot.sandbox.tracker.links import issue_link, marks, priority_mark, project_link
@@ -20,7 +20,7 @@ _INLINE = frozenset({"image/png", "image/jpeg", "image/gif"})
 
 
 def routes() -> list[web.RouteDef]:
-    """The pages' routes."""
+    """Return the pages' routes."""
     return [
         web.get("/", _overview),
         web.get("/issues", _issues),
@@ -33,7 +33,7 @@ def routes() -> list[web.RouteDef]:
 
 
 async def _account(request: web.Request) -> web.Response:
-    """Where a real service shows a person their own key; nobody is logged in here, so all of them."""
+    """Stands in for the page where a user finds their API key; without logins it lists everyone's."""
     data = request.app[SERVICE].data
     rows = [
         (user.login, f"{user.firstname} {user.lastname}", el("code", user.api_key))
@@ -48,7 +48,6 @@ async def _account(request: web.Request) -> web.Response:
 
 
 def missing() -> web.Response:
-    """The page for what isn't there."""
     return page("Not found", el("h1", "There is nothing here."), status=404)
 
 
@@ -111,11 +110,11 @@ async def _issues(request: web.Request) -> web.Response:
 
 
 def _filtered(data: Data, query: dict[str, str]) -> web.Response:
-    """The list behind a link with filters in the forms of the issue list's own parameters."""
+    """Return the issue list for a link that uses the API's own filters."""
     project = data.project(query.get("project_id", ""))
     try:
-        wanted = tests(query, Asker(data, Viewer(data, None), ZoneInfo("UTC"), project))
-    except Invalid as invalid:
+        wanted = tests(query, FilterContext(data, Viewer(data, None), ZoneInfo("UTC"), project))
+    except ValidationError as invalid:
         return page("Issues", el("h1", "This can't be filtered by"), el("p", " ".join(invalid.errors)))
     found = [i for i in data.issues.values() if all(test(i) for test in wanted)]
     found.sort(key=lambda i: (i.created_on, i.id), reverse=True)
@@ -248,7 +247,7 @@ async def _time_entries(request: web.Request) -> web.Response:
 
 
 async def _download(request: web.Request) -> web.Response:
-    """A file's bytes; only pictures are shown in place, so that no file can act as a page."""
+    """Return a file's bytes; only images are shown inline, so that no file can act as a page."""
     row = request.app[SERVICE].data.attachments.get(int(request.match_info["id"]))
     if row is None or row.filename != request.match_info["filename"]:
         return missing()

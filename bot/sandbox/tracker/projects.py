@@ -5,16 +5,16 @@ import re
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_bool, as_text, is_blank
+from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_bool, as_text, is_blank
 from bot.sandbox.tracker.data import ACTIVE_PROJECT, MODULES, Membership, Project, User, free_id, put
 
-MOST_NAME, MOST_IDENTIFIER = 255, 100
+MAX_NAME, MAX_IDENTIFIER = 255, 100
 _USUAL = frozenset(("issue_tracking", "time_tracking"))
 _IDENTIFIER = re.compile(r"(?!\d+\Z)[a-z0-9_-]+", re.ASCII)
 
 
 async def list_projects(request: web.Request) -> web.Response:
-    """A page of the active projects that the requester sees, in the order of their tree."""
+    """Return a page of the active projects visible to the requester, in tree order."""
     call = Call(request)
     seen = call.viewer.sees_project
     found = [p for p in _tree(call, None) if p.status == ACTIVE_PROJECT and seen(p)]
@@ -40,17 +40,17 @@ def _tree(call: Call, parent_id: int | None) -> list[Project]:
 
 
 async def get_project(request: web.Request) -> web.Response:
-    """A project by id or identifier; closed ones too. Stops with 404 (unknown), 403 or 401 (hidden)."""
+    """Return a project by ID or identifier, even a closed one. Responds 404 (unknown), 401, 403 (hidden)."""
     call = Call(request)
     project = call.data.project(request.match_info["id"])
     if project is None:
-        raise Stop(404)
+        raise HttpError(404)
     call.require_seen(project)
     return web.json_response({"project": shapes.project(call.data, project, call.viewer, call.includes())})
 
 
 async def create_project(request: web.Request) -> web.Response:
-    """A new project; its creator becomes a manager of it. Stops with 401, 403, 422."""
+    """Create a project; its creator becomes a manager. Responds 401, 403, 422."""
     call = Call(request)
     creator = call.user
     call.require(call.viewer.may_anywhere("add_project"))
@@ -67,8 +67,8 @@ def _project(call: Call, sent: Body) -> Project:
     errors = []
     if is_blank(name):
         errors.append("Name cannot be blank")
-    if len(name) > MOST_NAME:
-        errors.append(f"Name is too long (maximum is {MOST_NAME} characters)")
+    if len(name) > MAX_NAME:
+        errors.append(f"Name is too long (maximum is {MAX_NAME} characters)")
     if is_blank(identifier):
         errors.append("Identifier cannot be blank")
     elif any(p.identifier == identifier for p in data.projects.values()):
@@ -77,17 +77,17 @@ def _project(call: Call, sent: Body) -> Project:
         errors.append("Identifier is invalid")
     elif identifier == "new":
         errors.append("Identifier is reserved")
-    if len(identifier) > MOST_IDENTIFIER:
-        errors.append(f"Identifier is too long (maximum is {MOST_IDENTIFIER} characters)")
-    if len(as_text(sent.get("homepage"))) > MOST_NAME:
-        errors.append(f"Homepage is too long (maximum is {MOST_NAME} characters)")
+    if len(identifier) > MAX_IDENTIFIER:
+        errors.append(f"Identifier is too long (maximum is {MAX_IDENTIFIER} characters)")
+    if len(as_text(sent.get("homepage"))) > MAX_NAME:
+        errors.append(f"Homepage is too long (maximum is {MAX_NAME} characters)")
     parent = None
     if sent.get("parent_id") not in (None, ""):
         parent = data.project(as_text(sent["parent_id"]))
         if parent is None or not call.viewer.may("add_subprojects", parent):
             errors.append("Subproject of is invalid")
     if errors:
-        raise Invalid(*errors)
+        raise ValidationError(*errors)
     trackers, modules = sent.get("tracker_ids"), sent.get("enabled_module_names")
     return Project(
         id=free_id(data.projects),

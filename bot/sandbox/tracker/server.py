@@ -1,4 +1,4 @@
-"""The reference service: service-interface.md from the server's side, in memory, on this machine."""
+"""The reference service, in memory on loopback; docs/service.md describes its API."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -7,9 +7,9 @@ from typing import Literal
 
 from aiohttp import web
 
-from bot.sandbox.loopback import Handler, check_host, only_here
+from bot.sandbox.loopback import Handler, check_host, loopback_only
 from bot.sandbox.tracker import files, issues, pages, projects, time_entries, users
-from bot.sandbox.tracker.call import JSON_LIMIT, SERVICE, Call, Invalid, Service, Stop
+from bot.sandbox.tracker.call import JSON_LIMIT, SERVICE, Call, HttpError, Service, ValidationError
 from bot.sandbox.tracker.data import Data
 from bot.sandbox.tracker.defaults import fresh
 
@@ -21,14 +21,13 @@ def _now() -> datetime:
 
 
 class Tracker:
-    """A service with the twelve operations of the interface, and pages for people to look at what it holds.
+    """A service with the API's twelve operations, and web pages that show its data.
 
-    `data` is what it holds, open to tests; without any it is a new installation. `login_required` False, as
-    real ones start, makes a missing or wrong key an anonymous visitor; without `rest_enabled` everybody is
-    one. `empty_updates` 200 answers updates as versions before 4.1 do. `max_upload` bounds a file in bytes,
-    `page_cap` cuts every page.
-    `issue_updates` adds what lies beyond the interface: files, notes and assignees on an issue that exists;
-    `roles` adds what a role may do.
+    `data` is open to tests; the default is a new installation. `login_required` False, the real default,
+    treats a missing or invalid key as an anonymous visitor; without `rest_enabled` everyone is one.
+    `empty_updates` 200 responds to updates like versions before 4.1. `max_upload` limits a file's bytes,
+    `page_cap` a page's size. `issue_updates` enables changes to existing issues (files, notes, assignees);
+    `roles` enables reading a role's permissions.
     """
 
     def __init__(
@@ -55,8 +54,8 @@ class Tracker:
         self._url = ""
 
     def app(self) -> web.Application:
-        """The service as an application; each call makes a new one on the same data."""
-        app = web.Application(middlewares=[only_here, _answers], client_max_size=JSON_LIMIT)
+        """Return the service as a new application; all of them share the same data."""
+        app = web.Application(middlewares=[loopback_only, _answers], client_max_size=JSON_LIMIT)
         app[SERVICE] = self._service
         app.add_routes(
             [
@@ -83,15 +82,15 @@ class Tracker:
 
     @property
     def url(self) -> str:
-        """Where it listens, without a slash at the end; raises RuntimeError before `start`."""
+        """The root URL, without a trailing slash; raises RuntimeError before `start`."""
         if not self._url:
             raise RuntimeError("the reference service has not been started")
         return self._url
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Listen; port 0 takes any free one.
+        """Start listening; port 0 picks a free one.
 
-        Raises ValueError for a host that is not this machine's own, OSError where the port is in use.
+        Raises ValueError for a host that isn't loopback, OSError when the port is in use.
         """
         check_host(host)
         runner = web.AppRunner(self.app(), access_log=None, handle_signals=False, shutdown_timeout=2)
@@ -106,7 +105,7 @@ class Tracker:
         self._url = f"http://{host}:{runner.addresses[0][1]}"
 
     async def stop(self) -> None:
-        """Let calls in progress finish for a moment, then close; does nothing when it isn't listening."""
+        """Let in-flight calls finish for a moment, then close; does nothing when not running."""
         runner, self._runner, self._url = self._runner, None, ""
         if runner is not None:
             await runner.cleanup()
@@ -114,13 +113,13 @@ class Tracker:
 
 @web.middleware
 async def _answers(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turn what stops a call into the service's answer; nothing but the twelve operations is JSON."""
+    """Turn exceptions into the service's error responses; only the twelve operations respond with JSON."""
     is_json = request.path.endswith(".json")
     try:
         return await handler(request)
-    except Stop as stop:
+    except HttpError as stop:
         return _stopped(request, stop)
-    except Invalid as invalid:
+    except ValidationError as invalid:
         return web.json_response({"errors": invalid.errors}, status=422)
     except (web.HTTPNotFound, web.HTTPMethodNotAllowed):
         if not is_json:
@@ -128,7 +127,7 @@ async def _answers(request: web.Request, handler: Handler) -> web.StreamResponse
         return web.Response(status=_unknown(request))
 
 
-def _stopped(request: web.Request, stop: Stop) -> web.Response:
+def _stopped(request: web.Request, stop: HttpError) -> web.Response:
     if stop.status != HTTPStatus.UNAUTHORIZED:
         return web.Response(status=stop.status)
     if not request.app[SERVICE].rest_enabled:
@@ -137,9 +136,9 @@ def _stopped(request: web.Request, stop: Stop) -> web.Response:
 
 
 def _unknown(request: web.Request) -> int:
-    """404 for a path or method that isn't an operation, unless a login is missing."""
+    """Return 404 for anything that isn't an operation, or 401 when a login is missing."""
     try:
         Call(request)
-    except Stop as stop:
+    except HttpError as stop:
         return stop.status
     return 404

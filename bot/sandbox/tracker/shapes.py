@@ -1,4 +1,4 @@
-"""The interface's JSON shapes (service-interface.md section 2, service-facts.md "Shapes")."""
+"""The API's JSON (docs/service.md, Shapes)."""
 
 from collections.abc import Collection
 from typing import Any
@@ -12,7 +12,7 @@ Shape = dict[str, Any]
 
 
 def ref(row: Named) -> Shape:
-    """`{id, name}`."""
+    """Return `{id, name}`."""
     return {"id": row.id, "name": row.name}
 
 
@@ -21,7 +21,7 @@ def _principal(data: Data, user_or_group_id: int) -> Shape:
 
 
 def user(data: Data, row: User, viewer: Viewer, include: Collection[str] = ()) -> Shape:
-    """A user as the requester may see them: logins, mails and keys are the owner's and administrators'."""
+    """Return a user; only the user and administrators see the login, email and key."""
     own = viewer.admin or row is viewer.user
     shape: Shape = {"id": row.id}
     if own:
@@ -63,7 +63,7 @@ def _memberships(data: Data, row: User, viewer: Viewer) -> list[Shape]:
 
 
 def project(data: Data, row: Project, viewer: Viewer, include: Collection[str] = ()) -> Shape:
-    """A project; its parent and defaults are absent where there are none or they are hidden."""
+    """Return a project; its parent and defaults are omitted when there are none or they are hidden."""
     shape: Shape = {
         "id": row.id,
         "name": row.name,
@@ -93,14 +93,14 @@ def project(data: Data, row: Project, viewer: Viewer, include: Collection[str] =
             {"id": n, "name": name} for n, name in enumerate(MODULES, 1) if name in row.modules
         ]
     if "issue_custom_fields" in include:
-        # Those that are for all projects are not listed, as in Redmine 5.0.
+        # Fields for all projects are not listed, as in Redmine 5.0.
         fields = data.custom_fields.values()
         shape["issue_custom_fields"] = [ref(f) for f in fields if f.project_ids and row.id in f.project_ids]
     return shape | {"created_on": stamp(row.created_on), "updated_on": stamp(row.updated_on)}
 
 
 def attachment(data: Data, row: Attachment, origin: str) -> Shape:
-    """An attachment; images have a thumbnail."""
+    """Return an attachment; images have a thumbnail."""
     shape = {
         "id": row.id,
         "filename": row.filename,
@@ -115,7 +115,7 @@ def attachment(data: Data, row: Attachment, origin: str) -> Shape:
 
 
 def time_entry(data: Data, row: TimeEntry) -> Shape:
-    """A time entry; its author is never sent."""
+    """Return a time entry; its author is never included."""
     shape: Shape = {"id": row.id, "project": ref(data.projects[row.project_id])}
     if row.issue_id is not None:
         shape["issue"] = {"id": row.issue_id}
@@ -131,7 +131,7 @@ def time_entry(data: Data, row: TimeEntry) -> Shape:
 
 
 class Issues:
-    """The shapes of one answer's issues; sums over children and time are prepared once for all of them."""
+    """The issues of one response; computes the totals of subtasks and time once for all of them."""
 
     def __init__(self, data: Data, viewer: Viewer, origin: str, include: Collection[str] = ()) -> None:
         self._data = data
@@ -142,7 +142,7 @@ class Issues:
         self._minutes = data.minutes()
 
     def shape(self, row: Issue) -> Shape:
-        """One issue: what has no value is absent or null as the service has it."""
+        """Return one issue; a missing value is absent or null, as in the service."""
         data = self._data
         status = data.statuses[row.status_id]
         shape: Shape = {

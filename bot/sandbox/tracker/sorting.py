@@ -1,4 +1,4 @@
-"""The issue list's order: `sort=priority:desc,updated_on`, the first three keys, unknown ones ignored."""
+"""The issue list's order: `sort=priority:desc,updated_on`, up to three keys, unknown ones ignored."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,9 +9,9 @@ Value = Callable[[Issue], Any]
 
 
 def order(issues: list[Issue], sort: str, data: Data) -> list[Issue]:
-    """The issues in the wanted order; by number, the latest first, where that leaves it open.
+    """Return the issues in the requested order; ties go by number, newest first.
 
-    Issues without a value come first, or last when the key is inverted.
+    Issues without a value come first, or last in descending order.
     """
     ordered = sorted(issues, key=lambda i: i.id, reverse=True)
     keys = _keys(data)

@@ -5,19 +5,19 @@ from dataclasses import replace
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_int, as_text
+from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_int, as_text
 from bot.sandbox.tracker.data import ACTIVE_USER, Issue, Project, TimeEntry, free_id
 from bot.sandbox.tracker.dates import day
 from bot.sandbox.tracker.durations import hours_of
 
-MOST_COMMENT = 1024
-MOST_HOURS = 1000
+MAX_COMMENT = 1024
+MAX_HOURS = 1000
 
 
 async def create_time_entry(request: web.Request) -> web.Response:
-    """Time on an issue or a project, the requester's own unless they may log for others.
+    """Log time on an issue or project, for the requester unless they may log for others.
 
-    Stops with 401 for a visitor, 403 where the project forbids logging, 422 for what is missing or wrong.
+    Responds 401 for an anonymous visitor, 403 where the project doesn't allow it, 422 for invalid values.
     """
     call = Call(request)
     author = call.user
@@ -40,16 +40,16 @@ async def create_time_entry(request: web.Request) -> web.Response:
 
 
 async def update_time_entry(request: web.Request) -> web.Response:
-    """Changes to one's own entry, or to another's with the right to.
+    """Change one's own entry, or another user's with the right to.
 
-    Stops with 404 (unknown), 403, 422.
+    Responds 404 (unknown), 403, 422.
     """
     call = Call(request)
     entry = call.data.time_entries.get(int(request.match_info["id"]))
     if entry is None:
-        raise Stop(404)
+        raise HttpError(404)
     if not call.viewer.edits_time(entry):
-        raise Stop(403)
+        raise HttpError(403)
     changed = _changed(call, entry, await call.body("time_entry"), new=False)
     call.data.time_entries[entry.id] = changed
     return call.updated()
@@ -67,12 +67,12 @@ def _changed(call: Call, entry: TimeEntry, sent: Body, *, new: bool) -> TimeEntr
         _set_date(entry, sent["spent_on"], errors)
     if "comments" in sent:
         entry.comments = as_text(sent["comments"]) or None
-        if len(entry.comments or "") > MOST_COMMENT:
-            errors.append(f"Comment is too long (maximum is {MOST_COMMENT} characters)")
+        if len(entry.comments or "") > MAX_COMMENT:
+            errors.append(f"Comment is too long (maximum is {MAX_COMMENT} characters)")
     if project is not None:
         _for_another(call, entry, sent, project)
     if errors:
-        raise Invalid(*errors)
+        raise ValidationError(*errors)
     return entry
 
 
@@ -80,7 +80,7 @@ def _set_hours(entry: TimeEntry, sent: object, errors: list[str]) -> None:
     hours = hours_of(sent)
     if sent in (None, ""):
         errors.append("Hours cannot be blank")
-    elif hours is None or not 0 < round(hours * 60) < MOST_HOURS * 60:
+    elif hours is None or not 0 < round(hours * 60) < MAX_HOURS * 60:
         errors.append("Hours is invalid")
     else:
         entry.minutes = round(hours * 60)
@@ -108,7 +108,7 @@ def _set_date(entry: TimeEntry, sent: object, errors: list[str]) -> None:
 
 
 def _target(call: Call, entry: TimeEntry, sent: Body, errors: list[str]) -> Project | None:
-    """Set the entry's project and issue: an issue's project is its own, a project that forbids it stops."""
+    """Set the entry's project and issue; an issue determines the project. Responds 403 if not allowed."""
     data = call.data
     project = data.projects.get(entry.project_id)
     if sent.get("project_id") not in (None, ""):
@@ -143,7 +143,7 @@ def _elsewhere(sent: Body, project: Project | None, issue: Issue) -> bool:
 
 
 def _for_another(call: Call, entry: TimeEntry, sent: Body, project: Project) -> None:
-    """Another person's entry, dropped without a word unless the requester may."""
+    """Set another user as the author; ignored unless the requester may log for others."""
     user = call.data.users.get(as_int(sent.get("user_id")) or 0)
     if user is None or user.status != ACTIVE_USER or not call.viewer.may("log_time_for_others", project):
         return

@@ -1,4 +1,4 @@
-"""Upload tokens as they come with an issue: which of them are good, and using them up."""
+"""The upload tokens sent with an issue."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from bot.sandbox.tracker.files import clean_name
 
 
 class Tokens:
-    """The `uploads` of an issue that is created or changed; `errors` says when some of them are no good.
+    """The `uploads` of a new or updated issue; `errors` reports the invalid ones.
 
-    A token is good for whoever has it, until it was used once.
+    Anyone can use a token, once.
     """
 
     def __init__(self, data: Data, sent: Body) -> None:
@@ -32,7 +32,7 @@ class Tokens:
         return [file for file, _ in self._rows]
 
     def use(self) -> list[Attachment]:
-        """The files, with the names and descriptions that came along; to be given their issue."""
+        """Use up the tokens; return their files, renamed as requested, for the caller to set the issue."""
         for file, row in self._rows:
             file.filename = clean_name(as_text(row.get("filename"))) or file.filename
             file.content_type = as_text(row.get("content_type")) or file.content_type

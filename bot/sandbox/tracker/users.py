@@ -1,4 +1,4 @@
-"""POST /users.json, GET and PUT /users/{id}.json; GET /roles/{id}.json where it is switched on."""
+"""POST /users.json, GET and PUT /users/{id}.json; GET /roles/{id}.json when enabled."""
 
 import re
 import secrets
@@ -7,10 +7,19 @@ from dataclasses import replace
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Body, Call, Invalid, Stop, as_bool, as_int, as_text, is_blank
+from bot.sandbox.tracker.call import (
+    Body,
+    Call,
+    HttpError,
+    ValidationError,
+    as_bool,
+    as_int,
+    as_text,
+    is_blank,
+)
 from bot.sandbox.tracker.data import ACTIVE_USER, LOCKED_USER, REGISTERED_USER, User, free_id
 
-LEAST_PASSWORD = 8
+MIN_PASSWORD = 8
 _LABELS = {
     "login": ("Login", 60),
     "firstname": ("First name", 30),
@@ -24,38 +33,38 @@ _FORMS = {
 
 
 async def get_user(request: web.Request) -> web.Response:
-    """A user as the requester may see them, or `current`. Stops with 401, and 404 for hidden ones too."""
+    """Return a user by ID or `current`. Responds 401, and 404 for hidden users too."""
     call = Call(request)
     if request.match_info["id"] == "current":
         user = call.user
     else:
         found = call.data.users.get(int(request.match_info["id"]))
         if found is None or not call.viewer.sees_user(found):
-            raise Stop(404)
+            raise HttpError(404)
         user = found
     return web.json_response({"user": shapes.user(call.data, user, call.viewer, call.includes())})
 
 
 async def get_role(request: web.Request) -> web.Response:
-    """A role with its permissions. Stops with 401 and 404."""
+    """Return a role with its permissions. Responds 401 and 404."""
     call = Call(request)
     call.require(call.viewer.user is not None)
     role = call.data.roles.get(int(request.match_info["id"]))
     if role is None:
-        raise Stop(404)
+        raise HttpError(404)
     return web.json_response({"role": shapes.ref(role) | {"permissions": sorted(role.rights)}})
 
 
 async def create_user(request: web.Request) -> web.Response:
-    """A new account, by an administrator; the answer carries its API key.
+    """Create an account, as an administrator; the response contains its API key.
 
-    Stops with 401, 403; with 500 where nothing was parsed, as the service does; with 422.
+    Responds 401, 403, 422, and 500 for an unparsed body, as the service does.
     """
     call = Call(request)
     call.require(call.viewer.admin)
     sent = await call.body("user")
     if not sent:
-        raise Stop(500)
+        raise HttpError(500)
     blank = User(free_id(call.data.users, call.data.groups), "", "", "", "", secrets.token_hex(20))
     blank.created_on = call.now
     user = _changed(call, blank, sent)
@@ -64,12 +73,12 @@ async def create_user(request: web.Request) -> web.Response:
 
 
 async def update_user(request: web.Request) -> web.Response:
-    """Changes to an account, by an administrator. Stops with 401, 403, 404, 422."""
+    """Change an account, as an administrator. Responds 401, 403, 404, 422."""
     call = Call(request)
     call.require(call.viewer.admin)
     user = call.data.users.get(int(request.match_info["id"]))
     if user is None:
-        raise Stop(404)
+        raise HttpError(404)
     call.data.users[user.id] = _changed(call, user, await call.body("user"))
     return call.updated()
 
@@ -89,10 +98,10 @@ def _changed(call: Call, user: User, sent: Body) -> User:
             errors.append(f"{label} is invalid")
         setattr(user, name, text)
     password = sent.get("password")
-    if password is not None and len(str(password)) < LEAST_PASSWORD:
-        errors.append(f"Password is too short (minimum is {LEAST_PASSWORD} characters)")
+    if password is not None and len(str(password)) < MIN_PASSWORD:
+        errors.append(f"Password is too short (minimum is {MIN_PASSWORD} characters)")
     if errors:
-        raise Invalid(*errors)
+        raise ValidationError(*errors)
     if password is not None or as_bool(sent.get("generate_password")):
         user.passwd_changed_on = call.now
     user.admin = as_bool(sent.get("admin", user.admin))

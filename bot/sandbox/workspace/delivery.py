@@ -1,4 +1,4 @@
-"""How a payload reaches the app and what comes back."""
+"""The transport that carries payloads to the app and brings back its acknowledgements."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -11,7 +11,7 @@ Outcome = Literal["acknowledged", "timeout", "refused", "offline"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a delivery; `payload` is the acknowledgement's JSON, its text, or None."""
+    """The outcome of a delivery; `payload` is the acknowledgement's JSON, its text, or None."""
 
     outcome: Outcome
     payload: object = None
@@ -19,26 +19,26 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """The repetition of an event: its number from 1, and what went wrong before."""
+    """An event's redelivery: the attempt number, from 1, and the reason the last attempt failed."""
 
     number: int
     reason: str
 
 
 class Delivery(Protocol):
-    """Socket Mode or HTTP: one of them carries every payload."""
+    """The interface of the transport for all payloads: Socket Mode or HTTP."""
 
     @property
     def connected(self) -> bool:
-        """Whether the app can be reached as far as is known."""
+        """Return whether the app is reachable, as far as the transport knows."""
         ...
 
     async def deliver(
         self, kind: Kind, payload: JsonObject, *, takes_answer: bool, retry: Retry | None = None
     ) -> Answer:
-        """Hand one payload over and wait for its acknowledgement, `state.ack_seconds` at most."""
+        """Send one payload and wait up to `state.ack_seconds` for its acknowledgement."""
         ...
 
     async def close(self) -> None:
-        """Let go of the app."""
+        """Disconnect from the app."""
         ...

@@ -1,4 +1,4 @@
-"""The Events API: what the app subscribed to, told again when nobody acknowledged.
+"""The Events API: delivers the events the app subscribes to, and retries unacknowledged ones.
 
 Sources: https://docs.slack.dev/apis/events-api and …/reference/events.
 """
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Delivery, Retry
 from bot.sandbox.workspace.model import Channel, Details, Message, User
-from bot.sandbox.workspace.shapes import Errands, JsonObject
+from bot.sandbox.workspace.shapes import BackgroundTasks, JsonObject
 from bot.sandbox.workspace.state import State
 from bot.sandbox.workspace.triggers import Triggers
 
@@ -21,21 +21,26 @@ REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection
 
 
 class Events:
-    """Says what happened to an app that asked for it."""
+    """Sends events to the app if it subscribes to them."""
 
     def __init__(
-        self, state: State, delivery: Delivery, errands: Errands, triggers: Triggers, service_url: str
+        self,
+        state: State,
+        delivery: Delivery,
+        background_tasks: BackgroundTasks,
+        triggers: Triggers,
+        service_url: str,
     ) -> None:
         self._state = state
         self._triggers = triggers
         self._delivery = delivery
-        self._errands = errands
+        self._background_tasks = background_tasks
         self._service = urlsplit(service_url).netloc
 
     def tell(self, inner: JsonObject, *, shared: bool = False) -> None:
-        """Deliver one event, thrice more if it isn't acknowledged: at once, after 1 and after 5 minutes."""
+        """Deliver one event; retry at once, after 1 and after 5 minutes until it is acknowledged."""
         name = inner["type"]
-        self._errands.start(self._tell(payloads.event(self._state, inner, shared=shared), name))
+        self._background_tasks.start(self._tell(payloads.event(self._state, inner, shared=shared), name))
 
     async def _tell(self, payload: JsonObject, name: str) -> None:
         answer = await self._delivery.deliver("events_api", payload, takes_answer=False)
@@ -49,7 +54,7 @@ class Events:
             answer = await self._delivery.deliver("events_api", payload, takes_answer=False, retry=retry)
 
     def home_opened(self, user: User) -> None:
-        """A person looks at the app's Home tab."""
+        """Report that a user opened the app's Home tab."""
         if "app_home_opened" not in self._state.app.events:
             return
         inner: JsonObject = {
@@ -65,7 +70,7 @@ class Events:
         self.tell(inner)
 
     def entity_opened(self, user: User, message: Message, url: str) -> None:
-        """A person opens the details of the Work Object below a link."""
+        """Report that a user opened the details of the Work Object for a link."""
         entity = message.entities[url]
         trigger_id = self._triggers.issue(user.id, message.channel)
         self._state.details[user.id] = Details(trigger_id, entity)
@@ -90,7 +95,7 @@ class Events:
         self.tell(inner, shared=self._state.channels[message.channel].is_ext_shared)
 
     def posted(self, message: Message) -> None:
-        """A person wrote something: messages, mentions and links that the app follows."""
+        """Report a user's message: messages, mentions and links the app subscribes to."""
         channel = self._state.channels[message.channel]
         member = self._state.app.bot_user_id in channel.members
         wanted = self._state.app.events

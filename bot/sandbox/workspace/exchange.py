@@ -1,11 +1,11 @@
-"""The counter between people and the app: what goes out, what may come back, who hears when it doesn't."""
+"""What every user interaction with the app shares: delivery, triggers, response URLs, error reports."""
 
 from dataclasses import dataclass
 
 from bot.sandbox.workspace.delivery import Answer, Delivery
 from bot.sandbox.workspace.model import User
 from bot.sandbox.workspace.response_urls import ResponseUrls
-from bot.sandbox.workspace.shapes import Errands
+from bot.sandbox.workspace.shapes import BackgroundTasks
 from bot.sandbox.workspace.state import State
 from bot.sandbox.workspace.triggers import Triggers
 
@@ -17,16 +17,16 @@ UNANSWERED = {
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Everything that an act of a person needs to reach the app."""
+    """The parts an interaction needs to reach the app."""
 
     state: State
     delivery: Delivery
     triggers: Triggers
     response_urls: ResponseUrls
-    errands: Errands
+    background_tasks: BackgroundTasks
 
     def missed(self, user: User, where: str, answer: Answer) -> bool:
-        """Whether nobody acknowledged; the person is told, and the panel if the app is to blame."""
+        """Return whether no acknowledgement came; if so, notify the user (and the panel unless offline)."""
         if answer.outcome == "acknowledged":
             return False
         if answer.outcome == "offline":
@@ -40,12 +40,12 @@ class Exchange:
         return True
 
     def expect_empty(self, where: str, answer: Answer) -> None:
-        """Note an acknowledgement that says something where nothing is listened to."""
+        """Report an acknowledgement that has a body where Slack expects none."""
         if answer.outcome == "acknowledged" and answer.payload not in (None, "", {}):
             self.state.violate(
                 where, "ack_with_body", "The acknowledgement of an interaction has an empty body."
             )
 
 
-class Mistake(Exception):
-    """The page asked for something that can't be; the message is the sentence it shows."""
+class PageError(Exception):
+    """The page asked for something impossible; the message is the sentence the page shows."""

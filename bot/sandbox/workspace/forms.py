@@ -1,4 +1,4 @@
-"""What people enter: the state of a surface's inputs, and the checks that Slack's own client makes."""
+"""Input values: the state of a surface's inputs, and the validation Slack's own client does."""
 
 import re
 from decimal import Decimal, InvalidOperation
@@ -36,13 +36,13 @@ LISTS = {"selected_options", "selected_users", "selected_conversations", "select
 
 
 def preset_key(kind: str) -> str:
-    """The field that presets an element's value."""
+    """Return the name of the field with an element's initial value."""
     key = VALUE_KEYS[kind]
     return "initial_value" if key in ("value", "rich_text_value") else key.replace("selected_", "initial_")
 
 
 def _passes(channel: Channel, chosen: JsonObject) -> bool:
-    """Whether a select's filter lets a conversation through; every `im` here is one with the app."""
+    """Return whether a select's filter includes a conversation; every `im` here is with the app."""
     kinds = chosen.get("include")
     return (
         (kinds is None or INCLUDES[channel.kind] in kinds)
@@ -52,7 +52,7 @@ def _passes(channel: Channel, chosen: JsonObject) -> bool:
 
 
 def with_current_conversation(blocks: list[JsonObject], channel: Channel | None) -> None:
-    """Preset, in place, the selects that default to the conversation in which a form was opened."""
+    """Preset, in place, the selects that default to the conversation where the form was opened."""
     for block in blocks:
         for part in elements_of(block):
             if channel is None or not part.get("default_to_current_conversation"):
@@ -66,9 +66,9 @@ def with_current_conversation(blocks: list[JsonObject], channel: Channel | None)
 
 
 def entered(blocks: list[JsonObject], posted: object, before: JsonObject | None = None) -> JsonObject:
-    """The values of all inputs of `blocks` as Slack's `state.values` spells them.
+    """Return the values of all inputs in `blocks`, in the format of Slack's `state.values`.
 
-    Taken from what the page posted, else from what was known before, else from the element's preset.
+    Each comes from the page's input, else the previous value, else the element's initial value.
     """
     new, old = as_object(posted), before or {}
     values: JsonObject = {}
@@ -125,7 +125,7 @@ def _text_fault(part: JsonObject, value: str) -> str | None:
 
 
 def faults(blocks: list[JsonObject], values: JsonObject) -> dict[str, str]:
-    """What Slack's client refuses before the app hears of it: block id to sentence."""
+    """Return what Slack's client rejects before it calls the app, as block ID to error message."""
     found: dict[str, str] = {}
     for block in blocks:
         if block["type"] != "input":
@@ -141,7 +141,7 @@ def faults(blocks: list[JsonObject], values: JsonObject) -> dict[str, str]:
             if fault:
                 found[block["block_id"]] = fault
         elif key in LISTS:
-            most = part.get("max_selected_items") or part.get("max_files")
-            if most and len(value) > most:
-                found[block["block_id"]] = f"Please choose at most {most}."
+            maximum = part.get("max_selected_items") or part.get("max_files")
+            if maximum and len(value) > maximum:
+                found[block["block_id"]] = f"Please choose at most {maximum}."
     return found

@@ -1,4 +1,4 @@
-"""HTTP delivery from Slack's side: every payload is a signed POST to the app's request URL.
+"""HTTP delivery, Slack's side: every payload is a signed POST to the app's request URL.
 
 Signature: https://docs.slack.dev/authentication/verifying-requests-from-slack
 """
@@ -20,13 +20,13 @@ SUCCESS = range(200, 300)
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """The `X-Slack-Signature` of a body sent at `timestamp`."""
+    """Return the `X-Slack-Signature` of a body sent at `timestamp`."""
     base = b"v0:" + timestamp.encode() + b":" + body
     return "v0=" + hmac.new(secret.encode(), base, hashlib.sha256).hexdigest()
 
 
 def encoded(kind: Kind, payload: Mapping[str, object]) -> tuple[str, bytes]:
-    """Content type and body: JSON for events, a form for commands, JSON within a form for the rest."""
+    """Return content type and body: JSON for events, a form for commands, JSON in a form for the rest."""
     if kind == "events_api":
         return "application/json", json.dumps(payload).encode()
     form = payload if kind == "slash_commands" else {"payload": json.dumps(payload)}
@@ -34,7 +34,7 @@ def encoded(kind: Kind, payload: Mapping[str, object]) -> tuple[str, bytes]:
 
 
 class HttpDelivery:
-    """Posts to one address; an answer other than 2xx is a refusal."""
+    """Posts to one URL; any status other than 2xx is an error."""
 
     def __init__(self, request_url: str, signing_secret: str, state: State) -> None:
         self._url = request_url
@@ -44,7 +44,7 @@ class HttpDelivery:
 
     @property
     def connected(self) -> bool:
-        """An address is always there; whether somebody listens shows at the next payload."""
+        """Return True: only a delivery can tell whether the app is listening."""
         return True
 
     async def deliver(
@@ -94,7 +94,6 @@ class HttpDelivery:
             return Answer("acknowledged", parsed(text) if text[0] in "{[" else text)
 
     async def close(self) -> None:
-        """Close the client."""
         if self._session is not None:
             await self._session.close()
             self._session = None

@@ -1,12 +1,12 @@
-"""What people do to the app: each act becomes a payload, is delivered, and its acknowledgement obeyed."""
+"""User interactions: each becomes a payload, is delivered, and takes effect through its acknowledgement."""
 
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.blocks.surfaces import elements_of
-from bot.sandbox.workspace.exchange import Exchange, Mistake
+from bot.sandbox.workspace.exchange import Exchange, PageError
 from bot.sandbox.workspace.forms import VALUE_KEYS, entered
 from bot.sandbox.workspace.model import Channel, Command, Message, Shortcut, User, View
 from bot.sandbox.workspace.posting import content, post
-from bot.sandbox.workspace.shapes import JsonObject, Refused, as_list, as_object
+from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_list, as_object
 from bot.sandbox.workspace.suggestions import check_options
 from bot.sandbox.workspace.typed import as_command
 
@@ -14,19 +14,19 @@ COPIED = ("text", "value", "style", "placeholder", "confirm")
 
 
 class Interactions:
-    """Commands, shortcuts, buttons and selects. (Submissions have their own module.)"""
+    """Commands, shortcuts, buttons and selects. (`submissions` handles modals.)"""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
         self._state = exchange.state
 
     def command(self, user: User, channel: Channel, typed: str) -> None:
-        """Run a slash command as typed, its name first; raises Mistake when the app has no such command."""
+        """Run a slash command as typed, name first; raises PageError when the app doesn't have it."""
         name, _, text = typed.strip().partition(" ")
         command = next((known for known in self._state.app.commands if known.command == name), None)
         if command is None:
-            raise Mistake(f"{name} is not a valid command.")
-        self._exchange.errands.start(self._command(user, channel, command, text.strip()))
+            raise PageError(f"{name} is not a valid command.")
+        self._exchange.background_tasks.start(self._command(user, channel, command, text.strip()))
 
     async def _command(self, user: User, channel: Channel, command: Command, text: str) -> None:
         payload: JsonObject = {
@@ -51,20 +51,20 @@ class Interactions:
         reply = answer.payload if isinstance(answer.payload, dict) else {"text": str(answer.payload)}
         try:
             said = content(self._state, reply, command.command)
-        except Refused as refused:
-            self._state.violate(command.command, refused.error, refused.detail)
-            self._state.toast(user.id, f"{command.command} failed with the error “{refused.error}”.")
+        except ApiError as api_error:
+            self._state.violate(command.command, api_error.error, api_error.detail)
+            self._state.toast(user.id, f"{command.command} failed with the error “{api_error.error}”.")
             return
-        everybody = reply.get("response_type") == "in_channel"
-        if everybody:
+        in_channel = reply.get("response_type") == "in_channel"
+        if in_channel:
             typed = f"{command.command} {text}".strip()
             self._state.post(Message(self._state.new_ts(), channel.id, user.id, typed))
-        post(self._state, channel, said, to=None if everybody else user.id)
+        post(self._state, channel, said, to=None if in_channel else user.id)
 
     def shortcut(
         self, user: User, callback_id: str, channel: Channel | None, message: Message | None
     ) -> None:
-        """Use a shortcut, on a message where one is given; raises Mistake when there is none of that kind."""
+        """Run a shortcut, on `message` if given; raises PageError when the app has no such shortcut."""
         known = next(
             (
                 shortcut
@@ -74,8 +74,8 @@ class Interactions:
             None,
         )
         if known is None or (message is not None and message.to is not None):
-            raise Mistake("The app has no such shortcut here.")
-        self._exchange.errands.start(self._shortcut(user, known, channel, message))
+            raise PageError("The app has no such shortcut here.")
+        self._exchange.background_tasks.start(self._shortcut(user, known, channel, message))
 
     async def _shortcut(
         self, user: User, shortcut: Shortcut, channel: Channel | None, message: Message | None
@@ -101,7 +101,7 @@ class Interactions:
     def act(
         self, user: User, source: Message | View, block_id: str, posted: JsonObject, values: object
     ) -> None:
-        """Press a button or change an input; raises Mistake when it isn't there."""
+        """Press a button or change an input; raises PageError when the element doesn't exist."""
         part = self._part(source, block_id, str(posted.get("action_id")))
         action: JsonObject = {
             "type": part["type"],
@@ -120,7 +120,7 @@ class Interactions:
             payload = self._on_message(user, source)
             payload["state"] = {"values": entered(source.blocks, values)}
         payload["actions"] = [action]
-        self._exchange.errands.start(self._act(user, payload))
+        self._exchange.background_tasks.start(self._act(user, payload))
 
     async def _act(self, user: User, payload: JsonObject) -> None:
         answer = await self._exchange.delivery.deliver("interactive", payload, takes_answer=False)
@@ -133,7 +133,7 @@ class Interactions:
             for part in elements_of(block) if block["block_id"] == block_id else ():
                 if part.get("action_id") == action_id:
                     return part
-        raise Mistake("That is no longer there.")
+        raise PageError("That is no longer there.")
 
     def _surface(self, source: Message | View) -> JsonObject:
         if isinstance(source, View):
@@ -174,9 +174,9 @@ class Interactions:
     async def suggest(
         self, user: User, source: Message | View, block_id: str, action_id: str, *, typed: str
     ) -> JsonObject:
-        """Ask the app for an external select's options: `options` or `option_groups`, checked.
+        """Ask the app for an external select's options; return valid `options` or `option_groups`.
 
-        Raises Mistake when the select is not there, or no usable answer came in time.
+        Raises PageError when the select doesn't exist, or the app sends no valid response in time.
         """
         self._part(source, block_id, action_id)
         payload = payloads.interaction(self._state, "block_suggestion", user) | self._surface(source)
@@ -186,11 +186,11 @@ class Interactions:
         if answer.outcome != "acknowledged":
             if answer.outcome != "offline":
                 self._state.violate(where, "operation_timeout", "No options within 3 seconds.")
-            raise Mistake("The options could not be loaded.")
+            raise PageError("The options could not be loaded.")
         body = as_object(answer.payload)
         if problems := check_options(body):
             self._state.violate(where, "invalid_options", "; ".join(problems))
-            raise Mistake("The options could not be loaded.")
+            raise PageError("The options could not be loaded.")
         if body.get("option_groups") is not None:
             return {"option_groups": as_list(body["option_groups"])}
         return {"options": as_list(body.get("options"))}

@@ -1,8 +1,8 @@
-"""Slack's own `/invite`: makes people and apps members of a channel."""
+"""Slack's own `/invite`, which adds users and apps to a channel."""
 
 import re
 
-from bot.sandbox.workspace.exchange import Mistake
+from bot.sandbox.workspace.exchange import PageError
 from bot.sandbox.workspace.model import Channel, Command, User
 from bot.sandbox.workspace.state import State
 from bot.sandbox.workspace.typed import as_command
@@ -12,12 +12,12 @@ MENTIONED = re.compile(r"<@([A-Z0-9]+)\|")
 
 
 def invite(state: State, user: User, channel: Channel, typed: str) -> None:
-    """Adds everybody who is mentioned and tells `user`; raises Mistake when nobody can be added."""
+    """Add everyone mentioned in `typed` and confirm to `user`; raises PageError when no one can be added."""
     if channel.kind == "im":
-        raise Mistake("Nobody can be added to a direct message.")
+        raise PageError("Nobody can be added to a direct message.")
     mentioned = [state.users[found] for found in MENTIONED.findall(as_command(state, typed))]
     if not mentioned:
-        raise Mistake(f"Mention who to add: {INVITE.command} {INVITE.usage_hint}")
+        raise PageError(f"Mention who to add: {INVITE.command} {INVITE.usage_hint}")
     for invited in mentioned:
         where = f"#{channel.name}"
         if invited.id in channel.members:

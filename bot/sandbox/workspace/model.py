@@ -1,4 +1,4 @@
-"""What a workspace is made of."""
+"""The records of a workspace."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Note = Literal["not linked", "administrator", "no account yet", ""]
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """A workspace as Slack names it."""
+    """A Slack workspace."""
 
     id: str
     name: str
@@ -22,7 +22,7 @@ class Team:
 
 @dataclass(slots=True)
 class User:
-    """Somebody in the workspace, or a partner who reads along in a shared channel (another `team_id`)."""
+    """A workspace member, or an external member of a shared channel (with another `team_id`)."""
 
     id: str
     name: str
@@ -40,12 +40,10 @@ class User:
 
     @property
     def first_name(self) -> str:
-        """The name's first word."""
         return self.real_name.split(" ", 1)[0]
 
     @property
     def last_name(self) -> str:
-        """The name's other words."""
         return self.real_name.partition(" ")[2]
 
 
@@ -66,7 +64,7 @@ class Channel:
 
 @dataclass(slots=True)
 class Message:
-    """A message; `to` names the only person who sees an ephemeral one."""
+    """A message; `to` is the only user who sees an ephemeral one."""
 
     ts: str
     channel: str
@@ -85,7 +83,7 @@ class Message:
 
 @dataclass(slots=True)
 class File:
-    """An uploaded file, its bytes at `path`. `for_app` once a form handed it to the app."""
+    """An uploaded file, stored at `path`. `for_app`: a form passed it to the app."""
 
     id: str
     name: str
@@ -99,7 +97,7 @@ class File:
 
 @dataclass(slots=True)
 class View:
-    """A form or a Home tab as the app defined it, and what the person has done in it."""
+    """A modal or Home tab as the app defined it, with the user's input."""
 
     id: str
     user: str
@@ -115,14 +113,14 @@ class View:
 
     @property
     def blocks(self) -> list[JsonObject]:
-        """Its blocks, each with its id."""
+        """Return its blocks, each with its ID."""
         blocks: list[JsonObject] = self.body["blocks"]
         return blocks
 
 
 @dataclass(slots=True)
 class Details:
-    """The details of a Work Object that a person opened: of which entity, and what the app answered."""
+    """The Work Object details a user opened: the entity, and the app's response."""
 
     trigger_id: str
     entity: JsonObject
@@ -132,7 +130,7 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule of Slack's that the app broke."""
+    """A Slack rule the app broke."""
 
     id: int
     at: float
@@ -143,7 +141,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A Web API call that the app made; its arguments are without the token."""
+    """A Web API call by the app; `arguments` excludes the token."""
 
     method: str
     arguments: JsonObject
@@ -151,7 +149,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A slash command of the manifest."""
+    """A slash command from the manifest."""
 
     command: str
     description: str
@@ -161,7 +159,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """A shortcut of the manifest."""
+    """A shortcut from the manifest."""
 
     callback_id: str
     name: str
@@ -171,7 +169,7 @@ class Shortcut:
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """The installed app as its manifest describes it."""
+    """The installed app, as its manifest describes it."""
 
     id: str
     bot_id: str
@@ -183,11 +181,11 @@ class App:
     events: frozenset[str]
     unfurl_domains: frozenset[str]
     entity_types: frozenset[str]
-    """What Work Objects it may show."""
+    """The Work Object types the app may show."""
 
     @classmethod
     def installed(cls, manifest: Mapping[str, Any]) -> "App":
-        """The app of a manifest (https://docs.slack.dev/reference/app-manifest)."""
+        """Return the app a manifest describes (https://docs.slack.dev/reference/app-manifest)."""
         features = manifest.get("features", {})
         settings = manifest.get("settings", {})
         previews = features.get("rich_previews", {})

@@ -1,4 +1,4 @@
-"""The endpoints of the page: what it reads, what people do on it, and the wire that tells it of news."""
+"""The web page's endpoints: state, user actions, files, and a WebSocket for changes."""
 
 import asyncio
 import contextlib
@@ -11,36 +11,36 @@ from aiohttp import WSMsgType, web
 from bot.sandbox.workspace import uploads
 from bot.sandbox.workspace.delivery import Delivery
 from bot.sandbox.workspace.events import Events
-from bot.sandbox.workspace.exchange import Mistake
+from bot.sandbox.workspace.exchange import PageError
 from bot.sandbox.workspace.interactions import Interactions
 from bot.sandbox.workspace.invite import INVITE, invite
 from bot.sandbox.workspace.model import Channel, Message, User, View
 from bot.sandbox.workspace.shapes import JsonObject, as_list, as_object, parsed
-from bot.sandbox.workspace.snapshot import Beside, snapshot
+from bot.sandbox.workspace.snapshot import ServicePanel, snapshot
 from bot.sandbox.workspace.state import State, Watcher
 from bot.sandbox.workspace.submissions import Submissions
 from bot.sandbox.workspace.typed import as_message
 
 PAGE = Path(__file__).parent / "page"
 COALESCE_SECONDS = 0.03
-LONGEST = 12_000
+MAX_LENGTH = 12_000
 Act = Callable[[User, JsonObject], Awaitable[JsonObject]]
 Linked = Callable[[], Awaitable[AbstractSet[str]]]
-"""Answers with the ids of the people who have linked an account."""
+"""Returns the IDs of the users who have linked an account."""
 
 
-async def _nobody() -> AbstractSet[str]:
+async def _no_links() -> AbstractSet[str]:
     return frozenset()
 
 
 class PageApi:
-    """Everything below /page/, and the page's own files."""
+    """The endpoints under /page/, and the page's static files."""
 
     def __init__(
         self,
         state: State,
         delivery: Delivery,
-        beside: Beside,
+        service_panel: ServicePanel,
         *,
         interactions: Interactions,
         submissions: Submissions,
@@ -48,15 +48,15 @@ class PageApi:
     ) -> None:
         self._state = state
         self._delivery = delivery
-        self._beside = beside
+        self._service_panel = service_panel
         self._interactions = interactions
         self._submissions = submissions
         self._events = events
-        self.linked: Linked = _nobody
+        self.linked: Linked = _no_links
         self._sockets: set[web.WebSocketResponse] = set()
 
     def routes(self) -> list[web.RouteDef]:
-        """Where each of them is."""
+        """Return all routes."""
         acts: dict[str, Act] = {
             "message": self._message,
             "command": self._command,
@@ -84,7 +84,7 @@ class PageApi:
             body = as_object(parsed(await request.read()))
             try:
                 return web.json_response({"ok": True} | await act(self._user(body.get("user")), body))
-            except Mistake as mistake:
+            except PageError as mistake:
                 return web.json_response({"ok": False, "error": str(mistake)}, status=400)
 
         return answer
@@ -92,32 +92,32 @@ class PageApi:
     def _user(self, user_id: object) -> User:
         user = self._state.users.get(str(user_id))
         if user is None or not user.is_choice:
-            raise Mistake("Nobody here has this id.")
+            raise PageError("Nobody here has this id.")
         return user
 
     def _channel(self, user: User, channel_id: object) -> Channel:
         channel = self._state.channels.get(str(channel_id))
         if channel is None or user.id not in channel.members:
-            raise Mistake("You are not a member of this channel.")
+            raise PageError("You are not a member of this channel.")
         return channel
 
     def _open_channel(self, user: User, channel_id: object) -> Channel:
         channel = self._channel(user, channel_id)
         if channel.is_archived:
-            raise Mistake("This channel is archived: nothing can be written in it.")
+            raise PageError("This channel is archived: nothing can be written in it.")
         return channel
 
     def _found(self, user: User, channel_id: object, ts: object) -> Message:
         message = self._state.find(self._channel(user, channel_id).id, str(ts))
         if message is None or message.to not in (None, user.id):
-            raise Mistake("This message is no longer there.")
+            raise PageError("This message is no longer there.")
         return message
 
     def _view(self, user: User, view_id: object) -> View:
         home = self._state.homes.get(user.id)
         shown = home if home and home.id == view_id else self._state.views.get(str(view_id))
         if shown is None or shown.user != user.id:
-            raise Mistake("This form is no longer open.")
+            raise PageError("This form is no longer open.")
         return shown
 
     def _source(self, user: User, body: JsonObject) -> Message | View:
@@ -142,10 +142,10 @@ class PageApi:
         )
         try:
             user = self._user(wanted)
-        except Mistake as mistake:
+        except PageError as mistake:
             return web.json_response({"ok": False, "error": str(mistake)}, status=400)
         connected, linked = self._delivery.connected, await self.linked()
-        shown = snapshot(self._state, user, self._beside, connected=connected, linked=linked)
+        shown = snapshot(self._state, user, self._service_panel, connected=connected, linked=linked)
         return web.json_response(shown, headers={"Cache-Control": "no-store"})
 
     async def _news(self, request: web.Request) -> web.StreamResponse:
@@ -157,7 +157,7 @@ class PageApi:
             self._sockets.add(socket)
             await self._listen(socket, watcher)
         except ConnectionResetError:
-            pass  # the page was left before the connection stood
+            pass  # the page was closed before the connection was ready
         finally:
             self._state.watchers.discard(watcher)
             self._sockets.discard(socket)
@@ -175,7 +175,7 @@ class PageApi:
     async def _tell(self, socket: web.WebSocketResponse, watcher: Watcher) -> None:
         with contextlib.suppress(ConnectionError):
             while True:
-                await watcher.stirred.wait()
+                await watcher.wake.wait()
                 await asyncio.sleep(COALESCE_SECONDS)
                 changed, toasts = watcher.take()
                 if changed:
@@ -184,7 +184,7 @@ class PageApi:
                     await socket.send_json(toast)
 
     async def close(self) -> None:
-        """End the wires to open pages."""
+        """Close the WebSockets of open pages."""
         for socket in tuple(self._sockets):
             await socket.close()
 
@@ -194,7 +194,7 @@ class PageApi:
     async def _upload(self, request: web.Request) -> web.StreamResponse:
         try:
             return web.json_response({"ok": True} | await uploads.receive(self._state, request))
-        except Mistake as mistake:
+        except PageError as mistake:
             return web.json_response({"ok": False, "error": str(mistake)}, status=400)
 
     async def _message(self, user: User, body: JsonObject) -> JsonObject:
@@ -202,9 +202,9 @@ class PageApi:
         text = str(body.get("text") or "").strip()
         files = [key for key in map(str, as_list(body.get("file_ids"))) if key in self._state.files]
         if not text and not files:
-            raise Mistake("Type a message first.")
-        if len(text) > LONGEST:
-            raise Mistake("This message is too long.")
+            raise PageError("Type a message first.")
+        if len(text) > MAX_LENGTH:
+            raise PageError("This message is too long.")
         thread = self._found(user, channel.id, body["thread_ts"]) if body.get("thread_ts") else None
         message = Message(
             ts=self._state.new_ts(),
@@ -268,13 +268,13 @@ class PageApi:
             return {}
         message, url = self._found(user, body.get("channel"), body.get("ts")), str(body.get("url"))
         if url not in message.entities:
-            raise Mistake("There is nothing more to show of this link.")
+            raise PageError("There is nothing more to show of this link.")
         self._events.entity_opened(user, message, url)
         return {}
 
     async def _delete(self, user: User, body: JsonObject) -> JsonObject:
         message = self._found(user, body.get("channel"), body.get("ts"))
         if user.id not in (message.to, message.user):
-            raise Mistake("Only your own messages can be deleted.")
+            raise PageError("Only your own messages can be deleted.")
         self._state.remove(message)
         return {}

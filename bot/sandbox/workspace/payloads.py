@@ -1,4 +1,4 @@
-"""The app's side of the wire: people, messages, files, views and envelopes as Slack spells them.
+"""Slack's JSON for users, messages, files, views and event envelopes, as the app receives it.
 
 Sources: https://docs.slack.dev/reference/interaction-payloads, …/reference/events, …/reference/objects.
 """
@@ -17,27 +17,27 @@ OUTSIDE_NAMES = {"private": "privategroup", "im": "directmessage"}
 
 
 def team(state: State) -> JsonObject:
-    """The workspace in an interaction payload."""
+    """Return the workspace for an interaction payload."""
     return {"id": state.team.id, "domain": state.team.domain}
 
 
 def person(user: User) -> JsonObject:
-    """The person in an interaction payload."""
+    """Return the user for an interaction payload."""
     return {"id": user.id, "username": user.name, "name": user.name, "team_id": user.team_id}
 
 
 def channel_name(channel: Channel) -> str:
-    """A channel's name in a payload: only public ones have their own."""
+    """Return a channel's name for a payload; only public channels have their own."""
     return OUTSIDE_NAMES.get(channel.kind, channel.name)
 
 
 def place(channel: Channel) -> JsonObject:
-    """The channel in an interaction payload."""
+    """Return the channel for an interaction payload."""
     return {"id": channel.id, "name": channel_name(channel)}
 
 
 def interaction(state: State, kind: str, user: User) -> JsonObject:
-    """What all interaction payloads have in common."""
+    """Return the fields all interaction payloads share."""
     return {
         "type": kind,
         "team": team(state),
@@ -50,18 +50,18 @@ def interaction(state: State, kind: str, user: User) -> JsonObject:
 
 
 def tz_offset(user: User, at: float) -> int:
-    """Seconds east of Greenwich where a person lives, at a moment."""
+    """Return a user's UTC offset in seconds at a given time."""
     offset = datetime.fromtimestamp(at, ZoneInfo(user.tz)).utcoffset()
     return int(offset.total_seconds()) if offset else 0
 
 
 def tz_label(user: User, at: float) -> str:
-    """A time zone's name for people."""
+    """Return a time zone's display name."""
     return datetime.fromtimestamp(at, ZoneInfo(user.tz)).strftime("%Z") or user.tz
 
 
 def user_object(state: State, user: User, *, mail: bool, locale: bool) -> JsonObject:
-    """A person as `users.info` answers."""
+    """Return a user in the format of `users.info`."""
     now = state.clock.now()
     profile: JsonObject = {
         "real_name": user.real_name,
@@ -106,7 +106,7 @@ def user_object(state: State, user: User, *, mail: bool, locale: bool) -> JsonOb
 
 
 def conversation(state: State, channel: Channel) -> JsonObject:
-    """A channel as `conversations.info` answers."""
+    """Return a channel in the format of `conversations.info`."""
     answer: JsonObject = {
         "id": channel.id,
         "created": channel.created,
@@ -140,7 +140,7 @@ def conversation(state: State, channel: Channel) -> JsonObject:
 
 
 def file_object(state: State, file: File) -> JsonObject:
-    """A file with the addresses under which the bot's token opens it."""
+    """Return a file with the URLs the bot's token can open."""
     stem = f"{state.base_url}files-pri/{state.team.id}-{file.id}"
     name = quote(file.name, safe="")
     extension = file.name.rpartition(".")[2].lower()
@@ -174,7 +174,7 @@ def file_object(state: State, file: File) -> JsonObject:
 
 
 def shared_file(state: State, file: File, channel: Channel) -> JsonObject:
-    """A file within a message; in a shared channel only its id, to be looked up with `files.info`."""
+    """Return a file in a message; in a shared channel only its ID, for `files.info`."""
     if not channel.is_ext_shared:
         return file_object(state, file)
     return {
@@ -188,7 +188,7 @@ def shared_file(state: State, file: File, channel: Channel) -> JsonObject:
 
 
 def message(state: State, found: Message, *, metadata: bool = True) -> JsonObject:
-    """A message as the API and payloads show it, with its metadata or without."""
+    """Return a message for the API and for payloads, with or without its metadata."""
     answer: JsonObject = {
         "type": "message",
         "user": found.user,
@@ -236,7 +236,7 @@ def message(state: State, found: Message, *, metadata: bool = True) -> JsonObjec
 
 
 def view(state: State, found: View) -> JsonObject:
-    """A view as methods answer with it and payloads carry it."""
+    """Return a view for API responses and payloads."""
     answer = {
         "id": found.id,
         "team_id": state.team.id,
@@ -260,7 +260,7 @@ def view(state: State, found: View) -> JsonObject:
 
 
 def event(state: State, inner: JsonObject, *, shared: bool) -> JsonObject:
-    """The envelope of the Events API round one event."""
+    """Return the Events API envelope for one event."""
     return {
         "token": VERIFICATION_TOKEN,
         "team_id": state.team.id,

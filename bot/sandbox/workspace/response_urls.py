@@ -1,7 +1,7 @@
 """Response URLs (https://docs.slack.dev/interactivity/handling-user-interaction#message_responses).
 
-Five posts in 30 minutes. A command's URL has no original: `replace_original` on it posts anew, as people
-found out (slackapi/bolt-python#1268, slackapi/bolt-js#2287).
+Five posts in 30 minutes. A command's URL has no original message: `replace_original` posts a new one instead,
+as users reported (slackapi/bolt-python#1268, slackapi/bolt-js#2287).
 """
 
 import secrets
@@ -12,17 +12,17 @@ from aiohttp import web
 
 from bot.sandbox.workspace.model import Message
 from bot.sandbox.workspace.posting import content, post, replace, thread_of
-from bot.sandbox.workspace.shapes import JsonObject, Refused, as_object, parsed
+from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_object, parsed
 from bot.sandbox.workspace.state import State
 
 LIFE_SECONDS = 1_800.0
-MOST_POSTS = 5
+MAX_POSTS = 5
 WHERE = "response_url"
 
 
 @dataclass(slots=True)
 class ResponseUrl:
-    """Who it answers, where, and which message it may replace."""
+    """The user and channel it responds to, and the message it may replace."""
 
     user: str
     channel: str
@@ -35,7 +35,7 @@ Kind = Literal["commands", "actions", "app"]
 
 
 class ResponseUrls:
-    """The addresses of the last half hour."""
+    """The response URLs of the last half hour."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -48,7 +48,7 @@ class ResponseUrls:
         channel: str,
         original: str | None = None,
     ) -> str:
-        """A new address for answers to what `user` has just done in `channel`."""
+        """Return a new response URL for an interaction by `user` in `channel`."""
         now = self._state.clock.now()
         self._known = {key: known for key, known in self._known.items() if known.at > now - 2 * LIFE_SECONDS}
         key = secrets.token_urlsafe(24)
@@ -56,41 +56,41 @@ class ResponseUrls:
         return f"{self._state.base_url}{kind}/{self._state.team.id}/{key}"
 
     async def respond(self, request: web.Request) -> web.Response:
-        """POST to such an address; its secret is in the path, so there is no token."""
+        """Handle a POST to a response URL; the secret is in the path, so there is no token."""
         body = as_object(parsed(await request.read()))
         try:
             self._respond(request.match_info["key"], body)
-        except Refused as refused:
-            if refused.broken:
-                self._state.violate(WHERE, refused.error, refused.detail)
-            status = 404 if refused.error in ("used_url", "expired_url") else 400
-            return web.json_response(refused.body(), status=status)
+        except ApiError as error:
+            if error.broken:
+                self._state.violate(WHERE, error.error, error.detail)
+            status = 404 if error.error in ("used_url", "expired_url") else 400
+            return web.json_response(error.body(), status=status)
         return web.json_response({"ok": True})
 
     def _respond(self, key: str, body: JsonObject) -> None:
         url = self._known.get(key)
         if url is None or self._state.clock.now() > url.at + LIFE_SECONDS:
-            raise Refused("expired_url", "A response_url lives 30 minutes.")
-        if url.posts >= MOST_POSTS:
-            raise Refused("used_url", "A response_url takes 5 posts; this is one more.")
+            raise ApiError("expired_url", "A response_url lives 30 minutes.")
+        if url.posts >= MAX_POSTS:
+            raise ApiError("used_url", "A response_url takes 5 posts; this is one more.")
         url.posts += 1
         channel = self._state.channels.get(url.channel)
         if channel is None:
-            raise Refused("channel_not_found", "The channel was deleted.", broken=False)
+            raise ApiError("channel_not_found", "The channel was deleted.", broken=False)
         original = self._state.find(url.channel, url.original) if url.original else None
         if body.get("delete_original") in (True, "true"):
             self._delete(original)
             return
         if body.get("replace_original") in (True, "true") and self._replaced(original, body):
             return
-        everybody = body.get("response_type") == "in_channel"
+        in_channel = body.get("response_type") == "in_channel"
         said = content(self._state, body, WHERE)
         thread = thread_of(self._state, channel, body.get("thread_ts"))
-        post(self._state, channel, said, to=None if everybody else url.user, thread=thread)
+        post(self._state, channel, said, to=None if in_channel else url.user, thread=thread)
 
     def _delete(self, original: Message | None) -> None:
         if original is None:
-            raise Refused("message_not_found", "There is no original message to delete.")
+            raise ApiError("message_not_found", "There is no original message to delete.")
         self._state.remove(original)
 
     def _replaced(self, original: Message | None, body: JsonObject) -> bool:

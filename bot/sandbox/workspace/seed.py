@@ -1,4 +1,4 @@
-"""What stands in the workspace when it opens: people, channels, and a day of talk that gives the bot work."""
+"""The workspace's initial content: users, channels, and a day of conversation for the bot to work with."""
 
 import struct
 import zlib
@@ -35,7 +35,7 @@ NEWCOMER = Person(
     in_slack=True,
     color="#7c3aed",
 )
-"""In Slack only: the service has no account for her, so that one can be made."""
+"""Has no account in the service, so that the demo can create one for her."""
 TALKERS = 3
 LOG = b"""\
 10:41:07 INFO  cart 7f3a: voucher SPRING10 accepted, total 45.00
@@ -54,7 +54,7 @@ def _note(person: Person) -> Note:
 
 
 def _picture() -> bytes:
-    """A small PNG: a chart whose bars fall off at the end."""
+    """Return a small PNG: a bar chart that drops at the end."""
     paper, good, bad = b"\xf6\xf7\xf9", b"\x3b\x82\xc4", b"\xd9\x48\x3b"
     height, gap, wide, foot = 120, 5, 19, 8
     bars = [(tall, good) for tall in (80, 88, 84, 92, 98, 90, 94)] + [(tall, bad) for tall in (40, 28, 22)]
@@ -73,7 +73,7 @@ def _picture() -> bytes:
 
 
 class Seed:
-    """Fills an empty state."""
+    """Fills an empty workspace."""
 
     def __init__(self, state: State, people: Sequence[Person], service_url: str) -> None:
         self._state = state
@@ -82,8 +82,8 @@ class Seed:
             self._people.append(NEWCOMER)
         self._service_url = service_url.rstrip("/")
 
-    def sow(self) -> None:
-        """People, channels, and their messages of yesterday and today."""
+    def populate(self) -> None:
+        """Add users, channels, and messages from yesterday and today."""
         self._users()
         self._channels()
         if len(self._people) >= TALKERS:

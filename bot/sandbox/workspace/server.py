@@ -1,4 +1,4 @@
-"""A local Slack: Web API, Socket Mode or signed HTTP, and a page for the browser, on this machine only."""
+"""A local Slack on loopback: Web API, Socket Mode or signed HTTP, and a web page."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from bot.sandbox.loopback import Handler, check_host, only_here
+from bot.sandbox.loopback import Handler, check_host, loopback_only
 from bot.sandbox.people import Person
 from bot.sandbox.workspace import uploads
 from bot.sandbox.workspace.api.methods import Tokens, WebApi
@@ -20,8 +20,8 @@ from bot.sandbox.workspace.model import App, Team
 from bot.sandbox.workspace.page_api import Linked, PageApi
 from bot.sandbox.workspace.response_urls import ResponseUrls
 from bot.sandbox.workspace.seed import Seed
-from bot.sandbox.workspace.shapes import MAX_BODY, Clock, Errands
-from bot.sandbox.workspace.snapshot import Beside
+from bot.sandbox.workspace.shapes import MAX_BODY, BackgroundTasks, Clock
+from bot.sandbox.workspace.snapshot import ServicePanel
 from bot.sandbox.workspace.socket import SocketDelivery
 from bot.sandbox.workspace.state import State
 from bot.sandbox.workspace.submissions import Submissions
@@ -32,7 +32,7 @@ TEAM = Team("T0HARBOR01", "Harbor", "harbor")
 
 @web.middleware
 async def _same_origin(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuse what a page from elsewhere could send: other origins, posts without the header."""
+    """Reject cross-site requests: foreign origins, and POSTs without the custom header."""
     if request.path.startswith("/page/"):
         origin = request.headers.get("Origin")
         if origin is not None and urlsplit(origin).netloc != request.host:
@@ -48,10 +48,10 @@ async def _same_origin(request: web.Request, handler: Handler) -> web.StreamResp
 
 
 class Workspace:
-    """One workspace with one app installed, as its manifest describes it.
+    """A workspace with one app, installed as its manifest describes.
 
-    `request_url` None: Socket Mode; else payloads are posted there, signed with `signing_secret`.
-    `state`, and the collections of it named below, are open to tests: what was posted, shown, broken, called.
+    Without `request_url`, the app uses Socket Mode; otherwise payloads are posted there, signed with
+    `signing_secret`. Tests can read `state` and its collections below: messages, views, violations and calls.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Workspace:
         self.violations = self.state.violations
         self.calls = self.state.calls
         self._runner: web.AppRunner | None = None
-        self._errands = Errands()
+        self._background_tasks = BackgroundTasks()
         self._triggers = Triggers(self.state)
         self._response_urls = ResponseUrls(self.state)
         self._socket = SocketDelivery(self.state)
@@ -83,34 +83,36 @@ class Workspace:
         self._api = WebApi(
             self.state, self._triggers, Tokens(self.bot_token, self.app_token), socket_url=self._socket_url
         )
-        exchange = Exchange(self.state, self._delivery, self._triggers, self._response_urls, self._errands)
+        exchange = Exchange(
+            self.state, self._delivery, self._triggers, self._response_urls, self._background_tasks
+        )
         self._page = PageApi(
             self.state,
             self._delivery,
-            Beside(tuple(people), service_url, service_name),
+            ServicePanel(tuple(people), service_url, service_name),
             interactions=Interactions(exchange),
             submissions=Submissions(exchange),
-            events=Events(self.state, self._delivery, self._errands, self._triggers, service_url),
+            events=Events(self.state, self._delivery, self._background_tasks, self._triggers, service_url),
         )
-        Seed(self.state, people, service_url).sow()
+        Seed(self.state, people, service_url).populate()
 
     @property
     def url(self) -> str:
-        """The page's address; the root of everything."""
+        """The page's address, and the root of all other URLs."""
         return self.state.base_url
 
     @property
     def api_url(self) -> str:
-        """What `SLACK_API_URL` is set to."""
+        """The value for `SLACK_API_URL`."""
         return f"{self.url}api/"
 
     @property
     def connected(self) -> bool:
-        """Whether the app has opened a Socket Mode connection (or is reached by HTTP)."""
+        """Return whether the app has an open Socket Mode connection (always true for HTTP)."""
         return self._delivery.connected
 
     def show_links(self, linked: Linked) -> None:
-        """Let the page say who has linked an account, as `linked` answers each time."""
+        """Show on the page who has linked an account; the page calls `linked` on each refresh."""
         self._page.linked = linked
 
     def _socket_url(self) -> str:
@@ -127,7 +129,7 @@ class Workspace:
         raise web.HTTPFound(f"/#{user}/{channel.id}" if channel and user else "/")
 
     def _application(self) -> web.Application:
-        app = web.Application(middlewares=[only_here, _same_origin], client_max_size=MAX_BODY)
+        app = web.Application(middlewares=[loopback_only, _same_origin], client_max_size=MAX_BODY)
         app.add_routes(
             [
                 web.route("*", "/api/{method}", self._api.handle),
@@ -142,9 +144,9 @@ class Workspace:
         return app
 
     async def start(self, host: str = "127.0.0.1", port: int = 8080) -> None:
-        """Listen; port 0 takes a free one.
+        """Start listening; port 0 picks a free one.
 
-        Raises ValueError for a host that is not this machine's own, OSError when the port is taken.
+        Raises ValueError for a host that isn't loopback, OSError when the port is in use.
         """
         check_host(host)
         self._runner = web.AppRunner(self._application(), access_log=None, shutdown_timeout=1.0)
@@ -159,8 +161,8 @@ class Workspace:
         self.state.base_url = f"http://{f'[{host}]' if ':' in host else host}:{taken}/"
 
     async def stop(self) -> None:
-        """End connections and errands, then stop listening."""
-        await self._errands.stop()
+        """Close connections, cancel background tasks, then stop listening."""
+        await self._background_tasks.stop()
         await self._page.close()
         await self._delivery.close()
         if self._runner is not None:

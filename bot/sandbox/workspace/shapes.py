@@ -1,4 +1,4 @@
-"""JSON as it travels, the clock, and the refusal that every rule ends in."""
+"""JSON helpers, the clock, background tasks, and the error that the Web API returns."""
 
 import asyncio
 import json
@@ -12,23 +12,22 @@ MAX_BODY = 1024 * 1024
 
 
 class Clock:
-    """The workspace's time; whoever wants to move it by hand gives another one."""
+    """The workspace's time; tests pass a clock they advance manually."""
 
     def now(self) -> float:
-        """Seconds since 1970."""
+        """Return seconds since the epoch."""
         return time.time()
 
     async def sleep(self, seconds: float) -> None:
-        """Come back after so many seconds."""
         await asyncio.sleep(seconds)
 
 
-class Refused(Exception):
-    """A call that Slack would refuse.
+class ApiError(Exception):
+    """An error response from the Web API.
 
-    `error` is Slack's code. `broken` tells whether a rule was broken, which then shows on the panel;
-    some refusals are only answers ("there is no such user"). `detail` is the panel's sentence, `messages`
-    what Slack puts into `response_metadata`, `retry_after` the seconds of a 429.
+    `error` is Slack's code. `broken`: the app broke a rule, so the panel shows it; other errors, such as
+    "user_not_found", are ordinary answers. `detail` is the panel's sentence, `messages` go to
+    `response_metadata`, `retry_after` is the delay of a 429 in seconds.
     """
 
     def __init__(
@@ -50,34 +49,34 @@ class Refused(Exception):
         self.extra = dict(extra or {})
 
     def body(self) -> JsonObject:
-        """The answer's JSON, as Slack words it."""
+        """Return the response's JSON in Slack's format."""
         answer: JsonObject = {"ok": False, "error": self.error, **self.extra}
         if self.messages:
             answer["response_metadata"] = {"messages": [f"[ERROR] {line}" for line in self.messages]}
         return answer
 
 
-class Errands:
-    """Work that goes on after its request was answered: held on to, and ended with the workspace."""
+class BackgroundTasks:
+    """Tasks that outlive their request; keeps references and cancels them with the workspace."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run it beside everything else."""
+        """Run `work` in a new task."""
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
     async def stop(self) -> None:
-        """End what still runs."""
+        """Cancel the tasks still running."""
         for task in tuple(self._running):
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
 
 def parsed(text: str | bytes) -> object:
-    """The JSON in `text`, or None where it is none."""
+    """Return the JSON in `text`, or None if it is invalid."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -85,10 +84,10 @@ def parsed(text: str | bytes) -> object:
 
 
 def as_object(value: object) -> JsonObject:
-    """`value` if it is a JSON object, else an empty one."""
+    """Return `value` if it is a JSON object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[Any]:
-    """`value` if it is a JSON array, else an empty one."""
+    """Return `value` if it is a JSON array, else an empty one."""
     return value if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""What the page shows one person: the state, as plain JSON."""
+"""The workspace's state as JSON, as one user's page shows it."""
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
@@ -14,8 +14,8 @@ from bot.sandbox.workspace.state import State
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What the panel beside the workspace tells about the service."""
+class ServicePanel:
+    """The service's details on the page's side panel."""
 
     people: tuple[Person, ...]
     service_url: str
@@ -57,7 +57,6 @@ def _channel(state: State, channel: Channel, user: User) -> JsonObject:
 
 
 def file(found: File) -> JsonObject:
-    """A file for the page."""
     return {
         "id": found.id,
         "name": found.name,
@@ -127,7 +126,7 @@ def _app(state: State, *, connected: bool) -> JsonObject:
     }
 
 
-def _panel(state: State, beside: Beside) -> JsonObject:
+def _panel(state: State, service_panel: ServicePanel) -> JsonObject:
     return {
         "violations": [
             {
@@ -147,19 +146,19 @@ def _panel(state: State, beside: Beside) -> JsonObject:
                 "api_key": known.api_key,
                 "admin": known.admin,
             }
-            for known in beside.people
+            for known in service_panel.people
         ],
-        "service_url": beside.service_url,
-        "service_name": beside.service_name,
+        "service_url": service_panel.service_url,
+        "service_name": service_panel.service_name,
     }
 
 
 def snapshot(
-    state: State, user: User, beside: Beside, *, connected: bool, linked: AbstractSet[str]
+    state: State, user: User, service_panel: ServicePanel, *, connected: bool, linked: AbstractSet[str]
 ) -> JsonObject:
-    """Everything that the page of `user` needs, and nothing that `user` may not see in Slack.
+    """Return everything `user`'s page needs, and nothing `user` couldn't see in Slack.
 
-    `linked` are the ids of the people who have linked an account.
+    `linked` are the IDs of the users who have linked an account.
     """
     channels = [
         channel
@@ -184,5 +183,5 @@ def snapshot(
         "views": [_view(state, found) for found in state.stack(user.id)],
         "home": _view(state, home) if home else None,
         "details": _details(state.details.get(user.id)),
-        "panel": _panel(state, beside),
+        "panel": _panel(state, service_panel),
     }

@@ -1,4 +1,4 @@
-"""Socket Mode from Slack's side (https://docs.slack.dev/apis/events-api/using-socket-mode)."""
+"""Socket Mode, Slack's side (https://docs.slack.dev/apis/events-api/using-socket-mode)."""
 
 import asyncio
 import secrets
@@ -15,7 +15,7 @@ TICKET_SECONDS = 30.0
 
 
 class SocketDelivery:
-    """The connections that the app opened; each payload goes down one of them."""
+    """The app's open connections; each payload is sent over one of them."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -25,11 +25,11 @@ class SocketDelivery:
 
     @property
     def connected(self) -> bool:
-        """Whether at least one connection is open."""
+        """Return whether at least one connection is open."""
         return bool(self._connections)
 
     def ticket(self) -> str:
-        """The right to open one connection within half a minute."""
+        """Return a ticket to open one connection within 30 seconds."""
         ticket = secrets.token_urlsafe(24)
         now = self._state.clock.now()
         self._tickets = {key: until for key, until in self._tickets.items() if until > now}
@@ -37,7 +37,7 @@ class SocketDelivery:
         return ticket
 
     async def accept(self, request: web.Request) -> web.StreamResponse:
-        """GET /link: greet the app and listen for its acknowledgements until it goes."""
+        """Handle GET /link: greet the app and read its acknowledgements until it disconnects."""
         until = self._tickets.pop(request.query.get("ticket", ""), 0.0)
         if until < self._state.clock.now():
             raise web.HTTPForbidden(text="This Socket Mode address was used or is too old.")
@@ -80,7 +80,7 @@ class SocketDelivery:
     async def deliver(
         self, kind: Kind, payload: JsonObject, *, takes_answer: bool, retry: Retry | None = None
     ) -> Answer:
-        """Hand one payload to one connection, in turn; wait 3 seconds for its envelope's id."""
+        """Send one payload over the next connection; wait 3 seconds for its envelope ID."""
         if not self._connections:
             return Answer("offline")
         connection = self._connections.pop(0)
@@ -108,6 +108,6 @@ class SocketDelivery:
             del self._waiting[envelope["envelope_id"]]
 
     async def close(self) -> None:
-        """End every connection; the app may try to come back and find nobody."""
+        """Close every connection; reconnection attempts will fail."""
         for connection in tuple(self._connections):
             await connection.close()

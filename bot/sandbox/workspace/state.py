@@ -1,4 +1,4 @@
-"""The workspace's memory: everything that happened in it, and who looks at it."""
+"""The workspace's state: its records, and the open pages that watch it."""
 
 import asyncio
 import itertools
@@ -32,27 +32,27 @@ ALPHABET = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 
 class Watcher:
-    """One open page: told that its person's picture changed, and handed the toasts."""
+    """One open page: whether to refresh its snapshot, and its pending toasts."""
 
     def __init__(self, user: str) -> None:
         self.user = user
-        self.stirred = asyncio.Event()
+        self.wake = asyncio.Event()
         self.changed = False
         self.toasts: list[JsonObject] = []
 
     def take(self) -> tuple[bool, list[JsonObject]]:
-        """What has come since the last time."""
+        """Return and clear whether the snapshot changed, and the pending toasts."""
         news = self.changed, self.toasts
         self.changed, self.toasts = False, []
-        self.stirred.clear()
+        self.wake.clear()
         return news
 
 
 class State:
-    """Plain collections, open to whoever asks, and the few ways in which they change.
+    """Plain collections that anyone may read, and the methods that change them.
 
-    `lost` are the channels that the app was put out of: that it can't write there is news to it, and no
-    broken rule. `history_page` is the most messages of a page; for apps outside the Marketplace it's 15.
+    `lost` are the channels the app was removed from: posting there is an error but breaks no rule, as the
+    app can't know. `history_page` is the maximum page size; for apps outside the Marketplace it's 15.
     """
 
     def __init__(self, team: Team, app: App, clock: Clock) -> None:
@@ -83,11 +83,11 @@ class State:
         self._counter = itertools.count(1)
 
     def new_id(self, prefix: str) -> str:
-        """An id as Slack's: a letter or two, then capitals and digits."""
+        """Return a Slack-like ID: the prefix, then capital letters and digits."""
         return prefix + "0" + "".join(secrets.choice(ALPHABET) for _ in range(9))
 
     def new_ts(self, at: float | None = None) -> str:
-        """A message's timestamp, which is its id too: never twice, never going back unless `at` is given."""
+        """Return a message timestamp, which is also its ID: unique, and increasing unless `at` is given."""
         micros = int((self.clock.now() if at is None else at) * 1_000_000)
         if at is None:
             micros = max(micros, self._last_ts + 1)
@@ -95,67 +95,66 @@ class State:
         return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
 
     def new_hash(self) -> str:
-        """A view's hash: another one after every change."""
+        """Return a new view hash."""
         return f"{int(self.clock.now())}.{secrets.token_hex(4)}"
 
     def changed(self, users: Iterable[str] | None = None) -> None:
-        """Tell the pages of these people, or everybody's, that there is something new."""
+        """Mark the pages of `users`, or of everyone, as changed."""
         self.version += 1
         chosen = None if users is None else set(users)
         for watcher in self.watchers:
             if chosen is None or watcher.user in chosen:
                 watcher.changed = True
-                watcher.stirred.set()
+                watcher.wake.set()
 
     def toast(self, user: str, text: str, kind: str = "error") -> None:
-        """Show a passing sentence to a person."""
         for watcher in self.watchers:
             if watcher.user == user:
                 watcher.toasts.append({"type": "toast", "text": text, "kind": kind})
-                watcher.stirred.set()
+                watcher.wake.set()
 
     def violate(self, where: str, rule: str, detail: str) -> None:
-        """Put a broken rule on the panel."""
+        """Report a broken rule on the panel."""
         self.violations.append(Violation(next(self._counter), self.clock.now(), where, rule, detail))
         del self.violations[:-KEPT_VIOLATIONS]
         self.changed()
 
     def called(self, method: str, arguments: JsonObject) -> None:
-        """Remember a call of the app's."""
+        """Record a Web API call by the app."""
         self.calls.append(Call(method, arguments))
         del self.calls[:-KEPT_CALLS]
 
     def add_channel(self, channel: Channel) -> Channel:
-        """A new conversation, without messages."""
+        """Add a conversation without messages."""
         self.channels[channel.id] = channel
         self.messages[channel.id] = []
         return channel
 
     def archive(self, channel_id: str, *, archived: bool = True) -> None:
-        """Close a channel for writing, or open it again."""
+        """Archive or unarchive a channel."""
         self.channels[channel_id].is_archived = archived
         self.changed()
 
     def kick(self, channel_id: str, user: str) -> None:
-        """Take a member out of a channel, the app too."""
+        """Remove a member, or the app, from a channel."""
         self.channels[channel_id].members.remove(user)
         if user == self.app.bot_user_id:
             self.lost.add(channel_id)
         self.changed()
 
     def invite(self, channel_id: str, user: str) -> None:
-        """Make somebody a member of a channel, the app too."""
+        """Add a member, or the app, to a channel."""
         self.channels[channel_id].members.add(user)
         self.changed()
 
     def delete(self, channel_id: str) -> None:
-        """Take a channel away with all that was said in it."""
+        """Delete a channel and its messages."""
         del self.channels[channel_id], self.messages[channel_id]
         self.lost.add(channel_id)
         self.changed()
 
     def im(self, user: str) -> Channel:
-        """The conversation of a person and the app; made when it is first asked for."""
+        """Return the user's conversation with the app, created on first use."""
         members = {user, self.app.bot_user_id}
         for channel in self.channels.values():
             if channel.kind == "im" and channel.members == members:
@@ -163,7 +162,7 @@ class State:
         return self.add_channel(Channel(self.new_id("D"), "", "im", members, created=int(self.clock.now())))
 
     def post(self, message: Message) -> Message:
-        """A new message in its channel, in its place by time."""
+        """Add a message to its channel, in order of time."""
         messages = self.messages[message.channel]
         messages.append(message)
         messages.sort(key=lambda other: other.ts)
@@ -171,16 +170,16 @@ class State:
         return message
 
     def find(self, channel: str, ts: str) -> Message | None:
-        """The message with that timestamp, ephemeral or not."""
+        """Return the message with this timestamp, ephemeral or not."""
         return next((message for message in self.messages.get(channel, ()) if message.ts == ts), None)
 
     def remove(self, message: Message) -> None:
-        """Take a message out."""
+        """Delete a message."""
         self.messages[message.channel].remove(message)
         self.changed(self.channels[message.channel].members)
 
     def replies(self, message: Message) -> list[Message]:
-        """What everybody can read below a message."""
+        """Return a message's public replies."""
         return [
             other
             for other in self.messages[message.channel]
@@ -188,17 +187,17 @@ class State:
         ]
 
     def stack(self, user: str) -> list[View]:
-        """A person's open forms, the visible one last."""
+        """Return a user's open modals, the visible one last."""
         return [self.views[view_id] for view_id in self.stacks.get(user, ())]
 
     def push(self, view: View) -> None:
-        """Lay a form on top of a person's stack."""
+        """Put a modal on top of a user's stack."""
         self.views[view.id] = view
         self.stacks.setdefault(view.user, []).append(view.id)
         self.changed((view.user,))
 
     def close(self, view: View) -> None:
-        """Take one form away, wherever it lies in its stack."""
+        """Close one modal, anywhere in its stack."""
         self.views.pop(view.id, None)
         stack = self.stacks.get(view.user, [])
         if view.id in stack:
@@ -206,14 +205,14 @@ class State:
         self.changed((view.user,))
 
     def close_all(self, user: str) -> list[View]:
-        """Take a person's forms away; what they were, the top one first."""
+        """Close a user's modals and return them, top one first."""
         closed = self.stack(user)[::-1]
         for view in closed:
             self.close(view)
         return closed
 
     def sees_file(self, file: File) -> bool:
-        """Whether the app may read a file: one handed to it, or shared where it is a member."""
+        """Return whether the app can read a file: shared where it is a member, or passed to it by a form."""
         return file.for_app or any(
             file.id in message.files
             for channel in self.channels.values()

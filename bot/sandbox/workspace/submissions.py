@@ -1,37 +1,37 @@
-"""Forms sent and closed (https://docs.slack.dev/surfaces/modals)."""
+"""Modals: submitting and closing them (https://docs.slack.dev/surfaces/modals)."""
 
 from bot.sandbox.workspace import payloads
-from bot.sandbox.workspace.exchange import Exchange, Mistake
+from bot.sandbox.workspace.exchange import Exchange, PageError
 from bot.sandbox.workspace.forms import entered, faults
 from bot.sandbox.workspace.model import User, View
-from bot.sandbox.workspace.shapes import JsonObject, Refused, as_list, as_object
+from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_list, as_object
 from bot.sandbox.workspace.views import open_view, update_view
 
 WHERE = "view_submission"
 
 
 class Submissions:
-    """What happens when a person presses a form's submit or close."""
+    """Handles a modal's Submit and Close buttons."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
         self._state = exchange.state
 
     def submit(self, user: User, view: View, posted: object) -> dict[str, str]:
-        """Send a form; the client's own complaints by block id, in which case nothing was sent.
+        """Submit a modal; return validation errors by block ID, in which case nothing was sent.
 
-        Raises Mistake for a form that is not on top or on its way already.
+        Raises PageError for a modal that isn't on top or is already being submitted.
         """
         if self._state.stack(user.id)[-1:] != [view]:
-            raise Mistake("This form is no longer open.")
+            raise PageError("This form is no longer open.")
         if view.busy:
-            raise Mistake("This form is being sent.")
+            raise PageError("This form is being sent.")
         view.values = entered(view.blocks, posted, view.values)
         if found := faults(view.blocks, view.values):
             return found
         view.busy, view.errors = True, None
         self._state.changed((user.id,))
-        self._exchange.errands.start(self._submit(user, view))
+        self._exchange.background_tasks.start(self._submit(user, view))
         return {}
 
     def _handed_over(self, view: View) -> JsonObject:
@@ -88,8 +88,8 @@ class Submissions:
             return
         try:
             self._obey(user, view, answer.payload)
-        except Refused as refused:
-            self._state.violate(WHERE, refused.error, refused.detail)
+        except ApiError as error:
+            self._state.violate(WHERE, error.error, error.detail)
             self._state.toast(user.id, "We had some trouble connecting. Try again?")
 
     def _obey(self, user: User, view: View, answer: object) -> None:
@@ -107,28 +107,28 @@ class Submissions:
         elif action == "errors":
             self._show_errors(view, as_object(body.get("errors")))
         else:
-            raise Refused("invalid_response_action", "response_action is clear, update, push or errors.")
+            raise ApiError("invalid_response_action", "response_action is clear, update, push or errors.")
 
     def _show_errors(self, view: View, errors: JsonObject) -> None:
         inputs = {block["block_id"] for block in view.blocks if block["type"] == "input"}
         astray = sorted(set(errors) - inputs)
         if astray or not errors:
-            raise Refused(
+            raise ApiError(
                 "invalid_errors", f"Errors name input blocks of the form; there is none called {astray}."
             )
         view.errors = {block_id: str(sentence) for block_id, sentence in errors.items()}
         self._state.changed((view.user,))
 
     def close(self, user: User, view: View, *, everything: bool) -> None:
-        """Close a form, or all of them; the app hears of those that asked for it."""
+        """Close a modal, or all of them; notify the app if it asked for that."""
         if view.type == "home":
-            raise Mistake("The Home tab stays.")
+            raise PageError("The Home tab stays.")
         clear = everything or bool(view.body["clear_on_close"])
         closed = self._state.stack(user.id)[::-1] if clear else [view]
         for one in closed:
             self._state.close(one)
             if one.body["notify_on_close"]:
-                self._exchange.errands.start(self._closed(user, one, clear=clear))
+                self._exchange.background_tasks.start(self._closed(user, one, clear=clear))
 
     async def _closed(self, user: User, view: View, *, clear: bool) -> None:
         payload = payloads.interaction(self._state, "view_closed", user)

@@ -1,4 +1,4 @@
-"""What an app may answer to an options request.
+"""The app's response to an options request.
 
 Source: https://docs.slack.dev/reference/interaction-payloads/block_suggestion-payload
 """
@@ -11,7 +11,7 @@ ANSWER = fields({}, {"options": items(OPTION, 0, 100), "option_groups": items(OP
 
 
 def check_options(answer: JsonObject) -> Problems:
-    """What Slack would say against such an answer; empty when nothing."""
+    """Return Slack's errors for a response; empty when it is valid."""
     problems: Problems = []
     ANSWER(answer, "", problems)
     if ("options" in answer) == ("option_groups" in answer):

@@ -1,4 +1,4 @@
-"""What a person types, as it travels: mentions by id, addresses in angle brackets, the rest escaped."""
+"""Convert typed text to Slack's format: mentions by ID, URLs in angle brackets, the rest escaped."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ TRAILING = ".,;:!?)'*_~"
 
 
 def escaped(text: str) -> str:
-    """The three characters that Slack escapes."""
+    """Escape the three characters Slack escapes."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -63,10 +63,10 @@ def _pieces(state: State, text: str, *, labelled: bool) -> Iterator[str]:
 
 
 def as_message(state: State, text: str) -> str:
-    """A message's text as Slack stores it."""
+    """Return a message's text as Slack stores it."""
     return "".join(_pieces(state, text, labelled=False))
 
 
 def as_command(state: State, text: str) -> str:
-    """A command's text with `should_escape` on: mentions carry names beside their ids."""
+    """Return a command's text with `should_escape` on: mentions include names beside IDs."""
     return "".join(_pieces(state, text, labelled=True))

@@ -1,18 +1,18 @@
-"""Files: taken from the page onto the disk, handed to the app as Slack's file host does."""
+"""Files: uploaded from the page to disk, and served to the app like Slack's file host does."""
 
 from pathlib import Path
 
 from aiohttp import BodyPartReader, web
 
 from bot.sandbox.workspace import snapshot
-from bot.sandbox.workspace.exchange import Mistake
+from bot.sandbox.workspace.exchange import PageError
 from bot.sandbox.workspace.model import File
 from bot.sandbox.workspace.shapes import JsonObject
 from bot.sandbox.workspace.state import State
 
-LARGEST = 1024**3  # as in Slack
+MAX_SIZE = 1024**3  # as in Slack
 MOST = 10
-ALL_TOGETHER = 4 * LARGEST
+MAX_TOTAL_SIZE = 4 * MAX_SIZE
 SHOWN_INLINE = {"image/png", "image/jpeg", "image/gif", "image/webp"}
 SIGN_IN = (
     "<!DOCTYPE html><html><head><title>Slack</title></head><body>Sign in to see this file.</body></html>"
@@ -24,21 +24,21 @@ async def _text(part: BodyPartReader) -> str:
 
 
 async def _kept(part: BodyPartReader, path: Path) -> int:
-    """Write a file to the disk as it comes; its size."""
+    """Stream an upload to a file and return its size."""
     size = 0
     with path.open("wb") as kept:
         while chunk := await part.read_chunk(256 * 1024):
             size += len(chunk)
-            if size > LARGEST:
-                raise Mistake("A file may have 1 GB here.")
+            if size > MAX_SIZE:
+                raise PageError("A file may have 1 GB here.")
             kept.write(chunk)
     return size
 
 
 async def receive(state: State, request: web.Request) -> JsonObject:
-    """POST /page/upload: the files of a multipart body; raises Mistake for too much of it."""
+    """Handle POST /page/upload, a multipart body; raises PageError when it is too large."""
     if not request.content_type.startswith("multipart/"):
-        raise Mistake("Files come as multipart/form-data.")
+        raise PageError("Files come as multipart/form-data.")
     received: list[File] = []
     try:
         await _receive(state, request, received)
@@ -54,10 +54,10 @@ async def _receive(state: State, request: web.Request, received: list[File]) -> 
     user = ""
     async for part in await request.multipart():
         if not isinstance(part, BodyPartReader):
-            raise Mistake("Files come as plain parts.")
+            raise PageError("Files come as plain parts.")
         if part.filename:
             if len(received) == MOST:
-                raise Mistake("At most 10 files at once.")
+                raise PageError("At most 10 files at once.")
             mimetype = part.headers.get("Content-Type", "application/octet-stream").partition(";")[0]
             file_id = state.new_id("F")
             path = state.folder / file_id
@@ -67,9 +67,9 @@ async def _receive(state: State, request: web.Request, received: list[File]) -> 
         elif part.name == "user":
             user = await _text(part)
     if user not in state.users:
-        raise Mistake("There is no such person.")
-    if sum(file.size for file in (*state.files.values(), *received)) > ALL_TOGETHER:
-        raise Mistake("The sandbox holds no more files.")
+        raise PageError("There is no such person.")
+    if sum(file.size for file in (*state.files.values(), *received)) > MAX_TOTAL_SIZE:
+        raise PageError("The sandbox holds no more files.")
     for file in received:
         file.user = user
 
@@ -86,7 +86,7 @@ def _sent(file: File, *, inline: bool) -> web.StreamResponse:
 
 
 def show(state: State, file_id: str) -> web.StreamResponse:
-    """GET /page/files/<id>: pictures within the page, the rest as downloads."""
+    """Handle GET /page/files/<id>: images inline, other files as downloads."""
     file = state.files.get(file_id)
     if file is None:
         raise web.HTTPNotFound
@@ -94,7 +94,7 @@ def show(state: State, file_id: str) -> web.StreamResponse:
 
 
 def hand_over(state: State, request: web.Request, bot_token: str) -> web.StreamResponse:
-    """GET /files-pri/…: the bytes for the bot's token; without the right 200 and a sign-in page."""
+    """Handle GET /files-pri/…: the file for the bot's token, else a sign-in page with status 200."""
     file = state.files.get(request.match_info["file"].removeprefix(f"{state.team.id}-"))
     allowed = (
         request.headers.get("Authorization") == f"Bearer {bot_token}" and "files:read" in state.app.scopes

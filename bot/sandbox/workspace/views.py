@@ -1,4 +1,4 @@
-"""Opening, replacing and closing views, from methods and from acknowledgements alike."""
+"""Open, update and publish views, from API methods and acknowledgements."""
 
 from typing import Literal
 
@@ -6,10 +6,10 @@ from bot.sandbox.workspace.blocks.surfaces import check_view, with_ids
 from bot.sandbox.workspace.blocks.tokens import check_tokens
 from bot.sandbox.workspace.forms import entered, with_current_conversation
 from bot.sandbox.workspace.model import View
-from bot.sandbox.workspace.shapes import JsonObject, Refused
+from bot.sandbox.workspace.shapes import ApiError, JsonObject
 from bot.sandbox.workspace.state import State
 
-DEEPEST = 3
+MAX_DEPTH = 3
 KEPT = (
     "callback_id",
     "private_metadata",
@@ -24,12 +24,9 @@ KEPT = (
 
 
 def definition(view: object, kind: Literal["modal", "home"]) -> JsonObject:
-    """The checked body of a view with its blocks named.
-
-    Raises Refused when a bound is broken.
-    """
+    """Return a view definition in which every block has an ID; raises ApiError when it is invalid."""
     if problems := check_view(view, kind):
-        raise Refused("invalid_arguments", messages=problems)
+        raise ApiError("invalid_arguments", messages=problems)
     given: JsonObject = view if isinstance(view, dict) else {}
     body: JsonObject = {key: given.get(key) for key in KEPT}
     for key in ("callback_id", "private_metadata", "external_id"):
@@ -46,19 +43,19 @@ def _unique(state: State, body: JsonObject, itself: View | None = None) -> None:
         for view in state.views.values()
     )
     if taken:
-        raise Refused("duplicate_external_id", f"Another view has the external_id {body['external_id']}.")
+        raise ApiError("duplicate_external_id", f"Another view has the external_id {body['external_id']}.")
 
 
 def open_view(state: State, user: str, view: object, *, channel: str | None, on_top: bool) -> View:
-    """Show a form to a person: alone, or on top of the ones already open."""
+    """Open a modal for a user, alone or on top of the stack."""
     body = definition(view, "modal")
     check_tokens(state, "view", body["blocks"])
     _unique(state, body)
     stack = state.stack(user)
     if on_top and not stack:
-        raise Refused("not_found", "There is no open view to push onto.")
-    if on_top and len(stack) >= DEEPEST:
-        raise Refused("push_limit_reached", "A stack of views is at most 3 high.")
+        raise ApiError("not_found", "There is no open view to push onto.")
+    if on_top and len(stack) >= MAX_DEPTH:
+        raise ApiError("push_limit_reached", "A stack of views is at most 3 high.")
     if not on_top:
         state.close_all(user)
     below = stack[-1] if on_top else None
@@ -80,7 +77,7 @@ def open_view(state: State, user: str, view: object, *, channel: str | None, on_
 
 
 def update_view(state: State, shown: View, view: object) -> View:
-    """Put another definition in a view's place; what was typed stays where block and action ids do."""
+    """Replace a view's definition; input stays where block and action IDs match."""
     body = definition(view, shown.type)
     check_tokens(state, "view", body["blocks"])
     _unique(state, body, shown)
@@ -92,7 +89,6 @@ def update_view(state: State, shown: View, view: object) -> View:
 
 
 def publish_home(state: State, user: str, view: object) -> View:
-    """Show a person their Home tab."""
     body = definition(view, "home")
     check_tokens(state, "view", body["blocks"])
     view_id = state.homes[user].id if user in state.homes else state.new_id("V")

@@ -1,4 +1,4 @@
-"""A small world behind real HTTP: two members, a stranger's colleague, an administrator, six projects."""
+"""A small data set behind real HTTP: three members, an administrator, a locked user, six projects."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -27,7 +27,7 @@ from bot.sandbox.tracker.data import (
 )
 from bot.sandbox.tracker.server import Tracker
 
-NOW = datetime(2026, 3, 10, 23, 30, tzinfo=UTC)  # the eleventh already in Madrid
+NOW = datetime(2026, 3, 10, 23, 30, tzinfo=UTC)  # already the 11th in Madrid
 ANA, BEN, CHRIS, MIA, LEO, SUPPORTERS = 1, 2, 3, 4, 5, 9
 SHOP, SHOP_APP, VAULT, ATTIC, WIKI = 1, 2, 3, 4, 5
 EVERY_TRACKER = (defaults.BUG, defaults.FEATURE, defaults.SUPPORT)
@@ -35,7 +35,7 @@ EVERY_TRACKER = (defaults.BUG, defaults.FEATURE, defaults.SUPPORT)
 
 @dataclass
 class Answer:
-    """What came back."""
+    """An HTTP response."""
 
     status: int
     body: Any
@@ -44,14 +44,14 @@ class Answer:
 
     @property
     def errors(self) -> list[str]:
-        """The sentences of a refusal."""
+        """The error messages of a 422."""
         assert self.status == 422, self.text
         return list(self.body["errors"])
 
 
 @dataclass
 class Api:
-    """A running service, called by login name; None is an anonymous visitor."""
+    """A running service; calls are made as a user by login, None for anonymous."""
 
     tracker: Tracker
     session: aiohttp.ClientSession
@@ -62,7 +62,7 @@ class Api:
         self.data = self.tracker.data
 
     async def __call__(self, method: str, path: str, who: str | None = "ana", /, **options: Any) -> Answer:
-        """One request with the person's key."""
+        """Send a request with the user's API key."""
         headers = dict(options.pop("headers", {}))
         if who is not None:
             headers[self.header] = f"key-of-{who}"
@@ -73,22 +73,20 @@ class Api:
             return Answer(response.status, body, dict(response.headers), text)
 
     async def get(self, path: str, who: str | None = "ana", /, **params: str | int) -> Answer:
-        """A read."""
         return await self("GET", path, who, params=params)
 
     async def create(self, kind: str, who: str | None = "ana", /, **fields: object) -> Answer:
-        """A create at the kind's own path."""
+        """Create a resource at its kind's path."""
         paths = {"time_entry": "/time_entries.json"}
         return await self("POST", paths.get(kind, f"/{kind}s.json"), who, json={kind: fields})
 
     async def found(self, who: str | None = "ana", /, **params: str | int) -> list[int]:
-        """The numbers of the issues in a list, in its order."""
+        """Return the IDs of the listed issues, in order."""
         answer = await self.get("/issues.json", who, **params)
         assert answer.status == 200, answer.text
         return [i["id"] for i in answer.body["issues"]]
 
     async def upload(self, content: bytes = b"hello", who: str | None = "ana", /, **params: str) -> Answer:
-        """A file's bytes."""
         headers = {"Content-Type": "application/octet-stream"}
         return await self("POST", "/uploads.json", who, data=content, params=params, headers=headers)
 
@@ -143,7 +141,7 @@ def data() -> Data:
 
 @pytest.fixture
 def issue(data: Data) -> Callable[..., Issue]:
-    """Put an issue into the service: `issue("subject", project_id=…)`."""
+    """Add an issue to the service: `issue("subject", project_id=…)`."""
 
     def add(subject: str = "Something", **fields: object) -> Issue:
         row = Issue(
@@ -166,7 +164,7 @@ def issue(data: Data) -> Callable[..., Issue]:
 
 @pytest_asyncio.fixture
 async def start(data: Data) -> AsyncIterator[Starter]:
-    """Start the service with other settings than the usual."""
+    """Start the service with custom settings."""
     async with AsyncExitStack() as stack:
 
         async def run(**settings: Any) -> Api:
@@ -181,13 +179,13 @@ async def start(data: Data) -> AsyncIterator[Starter]:
 
 @pytest_asyncio.fixture
 async def api(start: Starter) -> Api:
-    """The service as it comes."""
+    """The service with default settings."""
     return await start()
 
 
 @pytest.fixture
 def board(issue: Callable[..., Issue]) -> None:
-    """Ten issues that differ in whatever can be filtered or sorted by."""
+    """Ten issues that differ in everything the list can filter or sort by."""
     long_ago = datetime(2026, 3, 5, 9, tzinfo=UTC)
     issue("Printer on fire", priority_id=defaults.URGENT, assigned_to_id=ANA, category_id=1, version_id=1)
     issue("Printer out of paper", tracker_id=defaults.FEATURE, assigned_to_id=BEN, author_id=ANA)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.sandbox.tracker.conftest import Api
 
 
-async def test_everything_that_is_taken_comes_back(api: "Api", issue: Callable[..., Issue]) -> None:
+async def test_create_returns_every_accepted_field(api: "Api", issue: Callable[..., Issue]) -> None:
     parent = issue("Above")
     answer = await api.create(
         "issue",
@@ -56,14 +56,12 @@ async def test_everything_that_is_taken_comes_back(api: "Api", issue: Callable[.
 async def test_defaults(api: "Api") -> None:
     made = (await api.create("issue", project_id=1, subject="x", category_id=2)).body["issue"]
     assert [made[k]["name"] for k in ("tracker", "status", "priority")] == ["Bug", "New", "Normal"]
-    assert made["assigned_to"]["name"] == "Mia Test"  # the category's
+    assert made["assigned_to"]["name"] == "Mia Test"  # the category's default
     assert made["start_date"] == "2026-03-11"  # today in Madrid
     assert (made["description"], made["is_private"], made["done_ratio"]) == (None, False, 0)
 
 
-async def test_what_a_person_may_not_set_is_dropped_without_a_word(
-    api: "Api", issue: Callable[..., Issue]
-) -> None:
+async def test_forbidden_fields_are_silently_ignored(api: "Api", issue: Callable[..., Issue]) -> None:
     issue("Above")
     asked = {
         "tracker_id": 77, "status_id": 5, "parent_issue_id": 1, "is_private": True,
@@ -75,7 +73,7 @@ async def test_what_a_person_may_not_set_is_dropped_without_a_word(
     assert "parent" not in made
 
 
-async def test_an_administrator_may_create_closed_ones(api: "Api") -> None:
+async def test_admin_can_create_closed_issues(api: "Api") -> None:
     made = (await api.create("issue", "chris", project_id=1, subject="x", status_id=5)).body["issue"]
     assert made["closed_on"] == "2026-03-10T23:30:00Z"
 
@@ -102,25 +100,27 @@ async def test_an_administrator_may_create_closed_ones(api: "Api") -> None:
         ({"uploads": [{"token": "1.abc"}]}, ["1 file(s) could not be saved."]),
     ],
 )
-async def test_refusals_say_why(api: "Api", fields: dict[str, object], sentences: list[str]) -> None:
+async def test_invalid_values_return_error_messages(
+    api: "Api", fields: dict[str, object], sentences: list[str]
+) -> None:
     answer = await api.create("issue", **{"project_id": 1, "subject": "x", **fields})
     assert answer.errors == sentences
     assert not api.data.issues
 
 
 @pytest.mark.parametrize("project", [3, 4, 99, "nowhere", None])
-async def test_a_project_that_cant_be_used_is_refused_as_blank(api: "Api", project: object) -> None:
+async def test_unusable_project_is_reported_as_blank(api: "Api", project: object) -> None:
     answer = await api.create("issue", "ben", project_id=project, subject="x")
     assert answer.errors[0] == "Project cannot be blank"
 
 
-async def test_another_content_type_is_not_parsed(api: "Api") -> None:
+async def test_other_content_types_are_not_parsed(api: "Api") -> None:
     body = b'{"issue": {"project_id": 1, "subject": "x"}}'
     answer = await api("POST", "/issues.json", data=body, headers={"Content-Type": "text/plain"})
     assert "Subject cannot be blank" in answer.errors
 
 
-async def test_who_may_add_nowhere_is_forbidden(api: "Api", data: Data) -> None:
+async def test_create_without_any_right_is_forbidden(api: "Api", data: Data) -> None:
     for role in (*data.roles.values(), data.non_member):
         role.rights = frozenset({"view_issues"})
     assert (await api.create("issue", project_id=1, subject="x")).status == 403

@@ -1,4 +1,4 @@
-"""The demo data is believable, whole, and the same each time."""
+"""The demo data is plausible, complete and deterministic."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -22,12 +22,12 @@ def data() -> Data:
     return demo_data(NOW)
 
 
-def test_it_is_the_same_for_the_same_moment(data: Data) -> None:
+def test_demo_data_is_deterministic(data: Data) -> None:
     assert demo_data(NOW) == data
 
 
 @pytest.mark.parametrize("hour", [0, 12])
-def test_nothing_has_happened_after_now_and_times_are_in_order(hour: int) -> None:
+def test_timestamps_are_in_order_and_not_in_the_future(hour: int) -> None:
     for day in range(7):
         now = NOW.replace(hour=hour) + timedelta(days=day)
         issues = list(demo_data(now).issues.values())
@@ -37,7 +37,7 @@ def test_nothing_has_happened_after_now_and_times_are_in_order(hour: int) -> Non
         assert now - max(i.created_on for i in issues) < timedelta(days=3)
 
 
-def test_there_is_something_of_everything(data: Data) -> None:
+def test_demo_data_covers_every_feature(data: Data) -> None:
     assert 4 <= len(data.projects) <= 5
     assert [p.name for p in data.projects.values() if not p.is_public] == ["Security"]
     assert [p.name for p in data.projects.values() if p.status == CLOSED_PROJECT] == ["Old Shop"]
@@ -51,7 +51,7 @@ def test_there_is_something_of_everything(data: Data) -> None:
     assert any(i.is_private for i in data.issues.values())
 
 
-def test_the_issues_that_messages_and_examples_name_are_worth_a_look(data: Data) -> None:
+def test_issues_named_in_examples_have_rich_content(data: Data) -> None:
     for number in (12, 42):
         issue = data.issues[number]
         assert (data.projects[issue.project_id].name, issue.is_private, issue.closed_on) == (
@@ -66,7 +66,7 @@ def test_the_issues_that_messages_and_examples_name_are_worth_a_look(data: Data)
     assert data.minutes()[42] > 0
 
 
-async def test_people_see_what_they_should(api: "Api") -> None:
+async def test_demo_users_see_their_projects_and_issues(api: "Api") -> None:
     names = {}
     for person in (ANA, BEN, CHRIS):
         header = {"X-Service-API-Key": person.api_key}
@@ -80,14 +80,14 @@ async def test_people_see_what_they_should(api: "Api") -> None:
     assert names["Ana"] == names["Chris"] == names["Ben"] | {"Security"}
 
 
-def test_keys_are_not_shown_where_people_are_printed() -> None:
+def test_repr_hides_api_keys() -> None:
     assert len({p.api_key for p in PEOPLE}) == len(PEOPLE)
     for person in PEOPLE:
         assert len(bytes.fromhex(person.api_key)) == 20
         assert person.api_key not in repr(person)
 
 
-async def test_colleagues_go_on_reporting_until_they_are_stopped(data: Data) -> None:
+async def test_simulated_colleagues_report_issues_until_stopped(data: Data) -> None:
     before, began = set(data.issues), datetime.now(UTC)
     subjects = {issue.subject for issue in data.issues.values()}
     reporting = asyncio.create_task(go_on_reporting(data, 1, 0.001))
@@ -107,7 +107,7 @@ async def test_colleagues_go_on_reporting_until_they_are_stopped(data: Data) -> 
         assert len({getattr(issue, field) for issue in fresh}) >= 4
 
 
-async def test_when_everything_was_reported_things_come_again(data: Data) -> None:
+async def test_topics_repeat_after_all_were_reported(data: Data) -> None:
     count = len(data.issues)
     reporting = asyncio.create_task(go_on_reporting(data, 4, 0))
     while len(data.issues) < count + 60:

@@ -1,4 +1,4 @@
-"""GET /issues.json: filters, order, pages, shapes."""
+"""GET /issues.json: filters, order, pages, JSON."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -36,11 +36,11 @@ IN_SHOP = [1, 2, 3, 5, 6, 7, 10]
         ({"priority_id": "1|4"}, [1, 7]),
         ({"author_id": "me"}, [2]),
         ({"author_id": "!4"}, [2]),
-        ({"assigned_to_id": "me"}, [1, 3]),  # her group's too
+        ({"assigned_to_id": "me"}, [1, 3]),  # includes her group's
         ({"assigned_to_id": "2|9"}, [2, 3]),
         ({"assigned_to_id": "!*"}, [5, 6, 7, 8, 9, 10]),
         ({"assigned_to_id": "*"}, [1, 2, 3]),
-        ({"category_id": "1"}, OPEN),  # only with a project
+        ({"category_id": "1"}, OPEN),  # needs a project
         ({"category_id": "1", "project_id": 1}, [1]),
         ({"category_id": "!*", "project_id": 1}, [2, 5, 6, 7, 10]),
         ({"fixed_version_id": "1"}, [1]),
@@ -49,7 +49,7 @@ IN_SHOP = [1, 2, 3, 5, 6, 7, 10]
         ({"parent_id": "!*"}, [1, 2, 3, 7, 8, 9, 10]),
         ({"parent_id": "*"}, [5, 6]),
         ({"subject": "~paper PRINTER"}, [2]),
-        ({"subject": "~cart | nothing"}, [3]),  # a bar cuts the text
+        ({"subject": "~cart | nothing"}, [3]),  # anything after a bar is ignored
         ({"subject": "Printer on fire"}, [1]),
         ({"subject": "printer"}, []),
         ({"subject": "!~printer", "project_id": 5}, []),
@@ -59,7 +59,7 @@ IN_SHOP = [1, 2, 3, 5, 6, 7, 10]
         ({"start_date": "*"}, [3]),
         ({"due_date": ">=2026-03-20"}, [5]),
         ({"due_date": "><2026-03-01|2026-03-19"}, []),
-        ({"created_on": "2026-03-10"}, [10]),  # the ninth still in UTC, the tenth in Madrid
+        ({"created_on": "2026-03-10"}, [10]),  # still the 9th in UTC, the 10th in Madrid
         ({"created_on": "<=2026-03-09T23:30:00Z"}, [10]),
         ({"created_on": ">=2026-03-09T23:30:01Z", "issue_id": ">=9"}, [9]),
         ({"closed_on": "><2026-03-01|2026-03-06", "status_id": "*"}, [4]),
@@ -72,16 +72,16 @@ IN_SHOP = [1, 2, 3, 5, 6, 7, 10]
         ({"project_id": 1, "subproject_id": "!2"}, [1, 2, 3, 5, 6, 10]),
         ({"project_id": 5, "subproject_id": "2"}, []),
         ({"subproject_id": "!*"}, OPEN),
-        ({"project_id": 4}, [9]),  # closed, still readable
+        ({"project_id": 4}, [9]),  # closed, but readable
         ({"cf_2": "K-17"}, [5]),
         ({"cf_2": "~k-1"}, [5]),
         ({"cf_1": "Major"}, [7]),
-        ({"cf_1": "Major", "project_id": 5}, []),  # another project's field is not available
+        ({"cf_1": "Major", "project_id": 5}, []),  # another project's field is unavailable
         ({"cf_1": "Major", "project_id": 2}, [7]),
         ({"cf_1": "!*", "project_id": 2}, []),
         ({"cf_3": "no filter"}, OPEN),
         ({"cf_99": "1", "colour": "red"}, OPEN),
-        ({"query_id": 7, "tracker_id": "2"}, [1]),  # the saved one's filters and no others
+        ({"query_id": 7, "tracker_id": "2"}, [1]),  # the saved query replaces the other filters
         ({"query_id": 7, "project_id": 2}, []),
     ],
 )
@@ -101,13 +101,13 @@ async def test_filters(api: "Api", params: dict[str, str | int], expected: list[
         ({"subject": "~"}, "Subject cannot be blank"),
     ],
 )
-async def test_what_cant_be_read_is_refused(api: "Api", params: dict[str, str], sentence: str) -> None:
+async def test_malformed_filters_return_an_error(api: "Api", params: dict[str, str], sentence: str) -> None:
     assert (await api.get("/issues.json", **params)).errors == [sentence]
 
 
 async def test_unknown_and_hidden_projects_and_queries(api: "Api") -> None:
     assert (await api.get("/issues.json", project_id=99)).status == 404
-    assert (await api.get("/issues.json", project_id="shop")).status == 404  # numbers only
+    assert (await api.get("/issues.json", project_id="shop")).status == 404  # only numbers are accepted
     assert (await api.get("/issues.json", "ben", project_id=3)).status == 403
     assert (await api.get("/issues.json", None, project_id=3)).status == 401
     assert (await api.get("/issues.json", query_id=99)).status == 404
@@ -120,7 +120,7 @@ async def test_unknown_and_hidden_projects_and_queries(api: "Api") -> None:
         ("id", OPEN),
         ("nonsense,id", OPEN),
         ("priority:desc", [1, 10, 9, 8, 6, 5, 3, 2, 7]),
-        ("nonsense,rubbish,hokum,id", [10, 9, 8, 7, 6, 5, 3, 2, 1]),  # only three count
+        ("nonsense,rubbish,hokum,id", [10, 9, 8, 7, 6, 5, 3, 2, 1]),  # only three keys count
         ("created_on,id", [10, 1, 2, 3, 5, 6, 7, 8, 9]),
         ("tracker:desc,id", [2, 1, 3, 5, 6, 7, 8, 9, 10]),
         ("assigned_to:desc,id", [2, 1, 3, 5, 6, 7, 8, 9, 10]),
@@ -138,12 +138,12 @@ async def test_order(api: "Api", sort: str, expected: list[int]) -> None:
         "estimated_hours", "spent_hours", "updated_on", "closed_on", "cf_2",
     ],
 )  # fmt: skip
-async def test_every_column_sorts_both_ways(api: "Api", key: str) -> None:
+async def test_every_column_sorts_in_both_directions(api: "Api", key: str) -> None:
     assert sorted(await api.found(sort=key)) == OPEN
     assert sorted(await api.found(sort=f"{key}:desc")) == OPEN
 
 
-async def test_pages_are_cut_and_echoed(api: "Api", start: "Starter") -> None:
+async def test_page_size_is_capped_and_echoed(api: "Api", start: "Starter") -> None:
     answer = await api.get("/issues.json", limit=2, offset=3, sort="id")
     assert [i["id"] for i in answer.body["issues"]] == [5, 6]
     assert {k: v for k, v in answer.body.items() if k != "issues"} == {
@@ -158,7 +158,7 @@ async def test_pages_are_cut_and_echoed(api: "Api", start: "Starter") -> None:
     assert (len(capped["issues"]), capped["limit"], capped["total_count"]) == (4, 4, 9)
 
 
-async def test_what_has_no_value_is_absent_or_null(api: "Api") -> None:
+async def test_missing_values_are_absent_or_null(api: "Api") -> None:
     bare = (await api.get("/issues.json", issue_id=8)).body["issues"][0]
     assert not {"assigned_to", "category", "fixed_version", "parent", "attachments", "children"} & set(bare)
     assert [bare[k] for k in ("due_date", "closed_on", "estimated_hours", "description")] == [None] * 4
@@ -168,7 +168,7 @@ async def test_what_has_no_value_is_absent_or_null(api: "Api") -> None:
     assert group["assigned_to"] == {"id": 9, "name": "Supporters"}
 
 
-async def test_hours_add_up_over_children_and_need_the_right(api: "Api", data: Data) -> None:
+async def test_hours_include_subtasks_and_require_permission(api: "Api", data: Data) -> None:
     day = datetime(2026, 3, 3, tzinfo=UTC).date()
     for number, issue_id in enumerate((1, 5, 6), 1):
         data.time_entries[number] = TimeEntry(number, 1, issue_id, 1, 1, 2, 20, day)
@@ -179,7 +179,7 @@ async def test_hours_add_up_over_children_and_need_the_right(api: "Api", data: D
     assert "spent_hours" not in (await api.get("/issues.json", None, issue_id=1)).body["issues"][0]
 
 
-async def test_files_and_relations_come_when_asked_for(
+async def test_attachments_and_relations_are_included_on_request(
     api: "Api", data: Data, issue: Callable[..., Issue]
 ) -> None:
     hidden = issue("Hidden", project_id=3)

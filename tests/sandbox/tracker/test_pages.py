@@ -1,4 +1,4 @@
-"""The pages for people, with the demo data behind them."""
+"""The service's web pages."""
 
 import re
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ class TestWithDemoData:
     def data(self) -> Data:
         return demo_data(datetime(2026, 3, 10, 15, tzinfo=UTC))
 
-    async def test_every_page_is_there_and_every_link_leads_somewhere(self, api: "Api") -> None:
+    async def test_every_page_and_link_works(self, api: "Api") -> None:
         picture = next(a for a in api.data.attachments.values() if a.filename.endswith(".png"))
         waiting, seen = [f"/issues/{picture.issue_id}", "/", "/issues?status=any", "/time_entries"], set()
         for path in waiting:
@@ -35,9 +35,7 @@ class TestWithDemoData:
             seen.add(kind)
         assert "/attachments/download/N/screenshot.png" in seen
 
-    async def test_pages_say_that_they_show_everything_and_load_nothing_from_elsewhere(
-        self, api: "Api"
-    ) -> None:
+    async def test_pages_state_admin_view_and_load_nothing_external(self, api: "Api") -> None:
         answer = await api("GET", "/projects/security", None)
         assert "private projects and issues too" in answer.text
         assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
@@ -45,7 +43,7 @@ class TestWithDemoData:
 
 
 @pytest.mark.usefixtures("board")
-async def test_what_people_write_is_never_html(api: "Api") -> None:
+async def test_user_content_is_escaped(api: "Api") -> None:
     api.data.projects[1].name = api.data.projects[1].description = EVIL
     api.data.users[1].lastname = api.data.issues[1].subject = api.data.issues[1].description = EVIL
     api.data.issues[1].custom = {2: EVIL}
@@ -60,7 +58,7 @@ async def test_what_people_write_is_never_html(api: "Api") -> None:
 
 
 @pytest.mark.usefixtures("board")
-async def test_children_are_shown_below_one_another(api: "Api") -> None:
+async def test_subtasks_are_shown_as_a_tree(api: "Api") -> None:
     text = (await api("GET", "/issues/1", None)).text
     assert text.index("Subtasks") < text.index("#5 Below the first") < text.index("#6 Below the fifth")
 
@@ -68,14 +66,14 @@ async def test_children_are_shown_below_one_another(api: "Api") -> None:
 @pytest.mark.parametrize(
     "path", ["/issues/99", "/projects/none", "/attachments/download/9/a", "/elsewhere", "/issues/x"]
 )
-async def test_what_isnt_there_has_a_page_too(api: "Api", path: str) -> None:
+async def test_unknown_pages_show_not_found(api: "Api", path: str) -> None:
     answer = await api("GET", path, None)
     assert answer.status == 404
     assert "nothing here" in answer.text
 
 
 @pytest.mark.usefixtures("board")
-async def test_a_link_with_the_lists_own_filters_shows_what_they_find(api: "Api") -> None:
+async def test_page_accepts_issue_list_filters(api: "Api") -> None:
     link = "/issues?set_filter=1&project_id=1&subproject_id=%21%2A&status_id=%2A&tracker_id=1&created_on="
 
     found = await api("GET", link + "%3E%3C2026-03-09T23%3A00%3A00Z%7C2026-03-09T23%3A59%3A00Z", None)

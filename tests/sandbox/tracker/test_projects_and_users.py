@@ -1,4 +1,4 @@
-"""Projects, and the administrator's operations on users."""
+"""Projects, and the administrator's user operations."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 NEW_USER = {"login": "nora", "firstname": "Nora", "lastname": "Berg", "mail": "nora@x.example"}
 
 
-async def test_the_list_has_active_projects_the_requester_sees(api: "Api") -> None:
+async def test_list_contains_visible_active_projects(api: "Api") -> None:
     names = {}
     for login in ("ana", "ben", None):
         body = (await api.get("/projects.json", login)).body
@@ -22,11 +22,11 @@ async def test_the_list_has_active_projects_the_requester_sees(api: "Api") -> No
     assert ([p["name"] for p in page["projects"]], page["total_count"]) == (["Shop App"], 4)
 
 
-async def test_a_project_with_its_parts(api: "Api") -> None:
+async def test_project_includes_its_details(api: "Api") -> None:
     include = "trackers,issue_categories,time_entry_activities,enabled_modules,issue_custom_fields,nonsense"
     api.data.projects[1].default_version_id, api.data.projects[1].default_assignee_id = 1, 4
     customer = next(field for field in api.data.custom_fields.values() if field.name == "Customer")
-    customer.project_ids = frozenset({1})  # the other one is for all projects, and so not listed
+    customer.project_ids = frozenset({1})  # fields for all projects are not listed
     shop = (await api.get("/projects/shop.json", include=include)).body["project"]
     assert [t["name"] for t in shop["trackers"]] == ["Bug", "Feature", "Support"]
     assert shop["issue_categories"] == [{"id": 1, "name": "Checkout"}, {"id": 2, "name": "Payments"}]
@@ -49,7 +49,7 @@ async def test_hidden_archived_closed_and_unknown_projects(api: "Api") -> None:
     assert (await api.get("/projects/attic.json", "chris")).status == 403
 
 
-async def test_a_manager_creates_projects_and_manages_them(api: "Api") -> None:
+async def test_manager_creates_and_manages_projects(api: "Api") -> None:
     fields = {"name": "Depot", "identifier": "depot", "description": "a\nb", "is_public": False}
     answer = await api.create("project", "mia", **fields, parent_id=1, inherit_members=True, tracker_ids=[2])
     made = answer.body["project"]
@@ -76,16 +76,18 @@ async def test_a_manager_creates_projects_and_manages_them(api: "Api") -> None:
         ({"parent_id": 3}, "Subproject of is invalid"),
     ],
 )
-async def test_what_a_project_needs(api: "Api", fields: dict[str, object], sentence: str) -> None:
+async def test_invalid_project_returns_error_message(
+    api: "Api", fields: dict[str, object], sentence: str
+) -> None:
     answer = await api.create("project", "mia", **{"name": "New", "identifier": "fine", **fields})
     assert answer.errors == [sentence]
 
 
-async def test_only_those_with_the_right_create_projects(api: "Api") -> None:
+async def test_creating_projects_requires_permission(api: "Api") -> None:
     assert (await api.create("project", "ana", name="New", identifier="fine")).status == 403
 
 
-async def test_an_administrator_creates_a_user_whose_key_is_in_the_answer(api: "Api") -> None:
+async def test_admin_creates_user_and_receives_the_key(api: "Api") -> None:
     answer = await api.create("user", "chris", **NEW_USER, generate_password=True, must_change_passwd=True)
     made = answer.body["user"]
     assert (answer.status, made["id"], made["status"], len(made["api_key"])) == (201, 10, 1, 40)
@@ -95,7 +97,7 @@ async def test_an_administrator_creates_a_user_whose_key_is_in_the_answer(api: "
     assert current.body["user"]["login"] == "nora"
 
 
-async def test_users_are_the_administrators_business(api: "Api") -> None:
+async def test_only_admins_manage_users(api: "Api") -> None:
     assert (await api.create("user", "mia", **NEW_USER)).status == 403
     assert (await api("PUT", "/users/1.json", "ana", json={"user": {"firstname": "A"}})).status == 403
     assert (await api("PUT", "/users/99.json", "chris", json={"user": {}})).status == 404
@@ -116,16 +118,18 @@ async def test_users_are_the_administrators_business(api: "Api") -> None:
         ({"password": "short"}, ["Password is too short (minimum is 8 characters)"]),
     ],
 )
-async def test_what_a_user_needs(api: "Api", fields: dict[str, str], sentences: list[str]) -> None:
+async def test_invalid_user_returns_error_messages(
+    api: "Api", fields: dict[str, str], sentences: list[str]
+) -> None:
     assert (await api.create("user", "chris", **{**NEW_USER, **fields})).errors == sentences
 
 
-async def test_a_user_sent_as_another_content_type_breaks_the_service(api: "Api") -> None:
+async def test_unparsed_user_returns_500(api: "Api") -> None:
     answer = await api("POST", "/users.json", "chris", data=b"{}", headers={"Content-Type": "text/plain"})
     assert (answer.status, answer.text) == (500, "")
 
 
-async def test_a_locked_users_key_stops_working(api: "Api") -> None:
+async def test_locked_users_key_stops_working(api: "Api") -> None:
     change = {"user": {"status": 3, "lastname": "Gone", "admin": False}}
     assert (await api("PUT", "/users/2.json", "chris", json=change)).status == 204
     assert (await api.get("/users/current.json", "ben")).status == 401

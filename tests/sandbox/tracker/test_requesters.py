@@ -1,4 +1,4 @@
-"""Who gets in and who sees what."""
+"""Authentication and visibility."""
 
 from collections.abc import Callable
 from io import BytesIO
@@ -23,7 +23,7 @@ WRITES = [
 
 @pytest.mark.usefixtures("board")
 @pytest.mark.parametrize("login", [None, "nobody", "leo"])
-async def test_a_missing_wrong_or_locked_key_is_an_anonymous_visitor(api: "Api", login: str | None) -> None:
+async def test_missing_invalid_or_locked_key_means_anonymous(api: "Api", login: str | None) -> None:
     assert (await api.get("/users/current.json", login)).status == 401
     assert sorted(await api.found(login)) == [1, 2, 3, 5, 6, 7, 9, 10]  # nothing private
     for method, path in WRITES:
@@ -31,7 +31,7 @@ async def test_a_missing_wrong_or_locked_key_is_an_anonymous_visitor(api: "Api",
         assert (answer.status, answer.text) == (401, "")
 
 
-async def test_where_a_login_is_required_a_wrong_key_gets_nothing(start: "Starter") -> None:
+async def test_required_login_rejects_invalid_keys(start: "Starter") -> None:
     api = await start(login_required=True, key_header="X-Redmine-API-Key")
     for path in ("/issues.json", "/projects.json", "/issue_statuses.json"):
         answer = await api.get(path, "nobody")
@@ -51,12 +51,12 @@ async def test_where_a_login_is_required_a_wrong_key_gets_nothing(start: "Starte
         ("DELETE", "/users/1.json"),
     ],
 )
-async def test_nothing_but_the_twelve_operations_is_there(api: "Api", method: str, path: str) -> None:
+async def test_only_the_twelve_operations_exist(api: "Api", method: str, path: str) -> None:
     answer = await api(method, path, "chris")
     assert (answer.status, answer.text) == (404, "")
 
 
-async def test_private_issues_are_seen_by_author_assignee_and_those_with_the_right(
+async def test_private_issues_are_visible_to_author_assignee_and_permitted_roles(
     api: "Api", issue: Callable[..., Issue]
 ) -> None:
     issue("Bonus", author_id=3, assigned_to_id=2, is_private=True)
@@ -66,7 +66,7 @@ async def test_private_issues_are_seen_by_author_assignee_and_those_with_the_rig
     assert seen == {"ana": [2, 3], "ben": [1], "mia": [1, 2, 3], "chris": [1, 2, 3], None: []}
 
 
-async def test_what_is_seen_of_a_user_depends_on_who_asks(api: "Api") -> None:
+async def test_user_details_depend_on_the_requester(api: "Api") -> None:
     own = (await api.get("/users/current.json")).body["user"]
     assert (own["login"], own["mail"], own["api_key"]) == ("ana", "ana@x.example", "key-of-ana")
     other = (await api.get("/users/2.json")).body["user"]
@@ -78,27 +78,25 @@ async def test_what_is_seen_of_a_user_depends_on_who_asks(api: "Api") -> None:
     assert full["memberships"][0]["roles"] == [{"id": 3, "name": "Reporter"}]
 
 
-async def test_memberships_show_only_projects_the_requester_sees(api: "Api") -> None:
+async def test_memberships_list_only_visible_projects(api: "Api") -> None:
     seen = (await api.get("/users/1.json", "ben", include="memberships,groups")).body["user"]
     assert [m["project"]["name"] for m in seen["memberships"]] == ["Shop", "Attic", "Wiki"]
     assert "groups" not in seen
 
 
-async def test_hidden_and_unknown_users_are_404(api: "Api") -> None:
+async def test_hidden_and_unknown_users_return_404(api: "Api") -> None:
     for path in ("/users/5.json", "/users/3.json", "/users/99.json"):
         assert (await api.get(path)).status == 404
     assert (await api.get("/users/5.json", "chris")).body["user"]["status"] == 3
 
 
-async def test_a_body_that_is_too_large_or_no_json_is_refused(api: "Api") -> None:
+async def test_oversized_or_malformed_body_is_rejected(api: "Api") -> None:
     headers = {"Content-Type": "application/json"}
     assert (await api("POST", "/issues.json", data=b"{oops", headers=headers)).status == 400
     assert (await api("POST", "/issues.json", data=BytesIO(b" " * 3_000_000), headers=headers)).status == 413
 
 
-async def test_starting_on_a_port_in_use_fails_and_stopping_twice_does_not(
-    api: "Api", start: "Starter"
-) -> None:
+async def test_start_fails_on_used_port_and_stop_is_idempotent(api: "Api", start: "Starter") -> None:
     other = (await start()).tracker
     await other.stop()
     await other.stop()

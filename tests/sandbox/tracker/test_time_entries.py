@@ -33,7 +33,7 @@ async def test_time_on_an_issue_belongs_to_its_project(api: "Api", issue: Callab
     ("sent", "hours"),
     [("1.5", 1.5), ("1,5", 1.5), ("1:30", 1.5), ("1h30", 1.5), ("90m", 1.5), ("2h", 2.0), (3, 3.0)],
 )
-async def test_hours_are_read_as_people_write_them(api: "Api", sent: object, hours: float) -> None:
+async def test_hours_accept_common_notations(api: "Api", sent: object, hours: float) -> None:
     answer = await api.create("time_entry", project_id="shop", hours=sent, activity_id=1)
     assert (answer.body["time_entry"]["hours"], "issue" in answer.body["time_entry"]) == (hours, False)
 
@@ -57,7 +57,7 @@ async def test_hours_are_read_as_people_write_them(api: "Api", sent: object, hou
         ({"comments": "x" * 1025}, "Comment is too long (maximum is 1024 characters)"),
     ],
 )
-async def test_refusals_say_why(
+async def test_invalid_values_return_error_messages(
     api: "Api", issue: Callable[..., Issue], fields: dict[str, object], sentence: str
 ) -> None:
     issue(project_id=5)
@@ -66,22 +66,22 @@ async def test_refusals_say_why(
     assert not api.data.time_entries
 
 
-async def test_a_project_that_forbids_logging_is_forbidden(api: "Api") -> None:
+async def test_logging_in_a_project_without_time_tracking_is_forbidden(api: "Api") -> None:
     for project, login in ((5, "ana"), (4, "ana"), (2, "ana")):
         answer = await api.create("time_entry", login, project_id=project, hours=1, activity_id=1)
         assert (answer.status, answer.text) == (403, "")
 
 
-async def test_a_project_may_use_some_activities_only(api: "Api") -> None:
+async def test_project_can_restrict_activities(api: "Api") -> None:
     api.data.projects[1].activity_ids = (2,)
     shown = await api("GET", "/projects/1.json?include=time_entry_activities")
     assert shown.body["project"]["time_entry_activities"] == [{"id": 2, "name": "Development"}]
-    refused = await api.create("time_entry", project_id=1, hours=1, activity_id=1)
-    assert refused.errors == ["Activity is not included in the list"]
+    rejected = await api.create("time_entry", project_id=1, hours=1, activity_id=1)
+    assert rejected.errors == ["Activity is not included in the list"]
     assert (await api.create("time_entry", project_id=1, hours=1, activity_id=2)).status == 201
 
 
-async def test_logging_for_another_needs_the_right(api: "Api") -> None:
+async def test_logging_for_others_requires_permission(api: "Api") -> None:
     users = []
     for login, user_id in (("ana", 2), ("mia", 2), ("mia", 3)):
         entry = {"project_id": 1, "hours": 1, "activity_id": 1, "user_id": user_id}
@@ -90,7 +90,7 @@ async def test_logging_for_another_needs_the_right(api: "Api") -> None:
     assert users == [1, 2, 4]
 
 
-async def test_ones_own_entry_may_be_changed(start: "Starter", issue: Callable[..., Issue]) -> None:
+async def test_own_entry_can_be_edited(start: "Starter", issue: Callable[..., Issue]) -> None:
     issue()
     api = await start(empty_updates=200)
     await api.create("time_entry", project_id=1, hours=1, activity_id=1)
@@ -100,12 +100,12 @@ async def test_ones_own_entry_may_be_changed(start: "Starter", issue: Callable[.
     entry = api.data.time_entries[1]
     assert (entry.hours, entry.comments, str(entry.spent_on), entry.issue_id) == (2, "More", "2026-03-01", 1)
     assert entry.activity_id == 1
-    refused = await api("PUT", "/time_entries/1.json", json={"time_entry": {"hours": "x"}})
-    assert refused.errors == ["Hours is invalid"]
+    rejected = await api("PUT", "/time_entries/1.json", json={"time_entry": {"hours": "x"}})
+    assert rejected.errors == ["Hours is invalid"]
     assert api.data.time_entries[1].hours == 2
 
 
-async def test_anothers_entry_needs_the_right(api: "Api") -> None:
+async def test_editing_others_entries_requires_permission(api: "Api") -> None:
     await api.create("time_entry", project_id=1, hours=1, activity_id=1)
     change: dict[str, Any] = {"json": {"time_entry": {"hours": 2}}}
     statuses = [(await api("PUT", "/time_entries/1.json", who, **change)).status for who in ("ben", "mia")]

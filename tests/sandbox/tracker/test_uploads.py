@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.sandbox.tracker.conftest import Api, Starter
 
 
-async def test_a_token_attaches_its_file_once(api: "Api") -> None:
+async def test_token_attaches_its_file_once(api: "Api") -> None:
     upload = (await api.upload(b"hello", filename="C:\\tmp\\a:b?.txt")).body["upload"]
     assert upload == {"id": 1, "token": f"1.{sha256(b'hello').hexdigest()}"}
     row = {"token": upload["token"], "description": "A greeting", "content_type": "text/plain"}
@@ -25,19 +25,19 @@ async def test_a_token_attaches_its_file_once(api: "Api") -> None:
     assert len(api.data.issues) == 1
 
 
-async def test_a_token_is_good_for_whoever_has_it(api: "Api") -> None:
+async def test_any_user_can_use_a_token(api: "Api") -> None:
     token = (await api.upload(filename="a.txt")).body["upload"]["token"]
     answer = await api.create("issue", "ben", project_id=1, subject="x", uploads=[{"token": token}])
     assert answer.status == 201
 
 
-async def test_a_refused_issue_leaves_its_token_good(api: "Api") -> None:
+async def test_rejected_issue_leaves_its_token_valid(api: "Api") -> None:
     token = (await api.upload(filename="a.txt")).body["upload"]["token"]
     assert (await api.create("issue", project_id=1, subject="", uploads=[{"token": token}])).status == 422
     assert (await api.create("issue", project_id=1, subject="x", uploads=[{"token": token}])).status == 201
 
 
-async def test_only_raw_bytes_within_the_limit_are_taken(start: "Starter") -> None:
+async def test_upload_accepts_only_raw_bytes_within_the_limit(start: "Starter") -> None:
     api = await start(max_upload=2048)
 
     async def chunks() -> AsyncIterator[bytes]:
@@ -57,7 +57,7 @@ async def test_only_raw_bytes_within_the_limit_are_taken(start: "Starter") -> No
 
 
 @pytest.mark.parametrize(("empty_updates", "body"), [(204, ""), (200, " ")])
-async def test_a_file_is_renamed_by_its_uploader(start: "Starter", empty_updates: int, body: str) -> None:
+async def test_uploader_can_rename_a_file(start: "Starter", empty_updates: int, body: str) -> None:
     api = await start(empty_updates=empty_updates)
     await api.upload(filename="a.txt")
     changes = {"attachment": {"filename": "b/c.txt", "description": "Better"}}
@@ -66,7 +66,7 @@ async def test_a_file_is_renamed_by_its_uploader(start: "Starter", empty_updates
     assert (api.data.attachments[1].filename, api.data.attachments[1].description) == ("c.txt", "Better")
 
 
-async def test_who_may_change_a_file_and_to_what(api: "Api") -> None:
+async def test_changing_a_file_requires_permission_and_valid_values(api: "Api") -> None:
     token = (await api.upload(b"hi", "ben", filename="a.txt")).body["upload"]["token"]
     change: dict[str, Any] = {"json": {"attachment": {"description": "Better"}}}
     assert (await api("PATCH", "/attachments/9.json", **change)).status == 404
@@ -80,9 +80,7 @@ async def test_who_may_change_a_file_and_to_what(api: "Api") -> None:
     assert long.errors == ["Description is too long (maximum is 255 characters)"]
 
 
-async def test_files_and_a_note_are_put_on_an_issue_where_that_is_switched_on(
-    start: "Starter", board: None
-) -> None:
+async def test_update_adds_files_and_a_note_when_enabled(start: "Starter", board: None) -> None:
     del board
     api = await start(issue_updates=True)
     token = (await api.upload(b"hi", filename="a.txt")).body["upload"]["token"]
@@ -99,9 +97,7 @@ async def test_files_and_a_note_are_put_on_an_issue_where_that_is_switched_on(
     assert [note.text for note in api.data.issues[1].notes] == ["One\r\nmore"]
 
 
-async def test_an_assignee_is_set_by_who_may_edit_and_let_be_for_who_may_only_add_notes(
-    start: "Starter", board: None
-) -> None:
+async def test_update_sets_assignee_only_with_edit_permission(start: "Starter", board: None) -> None:
     del board
     api = await start(issue_updates=True)
     issue = api.data.issues[1]
@@ -113,12 +109,12 @@ async def test_an_assignee_is_set_by_who_may_edit_and_let_be_for_who_may_only_ad
     assert await assign("ana", 2) == (204, 2)
     assert await assign("mia", "me") == (204, 4)
     assert await assign("ana", "") == (204, None)
-    assert await assign("chris", "me") == (422, None)  # an administrator, but no member
+    assert await assign("chris", "me") == (422, None)  # an administrator, but not a member
     assert await assign("ben", "me") == (403, None)
     api.data.roles[REPORTER].rights |= {"add_notes"}
     assert await assign("ben", "me") == (204, None)
 
 
-async def test_an_issue_takes_no_files_afterwards_where_that_is_off(api: "Api", board: None) -> None:
+async def test_update_is_unavailable_when_disabled(api: "Api", board: None) -> None:
     del board
     assert (await api("PUT", "/issues/1.json", json={"issue": {"notes": "x"}})).status == 404

@@ -5,16 +5,16 @@ import pytest
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace.server import Workspace
-from tests.sandbox.workspace.harness import MANIFEST, SERVICE_URL, App, HandClock, Page
+from tests.sandbox.workspace.harness import MANIFEST, SERVICE_URL, App, ManualClock, Page
 
 
 @pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-async def workspace(clock: HandClock) -> AsyncIterator[Workspace]:
+async def workspace(clock: ManualClock) -> AsyncIterator[Workspace]:
     workspace = Workspace(manifest=MANIFEST, people=PEOPLE, service_url=SERVICE_URL, clock=clock)
     await workspace.start(port=0)
     yield workspace

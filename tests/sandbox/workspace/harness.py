@@ -1,4 +1,4 @@
-"""A running workspace, an app on slack_sdk's own clients, and a visitor's hands on the page."""
+"""A running workspace, an app built on slack_sdk's clients, and the page's API client."""
 
 import asyncio
 import time
@@ -74,14 +74,14 @@ MANIFEST: Json = {
         }
     },
 }
-LONGEST = 60
-"""Seconds that everything is through in, on any machine."""
+TIMEOUT_SECONDS = 60
+"""Upper limit for everything, on a slow machine too."""
 SERVICE_URL = "http://127.0.0.1:8081/"
 Answering = Callable[[SocketModeRequest], Awaitable[object]]
 
 
-class HandClock(Clock):
-    """Time that stands still until it is moved; sleepers wake when it passes them."""
+class ManualClock(Clock):
+    """A clock that tests advance manually; sleepers wake when it passes their time."""
 
     def __init__(self) -> None:
         self.time = time.time()
@@ -96,7 +96,7 @@ class HandClock(Clock):
             await self._moved.wait()
         await asyncio.sleep(0)
 
-    async def pass_by(self, seconds: float) -> None:
+    async def advance(self, seconds: float) -> None:
         self.time += seconds
         self._moved.set()
         self._moved = asyncio.Event()
@@ -104,7 +104,7 @@ class HandClock(Clock):
 
 
 class App:
-    """The app's side: keeps what comes over Socket Mode, answers as it was told to."""
+    """A Slack app: queues what arrives over Socket Mode and answers from `answers`."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.web = AsyncWebClient(token=workspace.bot_token, base_url=workspace.api_url)
@@ -131,20 +131,20 @@ class App:
         await self.client.close()  # type: ignore[no-untyped-call]  # slack_sdk has no types here
 
     async def next(self) -> Json:
-        request = await asyncio.wait_for(self.received.get(), LONGEST)
+        request = await asyncio.wait_for(self.received.get(), TIMEOUT_SECONDS)
         return dict(request.payload)
 
     async def error(self, call: Awaitable[object]) -> str:
-        """The code with which a call is refused."""
+        """Return the error code of a failed call, or "ok"."""
         try:
             await call
-        except SlackApiError as refused:
-            return str(refused.response["error"])
+        except SlackApiError as error:
+            return str(error.response["error"])
         return "ok"
 
 
 class Page:
-    """What the browser's page does, for one person at a time."""
+    """The requests the web page makes, for one user at a time."""
 
     def __init__(self, workspace: Workspace, session: aiohttp.ClientSession) -> None:
         self.url = workspace.url
@@ -168,8 +168,8 @@ class Page:
         return self.session.ws_connect(f"{self.url}page/events", params={"user": self.user})
 
     async def until(self, holds: Callable[[Json], object]) -> Json:
-        """The person's picture once it is as awaited."""
-        async with asyncio.timeout(LONGEST), self.events() as events:
+        """Return the user's snapshot once `holds` is true for it."""
+        async with asyncio.timeout(TIMEOUT_SECONDS), self.events() as events:
             while not holds(state := await self.state()):
                 await events.receive()
         return state

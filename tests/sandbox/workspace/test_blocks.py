@@ -1,4 +1,4 @@
-"""Block Kit's bounds, through chat.postMessage and views.open."""
+"""Block Kit's limits, through chat.postMessage and views.open."""
 
 import pytest
 from slack_sdk.errors import SlackApiError
@@ -101,24 +101,24 @@ BAD_IN_MESSAGES: list[tuple[str, Json]] = [
 
 
 @pytest.mark.parametrize("block", GOOD_IN_MESSAGES, ids=lambda block: block["type"])
-async def test_block_within_its_bounds_is_posted(app: App, workspace: Workspace, block: Json) -> None:
+async def test_valid_block_is_posted(app: App, workspace: Workspace, block: Json) -> None:
     answer = await app.web.chat_postMessage(channel=GENERAL, text="x", blocks=[block])
     assert answer["message"]["blocks"][0]["block_id"]
     assert workspace.violations == []
 
 
 @pytest.mark.parametrize(("said", "block"), BAD_IN_MESSAGES)
-async def test_block_beyond_its_bounds_is_refused_with_the_place(
+async def test_invalid_block_is_rejected_with_its_path(
     app: App, workspace: Workspace, said: str, block: Json
 ) -> None:
-    with pytest.raises(SlackApiError) as refused:
+    with pytest.raises(SlackApiError) as raised:
         await app.web.chat_postMessage(channel=GENERAL, text="x", blocks=[block])
-    assert refused.value.response["error"] == "invalid_blocks"
-    assert said in " ".join(refused.value.response["response_metadata"]["messages"])
+    assert raised.value.response["error"] == "invalid_blocks"
+    assert said in " ".join(raised.value.response["response_metadata"]["messages"])
     assert [broken.rule for broken in workspace.violations] == ["invalid_blocks"]
 
 
-async def test_angle_brackets_that_are_no_token_go_on_the_panel(app: App, workspace: Workspace) -> None:
+async def test_unknown_angle_bracket_token_is_reported(app: App, workspace: Workspace) -> None:
     good = "<https://x.y|a> <@U0ANA0001> <#C0GENERAL01|g> <!here> <!date^1^{date}|May 1> &lt;project&gt;"
     await app.web.chat_postMessage(channel=GENERAL, text=good, blocks=[section(good)])
     assert workspace.violations == []
@@ -129,7 +129,7 @@ async def test_angle_brackets_that_are_no_token_go_on_the_panel(app: App, worksp
     assert [broken.rule for broken in workspace.violations] == ["unknown_token"]
 
 
-async def test_number_of_blocks_and_their_ids(app: App) -> None:
+async def test_block_count_and_ids_are_checked(app: App) -> None:
     many = app.web.chat_postMessage(channel=GENERAL, text="x", blocks=[{"type": "divider"}] * 51)
     assert await app.error(many) == "invalid_blocks"
     twice = app.web.chat_postMessage(channel=GENERAL, text="x", blocks=[button("a"), button("b")])
@@ -150,10 +150,10 @@ async def test_number_of_blocks_and_their_ids(app: App) -> None:
         ("/view/type", {"type": "home", "blocks": []}),
     ],
 )
-async def test_view_beyond_its_bounds_is_refused(app: App, page: Page, said: str, view: Json) -> None:
+async def test_invalid_view_is_rejected(app: App, page: Page, said: str, view: Json) -> None:
     await page.post("shortcut", callback_id="create_issue")
     trigger = (await app.next())["trigger_id"]
-    with pytest.raises(SlackApiError) as refused:
+    with pytest.raises(SlackApiError) as raised:
         await app.web.views_open(trigger_id=trigger, view=view)
-    assert refused.value.response["error"] == "invalid_arguments"
-    assert said in " ".join(refused.value.response["response_metadata"]["messages"])
+    assert raised.value.response["error"] == "invalid_arguments"
+    assert said in " ".join(raised.value.response["response_metadata"]["messages"])

@@ -1,4 +1,4 @@
-"""Conversations as the app is told of them: listed in pages, archived, left, deleted, and read back."""
+"""Conversations from the app's side: lists, archiving, removal, deletion, history and metadata."""
 
 import pytest
 from slack_sdk.errors import SlackApiError
@@ -13,14 +13,14 @@ NAMES = ["general", "webshop", "mobile", "triage", "partners"]
 
 
 async def listed(app: App, method: str, **arguments: object) -> tuple[list[str], str]:
-    """The names on a page of a list of conversations, and the next page's cursor."""
+    """Return the names on a page of conversations, and the next page's cursor."""
     answer = await app.web.api_call(method, params={"types": BOTH, **arguments})
     found: list[Json] = answer["channels"]
     return [channel["name"] for channel in found], answer["response_metadata"]["next_cursor"]
 
 
 @pytest.mark.parametrize("method", ["conversations.list", "users.conversations"])
-async def test_conversations_are_listed_in_pages_and_without_archived_ones_if_so_wished(
+async def test_conversation_lists_paginate_and_can_exclude_archived(
     app: App, workspace: Workspace, method: str
 ) -> None:
     assert await listed(app, method) == (NAMES, "")
@@ -47,19 +47,19 @@ async def test_conversations_are_listed_in_pages_and_without_archived_ones_if_so
         ({"types": "public_channel,mpim"}, "missing_scope"),
     ],
 )
-async def test_lists_are_refused_for_what_they_do_not_know(app: App, arguments: Json, error: str) -> None:
+async def test_lists_reject_invalid_arguments(app: App, arguments: Json, error: str) -> None:
     for method in ("conversations.list", "users.conversations"):
         assert await app.error(app.web.api_call(method, params=arguments)) == error
 
 
-async def test_the_apps_own_conversations_follow_its_membership(app: App, workspace: Workspace) -> None:
+async def test_users_conversations_follows_app_membership(app: App, workspace: Workspace) -> None:
     assert LEADERS not in str(await app.web.users_conversations(types=BOTH))
     workspace.state.invite(LEADERS, BOT)
     workspace.state.kick(GENERAL, BOT)
 
     own = (await app.web.users_conversations(types=BOTH))["channels"]
     assert [channel["name"] for channel in own] == ["webshop", "mobile", "triage", "leadership", "partners"]
-    assert not any("is_member" in channel for channel in own)  # Slack leaves it out here
+    assert not any("is_member" in channel for channel in own)  # Slack omits it here
     with_ben = (await app.web.users_conversations(types=BOTH, user="U0BEN0001"))["channels"]
     assert LEADERS not in [channel["id"] for channel in with_ben]
     everywhere = (await app.web.conversations_list(types=BOTH))["channels"]
@@ -67,9 +67,7 @@ async def test_the_apps_own_conversations_follow_its_membership(app: App, worksp
     assert members == dict.fromkeys([*NAMES, "leadership"], True) | {"general": False}
 
 
-async def test_an_archived_channel_can_be_read_but_not_written_in(
-    app: App, page: Page, workspace: Workspace
-) -> None:
+async def test_archived_channel_is_read_only(app: App, page: Page, workspace: Workspace) -> None:
     ts = (await app.web.chat_postMessage(channel=GENERAL, text="Before"))["ts"]
     workspace.state.archive(GENERAL)
 
@@ -79,8 +77,8 @@ async def test_an_archived_channel_can_be_read_but_not_written_in(
     private = app.web.chat_postEphemeral(channel=GENERAL, user="U0ANA0001", text="x")
     assert await app.error(private) == "is_archived"
     assert await app.error(app.web.chat_update(channel=GENERAL, ts=ts, text="x")) == "is_inactive"
-    refused = await page.post("command", channel=GENERAL, text="/issue")
-    assert refused["error"] == "This channel is archived: nothing can be written in it."
+    raised = await page.post("command", channel=GENERAL, text="/issue")
+    assert raised["error"] == "This channel is archived: nothing can be written in it."
     assert (await page.post("message", channel=GENERAL, text="x"))["ok"] is False
     assert app.received.empty()
 
@@ -89,9 +87,7 @@ async def test_an_archived_channel_can_be_read_but_not_written_in(
     assert workspace.violations == []
 
 
-async def test_where_the_app_was_put_out_it_is_told_and_no_rule_is_broken(
-    app: App, page: Page, workspace: Workspace
-) -> None:
+async def test_removed_app_gets_errors_but_breaks_no_rule(app: App, page: Page, workspace: Workspace) -> None:
     workspace.state.invite(LEADERS, BOT)
     assert await app.error(app.web.chat_postMessage(channel=LEADERS, text="x")) == "ok"
     await page.post("command", channel=MOBILE, text="/issue")
@@ -114,7 +110,7 @@ async def test_where_the_app_was_put_out_it_is_told_and_no_rule_is_broken(
     assert workspace.violations == []
 
 
-async def test_history_comes_in_pages_from_either_end(app: App, workspace: Workspace) -> None:
+async def test_history_paginates_from_either_end(app: App, workspace: Workspace) -> None:
     workspace.messages[GENERAL].clear()
     ts = [(await app.web.chat_postMessage(channel=GENERAL, text=str(n)))["ts"] for n in range(5)]
 
@@ -137,19 +133,19 @@ async def test_history_comes_in_pages_from_either_end(app: App, workspace: Works
     assert await app.error(app.web.conversations_history(channel=GENERAL, limit=1000)) == "invalid_limit"
 
 
-async def test_history_needs_the_scope_of_its_kind_of_conversation(app: App, workspace: Workspace) -> None:
+async def test_history_requires_the_conversation_types_scope(app: App, workspace: Workspace) -> None:
     workspace.state.invite(LEADERS, BOT)
     im = workspace.state.im("U0ANA0001").id
     for channel, scope in ((LEADERS, "groups:history"), (im, "im:history")):
-        with pytest.raises(SlackApiError) as refused:
+        with pytest.raises(SlackApiError) as raised:
             await app.web.conversations_history(channel=channel)
-        assert refused.value.response["needed"] == scope
+        assert raised.value.response["needed"] == scope
 
 
 METADATA = {"event_type": "digest_1", "event_payload": {"digest": 7, "due": "2026-03-10T09:00:00Z"}}
 
 
-async def test_metadata_is_kept_and_told_to_whoever_asks_for_it(app: App) -> None:
+async def test_metadata_is_stored_and_returned_on_request(app: App) -> None:
     ts = (await app.web.chat_postMessage(channel=GENERAL, text="Digest", metadata=METADATA))["ts"]
     reply = (await app.web.chat_postMessage(channel=GENERAL, text="x", thread_ts=ts, metadata=METADATA))["ts"]
 
@@ -181,6 +177,6 @@ async def test_metadata_is_kept_and_told_to_whoever_asks_for_it(app: App) -> Non
         {"event_type": "digest", "event_payload": "text"},
     ],
 )
-async def test_metadata_of_another_form_is_refused(app: App, metadata: object) -> None:
+async def test_malformed_metadata_is_rejected(app: App, metadata: object) -> None:
     body = {"channel": GENERAL, "text": "x", "metadata": metadata}
     assert await app.error(app.web.api_call("chat.postMessage", json=body)) == "invalid_metadata_format"

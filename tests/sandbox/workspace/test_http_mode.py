@@ -1,4 +1,4 @@
-"""HTTP mode: signed posts to the app's address, repeated when nobody acknowledges."""
+"""HTTP mode: signed POSTs to the app's URL, with retries."""
 
 import asyncio
 import json
@@ -13,14 +13,14 @@ from slack_sdk.signature import SignatureVerifier
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace.server import Workspace
-from tests.sandbox.workspace.harness import MANIFEST, HandClock, Json, Page
+from tests.sandbox.workspace.harness import MANIFEST, Json, ManualClock, Page
 
 GENERAL = "C0GENERAL01"
 
 
 @dataclass
 class Endpoint:
-    """An app that listens on HTTP: what came, and what it answers."""
+    """An app that listens on HTTP: the requests it received, and its response."""
 
     status: int = 200
     answer: str = ""
@@ -49,7 +49,7 @@ async def endpoint() -> AsyncIterator[Endpoint]:
 
 
 @pytest.fixture
-async def workspace(clock: HandClock, endpoint: Endpoint) -> AsyncIterator[Workspace]:
+async def workspace(clock: ManualClock, endpoint: Endpoint) -> AsyncIterator[Workspace]:
     workspace = Workspace(manifest=MANIFEST, people=PEOPLE, request_url=endpoint.url, clock=clock)
     await workspace.start(port=0)
     yield workspace
@@ -62,7 +62,7 @@ async def page(workspace: Workspace) -> AsyncIterator[Page]:
         yield Page(workspace, session)
 
 
-async def test_payloads_are_posted_signed(page: Page, endpoint: Endpoint, workspace: Workspace) -> None:
+async def test_payloads_are_signed(page: Page, endpoint: Endpoint, workspace: Workspace) -> None:
     endpoint.answer = json.dumps({"text": "Got it"})
     await page.post("command", channel=GENERAL, text="/issue new X")
     body, headers = await endpoint.next()
@@ -77,7 +77,7 @@ async def test_payloads_are_posted_signed(page: Page, endpoint: Endpoint, worksp
     assert workspace.violations == []
 
 
-async def test_error_answer_is_told_to_the_person(
+async def test_error_status_is_shown_to_the_user(
     page: Page, endpoint: Endpoint, workspace: Workspace
 ) -> None:
     endpoint.status = 500
@@ -86,20 +86,20 @@ async def test_error_answer_is_told_to_the_person(
     assert workspace.violations[0].rule == "dispatch_failed"
 
 
-async def test_event_comes_again_at_once_after_one_and_after_five_minutes(
-    page: Page, endpoint: Endpoint, clock: HandClock
+async def test_event_is_retried_immediately_then_after_one_and_five_minutes(
+    page: Page, endpoint: Endpoint, clock: ManualClock
 ) -> None:
     endpoint.status = 503
     await page.post("home")
     bodies: list[Json] = []
     numbers = []
     for wait in (0, 0, 60, 300):
-        await clock.pass_by(wait)
+        await clock.advance(wait)
         body, headers = await endpoint.next()
         bodies.append(json.loads(body))
         numbers.append(headers.get("X-Slack-Retry-Num"))
     assert numbers == [None, "1", "2", "3"]
     assert len({body["event_id"] for body in bodies}) == 1
     assert bodies[0]["event"]["type"] == "app_home_opened"
-    await clock.pass_by(3600)
+    await clock.advance(3600)
     assert endpoint.received.empty()

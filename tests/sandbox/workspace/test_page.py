@@ -1,4 +1,4 @@
-"""The page's own endpoints: what people read, write, upload; and that only this machine may."""
+"""The page's endpoints: messages, uploads, and access from loopback only."""
 
 import pytest
 from aiohttp import ClientSession
@@ -11,7 +11,7 @@ from tests.sandbox.workspace.harness import MANIFEST, SERVICE_URL, App, Page
 GENERAL, SHOP, LEADERS = "C0GENERAL01", "C0WEBSHOP01", "C0LEADERS01"
 
 
-async def test_snapshot_shows_a_person_what_they_may_see(page: Page, workspace: Workspace) -> None:
+async def test_snapshot_contains_only_what_the_user_may_see(page: Page, workspace: Workspace) -> None:
     state = await page.state()
     assert [p["real_name"] for p in state["people"] if p["is_app_user_choice"]] == [
         "Ana Ruiz",
@@ -29,12 +29,12 @@ async def test_snapshot_shows_a_person_what_they_may_see(page: Page, workspace: 
     assert {m["username"] for m in state["messages"]["C0PARTNERS1"]} == {"Lena Fuchs", "Ana Ruiz"}
     page.user = "U0BEN0001"
     assert LEADERS not in {channel["id"] for channel in (await page.state())["channels"]}
-    refused = await page.post("message", channel=LEADERS, text="Let me in")
-    assert refused["error"] == "You are not a member of this channel."
+    rejected = await page.post("message", channel=LEADERS, text="Let me in")
+    assert rejected["error"] == "You are not a member of this channel."
     assert workspace.violations == []
 
 
-async def test_messages_carry_mentions_channels_and_links(page: Page) -> None:
+async def test_messages_encode_mentions_channels_and_links(page: Page) -> None:
     text = "Hi @Ben Okafor, ben@harbor.example & @nobody: #mobile <x> https://shop.example."
     await page.post("message", channel=GENERAL, text=text)
     message = (await page.state())["messages"][GENERAL][-1]
@@ -68,14 +68,14 @@ async def test_invite_adds_people_and_the_app(page: Page, workspace: Workspace) 
         ("D", "/invite @Ben Okafor", "Nobody can be added to a direct message."),
     ],
 )
-async def test_invite_says_what_it_needs(page: Page, channel: str, text: str, error: str) -> None:
+async def test_invite_reports_invalid_arguments(page: Page, channel: str, text: str, error: str) -> None:
     if channel == "D":
         channel = next(c["id"] for c in (await page.state())["channels"] if c["kind"] == "im")
 
     assert (await page.post("command", channel=channel, text=text))["error"] == error
 
 
-async def test_outsiders_are_not_invited(page: Page, workspace: Workspace) -> None:
+async def test_external_users_are_not_invited(page: Page, workspace: Workspace) -> None:
     async with page.events() as events:
         await page.post("command", channel=LEADERS, text="/invite @Lena Fuchs")
         told = await events.receive_json()
@@ -84,14 +84,14 @@ async def test_outsiders_are_not_invited(page: Page, workspace: Workspace) -> No
     assert "U0LENA0001" not in workspace.state.channels[LEADERS].members
 
 
-async def test_pages_of_those_concerned_are_told_of_news(app: App, page: Page) -> None:
+async def test_only_affected_pages_are_notified(app: App, page: Page) -> None:
     async with page.events() as events:
         await app.web.chat_postMessage(channel=GENERAL, text="News")
         told = await events.receive_json()
     assert told == {"type": "changed", "version": (await page.state())["version"]}
 
 
-async def test_mentions_and_direct_messages_are_told_to_the_app(app: App, page: Page) -> None:
+async def test_mentions_and_direct_messages_reach_the_app(app: App, page: Page) -> None:
     await page.post("message", channel=GENERAL, text="@Issue Bot are you there?")
     event = (await app.next())["event"]
     assert (event["type"], event["text"]) == ("app_mention", "<@U0ISSUEBOT> are you there?")
@@ -101,7 +101,7 @@ async def test_mentions_and_direct_messages_are_told_to_the_app(app: App, page: 
     assert (event["type"], event["channel_type"], event["user"]) == ("message", "im", page.user)
 
 
-async def test_uploaded_file_is_shared_shown_and_fetched_with_the_bots_token(
+async def test_uploaded_file_is_shared_and_downloadable_by_the_bot(
     app: App, page: Page, workspace: Workspace
 ) -> None:
     content = b"x" * 2_000_000
@@ -122,7 +122,7 @@ async def test_uploaded_file_is_shared_shown_and_fetched_with_the_bots_token(
     assert [broken.rule for broken in workspace.violations] == ["file_not_allowed"]
 
 
-async def test_files_in_a_shared_channel_have_to_be_asked_for(app: App, page: Page) -> None:
+async def test_files_in_shared_channels_need_files_info(app: App, page: Page) -> None:
     uploaded = (await page.upload("plan.txt", b"plan", "text/plain"))["files"][0]
     shared = "C0PARTNERS1"
     ts = (await page.post("message", channel=shared, text="Here", file_ids=[uploaded["id"]]))["ts"]
@@ -132,10 +132,10 @@ async def test_files_in_a_shared_channel_have_to_be_asked_for(app: App, page: Pa
     assert "url_private" not in file
 
 
-async def test_uploads_are_bounded(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "LARGEST", 100_000)
-    refused = await page.upload("huge.bin", bytes(1_000_000), "application/octet-stream")
-    assert refused == {"ok": False, "error": "A file may have 1 GB here."}
+async def test_upload_size_is_limited(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "MAX_SIZE", 100_000)
+    rejected = await page.upload("huge.bin", bytes(1_000_000), "application/octet-stream")
+    assert rejected == {"ok": False, "error": "A file may have 1 GB here."}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ async def test_uploads_are_bounded(page: Page, monkeypatch: pytest.MonkeyPatch) 
         ("POST", "page/message", {"X-Sandbox": "1", "Origin": "http://127.0.0.1:1"}),
     ],
 )
-async def test_other_sites_get_nothing(
+async def test_cross_site_requests_are_rejected(
     workspace: Workspace, method: str, path: str, headers: dict[str, str]
 ) -> None:
     async with (
@@ -157,7 +157,7 @@ async def test_other_sites_get_nothing(
         assert response.status == 403
 
 
-async def test_page_and_its_files_are_served_and_nothing_else(page: Page) -> None:
+async def test_only_the_page_and_its_files_are_served(page: Page) -> None:
     async with page.session.get(page.url) as response:
         assert (response.status, response.headers["Cache-Control"]) == (200, "no-store")
     async with page.session.get(f"{page.url}static/..%2Fserver.py") as response:
@@ -166,13 +166,13 @@ async def test_page_and_its_files_are_served_and_nothing_else(page: Page) -> Non
         assert (await response.json())["error"] == "Nobody here has this id."
 
 
-async def test_permalink_leads_into_the_page(app: App, page: Page, workspace: Workspace) -> None:
+async def test_permalink_opens_the_page(app: App, page: Page, workspace: Workspace) -> None:
     ts = workspace.messages[SHOP][0].ts
     link = (await app.web.chat_getPermalink(channel=SHOP, message_ts=ts))["permalink"]
     async with page.session.get(link, allow_redirects=False) as response:
         assert response.headers["Location"] == f"/#U0ANA0001/{SHOP}"
 
 
-async def test_listens_on_this_machine_only() -> None:
+async def test_workspace_listens_on_loopback_only() -> None:
     with pytest.raises(ValueError, match="loopback"):
         await Workspace(manifest=MANIFEST, people=PEOPLE).start("192.0.2.1", 0)

@@ -1,4 +1,4 @@
-"""From a person's act to the app over Socket Mode, and back."""
+"""User interactions, delivered to the app over Socket Mode, and its responses."""
 
 from contextlib import AsyncExitStack
 
@@ -7,7 +7,7 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.workspace.server import Workspace
-from tests.sandbox.workspace.harness import App, HandClock, Json, Page, button
+from tests.sandbox.workspace.harness import App, Json, ManualClock, Page, button
 
 GENERAL = "C0GENERAL01"
 
@@ -16,7 +16,7 @@ def texts(state: Json, channel: str = GENERAL) -> list[str]:
     return [message["text"] for message in state["messages"][channel]]
 
 
-async def test_command_reaches_the_app_and_its_answer_is_private(
+async def test_command_reaches_the_app_and_its_reply_is_private(
     app: App, page: Page, workspace: Workspace
 ) -> None:
     typed = "/issue new Can't pay <b> to:@ben in #webshop see https://shop.example/a?b=1&c=2."
@@ -38,26 +38,26 @@ async def test_command_reaches_the_app_and_its_answer_is_private(
     assert workspace.violations == []
 
 
-async def test_acknowledgement_of_a_command_may_carry_the_answer(app: App, page: Page) -> None:
+async def test_command_acknowledgement_can_contain_the_reply(app: App, page: Page) -> None:
     app.answers["slash_commands"] = {"text": "Here you are", "response_type": "in_channel"}
     await page.post("command", channel=GENERAL, text="/issue 12")
     state = await page.until(lambda state: "Here you are" in texts(state))
     assert texts(state)[-2:] == ["/issue 12", "Here you are"]
 
 
-async def test_unknown_command_is_refused_to_the_person(page: Page) -> None:
+async def test_unknown_command_is_rejected(page: Page) -> None:
     answer = await page.post("command", channel=GENERAL, text="/nothing at all")
     assert answer == {"ok": False, "error": "/nothing is not a valid command."}
 
 
-async def test_silence_for_three_seconds_is_told_to_the_person_and_the_panel(
-    app: App, page: Page, clock: HandClock, workspace: Workspace
+async def test_missing_acknowledgement_is_reported_to_user_and_panel(
+    app: App, page: Page, clock: ManualClock, workspace: Workspace
 ) -> None:
     app.silent = True
     async with page.events() as events:
         await page.post("command", channel=GENERAL, text="/issue")
         await app.next()
-        await clock.pass_by(3.1)
+        await clock.advance(3.1)
         news = [await events.receive_json(), await events.receive_json()]
     toast = next(one for one in news if one["type"] == "toast")
     assert toast["text"] == "/issue failed with the error “operation_timeout”."
@@ -66,7 +66,9 @@ async def test_silence_for_three_seconds_is_told_to_the_person_and_the_panel(
     ]
 
 
-async def test_no_app_means_dispatch_failed_and_breaks_no_rule(page: Page, workspace: Workspace) -> None:
+async def test_disconnected_app_is_dispatch_failed_but_breaks_no_rule(
+    page: Page, workspace: Workspace
+) -> None:
     async with page.events() as events:
         await page.post("command", channel=GENERAL, text="/issue")
         toast = await events.receive_json()
@@ -74,9 +76,7 @@ async def test_no_app_means_dispatch_failed_and_breaks_no_rule(page: Page, works
     assert workspace.violations == []
 
 
-async def test_button_carries_its_message_and_replaces_it_through_its_response_url(
-    app: App, page: Page
-) -> None:
+async def test_button_payload_contains_message_and_can_replace_it(app: App, page: Page) -> None:
     posted = await app.web.chat_postMessage(channel=GENERAL, text="Card", blocks=[button("share")])
     source = {"message": {"channel": GENERAL, "ts": posted["ts"]}}
     await page.post("action", source=source, block_id="b", action={"action_id": "share"}, values={})
@@ -95,7 +95,7 @@ async def test_button_carries_its_message_and_replaces_it_through_its_response_u
     assert texts(await page.state())[-1] == "Shared"
 
 
-async def test_ephemeral_message_is_out_of_the_apis_reach_but_not_of_its_buttons(
+async def test_only_buttons_can_replace_ephemeral_messages(
     app: App, page: Page, workspace: Workspace
 ) -> None:
     answer = await app.web.chat_postEphemeral(
@@ -120,8 +120,8 @@ async def test_ephemeral_message_is_out_of_the_apis_reach_but_not_of_its_buttons
     assert "For all?" not in texts(await page.state())
 
 
-async def test_response_url_takes_five_posts_in_half_an_hour(
-    app: App, page: Page, clock: HandClock, workspace: Workspace
+async def test_response_url_allows_five_posts_in_thirty_minutes(
+    app: App, page: Page, clock: ManualClock, workspace: Workspace
 ) -> None:
     await page.post("command", channel=GENERAL, text="/issue")
     url = (await app.next())["response_url"]
@@ -131,13 +131,13 @@ async def test_response_url_takes_five_posts_in_half_an_hour(
     assert (sixth.status, await sixth.json()) == (404, {"ok": False, "error": "used_url"})
     await page.post("command", channel=GENERAL, text="/issue")
     url = (await app.next())["response_url"]
-    await clock.pass_by(1801)
+    await clock.advance(1801)
     late = await page.session.post(url, json={"text": "Late"})
     assert (await late.json())["error"] == "expired_url"
     assert [broken.rule for broken in workspace.violations] == ["used_url", "expired_url"]
 
 
-async def test_commands_response_url_has_nothing_to_replace(
+async def test_command_response_url_has_no_original_to_replace(
     app: App, page: Page, workspace: Workspace
 ) -> None:
     await page.post("command", channel=GENERAL, text="/issue")
@@ -148,7 +148,7 @@ async def test_commands_response_url_has_nothing_to_replace(
     assert workspace.violations[-1].rule == "no_original"
 
 
-async def test_shortcuts_carry_what_they_were_used_on(app: App, page: Page) -> None:
+async def test_shortcut_payloads_contain_their_context(app: App, page: Page) -> None:
     state = await page.state()
     shop = "C0WEBSHOP01"
     log = next(message for message in state["messages"][shop] if message["files"])
@@ -165,9 +165,7 @@ async def test_shortcuts_carry_what_they_were_used_on(app: App, page: Page) -> N
     assert (await page.post("shortcut", callback_id="nothing"))["ok"] is False
 
 
-async def test_interaction_is_acknowledged_with_an_empty_body(
-    app: App, page: Page, workspace: Workspace
-) -> None:
+async def test_interaction_acknowledgement_must_be_empty(app: App, page: Page, workspace: Workspace) -> None:
     app.answers["shortcut"] = {"text": "not read by anybody"}
     await page.post("shortcut", callback_id="create_issue")
     await app.next()
@@ -175,7 +173,7 @@ async def test_interaction_is_acknowledged_with_an_empty_body(
     assert workspace.violations[0].rule == "ack_with_body"
 
 
-async def test_socket_address_opens_once(workspace: Workspace, page: Page) -> None:
+async def test_socket_url_is_single_use(workspace: Workspace, page: Page) -> None:
     web = AsyncWebClient(base_url=workspace.api_url)
     url = (await web.apps_connections_open(app_token=workspace.app_token))["url"]
     async with page.session.ws_connect(url) as connection:
@@ -184,7 +182,7 @@ async def test_socket_address_opens_once(workspace: Workspace, page: Page) -> No
             await page.session.ws_connect(url)
 
 
-async def test_eleventh_connection_is_turned_away(workspace: Workspace, page: Page) -> None:
+async def test_eleventh_connection_is_rejected(workspace: Workspace, page: Page) -> None:
     web = AsyncWebClient(base_url=workspace.api_url)
     async with AsyncExitStack() as open_ones:
         for count in range(1, 12):
@@ -195,7 +193,7 @@ async def test_eleventh_connection_is_turned_away(workspace: Workspace, page: Pa
     assert workspace.violations[-1].rule == "too_many_websockets"
 
 
-async def test_app_comes_back_after_its_connection_was_cut(app: App, page: Page) -> None:
+async def test_app_reconnects_after_a_dropped_connection(app: App, page: Page) -> None:
     assert app.client.current_session is not None
     await app.client.current_session.close()
     await page.until(lambda state: not state["app"]["connected"])

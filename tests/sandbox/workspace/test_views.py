@@ -1,17 +1,17 @@
-"""Forms and the Home tab: opening, filling, sending, closing."""
+"""Modals and the Home tab: opening, input, submission, closing."""
 
 from functools import partial
 
 import pytest
 
 from bot.sandbox.workspace.server import Workspace
-from tests.sandbox.workspace.harness import App, HandClock, Json, Page, modal, plain, text_input
+from tests.sandbox.workspace.harness import App, Json, ManualClock, Page, modal, plain, text_input
 
 GENERAL = "C0GENERAL01"
 
 
 async def triggered(app: App, page: Page) -> str:
-    """A fresh trigger id, from the global shortcut."""
+    """Return a fresh trigger ID, from the global shortcut."""
     await page.post("shortcut", callback_id="create_issue")
     return str((await app.next())["trigger_id"])
 
@@ -30,7 +30,7 @@ def typed(text: str | None, block_id: str = "subject") -> Json:
     return {block_id: {"value": {"type": "plain_text_input", "value": text}}}
 
 
-async def test_form_opens_is_sent_and_closes(app: App, page: Page, workspace: Workspace) -> None:
+async def test_modal_opens_submits_and_closes(app: App, page: Page, workspace: Workspace) -> None:
     view = await opened(app, page, modal(text_input("subject", initial_value="Preset"), private_metadata="m"))
     assert view["state"]["values"]["subject"]["value"]["value"] == "Preset"
     shown = (await page.state())["views"][0]
@@ -44,7 +44,7 @@ async def test_form_opens_is_sent_and_closes(app: App, page: Page, workspace: Wo
     assert workspace.violations == []
 
 
-async def test_client_checks_before_the_app_hears(app: App, page: Page) -> None:
+async def test_client_validates_before_the_app_is_called(app: App, page: Page) -> None:
     number = {"type": "number_input", "action_id": "value", "is_decimal_allowed": False, "max_value": "8"}
     hours = {
         "type": "input",
@@ -81,7 +81,7 @@ async def test_client_checks_before_the_app_hears(app: App, page: Page) -> None:
         ({"type": "plain_text_input", "max_length": 3}, "abcd", "Please enter at most 3 characters."),
     ],
 )
-async def test_each_kind_of_input_is_checked(
+async def test_every_input_type_is_validated(
     app: App, page: Page, element: Json, value: str, sentence: str
 ) -> None:
     part = {"action_id": "value", **element}
@@ -91,9 +91,7 @@ async def test_each_kind_of_input_is_checked(
     assert (await page.post("submit", view_id=view["id"], values=values))["errors"] == {"b": sentence}
 
 
-async def test_files_of_a_form_are_handed_over_with_their_addresses(
-    app: App, page: Page, workspace: Workspace
-) -> None:
+async def test_submitted_files_include_their_urls(app: App, page: Page, workspace: Workspace) -> None:
     element = {"type": "file_input", "action_id": "value", "max_files": 1}
     block = {"type": "input", "block_id": "files", "label": plain("Files"), "element": element}
     view = await opened(app, page, modal(block))
@@ -110,7 +108,7 @@ async def test_files_of_a_form_are_handed_over_with_their_addresses(
         assert await response.read() == b"log"
 
 
-async def test_errors_stand_at_their_blocks_and_keep_what_was_typed(
+async def test_errors_appear_at_their_blocks_and_input_is_kept(
     app: App, page: Page, workspace: Workspace
 ) -> None:
     view = await opened(app, page, modal(text_input("subject")))
@@ -125,7 +123,7 @@ async def test_errors_stand_at_their_blocks_and_keep_what_was_typed(
     assert workspace.violations[0].rule == "invalid_errors"
 
 
-async def test_submission_may_update_push_and_clear(app: App, page: Page) -> None:
+async def test_submission_can_update_push_and_clear(app: App, page: Page) -> None:
     view = await opened(app, page, modal(text_input("subject")))
     app.answers["view_submission"] = {
         "response_action": "update",
@@ -143,8 +141,8 @@ async def test_submission_may_update_push_and_clear(app: App, page: Page) -> Non
     await page.until(lambda state: state["views"] == [])
 
 
-async def test_unanswered_submission_gives_the_form_back(
-    app: App, page: Page, clock: HandClock, workspace: Workspace
+async def test_unacknowledged_submission_keeps_the_modal_open(
+    app: App, page: Page, clock: ManualClock, workspace: Workspace
 ) -> None:
     view = await opened(app, page, modal(text_input("subject")))
     app.silent = True
@@ -152,26 +150,26 @@ async def test_unanswered_submission_gives_the_form_back(
     await app.next()
     assert (await page.state())["views"][0]["busy"] is True
     assert (await page.post("submit", view_id=view["id"], values=typed("A")))["ok"] is False
-    await clock.pass_by(3.1)
+    await clock.advance(3.1)
     await page.until(lambda state: not state["views"][0]["busy"])
     assert workspace.violations[0].rule == "operation_timeout"
 
 
 async def test_trigger_opens_one_view_within_three_seconds(
-    app: App, page: Page, clock: HandClock, workspace: Workspace
+    app: App, page: Page, clock: ManualClock, workspace: Workspace
 ) -> None:
     view = modal(text_input("subject"))
     trigger = await triggered(app, page)
     await app.web.views_open(trigger_id=trigger, view=view)
     assert await app.error(app.web.views_open(trigger_id=trigger, view=view)) == "exchanged_trigger_id"
     trigger = await triggered(app, page)
-    await clock.pass_by(3.1)
+    await clock.advance(3.1)
     assert await app.error(app.web.views_open(trigger_id=trigger, view=view)) == "expired_trigger_id"
     assert await app.error(app.web.views_open(trigger_id="made.up", view=view)) == "invalid_trigger_id"
     assert len(workspace.violations) == 3
 
 
-async def test_update_needs_the_current_hash_and_an_open_view(app: App, page: Page) -> None:
+async def test_update_requires_current_hash_and_open_view(app: App, page: Page) -> None:
     view = await opened(app, page, modal(text_input("subject"), external_id="form-1"))
     newer = await app.web.views_update(
         external_id="form-1", hash=view["hash"], view=modal(text_input("other"))
@@ -184,7 +182,7 @@ async def test_update_needs_the_current_hash_and_an_open_view(app: App, page: Pa
     assert await app.error(gone) == "not_found"
 
 
-async def test_stack_is_three_high_and_tells_of_closing(app: App, page: Page) -> None:
+async def test_stack_is_limited_to_three_and_reports_closing(app: App, page: Page) -> None:
     view = modal(text_input("subject", initial_value="x"), notify_on_close=True)
     assert await app.error(app.web.views_push(trigger_id=await triggered(app, page), view=view)) == (
         "invalid_trigger_id"
@@ -205,7 +203,7 @@ async def test_stack_is_three_high_and_tells_of_closing(app: App, page: Page) ->
     assert [one["is_cleared"] for one in closed] == [True, True]
 
 
-async def test_inputs_with_dispatch_and_external_selects_ask_the_app(app: App, page: Page) -> None:
+async def test_dispatching_inputs_and_external_selects_call_the_app(app: App, page: Page) -> None:
     select = {"type": "external_select", "action_id": "pick", "min_query_length": 0}
     block = {
         "type": "input",
@@ -237,7 +235,7 @@ async def test_inputs_with_dispatch_and_external_selects_ask_the_app(app: App, p
     assert payload["view"]["state"]["values"] == values
 
 
-async def test_conversation_of_the_trigger_is_preset_and_gets_a_response_url(app: App, page: Page) -> None:
+async def test_current_conversation_is_preset_with_a_response_url(app: App, page: Page) -> None:
     select = {
         "type": "conversations_select",
         "action_id": "where",
@@ -267,7 +265,7 @@ async def test_conversation_of_the_trigger_is_preset_and_gets_a_response_url(app
         ("C0PARTNERS1", {"exclude_external_shared_channels": True}, None),
     ],
 )
-async def test_conversation_of_the_trigger_is_preset_if_the_selects_filter_lets_it_through(
+async def test_current_conversation_is_preset_only_if_the_filter_allows(
     app: App, page: Page, place: str, wanted: Json, preset: str | None
 ) -> None:
     im = (await app.web.conversations_open(users=page.user))["channel"]["id"]
@@ -285,7 +283,7 @@ async def test_conversation_of_the_trigger_is_preset_if_the_selects_filter_lets_
     assert chosen == (im if preset == "im" else preset)
 
 
-async def test_home_is_published_and_its_opening_told(app: App, page: Page) -> None:
+async def test_home_is_published_and_its_opening_reported(app: App, page: Page) -> None:
     home = {"type": "home", "blocks": [{"type": "header", "text": plain("Your issues")}]}
     await app.web.views_publish(user_id=page.user, view=home)
     assert (await page.state())["home"]["blocks"][0]["text"]["text"] == "Your issues"

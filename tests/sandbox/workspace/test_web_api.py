@@ -1,4 +1,4 @@
-"""The Web API through slack_sdk's client: what it answers, what it refuses."""
+"""The Web API through slack_sdk's client: responses and errors."""
 
 from collections.abc import Mapping
 from io import BytesIO
@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace.server import Workspace
-from tests.sandbox.workspace.harness import MANIFEST, SERVICE_URL, App, HandClock, Page, button, plain
+from tests.sandbox.workspace.harness import MANIFEST, SERVICE_URL, App, ManualClock, Page, button, plain
 
 GENERAL, LEADERS, PARTNERS = "C0GENERAL01", "C0LEADERS01", "C0PARTNERS1"
 
@@ -24,7 +24,7 @@ def rules(workspace: Workspace) -> list[str]:
     return [broken.rule for broken in workspace.violations]
 
 
-async def test_auth_test_tells_who_and_with_which_scopes(web: AsyncWebClient, workspace: Workspace) -> None:
+async def test_auth_test_returns_identity_and_scopes(web: AsyncWebClient, workspace: Workspace) -> None:
     answer = await web.auth_test()
     assert (answer["user_id"], answer["team_id"], answer["url"]) == (
         "U0ISSUEBOT",
@@ -35,7 +35,7 @@ async def test_auth_test_tells_who_and_with_which_scopes(web: AsyncWebClient, wo
     assert "chat:write" in headers["x-oauth-scopes"].split(",")
 
 
-async def test_only_its_own_tokens_are_taken(workspace: Workspace, app: App) -> None:
+async def test_only_own_tokens_are_accepted(workspace: Workspace, app: App) -> None:
     stranger = AsyncWebClient(token="xoxb-1-from-elsewhere", base_url=workspace.api_url)
     assert await app.error(stranger.auth_test()) == "invalid_auth"
     assert await app.error(AsyncWebClient(base_url=workspace.api_url).auth_test()) == "not_authed"
@@ -45,19 +45,21 @@ async def test_only_its_own_tokens_are_taken(workspace: Workspace, app: App) -> 
     assert "elsewhere" not in str(workspace.violations) + str(workspace.calls)
 
 
-async def test_unknown_method_missing_argument_and_missing_scope(app: App, workspace: Workspace) -> None:
+async def test_unknown_method_missing_argument_and_missing_scope_are_errors(
+    app: App, workspace: Workspace
+) -> None:
     assert await app.error(app.web.api_call("chat.sing")) == "unknown_method"
     assert await app.error(app.web.api_call("chat.postMessage", json={"text": "x"})) == "invalid_arguments"
-    with pytest.raises(SlackApiError) as refused:
+    with pytest.raises(SlackApiError) as raised:
         await app.web.team_info()
-    assert refused.value.response["error"] == "missing_scope"
-    assert refused.value.response["needed"] == "team:read"
+    assert raised.value.response["error"] == "missing_scope"
+    assert raised.value.response["needed"] == "team:read"
     im = workspace.state.im("U0ANA0001").id
     assert await app.error(app.web.conversations_info(channel=im)) == "missing_scope"
     assert rules(workspace)[-1] == "missing_scope"
 
 
-async def test_people_come_without_mail_unless_the_scope_is_asked_for(web: AsyncWebClient) -> None:
+async def test_users_include_email_only_with_its_scope(web: AsyncWebClient) -> None:
     user = (await web.users_info(user="U0ANA0001", include_locale=True))["user"]
     assert (user["tz"], user["locale"], user["real_name"]) == ("Europe/Madrid", "es-ES", "Ana Ruiz")
     assert "email" not in user["profile"]
@@ -73,7 +75,7 @@ async def test_people_come_without_mail_unless_the_scope_is_asked_for(web: Async
     assert [member["id"] for member in members if member["is_stranger"]] == ["U0LENA0001"]
 
 
-async def test_conversations_are_told_as_far_as_the_app_may_see_them(app: App) -> None:
+async def test_app_sees_only_accessible_conversations(app: App) -> None:
     general = (await app.web.conversations_info(channel=GENERAL, include_num_members=True))["channel"]
     assert (general["name"], general["is_member"], general["num_members"]) == ("general", True, 5)
     assert (await app.web.conversations_info(channel=PARTNERS))["channel"]["is_ext_shared"] is True
@@ -83,7 +85,7 @@ async def test_conversations_are_told_as_far_as_the_app_may_see_them(app: App) -
     assert (await app.web.chat_postMessage(channel="U0BEN0001", text="Hello"))["channel"] == im
 
 
-async def test_history_has_threads_but_nothing_ephemeral(app: App) -> None:
+async def test_history_includes_threads_but_no_ephemeral_messages(app: App) -> None:
     shop = "C0WEBSHOP01"
     await app.web.chat_postEphemeral(channel=shop, user="U0ANA0001", text="psst")
     history = (await app.web.conversations_history(channel=shop))["messages"]
@@ -94,7 +96,7 @@ async def test_history_has_threads_but_nothing_ephemeral(app: App) -> None:
     assert replies[1]["parent_user_id"] == parent["user"]
 
 
-async def test_messages_are_posted_threaded_changed_and_deleted(app: App, workspace: Workspace) -> None:
+async def test_messages_are_posted_threaded_updated_and_deleted(app: App, workspace: Workspace) -> None:
     posted = await app.web.chat_postMessage(channel="#general", text="Card", blocks=[button("share")])
     reply = await app.web.chat_postMessage(channel=GENERAL, text="Below", thread_ts=posted["ts"])
     beside = await app.web.chat_postMessage(channel=GENERAL, text="Beside", thread_ts=reply["ts"])
@@ -111,7 +113,7 @@ async def test_messages_are_posted_threaded_changed_and_deleted(app: App, worksp
     assert await app.error(orphan) == "thread_not_found"
 
 
-async def test_app_writes_only_where_it_is_a_member(app: App, workspace: Workspace) -> None:
+async def test_app_can_post_only_where_it_is_a_member(app: App, workspace: Workspace) -> None:
     assert await app.error(app.web.chat_postMessage(channel=LEADERS, text="x")) == "channel_not_found"
     workspace.state.channels[GENERAL].members.discard("U0ISSUEBOT")
     assert await app.error(app.web.chat_postMessage(channel=GENERAL, text="x")) == "not_in_channel"
@@ -119,7 +121,7 @@ async def test_app_writes_only_where_it_is_a_member(app: App, workspace: Workspa
     assert await app.error(mobile) == "user_not_in_channel"
 
 
-async def test_long_and_wordless_messages_are_noted_or_refused(app: App, workspace: Workspace) -> None:
+async def test_long_or_empty_messages_are_reported_or_rejected(app: App, workspace: Workspace) -> None:
     assert await app.error(app.web.api_call("chat.postMessage", json={"channel": GENERAL})) == "no_text"
     long = app.web.chat_postMessage(channel=GENERAL, text="x" * 40_001)
     assert await app.error(long) == "msg_too_long"
@@ -129,21 +131,21 @@ async def test_long_and_wordless_messages_are_noted_or_refused(app: App, workspa
     assert rules(workspace) == ["no_text", "msg_too_long", "text_too_long", "missing_text", "msg_too_long"]
 
 
-async def test_a_message_a_second_after_a_small_burst(app: App, clock: HandClock) -> None:
+async def test_rate_limit_is_one_message_per_second_after_a_burst(app: App, clock: ManualClock) -> None:
     for _ in range(5):
         await app.web.chat_postMessage(channel=GENERAL, text="x")
-    with pytest.raises(SlackApiError) as refused:
+    with pytest.raises(SlackApiError) as raised:
         await app.web.chat_postMessage(channel=GENERAL, text="x")
-    assert refused.value.response.status_code == 429
-    assert refused.value.response.headers["Retry-After"] == "1"
+    assert raised.value.response.status_code == 429
+    assert raised.value.response.headers["Retry-After"] == "1"
     elsewhere = app.web.chat_postMessage(channel="C0MOBILE001", text="x")
     assert await app.error(elsewhere) == "ratelimited"
     assert await app.error(app.web.chat_postEphemeral(channel=GENERAL, user="U0ANA0001", text="x")) == "ok"
-    await clock.pass_by(1)
+    await clock.advance(1)
     assert await app.error(app.web.chat_postMessage(channel=GENERAL, text="x")) == "ok"
 
 
-async def test_links_are_told_and_unfurled(app: App, page: Page) -> None:
+async def test_shared_links_are_reported_and_unfurled(app: App, page: Page) -> None:
     await page.post("message", channel=GENERAL, text=f"See {SERVICE_URL}issues/12 and https://else.example/")
     event = (await app.next())["event"]
     assert event["links"] == [{"url": f"{SERVICE_URL}issues/12", "domain": "127.0.0.1"}]
@@ -154,14 +156,14 @@ async def test_links_are_told_and_unfurled(app: App, page: Page) -> None:
     assert shown == [{"url": f"{SERVICE_URL}issues/12", "blocks": [section], "has_details": False}]
 
 
-async def test_calls_are_kept_without_their_token(app: App, workspace: Workspace) -> None:
+async def test_recorded_calls_exclude_the_token(app: App, workspace: Workspace) -> None:
     await app.web.chat_postMessage(channel=GENERAL, text="Kept")
     assert workspace.calls[-1].method == "chat.postMessage"
     assert workspace.calls[-1].arguments["text"] == "Kept"
     assert "xoxb" not in str(workspace.calls)
 
 
-async def test_bodies_are_bounded_and_read_with_care(workspace: Workspace) -> None:
+async def test_oversized_and_malformed_bodies_are_rejected(workspace: Workspace) -> None:
     headers = {"Authorization": f"Bearer {workspace.bot_token}", "Content-Type": "application/json"}
     async with aiohttp.ClientSession(headers=headers) as session:
         large = BytesIO(b" " * 1_100_000)

@@ -1,4 +1,4 @@
-"""Work Objects in the local Slack: the entity below a link, and its details for one person."""
+"""Work Objects: entities in link previews, and their details for one user."""
 
 import dataclasses
 from typing import Any
@@ -47,7 +47,7 @@ async def opened(app: App, page: Page, event: Json) -> Json:
     return asked
 
 
-async def test_a_persons_click_asks_for_the_details_and_only_they_see_them(app: App, page: Page) -> None:
+async def test_only_the_requesting_user_sees_details(app: App, page: Page) -> None:
     event = await posted(app, page)
     await unfurl(app, event, entity(app_unfurl_url=URL))
 
@@ -66,7 +66,7 @@ async def test_a_persons_click_asks_for_the_details_and_only_they_see_them(app: 
     assert (await page.state())["details"] is None
 
 
-async def test_details_are_of_the_entity_that_was_opened(app: App, page: Page) -> None:
+async def test_details_must_match_the_opened_entity(app: App, page: Page) -> None:
     event = await posted(app, page)
     await unfurl(app, event, entity(app_unfurl_url=URL))
 
@@ -85,7 +85,7 @@ async def test_details_are_of_the_entity_that_was_opened(app: App, page: Page) -
     assert (await page.state())["details"]["error"] == error
 
 
-async def test_an_app_whose_manifest_has_no_previews_shows_none(
+async def test_entities_need_rich_previews_in_the_manifest(
     app: App, page: Page, workspace: Workspace
 ) -> None:
     workspace.state.app = dataclasses.replace(workspace.state.app, entity_types=frozenset())
@@ -95,7 +95,7 @@ async def test_an_app_whose_manifest_has_no_previews_shows_none(
         await unfurl(app, event, entity(app_unfurl_url=URL))
 
 
-async def test_a_wrong_entity_is_a_warning_and_the_blocks_are_shown(
+async def test_invalid_entity_is_a_warning_and_blocks_are_shown(
     workspace: Workspace, app: App, page: Page
 ) -> None:
     answer = await unfurl(app, await posted(app, page), entity("12.3"))

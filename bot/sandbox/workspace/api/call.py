@@ -1,4 +1,4 @@
-"""One call of the Web API: its arguments, read from query, form or JSON alike."""
+"""Parse the arguments of a Web API call from its query, form or JSON body."""
 
 import json
 from collections.abc import Mapping
@@ -7,20 +7,20 @@ from typing import Any
 from aiohttp import web
 
 from bot.sandbox.workspace.model import Channel
-from bot.sandbox.workspace.shapes import JsonObject, Refused, as_object, parsed
+from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_object, parsed
 from bot.sandbox.workspace.state import State
 
 STRUCTURED = frozenset({"blocks", "attachments", "view", "unfurls", "metadata"})
 
 
 def _unpacked(text: str) -> object:
-    """The JSON in an argument; text that is none stays, to be refused by whoever looks at it."""
+    """Decode an argument's JSON; return invalid JSON unchanged for the method to reject."""
     found = parsed(text)
     return text if found is None else found
 
 
 class Arguments:
-    """A method's arguments without the token."""
+    """A method's arguments, without the token."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.all: JsonObject = {
@@ -30,38 +30,37 @@ class Arguments:
         }
 
     def text(self, name: str) -> str:
-        """A text, empty when absent."""
+        """Return a text argument, or an empty string when it is missing."""
         value = self.all.get(name)
         return "" if value is None else str(value)
 
     def required(self, *names: str) -> list[str]:
-        """These texts; raises Refused naming the missing ones."""
+        """Return the named text arguments; raises ApiError listing the missing ones."""
         missing = [
             f"missing required field: {name} [json-pointer:/{name}]" for name in names if not self.text(name)
         ]
         if missing:
-            raise Refused("invalid_arguments", messages=missing)
+            raise ApiError("invalid_arguments", messages=missing)
         return [self.text(name) for name in names]
 
     def flag(self, name: str) -> bool:
-        """A boolean as JSON or forms spell it."""
+        """Return a boolean argument, in JSON or form spelling."""
         return self.all.get(name) in (True, 1, "1", "true", "True")
 
     def number(self, name: str, default: int) -> int:
-        """A whole number."""
         text = self.text(name)
         return int(text) if text.isdigit() else default
 
 
 async def arguments(request: web.Request) -> tuple[Arguments, str]:
-    """The arguments of a request and the token in its body or query, if it stands there."""
+    """Return a request's arguments, and its token if the body or query contains one."""
     given: JsonObject = dict(request.query)
     if request.content_type == "application/json":
         body = await request.read()
         try:
             given |= as_object(json.loads(body)) if body else {}
         except ValueError as error:
-            raise Refused("invalid_json", "The body is no JSON.") from error
+            raise ApiError("invalid_json", "The body is no JSON.") from error
     elif request.method == "POST":
         form = await request.post()
         given |= {key: value for key, value in form.items() if isinstance(value, str)}
@@ -69,10 +68,10 @@ async def arguments(request: web.Request) -> tuple[Arguments, str]:
 
 
 def visible_channel(state: State, channel_id: str) -> Channel:
-    """A conversation that the app may know of; raises Refused for others, as if they weren't there."""
+    """Return a conversation the app can see; raises ApiError for any other, as if it didn't exist."""
     channel = state.channels.get(channel_id)
     if channel is None or (channel.kind != "channel" and state.app.bot_user_id not in channel.members):
-        raise Refused("channel_not_found", f"The app can't see the conversation {channel_id}.", broken=False)
+        raise ApiError("channel_not_found", f"The app can't see the conversation {channel_id}.", broken=False)
     return channel
 
 
@@ -80,9 +79,9 @@ READ_SCOPES = {"channel": "channels:{}", "private": "groups:{}", "im": "im:{}", 
 
 
 def need_scope(state: State, *alternatives: str) -> None:
-    """Raise Refused unless the manifest asks for one of these scopes."""
+    """Raise ApiError unless the manifest requests one of these scopes."""
     if alternatives and not set(alternatives) & set(state.app.scopes):
-        raise Refused(
+        raise ApiError(
             "missing_scope",
             f"The manifest asks for none of: {', '.join(alternatives)}.",
             extra={"needed": ",".join(alternatives), "provided": ",".join(state.app.scopes)},
@@ -90,5 +89,5 @@ def need_scope(state: State, *alternatives: str) -> None:
 
 
 def need_channel_scope(state: State, channel: Channel, right: str) -> None:
-    """Raise Refused unless the manifest may read or see the history of that kind of conversation."""
+    """Raise ApiError unless the manifest has the scope to read this kind of conversation, or its history."""
     need_scope(state, READ_SCOPES[channel.kind].format(right))

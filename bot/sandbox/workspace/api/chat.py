@@ -6,13 +6,13 @@ from bot.sandbox.workspace.api.entities import attach
 from bot.sandbox.workspace.blocks.surfaces import check_blocks
 from bot.sandbox.workspace.blocks.tokens import check_tokens
 from bot.sandbox.workspace.model import Channel, Message
-from bot.sandbox.workspace.posting import KEEP_TO, content, post, replace, thread_of
-from bot.sandbox.workspace.shapes import JsonObject, Refused, as_object
+from bot.sandbox.workspace.posting import MAX_TEXT, content, post, replace, thread_of
+from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_object
 from bot.sandbox.workspace.state import State
 
 
 def _target(state: State, name: str) -> Channel:
-    """Where the app may write: a channel it is in, by id or #name, or a person."""
+    """Return the conversation to post to: a channel the app is in, by ID or #name, or a user's DM."""
     if name in state.users:
         return state.im(name)
     if name.startswith("#"):
@@ -21,11 +21,11 @@ def _target(state: State, name: str) -> Channel:
     member = channel is not None and state.app.bot_user_id in channel.members
     broken = name not in state.lost
     if channel is None or (channel.kind != "channel" and not member):
-        raise Refused("channel_not_found", f"The app can't see the conversation {name}.", broken=broken)
+        raise ApiError("channel_not_found", f"The app can't see the conversation {name}.", broken=broken)
     if not member:
-        raise Refused("not_in_channel", f"The app is not a member of #{channel.name}.", broken=broken)
+        raise ApiError("not_in_channel", f"The app is not a member of #{channel.name}.", broken=broken)
     if channel.is_archived:
-        raise Refused("is_archived", f"#{channel.name} is archived.", broken=False)
+        raise ApiError("is_archived", f"#{channel.name} is archived.", broken=False)
     return channel
 
 
@@ -33,11 +33,11 @@ def _own(state: State, given: Arguments, error: str) -> Message:
     name, ts = given.required("channel", "ts")
     message = state.find(visible_channel(state, name).id, ts)
     if message is None or message.to is not None:
-        gone = message is None  # somebody may have deleted it
+        gone = message is None  # someone may have deleted it
         detail = "No such message; ephemeral ones can't be changed by timestamp."
-        raise Refused("message_not_found", detail, broken=not gone)
+        raise ApiError("message_not_found", detail, broken=not gone)
     if not message.by_app:
-        raise Refused(error, "The message is not the app's own.")
+        raise ApiError(error, "The message is not the app's own.")
     return message
 
 
@@ -54,20 +54,20 @@ def post_ephemeral(state: State, given: Arguments) -> JsonObject:
     name, user = given.required("channel", "user")
     channel = _target(state, name)
     if user not in channel.members:
-        raise Refused("user_not_in_channel", "The person is not a member of the channel.")
+        raise ApiError("user_not_in_channel", "The person is not a member of the channel.")
     said = content(state, given.all, "chat.postEphemeral")
     thread = thread_of(state, channel, given.text("thread_ts"))
     return {"message_ts": post(state, channel, said, to=user, thread=thread).ts}
 
 
 def update(state: State, given: Arguments) -> JsonObject:
-    """chat.update; its text has 4,000 characters at most, and blocks and metadata that aren't given stay."""
+    """chat.update: text is limited to 4,000 characters; omitted blocks and metadata are kept."""
     message = _own(state, given, "cant_update_message")
     if state.channels[message.channel].is_archived:
-        raise Refused("is_inactive", "The message is in an archived channel.", broken=False)
+        raise ApiError("is_inactive", "The message is in an archived channel.", broken=False)
     new: JsonObject = {"blocks": message.blocks, "metadata": message.metadata, **given.all}
-    new["metadata"] = new["metadata"] or None  # an empty object takes it away
-    said = content(state, new, "chat.update", longest=KEEP_TO)
+    new["metadata"] = new["metadata"] or None  # an empty object removes it
+    said = content(state, new, "chat.update", max_length=MAX_TEXT)
     replace(state, message, said, mark=True)
     shown = payloads.message(state, message)
     return {"channel": message.channel, "ts": message.ts, "text": message.text, "message": shown}
@@ -88,12 +88,12 @@ def unfurl(state: State, given: Arguments) -> JsonObject:
         name, _, ts = given.text("unfurl_id").rpartition("-")
     message = state.find(name, ts)
     if message is None:
-        raise Refused("cannot_find_message", "There is no such message to unfurl links in.")
+        raise ApiError("cannot_find_message", "There is no such message to unfurl links in.")
     metadata = given.all.get("metadata")
     answer = attach(state, message, metadata) if metadata is not None else {}
     for url, shown in as_object(given.all.get("unfurls")).items():
         if problems := check_blocks(as_object(shown).get("blocks", []), "message", "/unfurls/blocks"):
-            raise Refused("cannot_unfurl_url", messages=problems)
+            raise ApiError("cannot_unfurl_url", messages=problems)
         check_tokens(state, "chat.unfurl", as_object(shown).get("blocks"))
         message.unfurls[url] = as_object(shown)
     state.changed(state.channels[message.channel].members)
@@ -106,7 +106,7 @@ def permalink(state: State, given: Arguments) -> JsonObject:
     channel = visible_channel(state, name)
     message = state.find(channel.id, ts)
     if message is None or message.to is not None:
-        raise Refused("message_not_found", "There is no such message.", broken=False)
+        raise ApiError("message_not_found", "There is no such message.", broken=False)
     url = f"{state.base_url}archives/{channel.id}/p{ts.replace('.', '')}"
     if message.thread_ts:
         url += f"?thread_ts={message.thread_ts}&cid={channel.id}"

@@ -12,7 +12,7 @@ from bot.sandbox.workspace.api.call import (
 )
 from bot.sandbox.workspace.api.paging import page
 from bot.sandbox.workspace.model import Channel, Message
-from bot.sandbox.workspace.shapes import JsonObject, Refused
+from bot.sandbox.workspace.shapes import ApiError, JsonObject
 from bot.sandbox.workspace.state import State
 
 TYPES = {"public_channel": "channel", "private_channel": "private", "im": "im", "mpim": "mpim"}
@@ -36,25 +36,25 @@ def info(state: State, given: Arguments) -> JsonObject:
 
 
 def open_im(state: State, given: Arguments) -> JsonObject:
-    """conversations.open with one person."""
+    """conversations.open, with one user."""
     need_scope(state, "im:write")
     user = given.required("users")[0]
     if user not in state.users:
-        raise Refused("user_not_found", "There is no such person.", broken=False)
+        raise ApiError("user_not_found", "There is no such person.", broken=False)
     return {"channel": {"id": state.im(user).id}}
 
 
 def members(state: State, given: Arguments) -> JsonObject:
-    """conversations.members, in one page."""
+    """conversations.members, in a single page."""
     channel = _readable(state, given, "read")
     return {"members": sorted(channel.members), "response_metadata": {"next_cursor": ""}}
 
 
 def _kinds(state: State, given: Arguments) -> set[str]:
-    """The kinds of conversation that `types` names, each of which needs its scope."""
+    """Return the conversation types in `types`; each requires its own scope."""
     names = [name.strip() for name in (given.text("types") or "public_channel").split(",")]
     if unknown := set(names) - set(TYPES):
-        raise Refused("invalid_types", f"There are no conversations of the type {', '.join(unknown)}.")
+        raise ApiError("invalid_types", f"There are no conversations of the type {', '.join(unknown)}.")
     kinds = {TYPES[name] for name in names}
     for kind in sorted(kinds):
         need_scope(state, READ_SCOPES[kind].format("read"))
@@ -76,7 +76,7 @@ def _listed(state: State, given: Arguments, channels: Sequence[Channel]) -> Json
 
 
 def of_workspace(state: State, given: Arguments) -> JsonObject:
-    """conversations.list: public ones, and those that the app is a member of."""
+    """conversations.list: public channels, and conversations the app is a member of."""
     return _listed(
         state,
         given,
@@ -89,9 +89,9 @@ def of_workspace(state: State, given: Arguments) -> JsonObject:
 
 
 def of_member(state: State, given: Arguments) -> JsonObject:
-    """users.conversations: those that the app is a member of, together with `user` where one is named.
+    """users.conversations: the conversations the app shares with `user`, or all of the app's own.
 
-    Slack leaves `is_member` out here.
+    Slack omits `is_member` here.
     """
     wanted = {state.app.bot_user_id, given.text("user") or state.app.bot_user_id}
     found = _listed(
@@ -105,7 +105,7 @@ def of_member(state: State, given: Arguments) -> JsonObject:
 def _of_history(state: State, given: Arguments) -> Channel:
     channel = _readable(state, given, "history")
     if state.app.bot_user_id not in channel.members:
-        raise Refused("not_in_channel", f"The app is not a member of #{channel.name}.", broken=False)
+        raise ApiError("not_in_channel", f"The app is not a member of #{channel.name}.", broken=False)
     return channel
 
 
@@ -115,9 +115,9 @@ def _shown(state: State, given: Arguments, messages: Sequence[Message]) -> list[
 
 
 def history(state: State, given: Arguments) -> JsonObject:
-    """conversations.history: the newest first, without replies.
+    """conversations.history: newest first, without replies.
 
-    As in Slack, pages begin at the newest message; at the oldest where only `oldest` bounds them.
+    As in Slack, pages start at the newest message, or at the oldest when only `oldest` is given.
     """
     channel = _of_history(state, given)
     oldest, latest = given.text("oldest") or "0", given.text("latest") or "9" * 20
@@ -133,7 +133,7 @@ def history(state: State, given: Arguments) -> JsonObject:
         )
     ]
     shown, following = page(
-        given, found if upward else found[::-1], lambda message: message.ts, most=state.history_page
+        given, found if upward else found[::-1], lambda message: message.ts, maximum=state.history_page
     )
     return {
         "messages": _shown(state, given, shown[::-1] if upward else shown),
@@ -144,11 +144,11 @@ def history(state: State, given: Arguments) -> JsonObject:
 
 
 def replies(state: State, given: Arguments) -> JsonObject:
-    """conversations.replies: the message, then its replies, the oldest first."""
+    """conversations.replies: the parent message, then its replies, oldest first."""
     channel = _of_history(state, given)
     message = state.find(channel.id, given.required("ts")[0])
     if message is None or message.to is not None:
-        raise Refused("thread_not_found", "There is no such message.", broken=False)
+        raise ApiError("thread_not_found", "There is no such message.", broken=False)
     parent = state.find(channel.id, message.thread_ts) if message.thread_ts else message
     thread = [parent, *state.replies(parent)] if parent else [message]
     return {"messages": _shown(state, given, thread), "has_more": False}

@@ -1,9 +1,9 @@
-"""The methods of Work Objects: entities below a link, and their details for one person."""
+"""The Work Objects methods: entities in link previews, and the details one user opens."""
 
 from bot.sandbox.workspace.api.call import Arguments
 from bot.sandbox.workspace.blocks.entities import check_entity
 from bot.sandbox.workspace.model import Message
-from bot.sandbox.workspace.shapes import JsonObject, Refused, as_list, as_object
+from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_list, as_object
 from bot.sandbox.workspace.state import State
 from bot.sandbox.workspace.triggers import Triggers
 
@@ -11,14 +11,14 @@ ERRORS = {"not_found", "restricted", "internal_error", "custom", "custom_partial
 
 
 def attach(state: State, message: Message, metadata: object) -> JsonObject:
-    """Put the entities of chat.unfurl's `metadata` below the links of a message.
+    """Attach the entities in chat.unfurl's `metadata` to a message's links.
 
-    As Slack does, what is wrong with them is only a warning in the answer, and none of them is shown.
+    As in Slack, invalid entities produce only a warning in the response, and none of them is shown.
     """
     if not state.work_objects:
-        raise Refused("feature_not_enabled", "This workspace has no Work Objects.", broken=False)
+        raise ApiError("feature_not_enabled", "This workspace has no Work Objects.", broken=False)
     if not state.app.entity_types:
-        raise Refused(
+        raise ApiError(
             "feature_not_enabled", "The app's manifest has no active `rich_previews`.", broken=False
         )
     entities = as_list(as_object(metadata).get("entities"))
@@ -38,7 +38,7 @@ def attach(state: State, message: Message, metadata: object) -> JsonObject:
 
 
 def present(state: State, given: Arguments, triggers: Triggers) -> JsonObject:
-    """entity.presentDetails: the trigger is looked at first, then whether it's the entity that was opened."""
+    """entity.presentDetails: checks the trigger first, then that the entity is the one the user opened."""
     trigger_id = given.required("trigger_id")[0]
     user = triggers.redeem(trigger_id).user
     details = state.details.get(user)
@@ -47,16 +47,16 @@ def present(state: State, given: Arguments, triggers: Triggers) -> JsonObject:
     metadata, error = given.all.get("metadata"), as_object(given.all.get("error"))
     if error:
         if error.get("status") not in ERRORS:
-            raise Refused(
+            raise ApiError(
                 "invalid_arguments", messages=["must be a known status [json-pointer:/error/status]"]
             )
         details.error = error
     else:
         if problems := check_entity(metadata, "/metadata"):
-            raise Refused("invalid_arguments", messages=problems)
+            raise ApiError("invalid_arguments", messages=problems)
         entity = as_object(metadata)
         if entity["external_ref"] != details.entity["external_ref"] or entity["url"] != details.entity["url"]:
-            raise Refused("entity_metadata_does_not_match_trigger", "These are details of another entity.")
+            raise ApiError("entity_metadata_does_not_match_trigger", "These are details of another entity.")
         details.shown = entity
     state.changed((user,))
     return {}

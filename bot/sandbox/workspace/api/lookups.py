@@ -1,8 +1,8 @@
-"""The methods that tell about people, files and the app itself."""
+"""The methods that look up users, files and the app itself."""
 
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.api.call import Arguments
-from bot.sandbox.workspace.shapes import JsonObject, Refused
+from bot.sandbox.workspace.shapes import ApiError, JsonObject
 from bot.sandbox.workspace.state import State
 
 
@@ -23,13 +23,13 @@ def users_info(state: State, given: Arguments) -> JsonObject:
     """users.info."""
     user = state.users.get(given.required("user")[0])
     if user is None:
-        raise Refused("user_not_found", "There is no such person.", broken=False)
+        raise ApiError("user_not_found", "There is no such person.", broken=False)
     mail = "users:read.email" in state.app.scopes
     return {"user": payloads.user_object(state, user, mail=mail, locale=given.flag("include_locale"))}
 
 
 def users_list(state: State, given: Arguments) -> JsonObject:
-    """users.list, in one page."""
+    """users.list, in a single page."""
     mail, locale = "users:read.email" in state.app.scopes, given.flag("include_locale")
     members = [payloads.user_object(state, user, mail=mail, locale=locale) for user in state.users.values()]
     return {"members": members, "cache_ts": int(state.clock.now()), "response_metadata": {"next_cursor": ""}}
@@ -39,12 +39,12 @@ def files_info(state: State, given: Arguments) -> JsonObject:
     """files.info."""
     file = state.files.get(given.required("file")[0])
     if file is None or not state.sees_file(file):
-        raise Refused("file_not_found", "The app can't see this file.", broken=False)
+        raise ApiError("file_not_found", "The app can't see this file.", broken=False)
     return {"file": payloads.file_object(state, file), "comments": []}
 
 
 def bots_info(state: State, _: Arguments) -> JsonObject:
-    """bots.info: the app itself."""
+    """bots.info, for the app itself."""
     return {
         "bot": {
             "id": state.app.bot_id,

@@ -1,4 +1,4 @@
-"""The Web API's door: token, scope, rate, then the method."""
+"""The Web API endpoint: checks the token, scope and rate limit, then runs the method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from aiohttp import web
 from bot.sandbox.workspace.api import chat, conversations, entities, lookups, surfaces
 from bot.sandbox.workspace.api.call import Arguments, arguments, need_scope
 from bot.sandbox.workspace.api.rates import Rates
-from bot.sandbox.workspace.shapes import JsonObject, Refused
+from bot.sandbox.workspace.shapes import ApiError, JsonObject
 from bot.sandbox.workspace.state import State
 from bot.sandbox.workspace.triggers import Triggers
 
@@ -18,7 +18,7 @@ Handler = Callable[[State, Arguments], JsonObject]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """What a method does, and a scope that it can't do without (others depend on the arguments)."""
+    """A method's implementation, and the scope it always requires (arguments may require more)."""
 
     run: Handler
     scope: str = ""
@@ -27,14 +27,14 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The only tokens that are known here."""
+    """The only tokens this workspace accepts."""
 
     bot: str
     app: str
 
 
 class WebApi:
-    """Every method that the local Slack has."""
+    """Every Web API method the local Slack supports."""
 
     def __init__(
         self, state: State, triggers: Triggers, tokens: Tokens, socket_url: Callable[[], str]
@@ -71,19 +71,19 @@ class WebApi:
         }
 
     async def handle(self, request: web.Request) -> web.Response:
-        """GET or POST /api/<method>; refusals are 200 with `ok: false`, save 429."""
+        """Handle GET or POST /api/<method>; errors are 200 with `ok: false`, except 429."""
         name = request.match_info["method"]
         headers = {"X-OAuth-Scopes": ",".join(self._state.app.scopes), "Cache-Control": "no-store"}
         try:
             given, written = await arguments(request)
             answer = {"ok": True, **self._call(name, given, self._token(request, written))}
-        except Refused as refused:
-            if refused.broken:
-                self._state.violate(name, refused.error, refused.detail)
-            if refused.retry_after is None:
-                return web.json_response(refused.body(), headers=headers)
-            headers["Retry-After"] = str(refused.retry_after)
-            return web.json_response(refused.body(), status=429, headers=headers)
+        except ApiError as error:
+            if error.broken:
+                self._state.violate(name, error.error, error.detail)
+            if error.retry_after is None:
+                return web.json_response(error.body(), headers=headers)
+            headers["Retry-After"] = str(error.retry_after)
+            return web.json_response(error.body(), status=429, headers=headers)
         return web.json_response(answer, headers=headers)
 
     @staticmethod
@@ -95,7 +95,7 @@ class WebApi:
         self._state.called(name, given.all)
         method = self._methods.get(name)
         if method is None:
-            raise Refused("unknown_method", f"The local Slack has no method {name}.")
+            raise ApiError("unknown_method", f"The local Slack has no method {name}.")
         self._admit_token(token, method)
         need_scope(self._state, *([method.scope] if method.scope else []))
         self._rates.admit(name, given.text("channel"))
@@ -103,10 +103,10 @@ class WebApi:
 
     def _admit_token(self, token: str, method: Method) -> None:
         if not token:
-            raise Refused("not_authed", "The call carries no token.")
+            raise ApiError("not_authed", "The call carries no token.")
         if token not in (self._tokens.bot, self._tokens.app):
-            raise Refused(
+            raise ApiError(
                 "invalid_auth", "An unknown token: only the sandbox's own belong here, never real ones."
             )
         if (token == self._tokens.app) != method.app_level:
-            raise Refused("not_allowed_token_type", "This method wants the other kind of token.")
+            raise ApiError("not_allowed_token_type", "This method wants the other kind of token.")

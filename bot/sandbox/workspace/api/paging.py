@@ -1,4 +1,4 @@
-"""Lists in pages: `limit`, and a cursor that names where the next page begins.
+"""Cursor pagination: `limit`, and a cursor that names the first item of the next page.
 
 Source: https://docs.slack.dev/apis/web-api/pagination
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from bot.sandbox.workspace.api.call import Arguments
-from bot.sandbox.workspace.shapes import Refused
+from bot.sandbox.workspace.shapes import ApiError
 
 DEFAULT = 100
 MOST = 999
@@ -17,21 +17,21 @@ ItemT = TypeVar("ItemT")
 
 
 def page(
-    given: Arguments, items: Sequence[ItemT], name: Callable[[ItemT], str], *, most: int = MOST
+    given: Arguments, items: Sequence[ItemT], name: Callable[[ItemT], str], *, maximum: int = MOST
 ) -> tuple[Sequence[ItemT], str]:
-    """The page that a call asks for, and the cursor of the next one, empty after the last.
+    """Return the requested page and the next page's cursor, empty after the last page.
 
-    `name` tells items apart; a page has `most` of them, even if the call asks for more. Raises Refused for a
-    limit out of bounds and for a cursor of something that is not listed, or no longer.
+    `name` identifies an item; a page has at most `maximum` of them, even if the call asks for more. Raises
+    ApiError for a limit out of range, and for a cursor whose item isn't in the list.
     """
     limit = given.number("limit", 0) if given.text("limit") else DEFAULT
     if not 1 <= limit <= MOST:
-        raise Refused("invalid_limit", f"limit is a number from 1 to {MOST}.")
+        raise ApiError("invalid_limit", f"limit is a number from 1 to {MOST}.")
     begin = 0
     if cursor := given.text("cursor"):
         names = [name(item) for item in items]
         begin = _place(cursor, names)
-    end = begin + min(limit, most)
+    end = begin + min(limit, maximum)
     following = base64.b64encode(f"next:{name(items[end])}".encode()).decode() if end < len(items) else ""
     return items[begin:end], following
 
@@ -41,4 +41,4 @@ def _place(cursor: str, names: Sequence[str]) -> int:
         wanted = base64.b64decode(cursor, validate=True).decode().removeprefix("next:")
         return names.index(wanted)
     except (binascii.Error, ValueError):
-        raise Refused("invalid_cursor", "No page begins at this cursor.") from None
+        raise ApiError("invalid_cursor", "No page begins at this cursor.") from None

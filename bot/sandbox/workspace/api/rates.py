@@ -1,13 +1,13 @@
-"""How much Slack lets through (https://docs.slack.dev/apis/web-api/rate-limits).
+"""Slack's rate limits (https://docs.slack.dev/apis/web-api/rate-limits).
 
-A message a second and channel, with a small burst; other methods by tier, a minute's worth at once.
-A 429 closes its method for the workspace until `Retry-After` is over.
+One message per second per channel, with a small burst; other methods by tier, with bursts of up to a minute's
+worth. After a 429, the method stays closed for the workspace until `Retry-After` has passed.
 """
 
 import math
 from dataclasses import dataclass
 
-from bot.sandbox.workspace.shapes import Clock, Refused
+from bot.sandbox.workspace.shapes import ApiError, Clock
 
 MESSAGE_BURST = 5
 PER_MINUTE = {
@@ -37,16 +37,16 @@ PER_MINUTE = {
 
 @dataclass(slots=True)
 class Bucket:
-    """Permits that come back with time."""
+    """A token bucket."""
 
-    most: float
+    maximum: float
     each_second: float
     left: float
     at: float
 
     def take(self, now: float) -> float:
-        """Take one permit; the seconds to wait when there is none."""
-        self.left = min(self.most, self.left + (now - self.at) * self.each_second)
+        """Take one permit, or return the seconds to wait for one."""
+        self.left = min(self.maximum, self.left + (now - self.at) * self.each_second)
         self.at = now
         if self.left < 1:
             return (1 - self.left) / self.each_second
@@ -55,7 +55,7 @@ class Bucket:
 
 
 class Rates:
-    """Counts the calls of one workspace."""
+    """Enforces the rate limits of one workspace."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -63,7 +63,7 @@ class Rates:
         self._closed: dict[str, float] = {}
 
     def admit(self, method: str, channel: str = "") -> None:
-        """Let a call through, or raise Refused with the wait."""
+        """Count a call, or raise ApiError with the seconds to wait."""
         now = self._clock.now()
         if now < self._closed.get(method, 0.0):
             self._refuse(method, self._closed[method] - now)
@@ -76,10 +76,10 @@ class Rates:
             self._closed[method] = now + math.ceil(wait)
             self._refuse(method, wait)
 
-    def _take(self, key: str, most: float, each_second: float, now: float) -> float:
-        return self._buckets.setdefault(key, Bucket(most, each_second, most, now)).take(now)
+    def _take(self, key: str, maximum: float, each_second: float, now: float) -> float:
+        return self._buckets.setdefault(key, Bucket(maximum, each_second, maximum, now)).take(now)
 
     @staticmethod
     def _refuse(method: str, wait: float) -> None:
         seconds = max(1, math.ceil(wait))
-        raise Refused("ratelimited", f"{method} is called too often; wait {seconds} s.", retry_after=seconds)
+        raise ApiError("ratelimited", f"{method} is called too often; wait {seconds} s.", retry_after=seconds)

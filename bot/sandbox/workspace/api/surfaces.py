@@ -3,20 +3,20 @@
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.api.call import Arguments
 from bot.sandbox.workspace.model import View
-from bot.sandbox.workspace.shapes import JsonObject, Refused
+from bot.sandbox.workspace.shapes import ApiError, JsonObject
 from bot.sandbox.workspace.state import State
 from bot.sandbox.workspace.triggers import Triggers
 from bot.sandbox.workspace.views import definition, open_view, publish_home, update_view
 
-LARGEST = 250_000
+MAX_SIZE = 250_000
 
 
 def _given_view(given: Arguments) -> object:
     view = given.all.get("view")
     if view is None:
-        raise Refused("invalid_arguments", messages=["missing required field: view [json-pointer:/view]"])
-    if len(str(view)) > LARGEST:
-        raise Refused("view_too_large", "A view is at most 250 KB large.")
+        raise ApiError("invalid_arguments", messages=["missing required field: view [json-pointer:/view]"])
+    if len(str(view)) > MAX_SIZE:
+        raise ApiError("view_too_large", "A view is at most 250 KB large.")
     return view
 
 
@@ -25,12 +25,12 @@ def _shown(state: State, view: View) -> JsonObject:
 
 
 def open_modal(state: State, given: Arguments, triggers: Triggers, *, on_top: bool) -> JsonObject:
-    """views.open, views.push."""
+    """views.open and views.push."""
     view = _given_view(given)
     definition(view, "modal")
     trigger = triggers.redeem(given.required("trigger_id")[0])
     if on_top and not trigger.in_modal:
-        raise Refused("invalid_trigger_id", "A view is pushed with a trigger from within a form.")
+        raise ApiError("invalid_trigger_id", "A view is pushed with a trigger from within a form.")
     return _shown(state, open_view(state, trigger.user, view, channel=trigger.channel, on_top=on_top))
 
 
@@ -46,9 +46,9 @@ def update(state: State, given: Arguments) -> JsonObject:
         None,
     )
     if shown is None:
-        raise Refused("not_found", "The view is no longer open.", broken=False)
+        raise ApiError("not_found", "The view is no longer open.", broken=False)
     if given.text("hash") and given.text("hash") != shown.hash:
-        raise Refused("hash_conflict", "The view changed since the hash that was given.", broken=False)
+        raise ApiError("hash_conflict", "The view changed since the hash that was given.", broken=False)
     return _shown(state, update_view(state, shown, view))
 
 
@@ -56,8 +56,8 @@ def publish(state: State, given: Arguments) -> JsonObject:
     """views.publish."""
     user = given.required("user_id")[0]
     if user not in state.users:
-        raise Refused("user_not_found", "There is no such person.", broken=False)
+        raise ApiError("user_not_found", "There is no such person.", broken=False)
     home = state.homes.get(user)
     if given.text("hash") and home is not None and given.text("hash") != home.hash:
-        raise Refused("hash_conflict", "The Home tab changed since the hash.", broken=False)
+        raise ApiError("hash_conflict", "The Home tab changed since the hash.", broken=False)
     return _shown(state, publish_home(state, user, _given_view(given)))

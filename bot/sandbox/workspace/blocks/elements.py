@@ -1,4 +1,4 @@
-"""Composition objects and elements of Block Kit with their bounds.
+"""Block Kit's composition objects and elements, with their limits.
 
 Sources: https://docs.slack.dev/reference/block-kit/composition-objects and …/block-elements.
 """
@@ -24,17 +24,17 @@ IDENTIFIER = string(255, 1)
 TIME = pattern(r"([01]\d|2[0-3]):[0-5]\d", "a time as HH:mm")
 
 
-def plain(most: int) -> Rule:
+def plain(maximum: int) -> Rule:
     """A `plain_text` object."""
-    return by_type({"plain_text": fields({"text": string(most, 1)}, {"emoji": boolean})})
+    return by_type({"plain_text": fields({"text": string(maximum, 1)}, {"emoji": boolean})})
 
 
-def rich(most: int) -> Rule:
+def rich(maximum: int) -> Rule:
     """A `plain_text` or `mrkdwn` object."""
     return by_type(
         {
-            "plain_text": fields({"text": string(most, 1)}, {"emoji": boolean}),
-            "mrkdwn": fields({"text": string(most, 1)}, {"verbatim": boolean}),
+            "plain_text": fields({"text": string(maximum, 1)}, {"emoji": boolean}),
+            "mrkdwn": fields({"text": string(maximum, 1)}, {"verbatim": boolean}),
         }
     )
 
@@ -54,8 +54,8 @@ FILTER = fields(
 )
 DISPATCH = fields({}, {"trigger_actions_on": items(choice("on_enter_pressed", "on_character_entered"), 1, 2)})
 
-PLACED = {"action_id": IDENTIFIER, "confirm": CONFIRM, "focus_on_load": boolean}
-HINTED = {**PLACED, "placeholder": plain(150)}
+BASE = {"action_id": IDENTIFIER, "confirm": CONFIRM, "focus_on_load": boolean}
+WITH_PLACEHOLDER = {**BASE, "placeholder": plain(150)}
 TYPED = {
     "action_id": IDENTIFIER,
     "focus_on_load": boolean,
@@ -65,7 +65,7 @@ TYPED = {
 
 
 def offered(element: JsonObject) -> list[JsonObject]:
-    """Every option that an element lists, also those in groups."""
+    """Return every option in an element, including those in groups."""
     grouped = [
         option
         for group in as_list(element.get("option_groups"))
@@ -99,7 +99,9 @@ MOST = {"max_selected_items": integer(1, 1000)}
 
 
 def _select(one: dict[str, Rule], many: dict[str, Rule], *checks: Rule) -> tuple[Rule, Rule]:
-    return both(fields({}, {**HINTED, **one}), *checks), both(fields({}, {**HINTED, **MOST, **many}), *checks)
+    return both(fields({}, {**WITH_PLACEHOLDER, **one}), *checks), both(
+        fields({}, {**WITH_PLACEHOLDER, **MOST, **many}), *checks
+    )
 
 
 static_select, multi_static_select = _select(
@@ -108,18 +110,18 @@ static_select, multi_static_select = _select(
     ONE_SOURCE,
     PRESETS,
 )
-_SEARCHED: dict[str, Rule] = {"min_query_length": integer(0, 100)}
+_EXTERNAL: dict[str, Rule] = {"min_query_length": integer(0, 100)}
 external_select, multi_external_select = _select(
-    {**_SEARCHED, "initial_option": OPTION},
-    {**_SEARCHED, "initial_options": items(OPTION, 1, 100)},
+    {**_EXTERNAL, "initial_option": OPTION},
+    {**_EXTERNAL, "initial_options": items(OPTION, 1, 100)},
 )
 users_select, multi_users_select = _select(
     {"initial_user": IDENTIFIER}, {"initial_users": items(IDENTIFIER, 1, 100)}
 )
-_TALKS: dict[str, Rule] = {"default_to_current_conversation": boolean, "filter": FILTER}
+_CONVERSATIONS: dict[str, Rule] = {"default_to_current_conversation": boolean, "filter": FILTER}
 conversations_select, multi_conversations_select = _select(
-    {**_TALKS, "initial_conversation": IDENTIFIER, "response_url_enabled": boolean},
-    {**_TALKS, "initial_conversations": items(IDENTIFIER, 1, 100)},
+    {**_CONVERSATIONS, "initial_conversation": IDENTIFIER, "response_url_enabled": boolean},
+    {**_CONVERSATIONS, "initial_conversations": items(IDENTIFIER, 1, 100)},
 )
 channels_select, multi_channels_select = _select(
     {"initial_channel": IDENTIFIER, "response_url_enabled": boolean},
@@ -144,15 +146,15 @@ button = fields(
     },
 )
 overflow = fields({"options": items(MENU_OPTION, 1, 5)}, {"action_id": IDENTIFIER, "confirm": CONFIRM})
-datepicker = fields({}, {**HINTED, "initial_date": day})
-timepicker = fields({}, {**HINTED, "initial_time": TIME, "timezone": IDENTIFIER})
-datetimepicker = fields({}, {**PLACED, "initial_date_time": integer(1_000_000_000, 9_999_999_999)})
+datepicker = fields({}, {**WITH_PLACEHOLDER, "initial_date": day})
+timepicker = fields({}, {**WITH_PLACEHOLDER, "initial_time": TIME, "timezone": IDENTIFIER})
+datetimepicker = fields({}, {**BASE, "initial_date_time": integer(1_000_000_000, 9_999_999_999)})
 checkboxes = both(
-    fields({"options": items(BOX_OPTION, 1, 10)}, {**PLACED, "initial_options": items(BOX_OPTION, 1, 10)}),
+    fields({"options": items(BOX_OPTION, 1, 10)}, {**BASE, "initial_options": items(BOX_OPTION, 1, 10)}),
     PRESETS,
 )
 radio_buttons = both(
-    fields({"options": items(BOX_OPTION, 1, 10)}, {**PLACED, "initial_option": BOX_OPTION}), PRESETS
+    fields({"options": items(BOX_OPTION, 1, 10)}, {**BASE, "initial_option": BOX_OPTION}), PRESETS
 )
 plain_text_input = fields(
     {},

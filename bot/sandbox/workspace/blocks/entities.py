@@ -1,6 +1,6 @@
-"""Work Objects: what an app tells of a thing behind a link (https://docs.slack.dev/messaging/work-objects).
+"""Work Objects: an app's metadata for a linked resource (https://docs.slack.dev/messaging/work-objects).
 
-Bounds that the documentation leaves open are those that the API was seen to keep.
+Limits missing from the documentation match those observed in the API.
 """
 
 from bot.sandbox.workspace.blocks.schema import Problems, anything, choice, fields, items, pattern, string
@@ -51,7 +51,7 @@ ENTITY = fields(
 
 
 def check_entity(entity: object, path: str) -> Problems:
-    """What Slack would say against a Work Object; empty when nothing."""
+    """Return Slack's errors for a Work Object; empty when it is valid."""
     problems: Problems = []
     ENTITY(entity, path, problems)
     return problems

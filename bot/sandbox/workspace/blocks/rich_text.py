@@ -1,4 +1,4 @@
-"""Rich text and what may be in it.
+"""The rich_text block and its elements.
 
 Source: https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
 """

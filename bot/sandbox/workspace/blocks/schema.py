@@ -1,4 +1,4 @@
-"""A small language for what JSON must look like, with Slack's way of telling where it doesn't."""
+"""A small JSON schema language that reports errors the way Slack does."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -11,46 +11,45 @@ Rule = Callable[[object, str, Problems], None]
 
 
 def problem(problems: Problems, sentence: str, path: str) -> None:
-    """Note what is wrong and where."""
+    """Add an error with its location."""
     problems.append(f"{sentence} [json-pointer:{path or '/'}]")
 
 
-def string(most: int, least: int = 0) -> Rule:
-    """Text of a bounded length."""
+def string(maximum: int, minimum: int = 0) -> Rule:
+    """Text with a length limit."""
 
     def check(value: object, path: str, problems: Problems) -> None:
         if not isinstance(value, str):
             problem(problems, "must be a string", path)
-        elif len(value) > most:
-            problem(problems, f"must be no more than {most} characters, has {len(value)}", path)
-        elif len(value) < least:
-            problem(problems, f"must be at least {least} characters", path)
+        elif len(value) > maximum:
+            problem(problems, f"must be no more than {maximum} characters, has {len(value)}", path)
+        elif len(value) < minimum:
+            problem(problems, f"must be at least {minimum} characters", path)
 
     return check
 
 
 def boolean(value: object, path: str, problems: Problems) -> None:
-    """True or false."""
     if not isinstance(value, bool):
         problem(problems, "must be a boolean", path)
 
 
 def anything(value: object, path: str, problems: Problems) -> None:
-    """Accepted as it is: Slack's own clients make these, the bot doesn't."""
+    """Accepts any value: only Slack's own clients create these."""
 
 
-def integer(least: int, most: int) -> Rule:
-    """A whole number within bounds."""
+def integer(minimum: int, maximum: int) -> Rule:
+    """A whole number in a range."""
 
     def check(value: object, path: str, problems: Problems) -> None:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            problem(problems, f"must be an integer from {least} to {most}", path)
+        if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+            problem(problems, f"must be an integer from {minimum} to {maximum}", path)
 
     return check
 
 
 def choice(*allowed: str) -> Rule:
-    """One of a few words."""
+    """One of a fixed set of strings."""
 
     def check(value: object, path: str, problems: Problems) -> None:
         if value not in allowed:
@@ -60,7 +59,7 @@ def choice(*allowed: str) -> Rule:
 
 
 def pattern(expression: str, what: str) -> Rule:
-    """Text of a certain form."""
+    """Text that matches a regular expression."""
     compiled = re.compile(expression)
 
     def check(value: object, path: str, problems: Problems) -> None:
@@ -71,7 +70,7 @@ def pattern(expression: str, what: str) -> Rule:
 
 
 def day(value: object, path: str, problems: Problems) -> None:
-    """A date that exists, as YYYY-MM-DD."""
+    """An existing date, as YYYY-MM-DD."""
     try:
         valid = isinstance(value, str) and date.fromisoformat(value).isoformat() == value
     except ValueError:
@@ -80,17 +79,17 @@ def day(value: object, path: str, problems: Problems) -> None:
         problem(problems, "must be a date as YYYY-MM-DD", path)
 
 
-def items(rule: Rule, least: int, most: int) -> Rule:
-    """A list of so many."""
+def items(rule: Rule, minimum: int, maximum: int) -> Rule:
+    """A list with a length limit."""
 
     def check(value: object, path: str, problems: Problems) -> None:
         if not isinstance(value, list):
             problem(problems, "must be an array", path)
             return
-        if len(value) > most:
-            problem(problems, f"no more than {most} items allowed, has {len(value)}", path)
-        if len(value) < least:
-            problem(problems, f"must have at least {least} items", path)
+        if len(value) > maximum:
+            problem(problems, f"no more than {maximum} items allowed, has {len(value)}", path)
+        if len(value) < minimum:
+            problem(problems, f"must have at least {minimum} items", path)
         for index, item in enumerate(value):
             rule(item, f"{path}/{index}", problems)
 
@@ -98,7 +97,7 @@ def items(rule: Rule, least: int, most: int) -> Rule:
 
 
 def fields(required: Mapping[str, Rule], optional: Mapping[str, Rule]) -> Rule:
-    """An object with these keys and no others; `type` is looked at elsewhere."""
+    """An object with exactly these keys; `by_type` checks `type`."""
     known = {**required, **optional}
 
     def check(value: object, path: str, problems: Problems) -> None:
@@ -120,7 +119,7 @@ def fields(required: Mapping[str, Rule], optional: Mapping[str, Rule]) -> Rule:
 
 
 def by_type(rules: Mapping[str, Rule]) -> Rule:
-    """One of several kinds of object, told by `type`."""
+    """One of several kinds of object, selected by `type`."""
 
     def check(value: object, path: str, problems: Problems) -> None:
         kind = value.get("type") if isinstance(value, dict) else None
@@ -135,7 +134,7 @@ def by_type(rules: Mapping[str, Rule]) -> Rule:
 
 
 def both(*rules: Rule) -> Rule:
-    """All of these hold."""
+    """Requires all of the given rules."""
 
     def check(value: object, path: str, problems: Problems) -> None:
         for rule in rules:
@@ -145,7 +144,7 @@ def both(*rules: Rule) -> Rule:
 
 
 def holds(condition: Callable[[JsonObject], bool], sentence: str) -> Rule:
-    """Something between an object's fields."""
+    """A condition across an object's fields."""
 
     def check(value: object, path: str, problems: Problems) -> None:
         if isinstance(value, dict) and not condition(value):

@@ -1,4 +1,4 @@
-"""Blocks and the surfaces that hold them: messages, forms, the Home tab.
+"""Blocks, and the surfaces that hold them: messages, modals and the Home tab.
 
 Sources: https://docs.slack.dev/reference/block-kit/blocks and …/views.
 """
@@ -27,7 +27,7 @@ from bot.sandbox.workspace.blocks.schema import (
 from bot.sandbox.workspace.shapes import JsonObject, as_list, as_object
 
 Surface = Literal["message", "modal", "home"]
-MOST_BLOCKS = {"message": 50, "modal": 100, "home": 100}
+MAX_BLOCKS = {"message": 50, "modal": 100, "home": 100}
 MARKDOWN = 12_000
 
 CONTEXT = by_type({"image": elements.image, "plain_text": rich(3000), "mrkdwn": rich(3000)})
@@ -89,7 +89,7 @@ BLOCKS: dict[str, Rule] = {
 
 
 def elements_of(block: JsonObject) -> list[JsonObject]:
-    """The interactive parts of a block."""
+    """Return a block's interactive elements."""
     if block.get("type") == "input":
         return [as_object(block.get("element"))]
     if block.get("type") == "section":
@@ -118,9 +118,9 @@ def _check_ids(blocks: list[JsonObject], path: str, problems: Problems) -> None:
 
 
 def check_blocks(blocks: object, surface: Surface, path: str = "/blocks") -> Problems:
-    """What Slack would say against these blocks; empty when nothing."""
+    """Return Slack's errors for these blocks; empty when they are valid."""
     problems: Problems = []
-    items(BLOCKS[surface], 0, MOST_BLOCKS[surface])(blocks, path, problems)
+    items(BLOCKS[surface], 0, MAX_BLOCKS[surface])(blocks, path, problems)
     if isinstance(blocks, list) and all(isinstance(block, dict) for block in blocks):
         _check_ids(blocks, path, problems)
         markdown = sum(len(str(block.get("text", ""))) for block in blocks if block.get("type") == "markdown")
@@ -152,7 +152,7 @@ VIEWS: dict[str, Rule] = {
 
 
 def check_view(view: object, kind: Literal["modal", "home"]) -> Problems:
-    """What Slack would say against a view of that type."""
+    """Return Slack's errors for a view of type `kind`; empty when it is valid."""
     problems: Problems = []
     definition = as_object(view)
     choice(kind)(definition.get("type"), "/view/type", problems)
@@ -165,7 +165,7 @@ def check_view(view: object, kind: Literal["modal", "home"]) -> Problems:
 
 
 def with_ids(blocks: list[JsonObject]) -> list[JsonObject]:
-    """A copy in which every block and element has an id, as Slack gives where the app gave none."""
+    """Return a copy in which every block and element has an ID; Slack generates the missing ones."""
     named: list[JsonObject] = copy.deepcopy(blocks)
     for block in named:
         block.setdefault("block_id", secrets.token_urlsafe(4)[:5])

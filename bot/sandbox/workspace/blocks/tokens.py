@@ -1,4 +1,4 @@
-"""The `<…>` of mrkdwn: links, mentions and dates. Anything else shows as a broken link."""
+"""The `<…>` tokens of mrkdwn: links, mentions and dates. Slack renders anything else as a broken link."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ KNOWN = re.compile(
 
 
 def check_tokens(state: State, where: str, *parts: object) -> None:
-    """Slack takes them all, so what it can't show goes on the panel."""
+    """Report unknown tokens on the panel; Slack accepts them but can't render them."""
     for token in _unknown(parts):
         state.violate(where, "unknown_token", f"{token!r} is read as a link. Escape `<` and `>`.")
 

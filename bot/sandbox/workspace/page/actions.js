@@ -1,11 +1,11 @@
-// What happens when a person presses or changes something on a surface: the payload of POST /page/action.
+// Sends the user's presses and changes on a surface to POST /page/action.
 
 import { confirmed } from "./dialog.js";
 import { plain } from "./mrkdwn.js";
 import { post } from "./store.js";
 import { valueName } from "./values.js";
 
-/** Tells the app; asks first when the element has a confirm object. False when the person backed out. */
+/** Calls the app, after the element's confirm dialog if it has one. False when the user canceled. */
 export async function act(surface, block, element, details, confirm = element.confirm) {
   if (!(await confirmed(confirm))) return false;
   await post("action", {
@@ -25,8 +25,8 @@ export function pressed(surface, block, element) {
 }
 
 /**
- * Keeps a changed value; outside input blocks, or in one with dispatch_action, the app is told. When the person
- * backs out of a confirmation the old value stands. Resolves to whether the value stands.
+ * Stores a changed value; outside input blocks, or with dispatch_action, also calls the app. If the user cancels
+ * the confirm dialog, the old value stays. Resolves to whether the new value was kept.
  */
 export async function changedValue(surface, block, element, value) {
   const before = surface.get(block, element);
@@ -37,7 +37,7 @@ export async function changedValue(surface, block, element, value) {
   return went;
 }
 
-/** For text inputs: whether they tell the app on this trigger. */
+/** Whether a text input calls the app on this trigger. */
 export function dispatches(block, element, trigger) {
   const config = element.dispatch_action_config || {};
   return Boolean(block.dispatch_action) && (config.trigger_actions_on || ["on_enter_pressed"]).includes(trigger);

@@ -1,4 +1,4 @@
-// Block Kit: each block and its elements as the page's own.
+// Renders Block Kit blocks and their elements.
 
 import { nameOf, pressed, act } from "./actions.js";
 import { h, icon, reconcile, safeUrl, uid } from "./dom.js";
@@ -50,7 +50,7 @@ function picture(element, className) {
   return h("img", { class: className, src: src ? safeUrl(src) : null, alt: element.alt_text || "", loading: "lazy" });
 }
 
-/** An element of an actions block or beside a section. */
+/** An element of an actions block, or a section's accessory. */
 function element(block, item, ctx) {
   if (item.type === "button" || item.type === "workflow_button") return button(block, item, ctx);
   if (item.type === "overflow") return overflow(block, item, ctx);
@@ -103,9 +103,7 @@ const BLOCKS = {
   markdown: (block) => h("div", { class: "block markdown text" }, markdown(block.text || "")),
 };
 
-/**
- * Shows `blocks` in `parent`, keeping the nodes of those that did not change. `ctx`: {surface, errors?, submit?}.
- */
+/** Renders `blocks` into `parent`, keeping the nodes of unchanged ones. `ctx`: {surface, errors?, submit?}. */
 export function showBlocks(parent, blocks, ctx) {
   ctx.surface.sync(blocks);
   reconcile(parent, blocks.map((block, index) => {

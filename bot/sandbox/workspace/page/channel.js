@@ -1,4 +1,4 @@
-// The main column: a channel's messages and composer, or the app's Home.
+// The main column: a channel's messages and composer, or the app's Home tab.
 
 import { showBlocks } from "./blocks.js";
 import { Composer, dropOn } from "./composer.js";
@@ -50,7 +50,7 @@ function showHead(channel) {
   ].filter(Boolean)));
 }
 
-/** That the app is not in the channel; a button that invites it for those who can. */
+/** A notice that the app is not in the channel, with an invite button for members. */
 function absent(channel) {
   const { name } = store.state.app;
   const said = `${name} isn't in this channel`;

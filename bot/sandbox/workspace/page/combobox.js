@@ -1,13 +1,13 @@
-// A choice from a list that narrows as one types: all of Slack's selects and multi-selects.
+// A filterable dropdown, used for all of Slack's selects and multi-selects.
 
 import { h, icon, uid } from "./dom.js";
 import { closePopup, placePopup, popup } from "./menu.js";
 import { plain } from "./mrkdwn.js";
 
 /**
- * `label` names it; `chosen()` gives the chosen options, `choose(options)` takes them; `load(text)` gives groups
- * [{label, options}] or a promise of them, `wait` the shortest text to ask for; `many`, `clearable`, `max`.
- * Options are Slack's: {text, value, description?}.
+ * `label` is its accessible name; `chosen()` returns the selected options, `choose(options)` sets them; `load(text)`
+ * returns groups [{label, options}] or a promise of them; `wait` is the minimum query length; `many`, `clearable`,
+ * `max`. Options are Slack's: {text, value, description?}.
  */
 export function combobox({
   label, id, focus, describe, invalid, required, placeholder, chosen, choose, load, many, clearable, max, wait = 0, debounce = 0,
@@ -159,7 +159,7 @@ export function combobox({
     if (list) closePopup();
     else show();
   });
-  // on the click, not on the press: releasing the button would undo the selection that typing is to replace
+  // on click, not pointerdown: releasing the button would clear the text selection that typing replaces
   input.addEventListener("click", show);
   input.addEventListener("blur", () => list && closePopup());
   input.addEventListener("keydown", (event) => {
@@ -184,7 +184,7 @@ export function combobox({
   return box;
 }
 
-/** Groups narrowed to the options whose text holds every word typed. */
+/** Groups filtered to the options whose text contains every word typed. */
 export function narrow(groups, text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return groups.map((group) => ({

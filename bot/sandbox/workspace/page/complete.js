@@ -1,4 +1,4 @@
-// What could be meant by what is being typed: commands, people, channels.
+// Completions in the composer: commands, people, channels.
 
 import { avatar, h, icon } from "./dom.js";
 import { commands, isAppChannel, store } from "./store.js";
@@ -32,7 +32,7 @@ function channels(typed) {
     }));
 }
 
-/** The suggestions for the word before the caret: {title, from, to, options}, or null. */
+/** The completions for the word before the caret: {title, from, to, options}, or null. */
 export function completionAt(text, caret, inThread) {
   const before = text.slice(0, caret);
   const command = /^\/\S*$/.exec(before);
@@ -45,7 +45,7 @@ export function completionAt(text, caret, inThread) {
     : { title: "Channels", from, to: caret, options: channels(word[2]) };
 }
 
-/** The command whose options are being typed. */
+/** The command whose options the user is typing. */
 export function hintFor(text) {
   const found = /^(\/\S+)\s/.exec(text);
   return found ? commands().find((c) => c.command === found[1].toLowerCase()) || null : null;

@@ -1,4 +1,4 @@
-// Where one writes: commands with their hints, people and channels completed, files, shortcuts.
+// The message composer: command hints, completion of people and channels, files, shortcuts.
 
 import { completionAt, hintFor } from "./complete.js";
 import { h, icon, uid } from "./dom.js";
@@ -70,7 +70,7 @@ export class Composer {
     return button;
   }
 
-  /** Shows the draft of this place; the very same textarea serves all, so focus stays. */
+  /** Shows this channel's draft; all channels share one textarea, so focus stays. */
   show(channel, thread = null) {
     const place = `${store.user}/${channel.id}/${thread || ""}`;
     const title = channel.kind === "im" ? channelTitle(channel) : `#${channel.name}`;
@@ -184,7 +184,7 @@ export class Composer {
     event.stopPropagation();
   }
 
-  /** What is typed is a whole command already, and nothing else was picked from the list: Enter sends it. */
+  /** Whether the text is a complete command and no other completion is selected: Enter sends it. */
   wholeCommand() {
     return !this.moved && this.offers.some((offer) => offer.insert === this.area.value.trim());
   }

@@ -1,4 +1,4 @@
-// Times as the acting person reads them: in their own time zone.
+// Times in the acting user's time zone.
 
 import { store } from "./store.js";
 
@@ -29,7 +29,7 @@ export function clockSeconds(date) {
   return formatter({ hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(date);
 }
 
-/** "2026-11-20" in the person's zone. */
+/** "2026-11-20" in the user's time zone. */
 export function dayKey(date) {
   return formatter({ year: "numeric", month: "2-digit", day: "2-digit" }).format(date).split("/").reverse().join("-");
 }
@@ -63,7 +63,7 @@ const TOKENS = {
   ago: (d) => ago(d),
 };
 
-/** Slack's <!date^…> format string; a name ending in _pretty says Today and Yesterday. */
+/** Slack's <!date^…> format string; a name ending in _pretty yields Today or Yesterday. */
 export function slackDate(seconds, format) {
   const date = new Date(Number(seconds) * 1000);
   return format.replace(/\{(\w+)\}/g, (all, token) => {

@@ -1,4 +1,4 @@
-// What the app tells one person of the thing behind a link (a Work Object), opened from the card below the link.
+// A Work Object's details for one user, opened from the card below its link.
 
 import { hideDialog, showDialog } from "./dialog.js";
 import { h, icon, safeUrl, uid } from "./dom.js";
@@ -61,7 +61,7 @@ function build() {
   return { title, body, overlay, sig: "" };
 }
 
-/** Opens, fills and closes the details to match the snapshot. */
+/** Opens, updates and closes the details to match the snapshot. */
 export function showDetails() {
   const { details } = store.state;
   if (!details) {

@@ -1,5 +1,5 @@
-// Dialogs: what lies beneath is inert, Tab stays inside, focus goes back to where it came from. The sandbox's
-// panel is no part of the workspace and stays usable: a key is copied from it while a form asks for one.
+// Dialogs: the page behind is inert, Tab stays inside, focus returns afterwards. The sandbox's panel is not part of
+// the workspace and stays usable, so that users can copy an API key from it into a form.
 
 import { h } from "./dom.js";
 import { closePopup, popupOpen } from "./menu.js";
@@ -8,7 +8,7 @@ import { plain, textNodes } from "./mrkdwn.js";
 const stack = [];
 let before = null;
 
-/** Puts a dialog on top; `onEscape` is asked when Esc is pressed. */
+/** Puts a dialog on top; `onEscape` runs when Esc is pressed. */
 export function showDialog(overlay, onEscape) {
   if (!stack.length) before = document.activeElement;
   closePopup();
@@ -30,7 +30,7 @@ export function hideDialog(overlay) {
   if (!stack.length && before && before.isConnected) before.focus({ preventScroll: true });
 }
 
-/** Whether something waits to be answered before the workspace goes on. */
+/** Whether a dialog blocks the workspace. */
 export function dialogOpen() {
   return stack.length > 0;
 }
@@ -68,7 +68,7 @@ function cycle(event, overlay) {
   }
 }
 
-/** Slack's confirm object as a dialog; true when the person agreed. */
+/** Slack's confirm object as a dialog; true when the user confirmed. */
 export function confirmed(confirm) {
   if (!confirm) return Promise.resolve(true);
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// Building and patching the page's elements. Text only ever becomes text nodes: nothing here parses HTML.
+// Creates and patches elements. Text only ever becomes text nodes: nothing here parses HTML.
 
 let counter = 0;
 
@@ -7,7 +7,7 @@ export function uid(prefix = "id") {
   return `${prefix}-${counter}`;
 }
 
-/** An element: `on` holds listeners, `style` custom properties, null and false attributes are left out. */
+/** An element: `on` holds listeners, `style` custom properties; null and false attributes are omitted. */
 export function h(tag, props = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props || {})) {
@@ -32,8 +32,8 @@ export function append(node, children) {
 }
 
 /**
- * Makes `parent`'s children those of `entries` ({key, sig, build}), in order. A child whose key and sig are
- * unchanged keeps its very node, so focus, caret, scroll and typed values stay.
+ * Makes `entries` ({key, sig, build}) the children of `parent`, in order. A child with the same key and sig keeps
+ * its node, so focus, caret, scroll position and input stay.
  */
 export function reconcile(parent, entries) {
   const old = parent.__kept || new Map();
@@ -55,7 +55,7 @@ export function reconcile(parent, entries) {
   parent.__kept = next;
 }
 
-/** Runs `change`; when it replaced the focused element, focuses its successor (same data-focus) with its caret. */
+/** Runs `change`; if it replaced the focused element, focuses the new one (same data-focus) and restores its caret. */
 export function keepFocus(root, change) {
   const active = document.activeElement;
   const inside = active && active !== document.body && root.contains(active);
@@ -70,7 +70,7 @@ export function keepFocus(root, change) {
     try {
       heir.setSelectionRange(caret[0], caret[1]);
     } catch {
-      // number, date and email inputs have no caret to set
+      // number, date and email inputs have no caret
     }
   }
 }
@@ -83,7 +83,7 @@ function caretOf(node) {
   }
 }
 
-/** Only whole addresses that a browser may safely follow, and paths of this page's own server, become links. */
+/** Only absolute URLs with a safe scheme, and paths on this server, become links. */
 export function safeUrl(url) {
   try {
     const parsed = /^\/(?!\/)/.test(url) ? new URL(url, location.origin) : new URL(url);

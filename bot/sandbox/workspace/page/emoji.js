@@ -1,4 +1,4 @@
-// The emoji names that people and apps use most; others stay as they were typed.
+// The most common emoji names; others stay as text.
 
 const TABLE = `
 +1 👍 thumbsup 👍 -1 👎 thumbsdown 👎 clap 👏 wave 👋 pray 🙏 raised_hands 🙌 ok_hand 👌 muscle 💪 point_right 👉
@@ -33,7 +33,7 @@ export function emoji(name) {
   return EMOJI.get(name) || EMOJI.get(name.split("::")[0]) || null;
 }
 
-/** Plain text with its known :names: turned into characters. */
+/** Plain text with its known :names: replaced by characters. */
 export function withEmoji(text) {
   return text.replace(/:([a-z0-9_+-]+(?:::[a-z0-9-]+)?):/g, (all, name) => emoji(name) || all);
 }

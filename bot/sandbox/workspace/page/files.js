@@ -1,4 +1,4 @@
-// Files: how they are shown, sent up, and taken by a form.
+// Files: display, upload and file inputs.
 
 import { changedValue } from "./actions.js";
 import { h, icon, link } from "./dom.js";
@@ -14,7 +14,7 @@ function kind(file) {
   return dot > 0 ? file.name.slice(dot + 1, dot + 5).toUpperCase() : "FILE";
 }
 
-/** A file in a message: a picture as such, anything else as a card that opens it. */
+/** A file in a message: an inline image, or a card that opens the file. */
 export function fileCard(file) {
   const picture = /^image\/(png|jpeg|gif|webp)$/.test(file.mimetype);
   if (picture) {
@@ -35,10 +35,10 @@ export function fileChip(file, remove) {
     h("button", { type: "button", "aria-label": `Remove ${file.name}`, on: { click: remove } }, icon("close", 13)));
 }
 
-/** Files of forms on their way: a form is sent once they have arrived. */
+/** Pending uploads of forms; a form is submitted once they finish. */
 export const underWay = new Set();
 
-/** Sends files to the workspace; their File objects, or [] when that failed. */
+/** Uploads files to the workspace; returns their File objects, or [] on failure. */
 export async function upload(files) {
   const form = new FormData();
   for (const file of files) form.append("file", file, file.name);
@@ -46,7 +46,7 @@ export async function upload(files) {
   return answer ? answer.files || [] : [];
 }
 
-/** Files dropped on or pasted into `node` go to `take`. */
+/** Passes files dropped on or pasted into `node` to `take`. */
 export function acceptDrops(node, take) {
   let depth = 0;
   const has = (event) => event.dataTransfer && [...event.dataTransfer.types].includes("Files");

@@ -1,4 +1,4 @@
-// The controls of forms, one function for each of Slack's input elements but the selects.
+// Form controls, one function for each of Slack's input elements except selects.
 
 import { act, changedValue, dispatches } from "./actions.js";
 import { h } from "./dom.js";
@@ -144,7 +144,7 @@ const INPUTS = {
 
 /**
  * The control of `element`. `field`: {surface, label, id, focus, describe?, invalid?, required?, submit?}; null for
- * a type that is no input.
+ * a type that isn't an input.
  */
 export function control(block, element, field) {
   const make = INPUTS[element.type] || (element.type.endsWith("_select") ? select : null);

@@ -1,4 +1,4 @@
-// What outlives a reload of the page, in the storage of its own tab.
+// Values that survive a page reload, in sessionStorage.
 
 export function kept(name, otherwise) {
   try {
@@ -12,6 +12,6 @@ export function keep(name, value) {
   try {
     sessionStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // the storage is full or closed: the value lasts as long as the page
+    // storage is full or blocked: the value lasts until the page closes
   }
 }

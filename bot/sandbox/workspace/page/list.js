@@ -1,4 +1,4 @@
-// A list of messages with day dividers that stays at its end while one is reading there.
+// A message list with day dividers that stays scrolled to its end if the user is there.
 
 import { dayKey, dayName, fromTs } from "./dates.js";
 import { h, icon, reconcile } from "./dom.js";
@@ -29,13 +29,13 @@ export class MessageList {
     this.jump.hidden = true;
   }
 
-  /** Goes to the end and stays there: what one has just asked for is answered there. */
+  /** Scrolls to the end and stays there, where the response to the user's action will appear. */
   follow() {
     this.pinned = true;
     this.toEnd();
   }
 
-  /** `key` names what is shown (another one starts at its end); `intro` is an entry shown above. */
+  /** `key` identifies the content (a new one starts at its end); `intro` is an entry shown above. */
   show(key, label, messages, { all, inThread = false, intro = null }) {
     const fresh = key !== this.shown;
     const last = messages.length ? messages[messages.length - 1].ts : "0";

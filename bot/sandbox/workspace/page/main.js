@@ -1,4 +1,4 @@
-// Starts the page and redraws its parts whenever the snapshot or the visitor's place changes.
+// Starts the page and rerenders its parts when the snapshot or the visitor's location changes.
 
 import { showChannel, channelCard, mainComposer } from "./channel.js";
 import { showDetails } from "./details.js";
@@ -33,7 +33,7 @@ function fill(text) {
 let threadBefore = null;
 let madeWay = false;
 
-/** A thread and the panel beside it need room: on narrower screens the panel makes way until the thread closes. */
+/** On narrower screens an open thread hides the panel, as both don't fit. */
 function makeRoom() {
   if (store.thread && !threadBefore && store.panelOpen && !ROOMY.matches) {
     store.panelOpen = false;
@@ -69,7 +69,7 @@ function mount() {
   document.getElementById("app").replaceChildren(topbar, h("div", { class: "columns" }, sidebar, shade, channelCard, threadCard, panel));
 }
 
-/** A message's permalink leads to that message on this page. */
+/** A message's permalink opens that message on this page. */
 function permalink(event) {
   const anchor = event.target.closest && event.target.closest("a[href]");
   const found = anchor && /\/archives\/([A-Z0-9]+)\/p(\d{10})(\d{6})/.exec(anchor.href);

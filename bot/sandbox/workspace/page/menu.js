@@ -1,10 +1,10 @@
-// Menus and other boxes that float beside the element that opened them.
+// Menus and other popovers.
 
 import { h, icon } from "./dom.js";
 
 let open = null;
 
-/** Shows `node` beside `anchor` until something else is clicked; `onClose` is told. Returns the closing function. */
+/** Shows `node` next to `anchor` until a click elsewhere, then calls `onClose`. Returns a function that closes it. */
 export function popup(anchor, node, { align = "left", onClose = null, width = null } = {}) {
   closePopup();
   const layer = document.getElementById("popups");
@@ -54,7 +54,7 @@ export function closePopup() {
   if (open) open.close();
 }
 
-/** After a redraw: closes the box whose anchor is gone. */
+/** After a rerender: closes the popover if its anchor is gone. */
 export function closeOrphan() {
   if (open && !open.anchor.isConnected) closePopup();
 }
@@ -69,8 +69,8 @@ export function popupOpen() {
 }
 
 /**
- * A menu of `items`: {label, note?, lead?, danger?, checked?, run} | {heading} | {divider}. With `checked` set on
- * items it is a choice of one (menuitemradio).
+ * A menu of `items`: {label, note?, lead?, danger?, checked?, run} | {heading} | {divider}. Items with `checked` set
+ * form a radio group (menuitemradio).
  */
 export function menu(anchor, label, items, { align = "left" } = {}) {
   if (open && open.anchor === anchor) {

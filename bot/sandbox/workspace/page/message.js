@@ -1,4 +1,4 @@
-// One message: who, when, text or blocks, files, previews, replies, and what can be done with it.
+// One message: author, time, text or blocks, files, previews, replies and actions.
 
 import { showBlocks } from "./blocks.js";
 import { clock, fromTs, fullTime, ago } from "./dates.js";
@@ -82,8 +82,8 @@ function unfurl(preview, index, message) {
 }
 
 /**
- * The element of a message. `compact` leaves the author out (they wrote the one above too); `all` are the
- * channel's messages, to count replies in; `kept` is the element it replaces: its blocks are patched, not rebuilt.
+ * The element of a message. `compact` omits the author, who also wrote the previous message; `all` are the
+ * channel's messages, to count replies; `kept` is the element to replace: its blocks are patched, not rebuilt.
  */
 export function messageNode(message, { compact, inThread, all, kept }) {
   const { name, title, who } = author(message);

@@ -1,4 +1,4 @@
-// The person's stack of forms: the top one in front, patched in place when the app updates it.
+// The user's stack of modals: shows the top one, patched in place when the app updates it.
 
 import { showBlocks } from "./blocks.js";
 import { hideDialog, showDialog } from "./dialog.js";
@@ -101,7 +101,7 @@ class Form {
   }
 }
 
-/** Opens, patches and closes forms to match the snapshot. */
+/** Opens, patches and closes modals to match the snapshot. */
 export function showModals() {
   const views = store.state.views || [];
   const wanted = new Set(views.map((view) => view.id));

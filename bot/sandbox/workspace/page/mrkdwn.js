@@ -1,4 +1,4 @@
-// Slack's mrkdwn, turned into elements. Every piece of text ends up in a text node.
+// Renders Slack's mrkdwn as elements. Every piece of text becomes a text node.
 
 import { h, link } from "./dom.js";
 import { emoji, withEmoji } from "./emoji.js";
@@ -47,7 +47,7 @@ const STYLES = { "*": "b", _: "i", "~": "s" };
 const PIECE = /`([^`\n]+)`|<([^<>\n]+)>|:([a-z0-9_+-]+(?:::[a-z0-9-]+)?):|(https?:\/\/[^\s<>|]+[^\s<>|.,;:!?)\]'"])/y;
 const EDGE = /[\s([{<>"'.,;:!?*_~\-–—/|…)\]}]/;
 
-/** Where the style opened at `start` closes: on the same line, with text inside and a word edge after it. */
+/** Where the style opened at `start` closes: on the same line, around text, at a word boundary. */
 function closing(text, start, mark) {
   for (let i = start + 1; i < text.length && text[i] !== "\n"; i += 1) {
     if (text[i] === "`" || text[i] === "<") {
@@ -87,7 +87,7 @@ function inline(text, options = {}) {
     }
     if ("`<:h".includes(character)) {
       const piece = pieceAt(text, i);
-      // Code, like a style, is read only at the edge of a word.
+      // Code, like a style, only starts at a word boundary.
       const inside = character === "`" && piece && !(edge(text[i - 1]) && edge(text[i + piece[0].length]));
       const node = piece && !inside ? pieceNode(piece, options) : null;
       if (node) {
@@ -117,7 +117,7 @@ function bulleted([deeper, row], options) {
   return h("li", { class: deeper ? "deeper" : null }, inline(row, options));
 }
 
-/** Lines of one kind are gathered: quotes, bullets, and everything else. */
+/** Groups consecutive lines of one kind: quotes, bullets, and everything else. */
 function lines(text, options) {
   const out = [];
   let group = null;
@@ -143,7 +143,7 @@ function lines(text, options) {
   return out;
 }
 
-/** mrkdwn text as a list of nodes. `verbatim` leaves bare addresses alone. */
+/** mrkdwn text as a list of nodes. `verbatim` doesn't link plain URLs. */
 export function mrkdwn(text, options = {}) {
   const out = [];
   for (const [index, part] of String(text || "").split("```").entries()) {

@@ -1,4 +1,4 @@
-// Beside the workspace: keys to link with, what to try, and which of Slack's rules were broken.
+// The panel next to the workspace: API keys for linking, examples, and broken Slack rules.
 
 import { clockSeconds } from "./dates.js";
 import { dialogOpen } from "./dialog.js";
@@ -39,7 +39,7 @@ function keyRow(key, service) {
   const notes = [key.slack_user === store.user ? "you" : null, key.login, key.admin ? "administrator" : null].filter(Boolean);
   const button = h("button", {
     type: "button", class: "icon-button", "aria-label": `Copy ${key.name}'s ${service} key`, title: "Copy key",
-    // the field that waits for the key keeps the focus, so that pasting works at once
+    // keep focus in the field that needs the key, so that pasting works right away
     on: { mousedown: (event) => event.preventDefault(), click: () => copy(key.api_key, button) },
   }, icon("copy", 17));
   return h("li", { class: "key" },
@@ -60,7 +60,7 @@ function tryThis(app, fill) {
     h("p", { class: "quiet" }, "Or point at a message, choose ", h("b", {}, "⋯ More actions"), ` and let ${app.name} turn it into an issue.`));
 }
 
-/** The acting person's key first; those of people who aren't in this workspace are folded away. */
+/** The acting user's key first; keys of people outside this workspace are collapsed. */
 function keys({ keys: list, service_name: service, service_url: url }) {
   const here = list.filter((key) => key.slack_user).sort((a, b) => (b.slack_user === store.user) - (a.slack_user === store.user));
   const away = list.filter((key) => !key.slack_user);

@@ -1,4 +1,4 @@
-// rich_text blocks: what Slack's own composer writes.
+// rich_text blocks, as Slack's own composer creates them.
 
 import { h, link } from "./dom.js";
 import { emoji } from "./emoji.js";
@@ -44,7 +44,7 @@ export function richText(block) {
   return (block.elements || []).map((e) => (PARTS[e.type] ? PARTS[e.type](e) : null));
 }
 
-/** The rich_text value of what was typed into a rich text input. */
+/** The rich_text value of the text in a rich text input. */
 export function richTextValue(text) {
   return {
     type: "rich_text",
@@ -52,7 +52,7 @@ export function richTextValue(text) {
   };
 }
 
-/** The plain text of a rich_text value, to edit it. */
+/** A rich_text value as plain text, for editing. */
 export function richTextPlain(value) {
   return ((value && value.elements) || [])
     .map((part) => (part.elements || []).map((e) => e.text || (e.elements || []).map((x) => x.text || "").join("")).join(""))

@@ -1,4 +1,4 @@
-// Where each of Slack's selects takes its options from, and how a choice becomes a value.
+// The options of each of Slack's selects, and the value of a choice.
 
 import { changedValue } from "./actions.js";
 import { combobox, narrow } from "./combobox.js";
@@ -24,7 +24,7 @@ function conversationOption(channel) {
 
 const KIND = { public: "channel", private: "private", im: "im", mpim: "mpim" };
 
-/** Where the person is and can write, as far as the element's filter lets it through. */
+/** Conversations the user can post in, if the element's filter includes them. */
 function conversations(element) {
   const filter = element.filter || {};
   const kinds = filter.include ? filter.include.map((name) => KIND[name]) : Object.values(KIND);
@@ -33,7 +33,7 @@ function conversations(element) {
     && !(filter.exclude_bot_users && c.kind === "im" && c.with === store.state.app.bot_user_id));
 }
 
-/** By type of select without "multi_": its groups of options, and the option of a chosen id. */
+/** By type of select without "multi_": its groups of options, and the option with a given id. */
 const SOURCES = {
   static: {
     groups: (element) => (element.option_groups

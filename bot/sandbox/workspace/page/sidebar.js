@@ -1,4 +1,4 @@
-// The left column: channels, direct messages, the app; and the bar above everything.
+// The sidebar (channels, direct messages, the app) and the top bar.
 
 import { dialogOpen } from "./dialog.js";
 import { avatar, h, icon, keepFocus } from "./dom.js";
@@ -13,7 +13,7 @@ export const topbar = h("header", { class: "topbar" });
 let sidebarSig = "";
 let topbarSig = "";
 
-/** On a narrow screen the left column is a drawer: opens or closes it and moves the focus along. */
+/** On narrow screens the sidebar is a drawer: opens or closes it and moves the focus. */
 export function showDrawer(open) {
   if (open === store.drawerOpen) return;
   store.drawerOpen = open;

@@ -1,4 +1,4 @@
-// What the page knows: the server's snapshot and the visitor's own place in it (person, channel, thread, tab).
+// The page's state: the server's snapshot and the visitor's location in it (user, channel, thread, tab).
 
 import { keep, kept } from "./kept.js";
 import { toast } from "./toast.js";
@@ -16,7 +16,7 @@ export const store = {
 };
 
 const READ = "read";
-store.lastRead = kept(READ, {}); // what was read before can't be known without it: everything counts as new
+store.lastRead = kept(READ, {}); // without it everything counts as unread
 
 const listeners = new Set();
 
@@ -28,7 +28,7 @@ export function changed() {
   for (const listener of listeners) listener();
 }
 
-/** A POST below /page/ in the acting person's name; the answer's JSON, or a toast and null when it was refused. */
+/** POSTs to a path below /page/ as the acting user; returns the JSON, or shows a toast and returns null on an error. */
 export async function post(path, body, { quiet = false } = {}) {
   const form = body instanceof FormData;
   if (form) body.append("user", store.user);
@@ -51,7 +51,7 @@ let atApp = false;
 let running = false;
 let again = false;
 
-/** Fetches the snapshot; calls during a fetch are folded into one more after it. */
+/** Fetches the snapshot; calls during a fetch share one more fetch after it. */
 export async function refresh() {
   if (running) {
     again = true;
@@ -89,7 +89,7 @@ function adopt(state) {
   changed();
 }
 
-/** Where to be when the channel isn't there for this person: at the app again if one was there, else in a channel. */
+/** Where to go when the user can't see the channel: the app if it was open before, else a channel. */
 function settleIn(channels) {
   const app = atApp && channels.find(isAppChannel);
   const first = app || channels.find((c) => c.kind === "channel" && c.is_member) || channels[0];
@@ -137,7 +137,7 @@ export function isAppChannel(channel) {
   return Boolean(channel && channel.kind === "im" && channel.with === store.state.app.bot_user_id);
 }
 
-/** Whether the main column shows messages rather than the app's Home. */
+/** Whether the main column shows messages rather than the app's Home tab. */
 export function showsMessages() {
   return !(isAppChannel(channelById(store.channel)) && store.tab === "home");
 }
@@ -171,7 +171,7 @@ export function openThread(ts) {
 let socket = null;
 let wait = 500;
 
-/** Closes for good; one that is still being opened is closed after that, as browsers complain otherwise. */
+/** Closes a socket for good; one still connecting is closed once open, because browsers log an error otherwise. */
 function drop(old) {
   old.onmessage = null;
   old.onclose = null;
@@ -179,7 +179,7 @@ function drop(old) {
   if (old.readyState === WebSocket.OPEN) old.close();
 }
 
-/** Listens for changes; after a break it comes back by itself and catches up. */
+/** Listens for changes; reconnects after a disconnect and fetches what it missed. */
 export function connect() {
   if (socket) drop(socket);
   const scheme = location.protocol === "https:" ? "wss" : "ws";

@@ -1,4 +1,4 @@
-// Short notices at the bottom of the page, as Slack shows what went wrong with a command.
+// Short notices at the bottom of the page, like Slack's errors for a failed command.
 
 import { h, icon } from "./dom.js";
 

@@ -1,6 +1,6 @@
-// What is typed and chosen on a surface (a form, a message, the Home tab), kept across redraws.
+// A surface's input values (a modal, a message, the Home tab), kept across rerenders.
 
-/** For each element type: the name of its value in Slack's state, and the property that presets it. */
+/** For each element type: the name of its value in Slack's state, and the property with its initial value. */
 const KINDS = {
   plain_text_input: ["value", "initial_value"],
   number_input: ["value", "initial_value"],
@@ -53,13 +53,13 @@ function optionsOf(element) {
 
 const surfaces = new Map();
 
-/** The surface for `key`; `source` is what a POST /page/action says about where it happened. */
+/** The surface for `key`; `source` identifies it in POST /page/action. */
 export function surface(key, source) {
   if (!surfaces.has(key)) surfaces.set(key, new Surface(key, source));
   return surfaces.get(key);
 }
 
-/** Forgets the forms that are closed. */
+/** Forgets closed modals. */
 export function keepForms(keys) {
   for (const key of surfaces.keys()) if (key.startsWith("view:") && !keys.has(key)) surfaces.delete(key);
 }
@@ -75,8 +75,8 @@ class Surface {
   }
 
   /**
-   * Follows the blocks as they are now: a field that stays (same block_id, action_id and type) keeps its value, a
-   * new one starts with its preset, a choice that is no longer offered goes back to the preset.
+   * Updates to the current blocks: an unchanged field (same block_id, action_id and type) keeps its value, a new one
+   * starts with its initial value, and a choice no longer offered is reset to the initial value.
    */
   sync(blocks) {
     const next = new Map();
@@ -116,7 +116,7 @@ class Surface {
     return out;
   }
 
-  /** The sentence to show at a block: the app's, until the person changes that field. */
+  /** The error to show at a block: the app's, until the user changes that field. */
   error(block, errors) {
     const seen = JSON.stringify(errors || null);
     if (seen !== this.seenErrors) {
@@ -127,7 +127,7 @@ class Surface {
     return this.settled.has(block.block_id) ? null : (errors || {})[block.block_id] || null;
   }
 
-  /** Before a submission: what was settled may be wrong again. */
+  /** Before a submission: dismissed errors may apply again. */
   submitted() {
     this.localErrors = {};
     this.seenErrors = null;
