@@ -1,7 +1,7 @@
 # docker build --tag issuebot .
 # docker run --read-only --env-file .env --volume issuebot:/data --publish 3000:3000 issuebot
 #
-# The pins and their hashes are written anew by the commands at the head of requirements*.txt.
+# `.ci/renew-pins` renews the pins and their hashes.
 
 FROM python:3.11-slim AS build
 WORKDIR /build
