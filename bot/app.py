@@ -38,7 +38,7 @@ from bot.slack.socket_mode import SocketMode
 from bot.slack.wording import Wording
 from bot.slack.workspaces import InstalledWorkspaces, OneWorkspace
 from bot.store.database import Database
-from bot.store.retention import forget_what_is_old
+from bot.store.retention import delete_expired
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Timings
@@ -103,7 +103,7 @@ class Bot:
         except BaseException:
             await self._closing.aclose()
             raise
-        if unreadable := await self.store.sealings.unreadable():
+        if unreadable := await self.store.encrypted_values.unreadable():
             log.error(
                 "stored keys can't be opened: is the right key in ENCRYPTION_KEYS?",
                 action="links.unreadable",
@@ -251,7 +251,7 @@ class Bot:
     async def _prune(self) -> None:
         while True:
             try:
-                await forget_what_is_old(self.store)
+                await delete_expired(self.store)
             except Exception:
                 log.exception("what is too old was not forgotten", action="bot.prune_failed")
             await asyncio.sleep(SECONDS_BETWEEN_PRUNINGS)

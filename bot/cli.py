@@ -10,7 +10,7 @@ import typer
 from bot import app, app_sandbox, config, telemetry
 from bot import check as app_check
 from bot.slack import manifest as slack_manifest
-from bot.store.database import Database, DatabaseUnavailableError, explained
+from bot.store.database import Database, DatabaseUnavailableError, translated_errors
 from bot.store.key_rotation import Rotation
 from bot.store.store import Store
 from bot.store.vault import Vault
@@ -129,10 +129,10 @@ def rotate() -> None:
         progress = Rotation()
         try:
             await database.open(_progress)
-            sealings = Store(database, Vault(settings.encryption_keys)).sealings
-            with explained():
-                count = await sealings.count()
-                async for progress in sealings.rotate():
+            encrypted_values = Store(database, Vault(settings.encryption_keys)).encrypted_values
+            with translated_errors():
+                count = await encrypted_values.count()
+                async for progress in encrypted_values.rotate():
                     _progress(f"{progress.rewritten + progress.current + progress.unreadable} of {count}")
         finally:
             await database.close()

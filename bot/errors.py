@@ -1,31 +1,31 @@
-"""Every error that the bot raises on purpose, and the sentence that a person sees for it.
+"""The bot's exceptions, and the sentence the user sees for each.
 
     BotError
-    ├── UserError               what a person typed or chose can't be used; says what to do instead
-    │   ├── NotLinked           no key is known for this Slack user
-    │   │   └── KeyRejected     the key that was known has just stopped working; said once
-    │   ├── AccountChanged      the person linked another account while this was going on
-    │   ├── WrongField          one field of a form can't be used; has the field's name
-    │   └── StoredTextError     what was kept for a person can't be opened with the keys at hand
-    ├── ServiceError            something between the bot and the service; has method, path and status
-    │   ├── Unauthorized        401: the key is missing, wrong, locked, or became an anonymous visitor
+    ├── UserError               invalid input; the message says what to do instead
+    │   ├── NotLinked           the Slack user has no linked account
+    │   │   └── KeyRejected     the linked key just stopped working; raised once
+    │   ├── AccountChanged      the user linked another account during the operation
+    │   ├── WrongField          one field of a form is invalid; has the field's name
+    │   └── StoredTextError     saved input can't be decrypted
+    ├── ServiceError            a request to the service failed; has method, path, and status
+    │   ├── Unauthorized        401: the key is missing, wrong, or locked, or counts as anonymous
     │   ├── Forbidden           403
-    │   ├── SwitchedOff         403 to the question whose key it is: the interface is switched off
+    │   ├── SwitchedOff         403 for the current user: the service's REST API is turned off
     │   ├── NotFound            404
-    │   ├── Refused             406, 409, 412, 422: with the service's own sentences
-    │   ├── TooLarge            413: the request was too large for the service or a proxy before it
-    │   ├── TooManyRequests     429: with the wait that was asked for
-    │   ├── ServiceBroken       5xx, an answer that is not the interface's, or cut short
-    │   │   └── AnswerTooLarge  an answer to a read that is larger than the limit
-    │   ├── Unreachable         no connection was made: nothing was sent
-    │   │   └── NoFreeConnection    too many requests in flight: this one didn't get its turn in time
-    │   ├── TimedOut            no answer in time, to a read
-    │   ├── Redirected          3xx: an error, not a detour, so that no key travels along
-    │   └── OutcomeUnknown      a write was sent and its answer never came: it may have happened
-    └── StoredSecretError       a stored secret can't be opened with the keys at hand
+    │   ├── Refused             406, 409, 412, 422: with the service's own error messages
+    │   ├── TooLarge            413: the request is too large for the service or its proxy
+    │   ├── TooManyRequests     429: with the requested wait
+    │   ├── ServiceBroken       5xx, or an answer that is malformed or cut short
+    │   │   └── AnswerTooLarge  the answer to a read exceeds the size limit
+    │   ├── Unreachable         the connection failed; nothing was sent
+    │   │   └── NoFreeConnection    too many requests in flight; nothing was sent
+    │   ├── TimedOut            a read got no answer in time
+    │   ├── Redirected          3xx: never followed, so that the key stays with the service
+    │   └── OutcomeUnknown      a write was sent but not confirmed; it may have been applied
+    └── StoredSecretError       a stored secret can't be decrypted
 
-`sentence(service)` takes the service's name as people know it (`SERVICE_NAME`) and gives one sentence
-that says what to do. No error carries a key, a header or a body.
+`sentence(service)` returns the sentence for the user, given the service's display name (`SERVICE_NAME`).
+No error contains a key, a header, or a body.
 """
 
 import math
@@ -33,45 +33,43 @@ from collections.abc import Sequence
 
 
 class BotError(Exception):
-    """Base of the tree; `sentence` is what a person sees."""
+    """Base class of the bot's exceptions."""
 
     def sentence(self, service: str) -> str:
-        """One sentence in plain text for the person who asked."""
+        """Return the sentence for the user, in plain text."""
         raise NotImplementedError
 
 
 class UserError(BotError):
-    """What a person typed can't be used; the message is the sentence, `{service}` the service's name."""
+    """Invalid input. The message is shown to the user; `{service}` stands for the service's name."""
 
     def sentence(self, service: str) -> str:
-        """The message."""
         return str(self).replace("{service}", service)
 
 
 class NotLinked(UserError):
-    """No key is known for this Slack user."""
+    """The Slack user has no linked account."""
 
     def __init__(self, message: str = "Link your account first.") -> None:
         super().__init__(message)
 
 
 class KeyRejected(NotLinked):
-    """The linked key has just stopped working and was forgotten; said once, the next call is NotLinked."""
+    """The linked key stopped working, so the link was deleted. Raised once; the next call is NotLinked."""
 
     def sentence(self, service: str) -> str:
-        """What happened; the button to link anew stands below it."""
         return f"{service} no longer accepts your API key, so I've forgotten it: link your account anew."
 
 
 class AccountChanged(UserError):
-    """The person linked another account while something was done for the one before."""
+    """The user linked another account during the operation."""
 
     def __init__(self) -> None:
         super().__init__("You've linked another {service} account meanwhile, so I stopped. Try again.")
 
 
 class WrongField(UserError):
-    """One field can't be used; `field` is its name in the form."""
+    """One field of a form is invalid; `field` is its name."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -79,16 +77,16 @@ class WrongField(UserError):
 
 
 class StoredTextError(UserError):
-    """What was kept for a person can't be opened: other encryption keys, or a row that was tampered with."""
+    """Saved input can't be decrypted: the encryption keys changed, or the row was tampered with."""
 
     def __init__(self) -> None:
         super().__init__("What I kept of this can't be read any more: begin anew.")
 
 
 class ServiceError(BotError):
-    """Something between the bot and the service.
+    """A request to the service failed.
 
-    `method` and `path` name the request (no query, no host), `status` is the HTTP status or None.
+    `method` and `path` identify the request, without host and query; `status` is the HTTP status or None.
     """
 
     template = "{service} could not do that."
@@ -102,24 +100,23 @@ class ServiceError(BotError):
         super().__init__(f"{what}: {detail}" if detail else what)
 
     def sentence(self, service: str) -> str:
-        """The class's sentence with the service's name."""
         return self.template.format(service=service)
 
 
 class Unauthorized(ServiceError):
-    """401, or a key that the service treats as an anonymous visitor's."""
+    """401, or the service treats the key as anonymous."""
 
     template = "{service} no longer accepts your API key: link your account anew with `/tracker link`."
 
 
 class Forbidden(ServiceError):
-    """403: the person lacks the right, or the thing is hidden from them."""
+    """403: the user lacks the permission, or the resource is hidden from them."""
 
     template = "{service} doesn't let you do that: ask a manager of the project for the right."
 
 
 class SwitchedOff(ServiceError):
-    """403 to the question whose key it is: the interface is switched off (service-facts.md, "Answers")."""
+    """403 for the current user: the service's REST API is turned off (docs/service.md, Answers)."""
 
     template = "{service} lets nobody in this way: ask its administrator to switch its REST interface on."
 
@@ -131,14 +128,13 @@ class NotFound(ServiceError):
 
 
 class Refused(ServiceError):
-    """The service understood and refused; `errors` are its own sentences, in the person's language."""
+    """The service rejected the request; `errors` are its own messages, in the user's language."""
 
     def __init__(self, method: str, path: str, status: int, errors: Sequence[str] = ()) -> None:
         super().__init__(method, path, status)
         self.errors = tuple(errors)
 
     def sentence(self, service: str) -> str:
-        """The service's own sentences, or that it changed in between when it gives none."""
         if not self.errors:
             return f"{service} refused that without a reason: check what you entered and try again."
         return f"{service} refused that: {'; '.join(e.rstrip('.') for e in self.errors)}."
@@ -151,21 +147,20 @@ class TooLarge(ServiceError):
 
 
 class TooManyRequests(ServiceError):
-    """429; `retry_after` is the wait asked for in seconds, or None."""
+    """429; `retry_after` is the requested wait in seconds, or None."""
 
     def __init__(self, method: str, path: str, status: int = 429, retry_after: float | None = None) -> None:
         super().__init__(method, path, status)
         self.retry_after = retry_after
 
     def sentence(self, service: str) -> str:
-        """When to try again."""
         seconds = math.ceil(self.retry_after or 0)
         wait = f"in {seconds} second{'' if seconds == 1 else 's'}" if seconds else "in a minute"
         return f"{service} is asking us to slow down: try again {wait}."
 
 
 class ServiceBroken(ServiceError):
-    """5xx, or an answer that isn't the interface's."""
+    """5xx, or an answer that doesn't follow the interface."""
 
     template = (
         "{service} answered with an error of its own: "
@@ -174,19 +169,19 @@ class ServiceBroken(ServiceError):
 
 
 class AnswerTooLarge(ServiceBroken):
-    """The answer to a read is larger than the limit."""
+    """The answer to a read exceeds the size limit."""
 
     template = "{service} sent more than I can read at once. Open it in {service} instead."
 
 
 class Unreachable(ServiceError):
-    """No connection was made; nothing was sent."""
+    """The connection failed, so nothing was sent."""
 
     template = "{service} can't be reached, so nothing was done: try again in a minute."
 
 
 class NoFreeConnection(Unreachable):
-    """All connections were in use for too long; nothing was sent."""
+    """All connections stayed in use for too long, so nothing was sent."""
 
     template = (
         "I'm handling too many requests to {service} right now, so nothing was sent. Try again in a minute."
@@ -200,7 +195,7 @@ class TimedOut(ServiceError):
 
 
 class Redirected(ServiceError):
-    """3xx: the configured address is not the service's own."""
+    """3xx: the configured address isn't the service's own."""
 
     template = (
         "{service} sent us to another address, which we don't follow: "
@@ -209,7 +204,7 @@ class Redirected(ServiceError):
 
 
 class OutcomeUnknown(ServiceError):
-    """A write was sent and no answer came: it may have happened."""
+    """A write was sent but not confirmed, so it may have been applied."""
 
     template = (
         "{service} broke off before it answered, so it may have been done or not: look before you try again."
@@ -217,10 +212,9 @@ class OutcomeUnknown(ServiceError):
 
 
 class StoredSecretError(BotError):
-    """A stored secret can't be opened: other encryption keys, or a row that was tampered with."""
+    """A stored secret can't be decrypted: the encryption keys changed, or the row was tampered with."""
 
     def sentence(self, service: str) -> str:
-        """Link anew."""
         return (
             f"Your stored {service} key can't be read any more: link your account anew with `/tracker link`."
         )

@@ -1,4 +1,4 @@
-"""A small memory of what was read a moment ago, so that a form's fields don't each ask the service again."""
+"""A small cache whose entries expire, so that the fields of one form share a single request."""
 
 import time
 from collections import OrderedDict
@@ -9,25 +9,27 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Recent(Generic[K, V]):
-    """At most `size` values, each at most `seconds` old. Keys hold the owner: nobody gets another's view."""
+class TtlCache(Generic[K, V]):
+    """A cache of at most `size` values, each valid for `seconds`.
+
+    Include the user in the key of anything that depends on permissions.
+    """
 
     def __init__(self, seconds: float, size: int = 500) -> None:
         self._seconds = seconds
         self._size = size
         self._kept: OrderedDict[K, tuple[float, V]] = OrderedDict()
 
-    def known(self, key: K) -> V | None:
-        """The value for `key` if it was read a moment ago."""
+    def peek(self, key: K) -> V | None:
+        """Return the cached value for `key`, or None if it's absent or expired."""
         kept = self._kept.get(key)
         return kept[1] if kept and time.monotonic() - kept[0] < self._seconds else None
 
-    def forget(self, key: K) -> None:
-        """Have the value for `key` read anew next time."""
+    def discard(self, key: K) -> None:
         self._kept.pop(key, None)
 
     async def get(self, key: K, read: Callable[[], Awaitable[V]]) -> V:
-        """The value for `key`, read anew when it's not there or too old. What `read` raises, this raises."""
+        """Return the value for `key`; calls `read` if it's absent or expired, and passes on its errors."""
         now = time.monotonic()
         if (kept := self._kept.get(key)) and now - kept[0] < self._seconds:
             return kept[1]
@@ -36,7 +38,7 @@ class Recent(Generic[K, V]):
         return value
 
     def put(self, key: K, value: V, read_at: float | None = None) -> None:
-        """Keep a value, read just now or at that moment of the monotonic clock."""
+        """Cache a value; `read_at` is a time of the monotonic clock, now by default."""
         self._kept[key] = (time.monotonic() if read_at is None else read_at, value)
         self._kept.move_to_end(key)
         while len(self._kept) > self._size:

@@ -27,7 +27,7 @@ async def check(settings: Settings, slack: AsyncWebClient) -> AsyncIterator[Find
     """Yields what is found of the database, of the encryption keys, and of installed workspaces."""
     database = Database(settings.database_url)
     try:
-        await database.try_writing()
+        await database.check_writable()
         age = await database.age()
         yield fine("DATABASE_URL", f"answers and can be written; {TABLES[age]}")
         store = Store(database, Vault(settings.encryption_keys), settings.slack_client_id)
@@ -60,7 +60,7 @@ async def _keys(settings: Settings, store: Store | None) -> Finding:
         return wrong(name, f"one of them isn't random: {mend}")
     if store is None:
         return fine(name, "can encrypt")
-    if unreadable := await store.sealings.unreadable():
+    if unreadable := await store.encrypted_values.unreadable():
         return wrong(
             name, f"open all stored keys but {unreadable}: put the earlier encryption key back, as the last"
         )

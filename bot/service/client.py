@@ -1,7 +1,7 @@
-"""The client of the service: one method per operation of the interface (service-interface.md, section 4).
+"""The service's client: one method per operation of its interface (docs/service.md, Operations).
 
-Every method takes the key of the person it acts for, and raises the ServiceErrors of bot.errors: the client
-itself knows no key. What it asks and how an answer is read is in `wire`, how it travels in `transport`.
+Every method takes the API key of the user it acts for and raises the ServiceErrors of `bot.errors`. The
+client stores no key. `protocol` builds requests and decodes answers; `transport` sends them.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterable, Collection, Mapping
@@ -26,7 +26,7 @@ from bot.service.inputs import (
     UserChanges,
 )
 from bot.service.models import Issue, Page, Project, TimeEntry, Upload, User
-from bot.service.optional import Beyond
+from bot.service.optional import OptionalOperations
 from bot.service.transport import PROBE, Limits, OnAnswer, Probe, Source, Timeouts, Transport
 
 __all__ = ["Client", "Limits", "Probe", "Timeouts"]
@@ -36,14 +36,15 @@ PROJECTS = "/projects.json"
 DEFAULT_TIMEOUTS = Timeouts()
 DEFAULT_LIMITS = Limits()
 LONGEST_DESCRIPTION = 20_000
-"""Characters of a description in a list: thousands of issues are in memory at once."""
+"""Characters kept of each description in a list, as thousands of issues can be in memory at once."""
 
 
 class Client:
-    """One service at one address. Close it, or use it as an async context manager.
+    """A client for one service. Close it, or use it as an async context manager.
 
-    `base_url` may have a path; `key_header` carries the key; `on_answer` is told each answer's operation,
-    status (None: no answer) and seconds. Raises ValueError for an address that can't be one.
+    `base_url` may have a path. `key_header` is the header that carries the key. `on_answer` is called with
+    each request's operation, status (None without an answer), and seconds. Raises ValueError for an invalid
+    `base_url`.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class Client:
         on_answer: OnAnswer | None = None,
     ) -> None:
         self._transport = Transport(base_url, key_header, timeout, limits, on_answer)
-        self.beyond = Beyond(self._transport)
+        self.optional = OptionalOperations(self._transport)
 
     async def __aenter__(self) -> Self:
         return self
@@ -67,29 +68,28 @@ class Client:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._transport.aclose()
 
     @property
     def base_url(self) -> str:
-        """The address without a slash at its end; see conventions.issue_url and project_url for links."""
+        """The service's address without a trailing slash; for links see `conventions`."""
         return self._transport.base_url
 
     async def reachable(self) -> bool:
-        """Whether the service answers at all, asked without a key and for a few seconds at most."""
+        """Return whether the service answers, without a key and within a few seconds."""
         probe = await self.probe()
         return probe is not None and probe.status < HTTPStatus.INTERNAL_SERVER_ERROR
 
     async def probe(self, seconds: float = PROBE) -> Probe | None:
-        """How the service answers without a key; None when there is no answer in time."""
+        """Return the service's answer to a request without a key, or None if there's none in time."""
         return await self._transport.probe(protocol.path("users", "current"), seconds)
 
     # Users
 
     async def create_user(self, key: SecretStr, user: NewUser) -> User:
-        """Create a user, as an administrator; the answer may carry the new user's own key."""
+        """Create a user; requires an administrator's key. The answer may include the new user's key."""
         call = protocol.write("create_user", "POST", "/users.json", user)
-        return await self._transport.send(key, call, protocol.one("user", User))
+        return await self._transport.send(key, call, protocol.resource("user", User))
 
     async def get_user(
         self,
@@ -97,29 +97,29 @@ class Client:
         user_id: int | Literal["current"] = "current",
         include: Collection[UserInclude] = (),
     ) -> User:
-        """A user; `current` is whose key it is, and the only proof that a key is good."""
+        """Return a user. `current` is the owner of the key; a successful answer proves that the key works."""
         call = protocol.read("get_user", protocol.path("users", user_id), tuple(include))
-        return await self._transport.send(key, call, protocol.one("user", User))
+        return await self._transport.send(key, call, protocol.resource("user", User))
 
     async def update_user(self, key: SecretStr, user_id: int, changes: UserChanges) -> None:
-        """Change a user, as an administrator."""
+        """Change a user; requires an administrator's key."""
         call = protocol.write("update_user", "PUT", protocol.path("users", user_id), changes)
-        await self._transport.send(key, call, protocol.nothing)
+        await self._transport.send(key, call, protocol.no_content)
 
     # Issues
 
     async def create_issue(self, key: SecretStr, issue: NewIssue) -> Issue:
-        """Create an issue. What the person may not set is changed silently: compare the answer."""
+        """Create an issue. The service silently ignores fields the user may not set: compare the answer."""
         call = protocol.write("create_issue", "POST", ISSUES, issue)
-        return await self._transport.send(key, call, protocol.one("issue", Issue))
+        return await self._transport.send(key, call, protocol.resource("issue", Issue))
 
     async def list_issues(
         self, key: SecretStr, filters: IssueFilters, *, offset: int = 0, limit: int = PAGE
     ) -> Page[Issue]:
-        """One page of issues in the order that the filters ask for; of several, descriptions are cut.
+        """Return one page of issues, sorted as the filters say. Truncates descriptions unless `limit` is 1.
 
-        A page that is too large for one answer is read in parts, and may come out shorter. Raises Refused,
-        with the status 200, when the answer shows that the service ignored a filter.
+        Reads a page that exceeds the size limit in parts; it may then be shorter than `limit`. Raises Refused
+        with status 200 if the service ignored a filter.
         """
 
         async def read(at: int, rows: int) -> Page[Issue]:
@@ -128,14 +128,15 @@ class Client:
         return await _whole_page(read, offset, limit)
 
     def iter_issues(self, key: SecretStr, filters: IssueFilters) -> AsyncGenerator[Issue, None]:
-        """All issues in the order of ids, whatever order the filters ask for; see `paging`. Descriptions are
-        cut.
+        """Yield all issues in the order of their IDs, ignoring the filters' sort order; see `pagination`.
+
+        Truncates descriptions.
         """
 
         async def read(some: IssueFilters, offset: int, limit: int, params: Mapping[str, str]) -> Page[Issue]:
             return await self._issues(key, some, offset, limit, params)
 
-        return pagination.every_issue(read, filters, ISSUES)
+        return pagination.iterate_issues(read, filters, ISSUES)
 
     async def _issues(
         self, key: SecretStr, filters: IssueFilters, offset: int, limit: int, params: Mapping[str, str]
@@ -144,28 +145,27 @@ class Client:
         call = protocol.read_page("list_issues", ISSUES, everything, offset=offset, limit=limit)
         page = await self._transport.send(key, call, protocol.page("issues", Issue))
         for issue in page.items:
-            if ignored := filters.contradicted(issue):
+            if ignored := filters.mismatch(issue):
                 raise Refused("GET", ISSUES, 200, (f"filtering by {ignored} is not possible here",))
         return page if limit == 1 else replace(page, items=tuple(map(_cut, page.items)))
 
     # Projects
 
     async def create_project(self, key: SecretStr, project: NewProject) -> Project:
-        """Create a project."""
         call = protocol.write("create_project", "POST", PROJECTS, project)
-        return await self._transport.send(key, call, protocol.one("project", Project))
+        return await self._transport.send(key, call, protocol.resource("project", Project))
 
     async def get_project(
         self, key: SecretStr, project_id: int | str, include: Collection[ProjectInclude] = ()
     ) -> Project:
-        """A project by its number or identifier. Raises ValueError for an empty identifier."""
+        """Return a project by ID or identifier. Raises ValueError for an empty identifier."""
         call = protocol.read("get_project", protocol.path("projects", project_id), tuple(include))
-        return await self._transport.send(key, call, protocol.one("project", Project))
+        return await self._transport.send(key, call, protocol.resource("project", Project))
 
     async def list_projects(
         self, key: SecretStr, include: Collection[ProjectInclude] = (), *, offset: int = 0, limit: int = PAGE
     ) -> Page[Project]:
-        """One page of the public projects and those that the person has access to."""
+        """Return one page of the projects that the user can see."""
         params = {"include": ",".join(sorted(include))} if include else {}
 
         async def read(at: int, rows: int) -> Page[Project]:
@@ -177,9 +177,9 @@ class Client:
     def iter_projects(
         self, key: SecretStr, include: Collection[ProjectInclude] = ()
     ) -> AsyncGenerator[Project, None]:
-        """All projects in the service's own order; see `paging`."""
+        """Yield all projects in the service's own order; see `pagination`."""
         known: set[int] = set()
-        return pagination.every(
+        return pagination.iterate(
             lambda offset: self.list_projects(key, include, offset=offset), known, PROJECTS
         )
 
@@ -193,33 +193,32 @@ class Client:
         filename: str | None = None,
         size: int | None = None,
     ) -> Upload:
-        """Send a file in constant memory; the token that comes back attaches it to an issue, once.
+        """Upload a file in constant memory. The returned token attaches it to an issue, once.
 
-        Raises ValueError when the content isn't of the size that was said, TimeoutError when its pieces
-        don't come, and whatever `content` raises.
+        Raises ValueError if the content doesn't match `size`, TimeoutError if `content` stalls, and any error
+        of `content`.
         """
         params = {} if filename is None else {"filename": filename}
         call = protocol.Call("upload_file", "POST", "/uploads.json", params)
-        return await self._transport.send(key, call, protocol.one("upload", Upload), Source(content, size))
+        return await self._transport.send(
+            key, call, protocol.resource("upload", Upload), Source(content, size)
+        )
 
     async def update_attachment(self, key: SecretStr, attachment_id: int, changes: AttachmentChanges) -> None:
-        """Change an attachment's name or description."""
         call = protocol.write(
             "update_attachment", "PATCH", protocol.path("attachments", attachment_id), changes
         )
-        await self._transport.send(key, call, protocol.nothing)
+        await self._transport.send(key, call, protocol.no_content)
 
     # Time entries
 
     async def create_time_entry(self, key: SecretStr, entry: NewTimeEntry) -> TimeEntry:
-        """Log time on an issue or a project."""
         call = protocol.write("create_time_entry", "POST", "/time_entries.json", entry)
-        return await self._transport.send(key, call, protocol.one("time_entry", TimeEntry))
+        return await self._transport.send(key, call, protocol.resource("time_entry", TimeEntry))
 
     async def update_time_entry(self, key: SecretStr, entry_id: int, changes: TimeEntryChanges) -> None:
-        """Change logged time."""
         call = protocol.write("update_time_entry", "PUT", protocol.path("time_entries", entry_id), changes)
-        await self._transport.send(key, call, protocol.nothing)
+        await self._transport.send(key, call, protocol.no_content)
 
 
 async def _whole_page(read: pagination.ReadPart[pagination.R], offset: int, limit: int) -> Page[pagination.R]:

@@ -1,7 +1,7 @@
-"""What the interface leaves open, and Redmine's answer to it (service-facts.md), in one place.
+"""Conventions that the interface leaves open, as Redmine has them (docs/service.md).
 
-Another service's conventions can be put here in their stead. The optional fields of what is sent are in
-`writes`, the endpoints beyond the interface in `beyond`, both marked as such.
+To support another service, change them here. Optional fields of requests are in `inputs`, optional operations
+in `optional`.
 """
 
 import re
@@ -10,9 +10,9 @@ from enum import IntEnum
 from typing import Literal
 from urllib.parse import quote, urlencode, urlsplit
 
-KEY_HEADER = "X-Service-API-Key"  # service-interface.md, section 5; Redmine's is X-Redmine-API-Key
+KEY_HEADER = "X-Service-API-Key"  # Redmine's own is X-Redmine-API-Key
 
-# Values of `include` (service-facts.md, "Lists"; those of one issue: Redmine's own reference)
+# Values of `include` (docs/service.md, Lists)
 UserInclude = Literal["memberships", "groups"]
 ProjectInclude = Literal[
     "trackers", "issue_categories", "time_entry_activities", "enabled_modules", "issue_custom_fields"
@@ -22,7 +22,7 @@ IssueDetailInclude = Literal[
     "attachments", "relations", "children", "changesets", "journals", "watchers", "allowed_statuses"
 ]
 
-# Columns that a list of issues can be sorted by (service-facts.md: names without `_id`, three count)
+# Sort columns of the issue list; the service uses the first three (docs/service.md, Lists)
 SortField = Literal[
     "id",
     "project",
@@ -45,22 +45,22 @@ SortField = Literal[
 ]
 SORT_KEYS = 3
 
-# Forms of the issue list's filters (service-facts.md, "Lists")
+# Operators of the issue list's filters (docs/service.md, Lists)
 ANY, NONE = "*", "!*"
 CONTAINS, EQUALS, SINCE, UNTIL, BETWEEN = "~", "=", ">=", "<=", "><"
 OR = "|"
-OPERATORS = tuple("~!*^$=><")  # what a text must not begin with where an operator may stand
-SEARCHED_WORDS = 5  # Redmine::Search::Tokenizer: no more of a text, and none of one letter, are searched for
-MIDDAY = "T10:30:00Z"  # of the same date in every zone from UTC-10 to UTC+13, as servers may be in any
+OPERATORS = tuple("~!*^$=><")  # a value that starts with one of these would be read as an operator
+SEARCHED_WORDS = 5  # Redmine::Search::Tokenizer drops further words, and words of one letter
+MIDDAY = "T10:30:00Z"  # the same date in every time zone from UTC-10 to UTC+13
 
 SETS_PRIVACY = frozenset({"set_issues_private", "set_own_issues_private"})
-"""Permissions of a role, of which either lets a person create a private issue (Redmine's names)."""
+"""Redmine's permissions to create a private issue; either one is enough."""
 
-# Limits (service-interface.md, section 8; service-facts.md)
+# Limits, as in docs/service.md
 PAGE = 100
 SUBJECT_LENGTH = 255
 COMMENT_LENGTH = 1024
-FILE_TEXT_LENGTH = 255  # of a file's name and of its description
+FILE_TEXT_LENGTH = 255  # file names and descriptions
 
 _UNSAFE = re.compile(r"[/?%*:|\"'<>\n\r\x00]+")
 LOGIN_LENGTH = 60
@@ -70,7 +70,7 @@ IDENTIFIER_LENGTH = 100
 
 
 class UserStatus(IntEnum):
-    """The numbers of a user's status (service-facts.md, "Users")."""
+    """A user's status (docs/service.md, Users)."""
 
     ACTIVE = 1
     REGISTERED = 2
@@ -78,7 +78,7 @@ class UserStatus(IntEnum):
 
 
 class ProjectStatus(IntEnum):
-    """The numbers of a project's status (service-facts.md, "Users")."""
+    """A project's status (docs/service.md, Users)."""
 
     ACTIVE = 1
     CLOSED = 5
@@ -87,46 +87,46 @@ class ProjectStatus(IntEnum):
 
 
 def stored_name(name: str) -> str:
-    """A file's name as the service keeps it: no path, none of the characters that file systems mind.
+    """Return a file's name as the service stores it, without path and special characters.
 
-    Redmine's Attachment#sanitize_filename; it keeps 255 characters.
+    Mirrors Redmine's Attachment#sanitize_filename.
     """
     return _UNSAFE.sub("_", re.sub(r"\A.*[\\/]", "", name, flags=re.DOTALL))
 
 
 def issue_url(base_url: str, issue_id: int) -> str:
-    """Where a person reads an issue: the interface's path without its suffix."""
+    """Return the address of an issue's page."""
     return f"{base_url}/issues/{issue_id}"
 
 
 def issues_url(base_url: str, filters: Mapping[str, str]) -> str:
-    """Where a person reads a list of issues; `filters` are the parameters of the interface's own list.
+    """Return the address of the issue list's page; `filters` are the parameters of the REST API's list.
 
-    Redmine's pages take the same short forms, but only beside `set_filter`.
+    Redmine's page accepts them only together with `set_filter`.
     """
     return f"{base_url}/issues?{urlencode({'set_filter': '1', **filters})}"
 
 
 def project_url(base_url: str, identifier: str | int) -> str:
-    """Where a person reads a project."""
+    """Return the address of a project's page."""
     return f"{base_url}/projects/{quote(str(identifier), safe='')}"
 
 
 def user_url(base_url: str, user_id: int) -> str:
-    """Where a person reads about another one."""
+    """Return the address of a user's profile."""
     return f"{base_url}/users/{user_id}"
 
 
 def account_url(base_url: str) -> str:
-    """Where a person finds their own key."""
+    """Return the address of the page where users find their API key."""
     return f"{base_url}/my/account"
 
 
 def issue_number(base_url: str, url: str) -> int | None:
-    """The issue that a person's link leads to: what `issue_url` makes, with what may follow it; else None."""
+    """Return the number of the issue that `url` links to, or None if it isn't an issue of this service."""
     try:
         there, here = urlsplit(url), urlsplit(base_url)
-    except ValueError:  # brackets that hold no address
+    except ValueError:  # invalid IPv6 address
         return None
     if there.scheme not in {"http", "https"} or there.netloc.casefold() != here.netloc.casefold():
         return None

@@ -1,8 +1,8 @@
-"""The filters of the issue list as a typed value.
+"""The issue list's filters, as a validated value.
 
-A service ignores a filter that it doesn't know or can't apply and answers with the unfiltered list, and it
-reads some values otherwise than they look (service-facts.md, "Lists"). So a filter that would be ignored or
-misread can't be built, and `contradicted` finds an answer in which one was ignored all the same.
+A service silently ignores filters that it doesn't know or can't apply, and misreads some values
+(docs/service.md, Lists). Such filters raise ValueError here, and `mismatch` detects an answer in which the
+service ignored one anyway.
 """
 
 import typing
@@ -12,14 +12,14 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
-from bot.service import conventions as say
+from bot.service import conventions
 from bot.service.conventions import IssueInclude, SortField
 from bot.service.models import Issue, Ref
 
 
 @dataclass(frozen=True)
 class Sort:
-    """One key of the order. Raises ValueError for a column that isn't known: it would be ignored."""
+    """One sort key. Raises ValueError for an unknown column, which the service would ignore."""
 
     field: SortField
     descending: bool = False
@@ -29,13 +29,12 @@ class Sort:
             raise ValueError(f"unknown sort field {self.field!r}")
 
     def to_param(self) -> str:
-        """The key as the service takes it."""
         return f"{self.field}:desc" if self.descending else self.field
 
 
 @dataclass(frozen=True)
 class TimeRange:
-    """From one moment to another, both included, either may be open. Raises ValueError for naive ones."""
+    """An inclusive range of times; either end may be open. Raises ValueError for naive datetimes."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -46,7 +45,7 @@ class TimeRange:
         _check_order(self.since, self.until)
 
     def to_param(self) -> str:
-        """In UTC with `Z` and whole seconds: offsets and fractions are refused. Never a second too wide."""
+        """Return the range in UTC and whole seconds, rounded inward, as services reject fractions."""
         since = self.since
         if since is not None and since.microsecond:
             since = since.replace(microsecond=0) + timedelta(seconds=1)
@@ -55,7 +54,7 @@ class TimeRange:
 
 @dataclass(frozen=True)
 class DateRange:
-    """From one day to another, both included, either may be open. Raises ValueError for datetimes."""
+    """An inclusive range of days; either end may be open. Raises ValueError for datetimes."""
 
     since: date | None = None
     until: date | None = None
@@ -69,10 +68,9 @@ class DateRange:
         return (self.since is None or day >= self.since) and (self.until is None or day <= self.until)
 
     def to_param(self) -> str:
-        """As moments, so that days stay what they are in any zone of the service and of the person.
+        """Return the range as times in the middle of the day, which have the same date in every time zone.
 
-        Redmine makes moments of a bare day itself: its first and last one in the person's zone, written down
-        in the server's, where the date may be another. With those it compares the issues' days.
+        Redmine converts a bare date from the user's time zone to the server's, which can shift it by a day.
         """
         day_before = self.since - timedelta(days=1) if self.since else None
         return _between(_midday(day_before), _midday(self.until))
@@ -80,14 +78,14 @@ class DateRange:
 
 @dataclass(frozen=True, kw_only=True)
 class IssueFilters:
-    """Which issues, in which order, with what included. What is left out doesn't filter.
+    """Filters, sort order, and includes of an issue list. Fields left at their default don't filter.
 
-    `status`: None is the service's own default, open issues, but any when `issue_ids` are given, as the
-    default would hide closed ones. `subject`: contained, all its words; see `searchable`. `query_id`: a saved
-    query, which takes a project and an order beside it and nothing else. `custom_fields`: pairs of id and
-    value; no long text is found by a value that begins like an operator.
+    `status`: None means open issues, or any status if `issue_ids` is set. `subject`: matches issues whose
+    subject contains all the words; see `searchable`. `query_id`: a saved query, combined only with a project
+    and a sort order. `custom_fields`: pairs of ID and value; a value that starts like an operator doesn't
+    match long text fields.
 
-    Raises ValueError for whatever the service would ignore or misread.
+    Raises ValueError for values that the service would ignore or misread.
     """
 
     include: frozenset[IssueInclude] = frozenset()
@@ -119,14 +117,16 @@ class IssueFilters:
             raise ValueError("subprojects filter only within a project")
         if self.status == () or self.subprojects == ():
             raise ValueError("an empty choice would not filter")
-        if len(self.sort) > say.SORT_KEYS:
-            raise ValueError(f"at most {say.SORT_KEYS} sort keys count")
+        if len(self.sort) > conventions.SORT_KEYS:
+            raise ValueError(f"at most {conventions.SORT_KEYS} sort keys count")
         if self.subject and not _words(self.subject):
             raise ValueError("the text holds nothing to search for")
         if len(searchable(self.subject).split()) < len(_words(self.subject)):
-            raise ValueError(f"of a text {say.SEARCHED_WORDS} words of two letters or more count at most")
+            raise ValueError(
+                f"of a text {conventions.SEARCHED_WORDS} words of two letters or more count at most"
+            )
         for _, value in self.custom_fields:
-            if not value.strip() or say.OR in value or "\n" in value:
+            if not value.strip() or conventions.OR in value or "\n" in value:
                 raise ValueError("a custom field's value can't be empty or hold | or line ends")
         self._check_numbers()
         self._check_query()
@@ -144,14 +144,14 @@ class IssueFilters:
     def _check_query(self) -> None:
         if self.query_id is None:
             return
-        beside = {"query_id", "project_id", "include", "sort"}
+        allowed = {"query_id", "project_id", "include", "sort"}
         if any(
-            getattr(self, field.name) != field.default for field in fields(self) if field.name not in beside
+            getattr(self, field.name) != field.default for field in fields(self) if field.name not in allowed
         ):
             raise ValueError("a saved query takes no other filter beside it")
 
     def to_params(self) -> dict[str, str]:
-        """The query parameters, without paging."""
+        """Return the query parameters, without pagination."""
         status = "any" if self.status is None and self.issue_ids else self.status
         params: dict[str, str | None] = {
             "include": ",".join(sorted(self.include)),
@@ -166,7 +166,7 @@ class IssueFilters:
             "category_id": _choice(self.category_ids),
             "fixed_version_id": _choice(self.fixed_version_ids),
             "parent_id": ",".join(map(str, self.parent_ids)),
-            "subject": self.subject and say.CONTAINS + searchable(self.subject),
+            "subject": self.subject and conventions.CONTAINS + searchable(self.subject),
             "created_on": _range(self.created_on),
             "updated_on": _range(self.updated_on),
             "closed_on": _range(self.closed_on),
@@ -178,12 +178,12 @@ class IssueFilters:
         }
         return {name: value for name, value in params.items() if value}
 
-    def contradicted(self, issue: Issue) -> str | None:
-        """The name of a filter that this issue of the answer doesn't fit, so the service ignored it; or None.
+    def mismatch(self, issue: Issue) -> str | None:
+        """Return the name of a filter that the service ignored, as the issue doesn't match it, or None.
 
-        Checked are the filters that a service may not have everywhere: a project's trackers may do without a
-        category, a version, an assignee or dates, a project without children knows no subprojects, a custom
-        field must be marked as a filter. `me` stands for groups too and isn't checked.
+        Checks the filters that depend on configuration: a tracker may lack a category, a version, an
+        assignee, or dates; a project may have no subprojects; a custom field may not be a filter. Doesn't
+        check `me`, which includes the user's groups.
         """
         choices: tuple[tuple[str, object, Callable[[Issue], Ref | None]], ...] = (
             ("tracker", self.tracker_ids, lambda row: row.tracker),
@@ -218,17 +218,17 @@ class IssueFilters:
 
 
 def searchable(text: str) -> str:
-    """What the service searches for of a text: its first words that have more than a letter, or else one.
+    """Return the words of a text that the service searches for: the first few with two letters or more.
 
-    A `|` would cut the text and quotes would join words, so both part words. The result begins with no
-    operator of its own where `~` is put before it.
+    Treats `|` and quotes as spaces, because the service gives them a meaning. A text of one-letter words
+    returns the first of them.
     """
     words = _words(text)
-    return " ".join([word for word in words if len(word) > 1][: say.SEARCHED_WORDS] or words[:1])
+    return " ".join([word for word in words if len(word) > 1][: conventions.SEARCHED_WORDS] or words[:1])
 
 
 def _words(text: str) -> list[str]:
-    return list(dict.fromkeys(text.replace(say.OR, " ").replace('"', " ").split()))
+    return list(dict.fromkeys(text.replace(conventions.OR, " ").replace('"', " ").split()))
 
 
 def _check_order(since: date | None, until: date | None) -> None:
@@ -243,7 +243,7 @@ def _range(limits: TimeRange | DateRange | None) -> str | None:
 
 
 def _midday(day: date | None) -> str | None:
-    return None if day is None else f"{day.isoformat()}{say.MIDDAY}"
+    return None if day is None else f"{day.isoformat()}{conventions.MIDDAY}"
 
 
 def _moment(moment: datetime | None) -> str | None:
@@ -254,21 +254,26 @@ def _moment(moment: datetime | None) -> str | None:
 
 def _between(since: str | None, until: str | None) -> str:
     if since and until:
-        return f"{say.BETWEEN}{since}{say.OR}{until}"
-    return f"{say.SINCE}{since}" if since else f"{say.UNTIL}{until}"
+        return f"{conventions.BETWEEN}{since}{conventions.OR}{until}"
+    return f"{conventions.SINCE}{since}" if since else f"{conventions.UNTIL}{until}"
 
 
 def _choice(choice: str | Iterable[int | str] | None) -> str | None:
     if choice is None:
         return None
     if isinstance(choice, str):
-        return {"any": say.ANY, "anybody": say.ANY, "none": say.NONE, "nobody": say.NONE}.get(choice, choice)
-    return say.OR.join(map(str, choice))
+        return {
+            "any": conventions.ANY,
+            "anybody": conventions.ANY,
+            "none": conventions.NONE,
+            "nobody": conventions.NONE,
+        }.get(choice, choice)
+    return conventions.OR.join(map(str, choice))
 
 
 def _exact(value: str) -> str:
-    """A value that begins like an operator is said to be meant as it stands."""
-    return say.EQUALS + value if value.startswith(say.OPERATORS) else value
+    """Escape a value that starts like an operator."""
+    return conventions.EQUALS + value if value.startswith(conventions.OPERATORS) else value
 
 
 def _fits(choice: object, ref: Ref | None) -> bool:
@@ -288,7 +293,7 @@ def _holds(issue: Issue, field_id: int, wanted: str) -> bool:
 
 
 def _alike(value: str, wanted: str) -> bool:
-    """Text fields are searched, numbers compared as numbers, so neither is taken for a contradiction."""
+    """Compare like the service: text fields by substring, numbers by value."""
     if wanted.casefold() in value.casefold():
         return True
     try:

@@ -1,8 +1,7 @@
-"""What is sent to create or change something (service-interface.md, section 4).
+"""Request bodies of the operations that create or change something.
 
-Only the fields that were given are sent: one that was given as None is sent as null, which clears it; one
-that wasn't given is left alone. `body()` is the whole JSON body. Fields beyond the required ones are not
-shown by the interface; they are Redmine's (service-facts.md).
+Only fields that were set are sent. None is sent as null and clears the field; a field that wasn't set keeps
+its value. The optional fields are Redmine's (docs/service.md, Operations).
 """
 
 from datetime import date
@@ -13,26 +12,26 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, SecretStr
 
 # Sent as JSON numbers: Redmine stores minutes, so a float is exact enough.
 Hours = Annotated[Decimal, PlainSerializer(float, return_type=float)]
-# Opened only where the body is built; a repr shows stars.
+# Revealed only in the body; hidden in a repr.
 Secret = Annotated[SecretStr, PlainSerializer(lambda secret: secret.get_secret_value(), return_type=str)]
 
 
 class Write(BaseModel):
-    """Base of everything that is sent; `wrapper` is the key that it is sent under."""
+    """Base class of request bodies; `wrapper` is the JSON key around the fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
     wrapper: ClassVar[str]
-    beside: ClassVar[frozenset[str]] = frozenset()  # fields that stand beside the wrapper, not in it
+    top_level: ClassVar[frozenset[str]] = frozenset()  # fields next to the wrapper, not inside it
 
     def body(self) -> dict[str, object]:
-        """The JSON body: the fields that were given, under the wrapper's key."""
-        inside = self.model_dump(mode="json", exclude_unset=True, exclude=set(self.beside))
-        outside = self.model_dump(mode="json", exclude_unset=True, include=set(self.beside))
-        return {self.wrapper: inside, **outside}
+        """Return the JSON body, with the fields that were set."""
+        fields = self.model_dump(mode="json", exclude_unset=True, exclude=set(self.top_level))
+        others = self.model_dump(mode="json", exclude_unset=True, include=set(self.top_level))
+        return {self.wrapper: fields, **others}
 
 
 class CustomFieldInput(BaseModel):
-    """A custom field's new value; several for a field that takes several."""
+    """A custom field's new value; a tuple for a field with multiple values."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     id: int
@@ -40,7 +39,7 @@ class CustomFieldInput(BaseModel):
 
 
 class UploadInput(BaseModel):
-    """A file to attach, by the token that its upload gave."""
+    """A file to attach, identified by the token from its upload."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
     token: Secret
@@ -51,7 +50,7 @@ class UploadInput(BaseModel):
 
 class _UserOptions(Write):
     wrapper: ClassVar[str] = "user"
-    beside: ClassVar[frozenset[str]] = frozenset({"send_information"})
+    top_level: ClassVar[frozenset[str]] = frozenset({"send_information"})
 
     password: Secret | None = None
     generate_password: bool | None = None
@@ -65,7 +64,7 @@ class _UserOptions(Write):
 
 
 class NewUser(_UserOptions):
-    """A user to create, by an administrator; `send_information` mails the new user their account."""
+    """A user to create. `send_information` emails the new user their account details."""
 
     login: str
     firstname: str
@@ -74,8 +73,6 @@ class NewUser(_UserOptions):
 
 
 class UserChanges(_UserOptions):
-    """Changes to a user, by an administrator."""
-
     login: str | None = None
     firstname: str | None = None
     lastname: str | None = None
@@ -103,7 +100,7 @@ class _IssueOptions(Write):
 
 
 class NewIssue(_IssueOptions):
-    """An issue to create; the project by number or identifier (the interface's own form is the number)."""
+    """An issue to create; `project_id` is an ID or an identifier."""
 
     project_id: int | str
     subject: str
@@ -111,7 +108,7 @@ class NewIssue(_IssueOptions):
 
 
 class IssueChanges(_IssueOptions):
-    """Changes to an issue and a note on it (beyond the interface: see beyond.Beyond.update_issue)."""
+    """Changes to an issue, and a note; for `OptionalOperations.update_issue`."""
 
     project_id: int | str | None = None
     subject: str | None = None
@@ -120,7 +117,7 @@ class IssueChanges(_IssueOptions):
 
 
 class NewProject(Write):
-    """A project to create; the identifier can't be changed afterwards."""
+    """A project to create. The identifier can't be changed later."""
 
     wrapper: ClassVar[str] = "project"
 
@@ -138,8 +135,6 @@ class NewProject(Write):
 
 
 class AttachmentChanges(Write):
-    """Changes to an attachment."""
-
     wrapper: ClassVar[str] = "attachment"
 
     filename: str | None = None
@@ -159,12 +154,10 @@ class _TimeEntryOptions(Write):
 
 
 class NewTimeEntry(_TimeEntryOptions):
-    """Time to log, on an issue or on a project; send the activity, a default may not exist."""
+    """Time to log on an issue or a project. Set the activity: there may be no default."""
 
     hours: Hours
 
 
 class TimeEntryChanges(_TimeEntryOptions):
-    """Changes to a time entry."""
-
     hours: Hours | None = None

@@ -1,14 +1,14 @@
-"""The service's resources (service-interface.md, section 2), as values.
+"""The service's resources as pydantic models.
 
-Lenient in what they take, as real services answer (service-facts.md, "Shapes"):
+They accept what real services send (docs/service.md, Shapes):
 
-- Only a resource's id is required. A key that is absent or null has its default; `model_fields_set` tells
-  the two apart (absent: not in the set).
-- A field whose value can't be read is left out as if it were absent, so that one odd value doesn't cost a
-  whole list (`Resource`). Nested resources do the same for themselves.
-- Keys that are unknown (plugins add some) are kept in `model_extra`.
+- Only a resource's ID is required. An absent or null field has its default value; only an absent one is
+  missing in `model_fields_set`.
+- A field with an invalid value counts as absent, so that one bad value doesn't invalidate a whole list.
+  Nested resources do the same.
+- Unknown fields, such as those of plugins, are in `model_extra`.
 
-Datetimes are aware and in UTC, hours are decimals, lists are tuples. Secrets are `SecretStr`.
+Datetimes are aware and in UTC, hours are decimals, lists are tuples, and secrets are `SecretStr`.
 """
 
 from collections.abc import Iterable
@@ -45,7 +45,7 @@ def _unless_false(value: object) -> object:
 
 
 def _fraction(value: object) -> object:
-    """Redmine 6.0.0 and 6.0.1 send hours as a fraction in a string, `"1/3"`; others send two places."""
+    """Convert a fraction, as Redmine 6.0.0 and 6.0.1 send hours (`"1/3"`), to a decimal."""
     if isinstance(value, str) and "/" in value:
         above, _, below = value.strip("() ").partition("/")
         try:
@@ -60,7 +60,7 @@ def _utc(value: datetime) -> datetime:
 
 
 def _texts(value: object) -> object:
-    """A custom field's value: text, null or a list of texts; some services send numbers and booleans."""
+    """Convert a custom field's value to strings; some services send numbers and booleans."""
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, list | tuple):
@@ -68,16 +68,16 @@ def _texts(value: object) -> object:
     return value if value is None else str(value)
 
 
-Hidden = Annotated[bool, BeforeValidator(_unless_false)]
-"""Whether something is private: also when the service doesn't say, or says it unreadably."""
-Many = Annotated[tuple[T, ...], BeforeValidator(_none_is_empty)]
+TrueUnlessFalse = Annotated[bool, BeforeValidator(_unless_false)]
+"""A privacy flag: true if it is absent or invalid."""
+TupleOf = Annotated[tuple[T, ...], BeforeValidator(_none_is_empty)]
 Text = Annotated[str, BeforeValidator(_none_is_blank)]
 Hours = Annotated[Decimal, BeforeValidator(_fraction)]
 Timestamp = Annotated[datetime, AfterValidator(_utc)]
 
 
 class Value(BaseModel):
-    """Anything that the service sends: frozen, unknown keys kept, and no input in an error's text."""
+    """Base class: frozen, keeps unknown fields, and hides the input in error messages."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -89,7 +89,7 @@ class Value(BaseModel):
 
 
 class Resource(Value):
-    """A value that survives unreadable fields: they count as absent, unless they are required."""
+    """Base class of resources: invalid fields count as absent, unless they are required."""
 
     @model_validator(mode="wrap")
     @classmethod
@@ -109,20 +109,20 @@ class Resource(Value):
 
 
 class Ref(Value):
-    """Something by id and name; the name is empty where the service sends none."""
+    """A reference by ID and name; the name is empty if the service sends none."""
 
     id: int
     name: Text = ""
 
 
 class IssueStatus(Ref):
-    """A status; `is_closed` is None where a service (Redmine before 5.0, in issues) doesn't say."""
+    """A status. `is_closed` is None if the service doesn't send it, as Redmine before 5.0 in issues."""
 
     is_closed: bool | None = None
 
 
 class AllowedStatus(IssueStatus):
-    """A status that the person may set on an issue."""
+    """A status that the user may set on an issue."""
 
     description: str | None = None
 
@@ -143,24 +143,24 @@ class CustomFieldValue(Resource):
 
 
 class RoleRights(Resource):
-    """A role with what its holders may do; None where the service doesn't say."""
+    """A role with its permissions; None if the service doesn't send them."""
 
     id: int
     permissions: tuple[str, ...] | None = None
 
 
 class Membership(Resource):
-    """What a person or group is in a project: `user` or `group` is set, not both."""
+    """The roles of a user or a group in a project; either `user` or `group` is set."""
 
     id: int
     project: Ref | None = None
     user: Ref | None = None
     group: Ref | None = None
-    roles: Many[Role] = ()
+    roles: TupleOf[Role] = ()
 
 
 class User(Resource):
-    """A user. Without the right, `login`, `mail`, `api_key` and `status` are absent.
+    """A user. `login`, `mail`, `api_key`, and `status` are absent without permission.
 
     `status`: see conventions.UserStatus.
     """
@@ -175,38 +175,36 @@ class User(Resource):
     api_key: SecretStr | None = None
     avatar_url: str | None = None
     twofa_scheme: str | None = None
-    custom_fields: Many[CustomFieldValue] = ()
+    custom_fields: TupleOf[CustomFieldValue] = ()
     created_on: Timestamp | None = None
     updated_on: Timestamp | None = None
     last_login_on: Timestamp | None = None
     passwd_changed_on: Timestamp | None = None
-    groups: Many[Ref] = ()
-    memberships: Many[Membership] = ()
+    groups: TupleOf[Ref] = ()
+    memberships: TupleOf[Membership] = ()
 
     @property
     def name(self) -> str:
-        """First and last name, as the service's own refs to the user have it."""
+        """First and last name, in the format of the service's own references."""
         return f"{self.firstname} {self.lastname}".strip()
 
 
 class Parent(Value):
-    """An issue by its number alone."""
+    """A reference to an issue by its number."""
 
     id: int
 
 
 class Child(Resource):
-    """An issue below another one, with those below it."""
+    """A subtask, with its own subtasks."""
 
     id: int
     tracker: Ref | None = None
     subject: Text = ""
-    children: Many["Child"] = ()
+    children: TupleOf["Child"] = ()
 
 
 class Attachment(Resource):
-    """A file attached to something."""
-
     id: int
     filename: Text = ""
     filesize: int | None = None
@@ -219,7 +217,7 @@ class Attachment(Resource):
 
 
 class Relation(Resource):
-    """A relation from issue `issue_id` to issue `issue_to_id`; the types are open (service-interface.md)."""
+    """A relation from issue `issue_id` to issue `issue_to_id`; a service may have its own types."""
 
     id: int
     issue_id: int | None = None
@@ -229,7 +227,7 @@ class Relation(Resource):
 
 
 class Changeset(Resource):
-    """A commit that names the issue."""
+    """A commit that refers to the issue."""
 
     revision: Text = ""
     user: Ref | None = None
@@ -238,7 +236,7 @@ class Changeset(Resource):
 
 
 class JournalDetail(Resource):
-    """One change of one property; the properties are open (service-interface.md)."""
+    """One change of one property; a service may have its own properties."""
 
     property: Text = ""
     name: Text = ""
@@ -247,7 +245,7 @@ class JournalDetail(Resource):
 
 
 class Journal(Resource):
-    """A note on an issue, a change of it, or both."""
+    """A note on an issue, a change to it, or both."""
 
     id: int
     user: Ref | None = None
@@ -255,15 +253,15 @@ class Journal(Resource):
     created_on: Timestamp | None = None
     updated_on: Timestamp | None = None
     updated_by: Ref | None = None
-    private_notes: Hidden = True
-    details: Many[JournalDetail] = ()
+    private_notes: TrueUnlessFalse = True
+    details: TupleOf[JournalDetail] = ()
 
 
 class Issue(Resource):
-    """An issue. Which of the lists are filled depends on the includes that were asked for.
+    """An issue. Which of the lists are filled depends on the request's `include`.
 
-    Absent when there is none: category, assigned_to, fixed_version, parent. Absent without the right:
-    spent_hours, total_spent_hours, watchers. Descriptions come with CRLF line ends.
+    Absent if unset: category, assigned_to, fixed_version, parent. Absent without permission: spent_hours,
+    total_spent_hours, watchers. Descriptions have CRLF line endings.
     """
 
     id: int
@@ -285,18 +283,18 @@ class Issue(Resource):
     spent_hours: Hours | None = None
     total_estimated_hours: Hours | None = None
     total_spent_hours: Hours | None = None
-    is_private: Hidden = True
-    custom_fields: Many[CustomFieldValue] = ()
+    is_private: TrueUnlessFalse = True
+    custom_fields: TupleOf[CustomFieldValue] = ()
     created_on: Timestamp | None = None
     updated_on: Timestamp | None = None
     closed_on: Timestamp | None = None
-    children: Many[Child] = ()
-    attachments: Many[Attachment] = ()
-    relations: Many[Relation] = ()
-    changesets: Many[Changeset] = ()
-    journals: Many[Journal] = ()
-    watchers: Many[Ref] = ()
-    allowed_statuses: Many[AllowedStatus] = ()
+    children: TupleOf[Child] = ()
+    attachments: TupleOf[Attachment] = ()
+    relations: TupleOf[Relation] = ()
+    changesets: TupleOf[Changeset] = ()
+    journals: TupleOf[Journal] = ()
+    watchers: TupleOf[Ref] = ()
+    allowed_statuses: TupleOf[AllowedStatus] = ()
 
 
 class EnabledModule(Ref):
@@ -317,18 +315,18 @@ class Project(Resource):
     inherit_members: bool | None = None
     default_version: Ref | None = None
     default_assignee: Ref | None = None
-    custom_fields: Many[CustomFieldValue] = ()
+    custom_fields: TupleOf[CustomFieldValue] = ()
     created_on: Timestamp | None = None
     updated_on: Timestamp | None = None
-    trackers: Many[Ref] = ()
-    issue_categories: Many[Ref] = ()
-    enabled_modules: Many[EnabledModule] = ()
-    time_entry_activities: Many[Ref] = ()
-    issue_custom_fields: Many[Ref] = ()
+    trackers: TupleOf[Ref] = ()
+    issue_categories: TupleOf[Ref] = ()
+    enabled_modules: TupleOf[EnabledModule] = ()
+    time_entry_activities: TupleOf[Ref] = ()
+    issue_custom_fields: TupleOf[Ref] = ()
 
 
 class TimeEntry(Resource):
-    """Time that someone spent on an issue or a project; `issue` is absent when it is on the project."""
+    """Time spent on an issue or a project; `issue` is absent for time on the project."""
 
     id: int
     project: Ref | None = None
@@ -339,13 +337,13 @@ class TimeEntry(Resource):
     hours: Hours | None = None
     comments: str | None = None
     spent_on: date | None = None
-    custom_fields: Many[CustomFieldValue] = ()
+    custom_fields: TupleOf[CustomFieldValue] = ()
     created_on: Timestamp | None = None
     updated_on: Timestamp | None = None
 
 
 class Upload(Value):
-    """A file that was sent but is attached to nothing yet; its token attaches it, once, so it is a secret."""
+    """An uploaded file that isn't attached yet. The token attaches it, once, so it is a secret."""
 
     id: int
     token: SecretStr
@@ -359,7 +357,7 @@ class Version(Ref):
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """One page of a list: its rows, how many there are in all, and the offset and limit that were applied."""
+    """One page of a list; `total_count` covers all pages, `offset` and `limit` are those the service used."""
 
     items: tuple[T, ...]
     total_count: int
@@ -368,5 +366,5 @@ class Page(Generic[T]):
 
 
 def active(refs: Iterable[Ref]) -> list[Ref]:
-    """Those that can still be chosen: Redmine lists enumerations with `active: false` when they can't."""
+    """Return the active references: Redmine marks the others with `active: false`."""
     return [ref for ref in refs if (ref.model_extra or {}).get("active") is not False]

@@ -1,7 +1,7 @@
-"""Endpoints beyond the interface that most services have (service-facts.md, "Beyond the specification").
+"""Optional operations, which a service may not have (docs/service.md, Optional operations).
 
-Each may be missing. A missing one answers None, and is remembered for some minutes where the answer is
-about the endpoint and not about the thing or the person that was asked for.
+A read returns None if the endpoint is missing. The result is cached for some minutes if it is certain that
+the endpoint is missing, and not just this resource or this user's permission.
 """
 
 import time
@@ -24,62 +24,60 @@ T = TypeVar("T")
 REMEMBERED = 600.0
 MOST_PAGES = 20
 NOT_HERE = frozenset({403, 404, 405, 406})
-NEVER_HERE = frozenset({405, 406})  # a 404 may be about the thing that was asked for
-ABOUT_THE_ENDPOINT = NEVER_HERE | {404}  # of a whole list; a 403 is about the person
+NEVER_HERE = frozenset({405, 406})  # a 404 may mean that this one resource is missing
+ABOUT_THE_ENDPOINT = NEVER_HERE | {404}  # for a list without parameters; a 403 is about the user
 
 
-class Beyond:
-    """What lies beyond the interface. The methods raise the same ServiceErrors as the client's."""
+class OptionalOperations:
+    """The optional operations. Methods raise the same ServiceErrors as the client's."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._missing: dict[str, float] = {}
 
     def note_missing(self, operation: str) -> None:
-        """Don't ask this endpoint for some minutes: who called it knows that the thing asked for exists."""
+        """Treat the endpoint as missing for some minutes; for callers who know that the resource exists."""
         self._missing[operation] = time.monotonic() + REMEMBERED
 
     def is_missing(self, operation: str) -> bool:
-        """Whether this endpoint was lately found missing."""
+        """Return whether the endpoint was recently found missing."""
         return self._missing.get(operation, 0.0) > time.monotonic()
 
     async def get_issue(
         self, key: SecretStr, issue_id: int, include: Collection[IssueDetailInclude] = ()
     ) -> Issue | None:
-        """One issue with its details; None when there is no such issue to see, or no such endpoint."""
+        """Return an issue with its details; None if the issue isn't visible or the endpoint is missing."""
         call = protocol.read("get_issue", protocol.path("issues", issue_id), tuple(include))
-        return await self._ask(key, call, protocol.one("issue", Issue), NEVER_HERE)
+        return await self._ask(key, call, protocol.resource("issue", Issue), NEVER_HERE)
 
     async def update_issue(self, key: SecretStr, issue_id: int, changes: IssueChanges) -> None:
-        """Change an issue, add a note, attach uploads. Raises NotFound also where the endpoint is missing."""
+        """Change an issue, add a note, attach uploads. Raises NotFound if the endpoint is missing, too."""
         call = protocol.write("update_issue", "PUT", protocol.path("issues", issue_id), changes)
-        await self._transport.send(key, call, protocol.nothing)
+        await self._transport.send(key, call, protocol.no_content)
 
     async def issue_statuses(self, key: SecretStr) -> list[IssueStatus] | None:
-        """All statuses."""
         return await self._list(key, "issue_statuses", "/issue_statuses.json", IssueStatus)
 
     async def issue_priorities(self, key: SecretStr) -> list[Ref] | None:
-        """The priorities that can be chosen."""
+        """Return the active priorities."""
         refs = await self._list(key, "issue_priorities", "/enumerations/issue_priorities.json", Ref)
         return None if refs is None else active(refs)
 
     async def time_entry_activities(self, key: SecretStr) -> list[Ref] | None:
-        """The activities that can be chosen."""
+        """Return the active activities."""
         refs = await self._list(key, "time_entry_activities", "/enumerations/time_entry_activities.json", Ref)
         return None if refs is None else active(refs)
 
     async def trackers(self, key: SecretStr) -> list[Ref] | None:
-        """All trackers."""
         return await self._list(key, "trackers", "/trackers.json", Ref)
 
     async def versions(self, key: SecretStr, project_id: int | str) -> list[Version] | None:
-        """The versions that a project's issues can have."""
+        """Return the versions available to a project's issues."""
         call = protocol.read("versions", protocol.path("projects", project_id, "/versions"))
-        return await self._ask(key, call, protocol.whole("versions", Version), NEVER_HERE)
+        return await self._ask(key, call, protocol.unpaged("versions", Version), NEVER_HERE)
 
     async def memberships(self, key: SecretStr, project_id: int | str) -> list[Membership] | None:
-        """Who is what in a project."""
+        """Return the members of a project with their roles."""
         where = protocol.path("projects", project_id, "/memberships")
         decode: Decoder[Page[Membership]] = protocol.page("memberships", Membership)
         found: dict[int, Membership] = {}
@@ -97,17 +95,17 @@ class Beyond:
         return list(found.values())
 
     async def role(self, key: SecretStr, role_id: int) -> RoleRights | None:
-        """A role with its permissions."""
+        """Return a role with its permissions."""
         call = protocol.read("role", protocol.path("roles", role_id))
-        return await self._ask(key, call, protocol.one("role", RoleRights), NEVER_HERE)
+        return await self._ask(key, call, protocol.resource("role", RoleRights), NEVER_HERE)
 
     async def _list(self, key: SecretStr, wrapper: str, where: str, model: type[M]) -> list[M] | None:
         return await self._ask(
-            key, protocol.read(wrapper, where), protocol.whole(wrapper, model), ABOUT_THE_ENDPOINT
+            key, protocol.read(wrapper, where), protocol.unpaged(wrapper, model), ABOUT_THE_ENDPOINT
         )
 
     async def _ask(self, key: SecretStr, call: Call, decode: Decoder[T], lasting: frozenset[int]) -> T | None:
-        """The answer, or None for a status of NOT_HERE; those in `lasting` are remembered."""
+        """Return the answer, or None for a status in NOT_HERE; caches it for a status in `lasting`."""
         if self.is_missing(call.operation):
             return None
         try:

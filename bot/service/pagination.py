@@ -1,15 +1,14 @@
-"""All rows of a list, each once and none lost, while the data changes and pages are read ahead in parallel.
+"""Reads all rows of a list exactly once, with parallel prefetching, even if the list changes meanwhile.
 
-Rows that come and go shift the offsets of those behind them, so a plain walk by offset skips and repeats.
-Here each page begins with the last row of the page before it. When it does begin with a row that was given
-out already, everything behind that row is seamless, whatever was inserted or removed meanwhile and in
-whichever order the pages were read. When it doesn't, rows moved forward, and the walk goes back until a
-page begins with a known row again, reading ahead less while rows keep moving. The next page is always
-counted from the rows received: a service may cap its pages. Only pages of a single row can't overlap: a
-list of issues goes on by id then.
+Inserted and deleted rows shift the offsets of later rows, so plain pagination by offset skips and repeats
+rows. Here each page overlaps the previous one by one row. If a page starts with a row that was already
+yielded, no row is missing between the two. If it doesn't, rows have moved forward, and reading steps back
+until a page starts with a known row, with less prefetching while rows keep moving. Offsets are computed from
+the rows received, because a service may cap its pages. Pages of a single row can't overlap, so an issue list
+then continues by ID.
 
-A page may be larger than the limit of an answer. It is then read in smaller parts, and a list of issues goes
-on by id, with as many rows a page as fit. A single row that is larger than the limit is left out.
+If a page exceeds the size limit of an answer, it is read in smaller parts, and an issue list continues by ID
+with smaller pages. A single row that exceeds the limit is skipped.
 """
 
 import asyncio
@@ -28,31 +27,30 @@ from bot.service.models import Issue, Page, Project
 
 AHEAD = 8
 SMALLER = 4
-"""How many times fewer rows are asked for after an answer that was too large."""
+"""The factor by which pages shrink after an answer that was too large."""
 MOST_PARTS = 30
-FRUITLESS = 20  # pages without a new row, beside those walked again, before a list is held to have no end
+FRUITLESS = 20  # pages without a new row, besides repeated ones, before a list counts as endless
 
 R = TypeVar("R", Issue, Project)
 ReadPage: TypeAlias = Callable[[int], Coroutine[Any, Any, Page[R]]]
 ReadPart: TypeAlias = Callable[[int, int], Coroutine[Any, Any, Page[R]]]
-"""Reads from this offset on this many rows."""
+"""Reads rows by offset and limit."""
 ReadIssues: TypeAlias = Callable[
     [IssueFilters, int, int, Mapping[str, str]], Coroutine[Any, Any, Page[Issue]]
 ]
-"""Reads by these filters from this offset on this many rows, with these parameters besides."""
+"""Reads issues by filters, offset, limit, and additional parameters."""
 
 
 class Known(Protocol):
-    """The ids that were given out; a plain set will do where the order isn't that of ids."""
+    """The IDs that were already yielded; a set, or `Below` for a list sorted by ID."""
 
     def __contains__(self, number: object, /) -> bool: ...
 
-    def add(self, number: int, /) -> None:
-        """Remember that this one was given out."""
+    def add(self, number: int, /) -> None: ...
 
 
 class Below:
-    """All ids up to the last one: enough for a list in the order of ids, and nothing comes out of order."""
+    """The IDs up to the last one, for a list sorted by ID."""
 
     def __init__(self) -> None:
         self.last = 0
@@ -61,19 +59,18 @@ class Below:
         return isinstance(number, int) and number <= self.last
 
     def add(self, number: int) -> None:
-        """Remember that everything up to this one was given out."""
         self.last = number
 
 
 class ReadAhead(Generic[R]):
-    """Pages at regular offsets, read in parallel and handed over in order."""
+    """Prefetches pages at regular offsets in parallel."""
 
     def __init__(self, read: ReadPage[R]) -> None:
         self._read: ReadPage[R] = read
         self._coming: deque[tuple[int, asyncio.Task[Page[R]]]] = deque()
 
     async def page(self, offset: int, step: int, total: int, width: int) -> Page[R]:
-        """The page at this offset; `width` pages at this step are under way then, up to a list's total."""
+        """Return the page at `offset`, and prefetch up to `width` pages, `step` rows apart, up to `total`."""
         if self._coming and self._coming[0][0] != offset:
             await self.drop()
         following = self._coming[-1][0] + step if self._coming else offset
@@ -84,7 +81,7 @@ class ReadAhead(Generic[R]):
         return await task
 
     async def drop(self) -> None:
-        """End what is under way."""
+        """Cancel all prefetching."""
         tasks = [task for _, task in self._coming]
         self._coming.clear()
         for task in tasks:
@@ -93,10 +90,9 @@ class ReadAhead(Generic[R]):
 
 
 async def in_parts(read: ReadPart[R], offset: int, limit: int) -> Page[R]:
-    """A page that is too large for one answer, from several smaller ones. It is shorter than asked for when
-    MOST_PARTS weren't enough.
+    """Read a page in several smaller requests. Returns a shorter page if MOST_PARTS requests aren't enough.
 
-    Raises AnswerTooLarge when nothing could be read, and what `read` raises.
+    Raises AnswerTooLarge if no row could be read, and any error of `read`.
     """
     page: Page[R] | None = None
     rows: list[R] = []
@@ -122,14 +118,13 @@ async def in_parts(read: ReadPart[R], offset: int, limit: int) -> Page[R]:
     return Page(tuple(rows), total, offset, limit)
 
 
-async def every(
+async def iterate(
     read: ReadPage[R], known: Known, path: str, first: Page[R] | None = None
 ) -> AsyncGenerator[R, None]:
-    """Every row of a list, by offset. `known` is empty; `path` names the list in an error.
+    """Yield every row of a list, by offset.
 
-    `first` is the page at offset 0 where it was read already.
-
-    Raises ServiceBroken when the list has no end, and what `read` raises.
+    `known` must be empty. `path` identifies the list in errors. `first` is the page at offset 0, if it was
+    already read. Raises ServiceBroken if the list doesn't end, and any error of `read`.
     """
     ahead = ReadAhead(read)
     offset, back, fruitless, width, furthest = 0, PAGE, 0, AHEAD, 0
@@ -146,9 +141,8 @@ async def every(
                     yield row
             if seamless and (not rows or offset + len(rows) >= page.total_count):
                 return
-            furthest = max(
-                furthest, offset
-            )  # after a step back, so many rows may be walked again, one a page
+            # After a step back, as many rows may be read again, one per page.
+            furthest = max(furthest, offset)
             if fruitless > FRUITLESS + furthest:
                 raise ServiceBroken("GET", path, None, "the list has no end")
             step = len(rows) - 1
@@ -165,8 +159,8 @@ async def every(
         await ahead.drop()
 
 
-async def every_issue(read: ReadIssues, filters: IssueFilters, path: str) -> AsyncGenerator[Issue, None]:
-    """Every issue that the filters let through, in the order of ids, whatever order they ask for."""
+async def iterate_issues(read: ReadIssues, filters: IssueFilters, path: str) -> AsyncGenerator[Issue, None]:
+    """Yield every issue that matches the filters, in the order of IDs, ignoring their sort order."""
     filters = replace(filters, sort=(Sort("id"),))
 
     async def ordered(some: IssueFilters, offset: int, limit: int, params: Mapping[str, str]) -> Page[Issue]:
@@ -178,27 +172,27 @@ async def every_issue(read: ReadIssues, filters: IssueFilters, path: str) -> Asy
     last = 0
     try:
         if filters.issue_ids:
-            rows = _by_number(ordered, filters)
+            rows = _by_ids(ordered, filters)
         else:
             first = await ordered(filters, 0, PAGE, {})
             if len(first.items) == 1 < first.total_count and filters.query_id is None:
                 rows = _by_cursor(ordered, filters, path, last)
             else:
-                rows = every(lambda offset: ordered(filters, offset, PAGE, {}), Below(), path, first)
+                rows = iterate(lambda offset: ordered(filters, offset, PAGE, {}), Below(), path, first)
         async with aclosing(rows):
             async for issue in rows:
                 last = issue.id
                 yield issue
     except AnswerTooLarge:
-        if filters.issue_ids or filters.query_id is not None:  # which leave no room for the cursor
+        if filters.issue_ids or filters.query_id is not None:  # the cursor can't be combined with these
             raise
         async with aclosing(_by_cursor(ordered, filters, path, last)) as rest:
             async for issue in rest:
                 yield issue
 
 
-async def _by_number(read: ReadIssues, filters: IssueFilters) -> AsyncGenerator[Issue, None]:
-    """Issues by their numbers, a page's worth at a time; what a capped page left out is asked again."""
+async def _by_ids(read: ReadIssues, filters: IssueFilters) -> AsyncGenerator[Issue, None]:
+    """Yield issues by their IDs, one page at a time, and ask again for IDs that a capped page left out."""
     wanted = sorted(set(filters.issue_ids))
     while wanted:
         some, wanted = wanted[:PAGE], wanted[PAGE:]
@@ -212,7 +206,7 @@ async def _by_number(read: ReadIssues, filters: IssueFilters) -> AsyncGenerator[
 async def _by_cursor(
     read: ReadIssues, filters: IssueFilters, path: str, last: int
 ) -> AsyncGenerator[Issue, None]:
-    """Issues after the id `last`; a service that ignores the filter answers with ids below it."""
+    """Yield issues after the ID `last`. Raises ServiceBroken if the service ignores the ID filter."""
     left_out, size = 0, PAGE
     while True:
         try:

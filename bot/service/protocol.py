@@ -1,7 +1,7 @@
-"""Requests as values, and what their answers mean: pure functions, no I/O.
+"""Builds requests to the service and decodes its answers. Pure functions, no I/O.
 
-A `Call` is a request without address and key, an `Answer` what came back. A decoder turns both into a
-value or raises the ServiceError that the answer stands for.
+A `Call` is a request without host and key; an `Answer` is the response to it. A decoder takes both and
+returns a value, or raises the matching ServiceError.
 """
 
 import json
@@ -42,13 +42,13 @@ CUT_SHORT = "the answer was cut short"
 NOT_JSON = "the answer is not JSON"
 TOO_LARGE = "the answer is too large"
 CONNECTION_BROKE = "the connection broke"
-SENTENCES, SENTENCE = 20, 500
-GATEWAY = frozenset({502, 503, 504})  # said by whatever stands in front of the service
+MAX_MESSAGES, MAX_MESSAGE_LENGTH = 20, 500
+GATEWAY = frozenset({502, 503, 504})  # sent by a proxy in front of the service
 
 
 @dataclass(frozen=True)
 class Call:
-    """A request: `operation` names it in metrics, `path` begins with a slash and holds no query."""
+    """A request. `operation` is its name in metrics; `path` starts with a slash and has no query."""
 
     operation: str
     method: Literal["GET", "POST", "PUT", "PATCH"]
@@ -58,26 +58,26 @@ class Call:
 
     @property
     def writes(self) -> bool:
-        """Whether it may change something, so that it must not be sent twice."""
+        """Whether the request may change data, so that it must not be repeated."""
         return self.method != "GET"
 
-    def broken(self, detail: str, status: int | None = None) -> ServiceError:
-        """The error for an answer that can't be used: a write may have happened all the same."""
+    def bad_answer(self, detail: str, status: int | None = None) -> ServiceError:
+        """Return the error for an unusable answer; OutcomeUnknown for a write, as it may be applied."""
         kind = AnswerTooLarge if detail == TOO_LARGE else ServiceBroken
         return (OutcomeUnknown if self.writes else kind)(self.method, self.path, status, detail)
 
-    def late(self, detail: str = "") -> ServiceError:
-        """The error for an answer that didn't come in time."""
+    def timeout(self, detail: str = "") -> ServiceError:
+        """Return the error for a missing answer: OutcomeUnknown for a write, otherwise TimedOut."""
         return (OutcomeUnknown if self.writes else TimedOut)(self.method, self.path, None, detail)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back; `flaw` says why the body isn't all there, if it isn't."""
+    """A response. `defect` says why the body is incomplete; empty if it isn't."""
 
     status: int
     body: bytes = field(default=b"", repr=False)
-    flaw: str = ""
+    defect: str = ""
     retry_after: str | None = None
 
 
@@ -85,7 +85,7 @@ Decoder: TypeAlias = Callable[[Call, Answer], T]
 
 
 def path(collection: str, item: int | str, below: str = "") -> str:
-    """The path of one item of a collection, or of a collection below it; identifiers are quoted.
+    """Return the path of an item, or of the collection `below` it. Quotes the identifier.
 
     Raises ValueError for an empty identifier.
     """
@@ -95,7 +95,7 @@ def path(collection: str, item: int | str, below: str = "") -> str:
 
 
 def read(operation: str, where: str, include: Sequence[str] = (), **params: str) -> Call:
-    """A GET. `include` is joined as the service takes it."""
+    """Return a GET request with `include` joined into one parameter."""
     if include:
         params["include"] = ",".join(sorted(include))
     return Call(operation, "GET", where, params)
@@ -104,9 +104,9 @@ def read(operation: str, where: str, include: Sequence[str] = (), **params: str)
 def read_page(
     operation: str, where: str, params: Mapping[str, str], *, offset: int, limit: int = conventions.PAGE
 ) -> Call:
-    """A GET of one page. The limit is always sent: services differ in what a missing one means.
+    """Return a GET request for one page. Always sends the limit, because services have different defaults.
 
-    Raises ValueError for an offset or a limit outside the interface's bounds (section 8).
+    Raises ValueError for an offset or a limit out of bounds.
     """
     if offset < 0 or not 1 <= limit <= conventions.PAGE:
         raise ValueError(f"offset from 0, limit from 1 to {conventions.PAGE}")
@@ -114,13 +114,13 @@ def read_page(
 
 
 def write(operation: str, method: Literal["POST", "PUT", "PATCH"], where: str, what: Write) -> Call:
-    """A request with a JSON body."""
+    """Return a request with a JSON body."""
     body = json.dumps(what.body(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Call(operation, method, where, body=body.encode())
 
 
-def one(wrapper: str, model: type[M]) -> Decoder[M]:
-    """Decodes a resource under its wrapper key."""
+def resource(wrapper: str, model: type[M]) -> Decoder[M]:
+    """Return a decoder for one resource under its wrapper key."""
 
     def decode(call: Call, answer: Answer) -> M:
         return _model(call, answer, model, _object(call, answer).get(wrapper))
@@ -129,13 +129,13 @@ def one(wrapper: str, model: type[M]) -> Decoder[M]:
 
 
 def page(wrapper: str, model: type[M]) -> Decoder[Page[M]]:
-    """Decodes one page of a list."""
+    """Return a decoder for one page of a list."""
 
     def decode(call: Call, answer: Answer) -> Page[M]:
         content = _object(call, answer)
         total = content.get("total_count")
         if isinstance(total, bool) or not isinstance(total, int):
-            raise call.broken("the list has no total_count", answer.status)
+            raise call.bad_answer("the list has no total_count", answer.status)
         offset, limit = (content.get(name) for name in ("offset", "limit"))
         return Page(
             items=tuple(_rows(call, answer, content, wrapper, model)),
@@ -147,8 +147,8 @@ def page(wrapper: str, model: type[M]) -> Decoder[Page[M]]:
     return decode
 
 
-def whole(wrapper: str, model: type[M]) -> Decoder[list[M]]:
-    """Decodes a list that comes in one piece."""
+def unpaged(wrapper: str, model: type[M]) -> Decoder[list[M]]:
+    """Return a decoder for a list without pages."""
 
     def decode(call: Call, answer: Answer) -> list[M]:
         return _rows(call, answer, _object(call, answer), wrapper, model)
@@ -156,21 +156,21 @@ def whole(wrapper: str, model: type[M]) -> Decoder[list[M]]:
     return decode
 
 
-def nothing(call: Call, answer: Answer) -> None:
-    """Decodes an update's answer: any 2xx without content is success (service-facts.md, "Answers").
+def no_content(call: Call, answer: Answer) -> None:
+    """Check the answer to an update: any 2xx without content is a success (docs/service.md, Answers).
 
-    Content is accepted when it is JSON; a page of HTML is a proxy's and says nothing about the update.
+    JSON content is accepted as well. HTML is not: it comes from a proxy and doesn't confirm the update.
     """
-    check(call, answer)
-    if answer.flaw or answer.body.strip():
+    raise_for_status(call, answer)
+    if answer.defect or answer.body.strip():
         _object(call, answer)
 
 
-def check(call: Call, answer: Answer) -> None:
-    """Raise the ServiceError that the status stands for, if it isn't 2xx.
+def raise_for_status(call: Call, answer: Answer) -> None:
+    """Raise the ServiceError for the status, unless it's 2xx.
 
-    After any 5xx a write's outcome is unknown: what stands before the service can't know it, and the service
-    itself may fail after it has done what was asked (sending mails, say).
+    After any 5xx the outcome of a write is unknown: a proxy can't tell, and the service itself may fail after
+    saving the change, for example while sending email.
     """
     status, where = answer.status, (call.method, call.path)
     if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
@@ -178,31 +178,31 @@ def check(call: Call, answer: Answer) -> None:
     if status < HTTPStatus.BAD_REQUEST:
         raise Redirected(*where, status)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        raise TooManyRequests(*where, status, wait(answer.retry_after))
+        raise TooManyRequests(*where, status, retry_after_seconds(answer.retry_after))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise call.broken("", status)
+        raise call.bad_answer("", status)
     kinds: dict[int, type[ServiceError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound, 405: NotFound}
     kinds |= dict.fromkeys((413, 414, 431), TooLarge)
     if status in kinds:
         raise kinds[status](*where, status)
-    raise Refused(*where, status, sentences(answer.body))
+    raise Refused(*where, status, error_messages(answer.body))
 
 
-def sentences(body: bytes) -> tuple[str, ...]:
-    """The service's own sentences from an error's body: `errors` as a list, one text, or lists by field."""
+def error_messages(body: bytes) -> tuple[str, ...]:
+    """Return the messages in an error body: `errors` may be a list, a string, or lists by field."""
     try:
         content = from_json(body)
     except ValueError:
         return ()
     errors = content.get("errors", content.get("error")) if isinstance(content, dict) else content
     if isinstance(errors, dict):
-        errors = [f"{name} {text}" for name, texts in errors.items() for text in _listed(texts)]
-    texts = (text.strip()[:SENTENCE] for text in _listed(errors) if isinstance(text, str))
-    return tuple(text for text in texts if text)[:SENTENCES]
+        errors = [f"{name} {text}" for name, texts in errors.items() for text in _as_list(texts)]
+    texts = (text.strip()[:MAX_MESSAGE_LENGTH] for text in _as_list(errors) if isinstance(text, str))
+    return tuple(text for text in texts if text)[:MAX_MESSAGES]
 
 
-def wait(retry_after: str | None) -> float | None:
-    """The seconds that a Retry-After header asks for, by number or date; None if it can't be read."""
+def retry_after_seconds(retry_after: str | None) -> float | None:
+    """Return the seconds requested by a Retry-After header, a number or a date; None if it's invalid."""
     if not retry_after:
         return None
     try:
@@ -217,29 +217,29 @@ def wait(retry_after: str | None) -> float | None:
     return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
-def _listed(thing: object) -> Sequence[object]:
-    return thing if isinstance(thing, list) else [thing]
+def _as_list(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def _object(call: Call, answer: Answer) -> dict[str, object]:
-    check(call, answer)
-    if answer.flaw:
-        raise call.broken(answer.flaw, answer.status)
+    raise_for_status(call, answer)
+    if answer.defect:
+        raise call.bad_answer(answer.defect, answer.status)
     content: object = None
-    flaw = "the answer is not the interface's JSON"
+    defect = "the answer is not the interface's JSON"
     try:
         content = from_json(answer.body)
     except ValueError:
-        flaw = NOT_JSON
+        defect = NOT_JSON
     if not isinstance(content, dict):
-        raise call.broken(flaw, answer.status)
+        raise call.bad_answer(defect, answer.status)
     return content
 
 
 def _rows(call: Call, answer: Answer, content: dict[str, object], wrapper: str, model: type[M]) -> list[M]:
     rows = content.get(wrapper)
     if not isinstance(rows, list):
-        raise call.broken(f"the answer has no {wrapper}", answer.status)
+        raise call.bad_answer(f"the answer has no {wrapper}", answer.status)
     return [_model(call, answer, model, row) for row in rows]
 
 
@@ -249,5 +249,7 @@ def _model(call: Call, answer: Answer, model: type[M], content: object) -> M:
         return model.model_validate(content)
     except ValidationError as error:
         problem = ", ".join(".".join(map(str, each["loc"])) for each in error.errors()[:3])
-    # Outside the handler, so that the answer's content doesn't travel along in the error's context.
-    raise call.broken(f"the answer holds no {model.__name__}: {problem or 'not an object'}", answer.status)
+    # Raised outside the handler, so that the error's context doesn't contain the answer.
+    raise call.bad_answer(
+        f"the answer holds no {model.__name__}: {problem or 'not an object'}", answer.status
+    )

@@ -1,8 +1,8 @@
-"""Sends a call to the service and reads its answer. The only module that imports httpx.
+"""Sends requests to the service and reads the answers. The only module that imports httpx.
 
-Everything is bounded: waiting for a free connection, connecting, each read and write, the whole call, the
-size of the answer, and the number of attempts. Redirects are never followed, because the key would go with
-them. No error raised here holds a request, a header, or a body, neither itself nor in its cause or context.
+There are limits for everything: waiting for a free connection, connecting, each read and write, the whole
+call, the size of the answer, and the number of attempts. Redirects aren't followed, because the key would go
+with them. No error raised here contains a request, a header, or a body, directly or as its cause or context.
 """
 
 import asyncio
@@ -49,9 +49,9 @@ NOTHING: Mapping[str, str] = {}
 OnAnswer = Callable[[str, int | None, float], None]
 
 ATTEMPTS = 3
-LONGEST_WAIT = 5.0  # a Retry-After beyond it is the person's to wait for
+LONGEST_WAIT = 5.0  # with a longer Retry-After the bot doesn't retry
 PROBE = 3.0
-SHORTEST_KEY = 16  # shorter ones, as test installations have, may be ordinary words
+SHORTEST_KEY = 16  # shorter keys, as in test installations, can be ordinary words
 KEY_QUOTED = (
     "Your API key is in what you typed, where others would read it: take it out, renew it under "
     "“My account” in {service}, then link your account anew with `/tracker link`."
@@ -62,8 +62,10 @@ PIECE = 64 * 1024
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Seconds: to wait for a free connection, to connect, to read or write one piece, for a whole call with
-    its attempts; an upload has its own wait and its own total.
+    """Timeouts in seconds.
+
+    `free`: wait for a free connection. `read`: read or write one chunk. `total`: the call with all its
+    attempts. Uploads have their own `upload_free` and, as the total, `upload`.
     """
 
     free: float = 5.0
@@ -76,7 +78,7 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Limits:
-    """Connections at a time for calls, for uploads, and for one person's uploads; bytes of an answer."""
+    """Limits on concurrent calls, concurrent uploads in all and per user, and the bytes of an answer."""
 
     calls: int = 50
     uploads: int = 20
@@ -86,14 +88,14 @@ class Limits:
 
 @dataclass(frozen=True)
 class Source:
-    """The content of an upload, and its size if known."""
+    """The content of an upload, and its size in bytes if known."""
 
     content: AsyncIterable[bytes]
     size: int | None
 
     async def pieces(self, timeout: float) -> AsyncGenerator[bytes, None]:  # noqa: ASYNC109 - for each piece
-        """The content. Raises TimeoutError when a piece doesn't come in time, ValueError when the content is
-        longer or shorter than its size, and what the content raises.
+        """Yield the content. Raises TimeoutError if a chunk takes too long, ValueError if the content doesn't
+        match `size`, and any error of `content`.
         """
         pieces = aiter(self.content)
         sent = 0
@@ -121,10 +123,9 @@ class Probe:
 
 
 class Connections:
-    """Bounds the requests in flight, so that slow uploads leave room for everything else.
+    """Limits concurrent requests, so that slow uploads don't block other calls.
 
-    The bound is kept here and not by httpx's pool: a request that is canceled while it waits there can take
-    a connection with it for good.
+    httpx's own pool isn't used for this: a request canceled while waiting there can leak a connection.
     """
 
     def __init__(self, limits: Limits, timeouts: Timeouts) -> None:
@@ -135,24 +136,24 @@ class Connections:
         self._timeouts = timeouts
 
     @asynccontextmanager
-    async def one(self, call: Call, key: SecretStr, *, upload: bool) -> AsyncIterator[None]:
-        """A connection's place for this call. Raises NoFreeConnection."""
-        places = [self._calls]
+    async def slot(self, call: Call, key: SecretStr, *, upload: bool) -> AsyncIterator[None]:
+        """Hold a connection slot for this call. Raises NoFreeConnection."""
+        slots = [self._calls]
         if upload:
-            places = [self._uploads_of.setdefault(key, asyncio.Semaphore(self._each)), self._uploads]
+            slots = [self._uploads_of.setdefault(key, asyncio.Semaphore(self._each)), self._uploads]
         async with AsyncExitStack() as held:
             waiting = asyncio.timeout(self._timeouts.upload_free if upload else self._timeouts.free)
             try:
                 async with waiting:
-                    for place in places:
-                        await held.enter_async_context(place)
+                    for slot in slots:
+                        await held.enter_async_context(slot)
             except TimeoutError:
                 raise NoFreeConnection(call.method, call.path) from None
             yield
 
 
 class Transport:
-    """Sends calls to one service. Raises ValueError for an address that can't be one."""
+    """Sends calls to one service. Raises ValueError for an invalid address."""
 
     def __init__(
         self,
@@ -162,40 +163,41 @@ class Transport:
         limits: Limits,
         on_answer: OnAnswer | None = None,
     ) -> None:
-        self.base_url = _address(base_url)
+        self.base_url = _validated(base_url)
         self._key_header = key_header
         self._timeouts = timeouts
         self._limits = limits
         self._on_answer = on_answer
         self._connections = Connections(limits, timeouts)
         self._http = httpx.AsyncClient(
-            verify=_authorities(),
+            verify=_ssl_context(),
             trust_env=False,
             follow_redirects=False,
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # a session would be everybody's
+            cookies=CookieJar(
+                DefaultCookiePolicy(allowed_domains=())
+            ),  # a session cookie would be shared by all users
             headers={"Accept": "application/json", "Accept-Encoding": "identity"},
             timeout=httpx.Timeout(timeouts.read, connect=timeouts.connect, pool=None),
             limits=httpx.Limits(
                 max_connections=None, max_keepalive_connections=limits.calls, keepalive_expiry=KEEP_ALIVE
             ),
-            event_hooks={"response": [_stay_here]},
+            event_hooks={"response": [_drop_location]},
         )
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._http.aclose()
 
     async def send(self, key: SecretStr, call: Call, decode: Decoder[T], source: Source | None = None) -> T:
-        """Send the call with this key and decode its answer; tried again where that is safe.
+        """Send the call with this key and return the decoded answer. Retries if that's safe.
 
-        Reads are tried again after whatever may pass by itself, writes only when no connection was made.
-        Raises the ServiceErrors, and UserError when the key is in the call itself, where the service would
-        show it or log it; whatever `source` raises passes unchanged.
+        Reads are retried after temporary failures, writes only if no connection was made. Raises a
+        ServiceError, or UserError if the call itself contains the key, which the service would then show or
+        log. Errors of `source` pass through.
         """
-        if not _sendable(key):
-            # A key with other characters can't be in a header, and the attempt would quote it in an error.
+        if not _is_valid_key(key):
+            # httpx can't send such a header, and its error would quote the key.
             raise Unauthorized(call.method, call.path, None, "not a key")
-        if _quoted(key, call):
+        if _contains_key(key, call):
             raise UserError(KEY_QUOTED)
         total = self._timeouts.total if source is None else self._timeouts.upload
         deadline = asyncio.timeout(total)
@@ -205,9 +207,12 @@ class Transport:
                     return decode(call, await self._attempt(key, call, source))
                 except ServiceError as error:
                     failed = [error]
-                # Only now, as stamina would take a tenth of the time of those that need no second try.
+                # stamina is slow to start, so only retries use it.
                 async for attempt in stamina.retry_context(
-                    lambda error: _again(call, error), attempts=ATTEMPTS, timeout=total, wait_jitter=0.3
+                    lambda error: _should_retry(call, error),
+                    attempts=ATTEMPTS,
+                    timeout=total,
+                    wait_jitter=0.3,
                 ):
                     with attempt:
                         if failed:
@@ -216,10 +221,10 @@ class Transport:
         except TimeoutError:
             if not deadline.expired():
                 raise
-        raise call.late(f"no answer in {total:g} s")
+        raise call.timeout(f"no answer in {total:g} s")
 
     async def probe(self, path: str, seconds: float = PROBE) -> Probe | None:
-        """How this path is answered without a key; None when there is no answer in time."""
+        """Return the answer to a GET of `path` without a key, or None if there's none in time."""
         try:
             async with asyncio.timeout(seconds), self._http.stream("GET", self._url(path)) as response:
                 headers = response.headers
@@ -228,7 +233,7 @@ class Transport:
             return None
 
     async def _attempt(self, key: SecretStr, call: Call, source: Source | None) -> Answer:
-        async with self._connections.one(call, key, upload=source is not None), AsyncExitStack() as opened:
+        async with self._connections.slot(call, key, upload=source is not None), AsyncExitStack() as opened:
             began = time.monotonic()
             status: int | None = None
             content: AsyncIterable[bytes] | bytes | None = call.body
@@ -248,7 +253,7 @@ class Transport:
             finally:
                 if self._on_answer is not None:
                     self._on_answer(call.operation, status, time.monotonic() - began)
-        # Outside the handler: httpx's errors hold the request with the key in its headers.
+        # Raised outside the handler: httpx's errors contain the request, with the key in its headers.
         raise failure
 
     def _url(self, path: str, params: Mapping[str, str] = NOTHING) -> str:
@@ -267,40 +272,40 @@ class Transport:
 
 
 @cache
-def _authorities() -> ssl.SSLContext:
-    """The system's certificate authorities, with a company's own among them: httpx brings another list."""
+def _ssl_context() -> ssl.SSLContext:
+    """Return the system's certificate authorities, which include a company's own, unlike httpx's list."""
     return ssl.create_default_context()
 
 
-async def _stay_here(response: httpx.Response) -> None:
-    """Drops a redirect's target: httpx parses it even if it doesn't follow it, and it may be malformed."""
+async def _drop_location(response: httpx.Response) -> None:
+    """Remove a redirect's target: httpx parses it even without following it, and fails if it's malformed."""
     response.headers.pop("Location", None)
 
 
 async def _answer(response: httpx.Response, largest: int) -> Answer:
     pieces: list[bytes] = []
     size = 0
-    flaw = ""
+    defect = ""
     try:
         async for piece in _unpacked(response):
             size += len(piece)
             if size > largest:
-                flaw = TOO_LARGE
+                defect = TOO_LARGE
                 break
             pieces.append(piece)
     except httpx.TimeoutException:
         raise
     except (httpx.HTTPError, zlib.error):
-        flaw = CUT_SHORT
-    body = b"" if flaw else b"".join(pieces)
-    return Answer(response.status_code, body, flaw, response.headers.get("Retry-After"))
+        defect = CUT_SHORT
+    body = b"" if defect else b"".join(pieces)
+    return Answer(response.status_code, body, defect, response.headers.get("Retry-After"))
 
 
 async def _unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The body in bounded pieces, also where something in between compressed it although we ask it not to:
-    httpx would unpack each received piece at once, to a thousand times its size.
+    """Yield the body in bounded chunks. Decompresses it if a proxy compressed it against our request, because
+    httpx would expand each chunk up to a thousand times its size.
 
-    Raises zlib.error for what isn't compressed as it says, or not all there.
+    Raises zlib.error for invalid or incomplete data.
     """
     if response.headers.get("Content-Encoding", "identity").lower() == "identity":
         async for piece in response.aiter_raw():
@@ -318,17 +323,17 @@ async def _unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
 
 
 def _failure(call: Call, error: httpx.HTTPError | httpx.InvalidURL) -> ServiceError:
-    if isinstance(error, httpx.InvalidURL):  # the only way to get there is a query beyond all measure
+    if isinstance(error, httpx.InvalidURL):  # only a query that is far too long raises it
         return TooLarge(call.method, call.path)
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return Unreachable(call.method, call.path, None, str(error)[:200] or type(error).__name__)
     if isinstance(error, httpx.TimeoutException):
-        return call.late(type(error).__name__)
-    return call.broken(CONNECTION_BROKE)
+        return call.timeout(type(error).__name__)
+    return call.bad_answer(CONNECTION_BROKE)
 
 
-def _again(call: Call, error: Exception) -> bool | float:
-    """Whether to try again, or after how many seconds."""
+def _should_retry(call: Call, error: Exception) -> bool | float:
+    """Return whether to retry, or the seconds to wait first."""
     if isinstance(error, NoFreeConnection):
         return False
     if isinstance(error, Unreachable):
@@ -344,17 +349,17 @@ def _again(call: Call, error: Exception) -> bool | float:
     )
 
 
-def _sendable(key: SecretStr) -> bool:
+def _is_valid_key(key: SecretStr) -> bool:
     return bool(key) and all("!" <= character <= "~" for character in key.get_secret_value())
 
 
-def _quoted(key: SecretStr, call: Call) -> bool:
+def _contains_key(key: SecretStr, call: Call) -> bool:
     secret = key.get_secret_value()
-    said = (call.path, *call.params.values(), (call.body or b"").decode())
-    return len(secret) >= SHORTEST_KEY and any(secret in part for part in said)
+    texts = (call.path, *call.params.values(), (call.body or b"").decode())
+    return len(secret) >= SHORTEST_KEY and any(secret in text for text in texts)
 
 
-def _address(base_url: str) -> str:
+def _validated(base_url: str) -> str:
     problem = "the service's address must be http(s)://host, with a path if it has one, and nothing else"
     try:
         url = httpx.URL(base_url.strip())

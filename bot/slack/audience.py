@@ -6,7 +6,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.slack import members
 from bot.slack.blocks import JSON
 from bot.slack.posting import SLACK_FAILED, Announced
-from bot.ttl_cache import Recent
+from bot.ttl_cache import TtlCache
 
 log = structlog.get_logger(__name__)
 
@@ -25,7 +25,7 @@ class Audiences:
     """What Slack says of conversations, for half a minute: it takes fifty such questions in a minute."""
 
     def __init__(self) -> None:
-        self._recent: Recent[tuple[str, str], bool | None] = Recent(seconds=30)
+        self._recent: TtlCache[tuple[str, str], bool | None] = TtlCache(seconds=30)
 
     async def barred(
         self, slack: AsyncWebClient, team_id: str, channel_id: str, by: str | None

@@ -12,7 +12,7 @@ from bot.slack.forms import refilled
 from bot.slack.interaction import read
 from bot.slack.replies import Platform, Reply
 from bot.slack.workspaces import Workspaces
-from bot.store.unfinished import Asked, Unfinished
+from bot.store.unfinished import PendingRequest, Unfinished
 
 log = structlog.get_logger(__name__)
 
@@ -45,14 +45,14 @@ class CrashRecovery:
                 continue
             await asyncio.gather(*(self._tell(delivery, asked) for delivery, asked in abandoned.items()))
 
-    async def _tell(self, delivery: str, asked: Asked | None) -> None:
+    async def _tell(self, delivery: str, asked: PendingRequest | None) -> None:
         if asked is not None:
             whose = {"team": asked.owner.team_id, "user": asked.owner.user_id}
             log.warning("a request was lost in a crash", action="delivery.abandoned", **whose)
             await last_resort(self._told(asked))
         self._completed.add(delivery)  # not where this is interrupted: the next replica tells then
 
-    async def _told(self, asked: Asked) -> None:
+    async def _told(self, asked: PendingRequest) -> None:
         interaction = read(asked.payload)
         if interaction is None:
             return

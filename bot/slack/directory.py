@@ -9,7 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import UserError
 from bot.slack.posting import SLACK_FAILED
 from bot.store.owner import Owner
-from bot.ttl_cache import Recent
+from bot.ttl_cache import TtlCache
 
 log = structlog.get_logger(__name__)
 
@@ -29,7 +29,7 @@ class Profiles:
     """Reads `users.info`; where Slack doesn't answer, the id stands for the name and UTC for the zone."""
 
     def __init__(self) -> None:
-        self._recent: Recent[tuple[str, str], Profile] = Recent(seconds=600)
+        self._recent: TtlCache[tuple[str, str], Profile] = TtlCache(seconds=600)
 
     async def of(self, slack: AsyncWebClient, team_id: str, user_id: str) -> Profile:
         """The person's profile as that workspace knows them; never raises for what Slack can't tell."""

@@ -59,7 +59,7 @@ from bot.slack.text import escape
 from bot.store.deliveries import Deliveries
 from bot.store.owner import Owner
 from bot.store.saved_input import SavedInput
-from bot.store.unfinished import Asked
+from bot.store.unfinished import PendingRequest
 
 log = structlog.get_logger(__name__)
 
@@ -175,7 +175,7 @@ class Dispatch(AsyncMiddleware):
             return None
         waited_for = not isinstance(interaction, Event | FormClosed)
         asked = (
-            Asked(interaction.owner, interaction.installation, saveable(interaction.payload))
+            PendingRequest(interaction.owner, interaction.installation, saveable(interaction.payload))
             if waited_for
             else None
         )

@@ -1,4 +1,4 @@
-"""Which project a channel is about."""
+"""The default projects of Slack channels."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ _FIND = select(_TABLE.c.project_id, _TABLE.c.name).where(
 
 @dataclass(frozen=True)
 class Channel:
-    """A Slack channel, in which a project may be the default."""
+    """A Slack channel, which may have a default project."""
 
     team_id: str
     channel_id: str
@@ -26,26 +26,24 @@ class Channel:
 
 @dataclass(frozen=True)
 class ChannelDefault:
-    """A channel's project: the service's number, and its name when it was chosen."""
+    """A channel's default project: its ID in the service, and its name when it was set."""
 
     project_id: int
     name: str
 
 
 class Channels:
-    """What the bot remembers of channels."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def default_project(self, team_id: str, channel_id: str) -> ChannelDefault | None:
-        """The channel's project, or None."""
+        """Return the channel's default project, or None."""
         channel = {"team": team_id, "channel": channel_id}
         row = await self._database.read(lambda connection: connection.execute(_FIND, channel).one_or_none())
         return ChannelDefault(row.project_id, row.name) if row else None
 
     async def set_default(self, team_id: str, channel_id: str, project_id: int, name: str, by: Owner) -> None:
-        """Makes this the channel's project, in place of any earlier one."""
+        """Set or replace the channel's default project."""
         values = {
             "project_id": project_id,
             "name": name,
@@ -63,7 +61,6 @@ class Channels:
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def clear_default(self, team_id: str, channel_id: str) -> None:
-        """Leaves the channel without a project."""
         statement = delete(ChannelDefaultRow).where(
             ChannelDefaultRow.team_id == team_id, ChannelDefaultRow.channel_id == channel_id
         )

@@ -1,4 +1,4 @@
-"""The issues that were created through the bot, and the messages that they were made from."""
+"""The issues created with the bot, and the messages they were created from."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,12 +10,12 @@ from bot.store.owner import Owner
 from bot.store.tables import CreatedIssueRow
 from bot.store.upsert import insert
 
-SHOWN_OF_MESSAGE = 5
+MAX_FROM_MESSAGE = 5
 
 
 @dataclass(frozen=True)
 class CreatedIssue:
-    """An issue as it was created: the service's number, and its subject then."""
+    """An issue created with the bot, with its original subject."""
 
     issue_id: int
     subject: str
@@ -23,8 +23,6 @@ class CreatedIssue:
 
 
 class CreatedIssues:
-    """What the bot remembers of issues that were created through it."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -38,11 +36,10 @@ class CreatedIssues:
         *,
         privacy_refused: bool = False,
     ) -> None:
-        """Remembers an issue as created by `owner`, from a message where one is given.
+        """Record an issue created by `owner`, and the message it was created from, if any.
 
-        `privacy_refused` marks one that was meant to be private and isn't.
-
-        An issue of that number from before (of another service) is forgotten.
+        `privacy_refused` marks an issue that should be private but isn't. Replaces an earlier issue with this
+        number, which belonged to another service.
         """
         values = {
             "enterprise_id": owner.enterprise_id or "",
@@ -62,7 +59,7 @@ class CreatedIssues:
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def is_older(self, issue_id: int, subject: str, than: datetime) -> bool:
-        """Whether it was created through the bot before then, in this service and not in an earlier one."""
+        """Return whether the issue was created with the bot before `than`; compares the subject, too."""
         statement = select(CreatedIssueRow.subject, CreatedIssueRow.created_at).where(
             CreatedIssueRow.issue_id == issue_id
         )
@@ -70,12 +67,12 @@ class CreatedIssues:
         return row is not None and row.subject == subject and row.created_at < than
 
     async def refused_privacy(self) -> frozenset[int]:
-        """The issues that were meant to be private and that the service made visible."""
+        """Return the issues that should be private but were created visible."""
         statement = select(CreatedIssueRow.issue_id).where(CreatedIssueRow.privacy_refused)
         return await self._database.read(lambda connection: frozenset(connection.scalars(statement)))
 
     async def latest(self, owner: Owner, limit: int) -> tuple[CreatedIssue, ...]:
-        """The owner's own, the latest first."""
+        """Return the owner's issues, latest first."""
         mine = and_(
             CreatedIssueRow.enterprise_id == (owner.enterprise_id or ""),
             CreatedIssueRow.team_id == owner.team_id,
@@ -83,18 +80,18 @@ class CreatedIssues:
         )
         return await self._found(mine, limit)
 
-    async def of_message(self, team_id: str, channel_id: str, message_ts: str) -> tuple[CreatedIssue, ...]:
-        """Those made from that message by anybody, the latest first: not everyone may see each of them."""
+    async def from_message(self, team_id: str, channel_id: str, message_ts: str) -> tuple[CreatedIssue, ...]:
+        """Return everyone's issues from a message, latest first. The reader may not have access to all."""
         there = and_(
             CreatedIssueRow.team_id == team_id,
             CreatedIssueRow.channel_id == channel_id,
             CreatedIssueRow.message_ts == message_ts,
         )
-        return await self._found(there, SHOWN_OF_MESSAGE)
+        return await self._found(there, MAX_FROM_MESSAGE)
 
     async def prune(self, older_than: datetime) -> None:
-        """Forgets what was made before then; in the service it stays."""
-        await self._database.forget(CreatedIssueRow, CreatedIssueRow.created_at < older_than)
+        """Delete the records of issues created before `older_than`; the issues stay in the service."""
+        await self._database.delete_in_batches(CreatedIssueRow, CreatedIssueRow.created_at < older_than)
 
     async def _found(self, which: ColumnElement[bool], limit: int) -> tuple[CreatedIssue, ...]:
         statement = (

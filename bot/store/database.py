@@ -1,4 +1,4 @@
-"""The connection to the database: SQLite in a file, or PostgreSQL for several replicas."""
+"""The database: SQLite for one process, or PostgreSQL for several replicas."""
 
 import asyncio
 import os
@@ -41,28 +41,28 @@ T = TypeVar("T")
 SECONDS_TO_CONNECT = 10
 SECONDS_PER_STATEMENT = 30
 SECONDS_TO_WAIT = 10
-"""How long a transaction waits for SQLite's single writer."""
+"""The longest a transaction waits for SQLite's write lock."""
 READERS = 4
-"""How many transactions read a SQLite at a time."""
+"""Concurrent read transactions of a SQLite database."""
 BATCH = 1000
-"""How many old rows are deleted at a time."""
+"""Rows per delete statement."""
 Age = Literal["older", "current", "newer"]
 LATEST = max(path.name for path in (Path(__file__).parent / "migrations/versions").glob("[0-9]*.py"))[:4]
-"""The revision of this version's tables, by which its migration's file is named."""
+"""The latest revision, from the names of the migration files."""
 VERSIONS = table("alembic_version", column("version_num"))
-MIGRATION_LOCK = 4_120_061_153  # any number that no other program takes on the same database
+MIGRATION_LOCK = 4_120_061_153  # an arbitrary advisory lock ID
 
 
 class DatabaseUnavailableError(Exception):
-    """The database can't be opened; the message says why, without its address's password."""
+    """The database can't be used. The message says why, without the password in its URL."""
 
 
 class Database:
-    """The database at a plain URL: `sqlite:///path` or `postgresql://…`; the driver is chosen here.
+    """The database at `sqlite:///path` or `postgresql://…`.
 
-    The options of a PostgreSQL URL are libpq's (`sslmode`, `host`, …), as asyncpg reads them. `engine` is for
-    slack_sdk's stores, which make their own transactions, inside `run`.
-    Raises ValueError for any other address.
+    A PostgreSQL URL may have libpq's options (`sslmode`, `host`, …), as far as asyncpg supports them.
+    `engine` is for slack_sdk's stores, which open their own transactions inside `run`. Raises ValueError for
+    any other URL.
     """
 
     def __init__(self, url: str) -> None:
@@ -71,72 +71,75 @@ class Database:
         self._driver = _Sqlite(parsed) if self.dialect == "sqlite" else _Postgresql(parsed)
         self.engine = self._driver.engine
 
-    async def open(self, say: Callable[[str], object] = lambda _: None) -> None:
-        """Connects and migrates to this version's tables; DatabaseUnavailableError when that fails.
+    async def open(self, on_migration: Callable[[str], object] = lambda _: None) -> None:
+        """Connect, and migrate to this version's schema. Raises DatabaseUnavailableError.
 
-        `say` is told each migration's number and meaning right before it runs, maybe in another thread.
-        One process migrates at a time; a database that is newer than this version is left as it is,
-        so that old and new replicas live side by side during a release.
+        Calls `on_migration` with each migration's number and title before it runs, possibly in another
+        thread. One process migrates at a time. A newer schema stays as it is, so that old and new replicas
+        can run side by side during a release.
         """
 
         def migrate(connection: Connection) -> None:
             if self.dialect == "postgresql":
                 connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})
             if _age(connection) == "older":
-                from bot.store import upgrade as migrating  # noqa: PLC0415 - alembic takes a tenth of a start
+                from bot.store import upgrade  # noqa: PLC0415 - importing alembic is slow
 
-                migrating.migrate(connection, say)
+                upgrade.migrate(connection, on_migration)
 
-        with explained():
+        with translated_errors():
             await self.write(migrate)
 
     async def close(self) -> None:
-        """Waits for the transactions that go on, and closes every connection."""
+        """Wait for running transactions, and close all connections."""
         await self._driver.close()
 
     async def ping(self) -> None:
-        """Asks the database for an answer; DatabaseUnavailableError when there is none."""
-        with explained():
+        """Check that the database answers. Raises DatabaseUnavailableError."""
+        with translated_errors():
             await self.read(lambda connection: connection.scalar(text("select 1")))
 
-    async def try_writing(self) -> None:
-        """Makes a table, and takes it back; DatabaseUnavailableError where that can't be done."""
+    async def check_writable(self) -> None:
+        """Check that the database is writable, by creating a table and rolling back. Raises
+        DatabaseUnavailableError.
+        """
 
         def make(connection: Connection) -> None:
             connection.execute(text("create table issuebot_tried (id integer)"))
             connection.rollback()
 
-        with explained():
+        with translated_errors():
             await self.write(make)
 
     async def age(self) -> Age:
-        """Whose the tables are, next to this version; DatabaseUnavailableError as for `ping`."""
-        with explained():
+        """Return how the schema compares to this version's. Raises DatabaseUnavailableError."""
+        with translated_errors():
             return await self.read(_age)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns, in one short transaction that only reads: it never waits for SQLite's single
-        writer. Raises what `work` raises, or SQLAlchemyError.
+        """Run `work` in a short read-only transaction and return its result.
 
-        `work` may run in another thread. It can't await, so no network I/O to anybody else happens inside.
+        Never waits for SQLite's write lock. `work` may run in another thread and can't await. Raises
+        SQLAlchemyError, and any error of `work`.
         """
         return await self._driver.read(work)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """As `read`, in one short transaction that writes: committed at the end, rolled back on an error.
+        """Run `work` in a short read-write transaction and return its result; otherwise as `read`.
 
-        Where the caller is cancelled, a transaction that has begun may still be committed.
+        The transaction is committed at the end and rolled back on an error. If the caller is canceled, a
+        transaction that has begun may still be committed.
         """
         return await self._driver.write(work)
 
     async def run(self, work: Callable[[], T]) -> T:
-        """What `work` returns, which makes its own short transactions with `engine`; as `write` otherwise."""
+        """Run `work`, which opens its own short transactions with `engine`; otherwise as `write`."""
         return await self._driver.run(work)
 
-    async def forget(self, row: type[DeclarativeBase], old: ColumnElement[bool]) -> None:
-        """Deletes the rows that are old, some at a time, so that nobody waits long for it.
+    async def delete_in_batches(self, row: type[DeclarativeBase], old: ColumnElement[bool]) -> None:
+        """Delete the rows that match `old`, in batches, so that other transactions don't wait long.
 
-        What another process deletes at this moment is left to it.
+        Skips rows that another process is deleting.
         """
         key = inspect(row).primary_key
         some = select(*key).where(old).limit(BATCH).with_for_update(skip_locked=True)
@@ -147,10 +150,10 @@ class Database:
 
 
 class _Sqlite:
-    """Each transaction is one step of a thread, which may wait: the event loop never does.
+    """Runs transactions in threads, so that the event loop never waits.
 
-    SQLite has one writer, and so has this process, so that its own never fight for the lock. Each thread
-    keeps its connection: to take one anew takes as long as a read.
+    A single writer thread avoids lock contention within the process. Each thread keeps its connection,
+    because opening one takes as long as a read.
     """
 
     def __init__(self, url: URL) -> None:
@@ -173,9 +176,9 @@ class _Sqlite:
         latest = time.monotonic() + SECONDS_TO_WAIT
 
         def in_turn() -> T:
-            # Each may wait for another process's lock: nobody waits for more than one such before.
+            # Each transaction may wait for another process's lock, so queued ones time out as well.
             if time.monotonic() > latest:
-                raise WaitedTooLongError("others were writing for too long")
+                raise WaitedTooLongError("timed out waiting for other writers")
             return work()
 
         return await asyncio.get_running_loop().run_in_executor(self._writer, in_turn)
@@ -212,7 +215,7 @@ class _Postgresql:
         return await self.read(work)
 
     async def run(self, work: Callable[[], T]) -> T:
-        return await greenlet_spawn(work)  # in which the engine can wait for asyncpg
+        return await greenlet_spawn(work)  # lets the synchronous engine await asyncpg
 
     async def close(self) -> None:
         await self._engine.dispose()
@@ -240,18 +243,18 @@ def _sqlite(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-        connection.isolation_level = None  # transactions are begun below, not by the driver
+        connection.isolation_level = None  # transactions begin below, not in the driver
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {SECONDS_TO_WAIT * 1000}")
         cursor.execute("PRAGMA foreign_keys = ON")
-        # The mode is the file's. Of two that switch it at once, one is told at once that it's locked.
+        # The mode is stored in the file. If two processes set it at once, one fails immediately.
         with suppress(sqlite3.OperationalError):
             cursor.execute("PRAGMA journal_mode = WAL")
         cursor.close()
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # A writer takes the lock at once: upgrading a reader later fails without waiting.
+        # A writer takes the lock immediately: upgrading a read lock later would fail without waiting.
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -259,13 +262,13 @@ def _sqlite(url: URL) -> Engine:
 
 
 def _create_private(database: str) -> None:
-    """Creates a missing file for its owner alone: SQLite's own mode is 0644, and its WAL gets the file's.
+    """Create a missing database file with mode 0600; SQLite would use 0644. The WAL gets the same mode.
 
-    A file that exists isn't even opened: closing it would drop the locks that this process has on it.
+    Never opens an existing file: closing it would release this process's locks on it.
     """
     if database.startswith("file:"):
         return
-    with suppress(OSError):  # SQLite says what is wrong with the path
+    with suppress(OSError):  # SQLite reports what's wrong with the path
         os.close(os.open(Path(database).resolve(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
@@ -285,15 +288,19 @@ def _postgresql(url: URL) -> AsyncEngine:
 
 
 def _age(connection: Connection) -> Age:
-    there = inspect(connection).has_table(VERSIONS.name) and connection.scalar(select(VERSIONS.c.version_num))
-    if not there or there < LATEST:
+    migrated = inspect(connection).has_table(VERSIONS.name)
+    current = migrated and connection.scalar(select(VERSIONS.c.version_num))
+    if not current or current < LATEST:
         return "older"
-    return "current" if there == LATEST else "newer"
+    return "current" if current == LATEST else "newer"
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """The driver's own sentence; SQLAlchemy's has the statement and a link to a manual besides."""
+def translated_errors() -> Iterator[None]:
+    """Turn database errors into DatabaseUnavailableError, with the driver's message.
+
+    SQLAlchemy's message would include the statement and a link to its manual.
+    """
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:

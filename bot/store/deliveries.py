@@ -1,4 +1,4 @@
-"""What Slack delivered, so that nothing is acted on twice: Slack repeats itself, and replicas exist."""
+"""Claims on Slack's deliveries, so that repeated ones are handled once across all replicas."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,14 +6,14 @@ from sqlalchemy import bindparam, delete
 
 from bot.store.database import Database
 from bot.store.tables import DeliveryRow, table_of
-from bot.store.unfinished import Asked, Unfinished
+from bot.store.unfinished import PendingRequest, Unfinished
 from bot.store.upsert import insert
 
 _TABLE = table_of(DeliveryRow)
 
 
 class Deliveries:
-    """The deliveries that are taken, by a key that the caller makes of what is the same in repetitions."""
+    """Claimed deliveries. The caller derives the key from what is the same in repeated deliveries."""
 
     def __init__(self, database: Database, unfinished: Unfinished) -> None:
         self._database = database
@@ -26,10 +26,10 @@ class Deliveries:
             where=_TABLE.c.claimed_at <= bindparam("old"),
         ).returning(_TABLE.c.key)
 
-    async def claim(self, key: str, asked: Asked | None = None) -> bool:
-        """Takes a delivery; True for the one caller in all processes who may act on it.
+    async def claim(self, key: str, asked: PendingRequest | None = None) -> bool:
+        """Claim a delivery; returns True for exactly one caller across all processes.
 
-        With what somebody asked for it is unfinished from then on.
+        With `asked`, the request is recorded as in flight until it's finished.
         """
         row: dict[str, object] = {"key": key, "claimed_at": datetime.now(UTC)}
         if asked:
@@ -37,7 +37,7 @@ class Deliveries:
         return await self._database.write(lambda connection: connection.scalar(self._claim, row)) is not None
 
     async def claim_for(self, key: str, age: timedelta) -> bool:
-        """As `claim`, but what was taken longer ago than `age` can be taken again, by one caller."""
+        """Claim a delivery for the time `age`; after that one caller can claim it again."""
         now = datetime.now(UTC)
         row = {"key": key, "claimed_at": now, "old": now - age}
         return (
@@ -45,10 +45,10 @@ class Deliveries:
         )
 
     async def release(self, key: str) -> None:
-        """Gives a delivery back, so that its repetition is acted on."""
+        """Release a claim, so that a repeated delivery is handled."""
         statement = delete(DeliveryRow).where(DeliveryRow.key == key)
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def prune(self, older_than: datetime) -> None:
-        """Forgets deliveries from before then; Slack repeats for some minutes, never for hours."""
-        await self._database.forget(DeliveryRow, DeliveryRow.claimed_at < older_than)
+        """Delete claims made before `older_than`. Slack repeats deliveries for minutes, not hours."""
+        await self._database.delete_in_batches(DeliveryRow, DeliveryRow.claimed_at < older_than)

@@ -1,9 +1,8 @@
 """The runs of digests: one for each digest and due time, held by one process at a time.
 
-The database decides who runs what. A run is `claimed`, then `sending` from before its message goes out until
-that is known to be posted; what its message covers is written down in the same step. When a process dies,
-another one takes its runs over and sees how far each came, but not before `lease_until`: until then the
-message of a run may still be on its way.
+A run is `claimed`, and then `sending` from before its message is posted until the post is confirmed. The
+issues that the message covers are recorded in the same transaction. If a process crashes, another one takes
+over its runs after `lease_until`: until then a message may still be in flight.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -32,8 +31,8 @@ from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 from bot.store.upsert import insert
 
-NOBODY = ""
-_OF_A_RUN = (
+NO_HOLDER = ""
+_RUN_COLUMNS = (
     DigestRunRow.due_at,
     DigestRunRow.state,
     DigestRunRow.holder,
@@ -42,28 +41,30 @@ _OF_A_RUN = (
     DigestRunRow.attempts,
     DigestRunRow.sending_at,
     DigestRunRow.searched_to,
-    DigestRunRow.covered_to.label("run_covered_to"),  # beside the digest's own
+    DigestRunRow.covered_to.label("run_covered_to"),  # the digest has a column of the same name
 )
 
 
 class RunState(StrEnum):
-    """How far a run is. The first two are unfinished: such a run has a lease."""
+    """A run's progress. Runs in the first two states are unfinished and have a lease."""
 
     CLAIMED = "claimed"
     SENDING = "sending"
     SENT = "sent"
     EMPTY = "empty"
-    """There was nothing new, so nothing was posted."""
+    """Nothing was posted, because there was nothing new."""
     UNKNOWN = "unknown"
-    """It may have been posted and nobody can tell; it isn't repeated."""
+    """The message may have been posted; it isn't repeated."""
     DROPPED = "dropped"
-    """Nothing was posted, and nothing is covered: the digest stands still, or could not be asked for."""
+    """Nothing was posted and no issue is covered, because the digest was paused or couldn't be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One due time of a digest. `missed` is how many due times before it this run stands for, too; `asked`
-    whether somebody asked for it between two due times. `sending_at` and `searched_to` are as in its table.
+    """One due time of a digest.
+
+    `missed` counts the earlier due times that this run includes. `asked`: a user requested the run, outside
+    the schedule. For `sending_at` and `searched_to` see `DigestRunRow`.
     """
 
     digest: Digest
@@ -80,7 +81,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A due time to be claimed, and the one that comes after it."""
+    """A due time to claim, and the next one. `next_due` is None for a run that a user requested."""
 
     digest: Digest
     due_at: datetime
@@ -89,19 +90,19 @@ class Claim:
 
 
 class DigestRuns:
-    """What is due, claimed, sent and covered. Moments are the database's: replicas share no other clock."""
+    """The runs of digests. All times are from the database's clock, which the replicas share."""
 
     def __init__(self, database: Database, processes: Processes) -> None:
         self._database = database
         self._processes = processes
 
     async def now(self) -> datetime:
-        """What time it is for all processes."""
+        """Return the database's time."""
         return await self._processes.now()
 
     async def due(self, now: datetime, limit: int) -> tuple[Digest, ...]:
-        """The digests of one owner that are due, the longest due first: the owner of the one that is due the
-        longest. A digest whose last run isn't finished isn't among them.
+        """Return the due digests of one owner, the longest overdue first. The owner is that of the longest
+        overdue digest. Leaves out digests with an unfinished run.
         """
         due = and_(DigestRow.next_due <= now, DigestRow.paused.is_(None), ~_unfinished_of(DigestRow.id))
         in_order = select(DigestRow).where(due).order_by(DigestRow.next_due, DigestRow.id)
@@ -122,9 +123,9 @@ class DigestRuns:
         return await self._database.read(work)
 
     async def claim(self, claims: Sequence[Claim], lease_until: datetime) -> tuple[Run, ...]:
-        """Takes due times; those that this caller got. Of several that claim one, one gets it.
+        """Claim due times; returns the runs that this process won.
 
-        A claim with `next_due` None leaves the schedule as it is: for a run that somebody asked for.
+        A claim without `next_due` doesn't change the schedule.
         """
 
         def work(connection: Connection) -> tuple[Run, ...]:
@@ -138,10 +139,10 @@ class DigestRuns:
         still = DigestRow.next_due == claim.digest.next_due if scheduled else DigestRow.paused.is_(None)
         locked = select(DigestRow).where(DigestRow.id == claim.digest.id, still).with_for_update()
         row = connection.execute(locked).one_or_none()
-        # A statement of its own: only after the row is locked does it see what others have claimed.
+        # A separate statement, to see claims of other processes from before the row was locked.
         if row is None or connection.scalar(select(_unfinished_of(row.id))):
             return None
-        # As it is now: another run may have brought it forward since the caller read it.
+        # Read again: another run may have advanced the digest since the caller read it.
         digest = digest_of(row)
         if scheduled:
             connection.execute(
@@ -174,15 +175,16 @@ class DigestRuns:
             asked=not scheduled,
         )
 
-    async def abandoned(self, now: datetime, limit: int, *, besides: Collection[int]) -> tuple[Run, ...]:
-        """Unfinished runs that no living process holds, besides those of some digests, the longest due first.
+    async def abandoned(self, now: datetime, limit: int, *, excluding: Collection[int]) -> tuple[Run, ...]:
+        """Return unfinished runs that no live process holds, the longest overdue first.
 
-        A run that this process holds and forgot, as when the database was away, is one of them.
+        Leaves out the digests in `excluding`. Includes runs that this process holds but lost track of, for
+        example in a database outage.
         """
         statement = (
-            select(DigestRow, *_OF_A_RUN)
+            select(DigestRow, *_RUN_COLUMNS)
             .join(DigestRunRow, DigestRow.id == DigestRunRow.digest_id)
-            .where(self._unheld(now), DigestRunRow.digest_id.not_in(besides))
+            .where(self._unheld(now), DigestRunRow.digest_id.not_in(excluding))
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
             .limit(limit)
         )
@@ -190,8 +192,8 @@ class DigestRuns:
             lambda connection: tuple(_run_of(row) for row in connection.execute(statement))
         )
 
-    async def take(self, runs: Sequence[Run], now: datetime, lease_until: datetime) -> tuple[Run, ...]:
-        """Takes abandoned runs over that are as they were seen; those that it got."""
+    async def take_over(self, runs: Sequence[Run], now: datetime, lease_until: datetime) -> tuple[Run, ...]:
+        """Take over abandoned runs that haven't changed since they were read; returns those it won."""
         unheld = self._unheld(now)
 
         def work(connection: Connection) -> tuple[Run, ...]:
@@ -210,11 +212,11 @@ class DigestRuns:
         return await self._database.write(work)
 
     async def release(self, now: datetime) -> None:
-        """Lets go of what this process has claimed and not begun to send."""
+        """Release the runs that this process has claimed but not begun to send."""
         statement = (
             update(DigestRunRow)
             .where(DigestRunRow.holder == self._processes.name, DigestRunRow.state == RunState.CLAIMED)
-            .values(lease_until=now, holder=NOBODY)
+            .values(lease_until=now, holder=NO_HOLDER)
         )
         await self._write(statement)
 
@@ -227,9 +229,10 @@ class DigestRuns:
         sending_at: datetime,
         lease_until: datetime,
     ) -> bool:
-        """Notes that the message goes out now, and what it covers.
+        """Record that the message is about to be sent, and the issues it covers.
 
-        False when it must not: the run is another process's by now, or the digest was paused or removed.
+        Returns False if it must not be sent: another process took over the run, or the digest was paused or
+        removed.
         """
         begins = (
             _update(run)
@@ -257,8 +260,8 @@ class DigestRuns:
 
         return await self._database.write(work)
 
-    async def unsend(self, run: Run) -> None:
-        """Notes that the message was not posted: nothing is covered, and the run is as it was claimed."""
+    async def undo_sending(self, run: Run) -> None:
+        """Record that the message wasn't posted: the run is claimed again and covers no issues."""
         sending = and_(
             DigestIssueRow.digest_id == run.digest.id,
             DigestIssueRow.due_at == run.due_at,
@@ -271,22 +274,22 @@ class DigestRuns:
 
         await self._database.write(work)
 
-    async def later(self, run: Run, until: datetime, searched_to: str | None = None) -> None:
-        """Leaves the run, as far as it is, to whichever process comes first after that."""
+    async def retry_later(self, run: Run, until: datetime, searched_to: str | None = None) -> None:
+        """Release the run in its current state until `until`; then any process can take it over."""
         statement = _update(run).values(
             lease_until=until,
-            holder=NOBODY,
+            holder=NO_HOLDER,
             attempts=DigestRunRow.attempts + 1,
             searched_to=searched_to or run.searched_to,
         )
         await self._write(statement)
 
     async def drop(self, run: Run) -> None:
-        """Ends a run of which nothing was posted."""
+        """Finish a run that posted nothing."""
         await self._write(_update(run).values(state=RunState.DROPPED, lease_until=None))
 
     async def sent(self, run: Run) -> tuple[Covered, ...]:
-        """What the run's message covers, in the order of opening."""
+        """Return the issues that the run's message covers, oldest first."""
         statement = (
             select(DigestIssueRow)
             .where(DigestIssueRow.digest_id == run.digest.id, DigestIssueRow.due_at == run.due_at)
@@ -309,9 +312,9 @@ class DigestRuns:
         period_from: datetime,
         history: Sequence[tuple[datetime, int]],
     ) -> bool:
-        """Ends a run and brings its digest forward; False when it was another process's by then.
+        """Finish a run and advance its digest. Returns False if another process took over the run.
 
-        Covered issues from before `forget_before` can't come up any more and are forgotten.
+        Deletes covered issues created before `forget_before`, which can't appear again.
         """
         ended = _update(run).values(state=state, ts=ts, lease_until=None).returning(DigestRunRow.digest_id)
         forward = {"covered_to": covered_to, "period_from": period_from}
@@ -323,7 +326,7 @@ class DigestRuns:
                 return False
             digest = update(DigestRow).where(DigestRow.id == run.digest.id)
             connection.execute(digest.values(**forward))
-            # Where its schedule was changed meanwhile, its periods are others.
+            # If the schedule was changed meanwhile, its periods differ.
             connection.execute(digest.where(as_planned).values(history=history_kept(history)))
             if forget_before is not None:
                 old = and_(
@@ -335,7 +338,7 @@ class DigestRuns:
         return await self._database.write(work)
 
     async def covered(self, digests: Collection[int]) -> Mapping[int, frozenset[int]]:
-        """The issues that these digests cover, by the digest's number."""
+        """Return the issues covered by these digests, by digest ID."""
         statement = select(DigestIssueRow.digest_id, DigestIssueRow.issue_id).where(
             DigestIssueRow.digest_id.in_(digests)
         )
@@ -345,35 +348,35 @@ class DigestRuns:
             found[digest_id].add(issue_id)
         return {digest: frozenset(issues) for digest, issues in found.items()}
 
-    async def fold(self, run: Run, later: Claim) -> Run:
-        """Has a run that comes late stand for the due times too that passed meanwhile."""
-        missed = run.missed + later.missed + 1
+    async def merge_missed(self, run: Run, newer: Claim) -> Run:
+        """Include the due times that have passed since the run was due; returns the updated run."""
+        missed = run.missed + newer.missed + 1
         counts = _update(run).values(missed=missed).returning(DigestRunRow.digest_id)
         moves = update(DigestRow).where(
             DigestRow.id == run.digest.id, DigestRow.next_due == run.digest.next_due
         )
 
         def work(connection: Connection) -> Run:
-            if connection.scalar(counts) is None:  # another process's by now: its due times are, too
+            if connection.scalar(counts) is None:  # another process took over the run and its due times
                 return run
-            connection.execute(moves.values(next_due=later.next_due))
-            return replace(run, digest=replace(run.digest, next_due=later.next_due), missed=missed)
+            connection.execute(moves.values(next_due=newer.next_due))
+            return replace(run, digest=replace(run.digest, next_due=newer.next_due), missed=missed)
 
         return await self._database.write(work)
 
-    async def realign(self, now: datetime, latest: datetime) -> None:
-        """Ends leases that go on until after `latest`: they were given while the clock was wrong."""
+    async def expire_future_leases(self, now: datetime, latest: datetime) -> None:
+        """End leases that last beyond `latest`: they were granted while the clock was wrong."""
         await self._write(
             update(DigestRunRow).where(DigestRunRow.lease_until > latest).values(lease_until=now)
         )
 
     async def prune(self, older_than: datetime) -> None:
-        """Forgets finished runs of due times before then."""
+        """Delete finished runs that were due before `older_than`."""
         old = and_(DigestRunRow.due_at < older_than, DigestRunRow.lease_until.is_(None))
-        await self._database.forget(DigestRunRow, old)
+        await self._database.delete_in_batches(DigestRunRow, old)
 
     def _unheld(self, now: datetime) -> ColumnElement[bool]:
-        mine = (NOBODY, self._processes.name)
+        mine = (NO_HOLDER, self._processes.name)
         dead = self._processes.dead(DigestRunRow.holder, now)
         return and_(DigestRunRow.lease_until <= now, or_(DigestRunRow.holder.in_(mine), dead))
 
@@ -382,7 +385,7 @@ class DigestRuns:
 
 
 def _is(run: Run) -> ColumnElement[bool]:
-    """The run, while the process that has it in hand holds it."""
+    """Match the run while its holder still holds it."""
     return and_(
         DigestRunRow.digest_id == run.digest.id,
         DigestRunRow.due_at == run.due_at,

@@ -1,4 +1,4 @@
-"""The digests: what people set, and how far each one has come."""
+"""Digests: their settings and progress."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,22 +27,22 @@ from bot.store.tables import DigestIssueRow, DigestRow, UtcDateTime
 
 Group = Literal["tracker", "priority", "category", "assignee"]
 Notice = Literal["stopped", "unsure", "delayed"]
-"""What an owner has to be told: the digest stopped; nobody knows whether its last message was posted; it is
-due for long and still can't be posted.
+"""A notice for the owner: the digest was stopped; its last message may or may not have been posted; it is
+overdue and still can't be posted.
 """
 GROUPS: tuple[Group, ...] = get_args(Group)
 NOTICES: Mapping[str, Notice] = {notice: notice for notice in get_args(Notice)}
 
 
 class Pause(StrEnum):
-    """Why a digest stands still."""
+    """Why a digest is paused."""
 
     PERSON = "person"
-    """Somebody paused it."""
+    """A user paused it."""
     KEY = "key"
-    """The owner's key died, or is no more."""
+    """The owner's key no longer works, or the owner unlinked it."""
     PROJECT = "project"
-    """The owner doesn't see the project any more."""
+    """The owner can no longer see the project."""
     CLOSED = "closed"
     """The project is closed."""
     CHANNEL = "channel"
@@ -50,22 +50,22 @@ class Pause(StrEnum):
     OUTSIDERS = "outsiders"
     """The channel is shared with another company."""
     REFUSED = "refused"
-    """Slack doesn't take the message."""
+    """Slack rejects the message."""
     SCHEDULE = "schedule"
-    """Its schedule or time zone can't be read any more."""
+    """Its schedule or time zone is no longer valid."""
 
 
 KEPT_AFTER_REMOVAL = timedelta(days=1)
-ABOUT_THE_PROJECT = frozenset({Pause.KEY, Pause.PROJECT})
-"""What the channel is told of too: whoever is in it can take the digest over."""
+ANNOUNCED_IN_CHANNEL = frozenset({Pause.KEY, Pause.PROJECT})
+"""Reasons that the channel is notified of as well, because its members can take over the digest."""
 
 
-_THERE = DigestRow.removed_at.is_(None)
+_NOT_REMOVED = DigestRow.removed_at.is_(None)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A tracker, priority or category that a digest is narrowed to: the service's number and name."""
+    """A tracker, priority, or category that a digest is filtered by, as ID and name."""
 
     id: int
     name: str
@@ -73,7 +73,7 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What people set. `schedule` is a schedule's canonical text, `zone` the name of a time zone."""
+    """A digest's settings. `schedule` is the canonical text of a schedule, `zone` a time zone's name."""
 
     project_id: int
     project: str
@@ -88,11 +88,11 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class Digest:
-    """A digest. Moments are UTC.
+    """A digest. Times are in UTC.
 
-    `covered_to` is the service's own clock: issues opened since then (less an overlap) and not covered are
-    new. `period_from` is when the last digest was, or when it was added. `history` has how many issues were
-    opened in each past period, by the due time at its end, the oldest first.
+    `covered_to` is by the service's clock: issues opened since then (with some overlap) that aren't covered
+    are new. `period_from` is the time of the last digest, or when it was added. `history` has the number of
+    issues opened in each past period, by the due time at the period's end, oldest first.
     """
 
     id: int
@@ -109,14 +109,14 @@ class Digest:
 
 @dataclass(frozen=True)
 class Covered:
-    """An issue that a digest covers."""
+    """An issue that a digest has covered."""
 
     issue_id: int
     created_on: datetime
 
 
 class Digests:
-    """What the bot remembers of digests; their runs are in `DigestRuns`."""
+    """The stored digests. For their runs see `DigestRuns`."""
 
     def __init__(self, database: Database, processes: Processes) -> None:
         self._database = database
@@ -135,7 +135,7 @@ class Digests:
         history: Sequence[tuple[datetime, int]],
         now: datetime,
     ) -> Digest:
-        """A new digest, active; the issues in `covered` were there before it."""
+        """Add an active digest; `covered` are the issues that existed before it."""
         statement = (
             insert(DigestRow)
             .values(
@@ -166,17 +166,17 @@ class Digests:
         return await self._database.write(work)
 
     async def get(self, team_id: str, digest_id: int) -> Digest | None:
-        """A digest of that workspace by its number, or None."""
+        """Return a digest of the workspace by ID, or None."""
         return next(
             iter(await self._found(and_(DigestRow.team_id == team_id, DigestRow.id == digest_id))), None
         )
 
     async def in_channel(self, team_id: str, channel_id: str) -> tuple[Digest, ...]:
-        """The channel's digests by number."""
+        """Return the channel's digests, by ID."""
         return await self._found(and_(DigestRow.team_id == team_id, DigestRow.channel_id == channel_id))
 
     async def of_owner(self, owner: Owner) -> tuple[Digest, ...]:
-        """Those that run with this person's key, by number."""
+        """Return the digests that use the owner's key, by ID."""
         return await self._found(_owned(owner))
 
     async def change(
@@ -186,26 +186,26 @@ class Digests:
         next_due: datetime,
         history: Sequence[tuple[datetime, int]],
     ) -> None:
-        """Sets what people set anew, and the history by the new periods; the project stays what it is.
+        """Replace the settings, except the project, and the history by the new periods.
 
-        `next_due` is when it comes next if it is active.
+        `next_due` is ignored if the digest is paused.
         """
         changed = {name: value for name, value in _planned(plan).items() if name != "project_id"}
         active = case((DigestRow.paused.is_(None), literal(next_due, UtcDateTime)), else_=None)
         await self._write(_one(digest).values(next_due=active, history=history_kept(history), **changed))
 
     async def pause(self, digest: Digest) -> None:
-        """Pauses it because somebody wants that; nobody else has to be told."""
+        """Pause the digest on a user's request, without notices."""
         statement = _one(digest).where(DigestRow.paused.is_(None))
         await self._write(statement.values(paused=Pause.PERSON, next_due=None))
 
     async def resume(self, digest: Digest, next_due: datetime) -> None:
-        """Makes it active again; it goes on where it stood."""
+        """Resume the digest where it stopped."""
         values = {"paused": None, "next_due": next_due, "owner_notice": None, "channel_notice": False}
         await self._write(_one(digest).values(**values))
 
     async def take_over(self, digest: Digest, owner: Owner, owner_name: str, next_due: datetime) -> None:
-        """Gives it to another owner, and makes it active."""
+        """Change the owner, and resume the digest."""
         identity = {
             "enterprise_id": owner.enterprise_id or "",
             "team_id": owner.team_id,
@@ -215,7 +215,7 @@ class Digests:
         await self._write(_one(digest).values(owner_name=owner_name, **identity, **values))
 
     async def remove(self, digest: Digest) -> None:
-        """Removes it; for a day it can be restored. Nobody else has to be told anything about it."""
+        """Remove the digest and its pending notices. It can be restored for KEPT_AFTER_REMOVAL."""
         values = {
             "removed_at": datetime.now(UTC),
             "removed_paused": DigestRow.paused,
@@ -227,7 +227,7 @@ class Digests:
         await self._write(_one(digest).values(**values))
 
     async def removed(self, team_id: str, digest_id: int) -> Digest | None:
-        """A digest that was removed and can be restored, as it was before, or None."""
+        """Return a removed digest that can be restored, in its state before the removal, or None."""
         recently = DigestRow.removed_at > datetime.now(UTC) - KEPT_AFTER_REMOVAL
         which = and_(DigestRow.team_id == team_id, DigestRow.id == digest_id, recently)
         statement = select(DigestRow).where(which)
@@ -237,7 +237,7 @@ class Digests:
         return replace(digest_of(row), paused=Pause(row.removed_paused) if row.removed_paused else None)
 
     async def restore(self, digest: Digest, next_due: datetime | None) -> None:
-        """Takes a removal back: it goes on where it stood, or stays paused if it was before."""
+        """Undo a removal. A digest that was paused before stays paused."""
         values = {
             "removed_at": None,
             "removed_paused": None,
@@ -248,14 +248,17 @@ class Digests:
         await self._write(removed.values(**values))
 
     async def prune(self) -> None:
-        """Forgets those that can't be restored any more, their runs and what they cover."""
+        """Delete digests that can no longer be restored, with their runs and covered issues."""
         too_old = datetime.now(UTC) - KEPT_AFTER_REMOVAL
-        await self._database.forget(DigestRow, DigestRow.removed_at <= too_old)
+        await self._database.delete_in_batches(DigestRow, DigestRow.removed_at <= too_old)
 
     async def stop(
         self, owner: Owner, digests: Collection[int], why: Pause, *, tell_owner: bool = True
     ) -> None:
-        """Pauses active digests of that owner, for a reason that has to be told."""
+        """Pause active digests of the owner, with a notice for the owner.
+
+        Some reasons leave a notice for the channel, too.
+        """
         statement = (
             update(DigestRow)
             .where(DigestRow.id.in_(digests), _owned(owner), DigestRow.paused.is_(None))
@@ -263,18 +266,18 @@ class Digests:
                 paused=why,
                 next_due=None,
                 owner_notice="stopped" if tell_owner else None,
-                channel_notice=why in ABOUT_THE_PROJECT,
+                channel_notice=why in ANNOUNCED_IN_CHANNEL,
             )
         )
         await self._write(statement)
 
     async def notify(self, digest: Digest, notice: Notice) -> None:
-        """Notes that the owner has to be told something, unless they have to be told something else yet."""
+        """Leave a notice for the owner, unless another one is pending."""
         statement = _one(digest).where(DigestRow.owner_notice.is_(None))
         await self._write(statement.values(owner_notice=notice))
 
-    async def owner_to_tell(self) -> tuple[tuple[Digest, ...], Notice] | None:
-        """All of an owner's digests with the same notice; this process holds them until `owner_told`."""
+    async def claim_owner_notice(self) -> tuple[tuple[Digest, ...], Notice] | None:
+        """Claim an owner's digests with the same pending notice, until `clear_owner_notice`."""
         unheld = await self._unheld()
         first = await self._first(and_(DigestRow.owner_notice.is_not(None), unheld))
         if first is None or first.owner_notice is None:
@@ -283,13 +286,13 @@ class Digests:
         alike = and_(_owned(digest_of(first).owner), DigestRow.owner_notice == notice)
         return await self._hold(and_(alike, unheld)), notice
 
-    async def owner_told(self, digests: Sequence[Digest], notice: Notice) -> None:
-        """Notes that the owner of these was told, unless there is something else to tell them by now."""
+    async def clear_owner_notice(self, digests: Sequence[Digest], notice: Notice) -> None:
+        """Clear the notice after it was sent, unless a different one is pending by now."""
         same = [DigestRow.owner_notice == notice, *(_owned(digest.owner) for digest in digests[:1])]
         await self._write(_each(digests).where(*same).values(owner_notice=None, notice_holder=None))
 
-    async def channel_to_tell(self) -> tuple[Digest, ...]:
-        """The stopped digests of a channel to tell; this process holds them until `channel_told`."""
+    async def claim_channel_notice(self) -> tuple[Digest, ...]:
+        """Claim a channel's stopped digests with a pending notice, until `clear_channel_notice`."""
         unheld = await self._unheld()
         first = await self._first(and_(DigestRow.channel_notice.is_(True), unheld))
         if first is None:
@@ -301,30 +304,30 @@ class Digests:
         )
         return await self._hold(and_(there, unheld))
 
-    async def channel_told(self, digests: Sequence[Digest]) -> None:
-        """Notes that the channel of these was told."""
+    async def clear_channel_notice(self, digests: Sequence[Digest]) -> None:
+        """Clear the channel's notice after it was sent."""
         await self._write(_each(digests).values(channel_notice=False, notice_holder=None))
 
     async def rename(self, digest: Digest, project: str) -> None:
-        """Notes what its project is called now."""
+        """Update the project's name."""
         await self._write(_one(digest).values(project=project))
 
     async def scheduled(self, after: int, limit: int) -> tuple[Digest, ...]:
-        """The active digests, so many from a number on."""
+        """Return up to `limit` active digests with IDs greater than `after`."""
         which = and_(DigestRow.id > after, DigestRow.paused.is_(None))
         return await self._found(which, limit)
 
     async def reschedule(self, digest: Digest, next_due: datetime) -> None:
-        """Sets when it comes next, if that is as it was seen."""
+        """Set the next due time, if it hasn't changed since the digest was read."""
         statement = _one(digest).where(DigestRow.next_due == digest.next_due)
         await self._write(statement.values(next_due=next_due))
 
     async def _first(self, which: ColumnElement[bool]) -> Row[DigestRow] | None:
-        statement = select(DigestRow).where(which, _THERE).order_by(DigestRow.id).limit(1)
+        statement = select(DigestRow).where(which, _NOT_REMOVED).order_by(DigestRow.id).limit(1)
         return await self._database.read(lambda connection: connection.execute(statement).one_or_none())
 
     async def _unheld(self) -> ColumnElement[bool]:
-        """The digests whose notices no other living process is telling."""
+        """Match digests whose notices no other live process is sending."""
         holder = DigestRow.notice_holder
         dead = self._processes.dead(holder, await self._processes.now())
         return or_(holder.is_(None), holder == self._processes.name, dead)
@@ -332,7 +335,7 @@ class Digests:
     async def _hold(self, which: ColumnElement[bool]) -> tuple[Digest, ...]:
         held = (
             update(DigestRow)
-            .where(which, _THERE)
+            .where(which, _NOT_REMOVED)
             .values(notice_holder=self._processes.name)
             .returning(DigestRow)
         )
@@ -344,7 +347,7 @@ class Digests:
         return await self._database.write(work)
 
     async def _found(self, which: ColumnElement[bool], limit: int | None = None) -> tuple[Digest, ...]:
-        statement = select(DigestRow).where(which, _THERE).order_by(DigestRow.id).limit(limit)
+        statement = select(DigestRow).where(which, _NOT_REMOVED).order_by(DigestRow.id).limit(limit)
         return await self._database.read(
             lambda connection: tuple(digest_of(row) for row in connection.execute(statement))
         )
@@ -354,7 +357,6 @@ class Digests:
 
 
 def digest_of(row: Row[DigestRow]) -> Digest:
-    """A row as a value."""
     filters = {name: tuple(Choice(*one) for one in chosen) for name, chosen in row.filters.items()}
     return Digest(
         id=row.id,
@@ -379,14 +381,14 @@ def digest_of(row: Row[DigestRow]) -> Digest:
 
 
 def history_kept(history: Sequence[tuple[datetime, int]]) -> Mapping[str, int]:
-    """A history as it is stored."""
+    """Return a history in the format of its column."""
     return {end.isoformat(): count for end, count in history}
 
 
 def issues_covered(
     digest_id: int, due_at: datetime | None, covered: Sequence[Covered]
 ) -> list[dict[str, Any]]:
-    """The rows of the issues that a digest covers; `due_at` is as in their table."""
+    """Return rows for the issues that a digest covers; for `due_at` see `DigestIssueRow`."""
     about = {"digest_id": digest_id, "due_at": due_at}
     return [{**about, "issue_id": one.issue_id, "created_on": one.created_on} for one in covered]
 
@@ -411,11 +413,11 @@ def _planned(plan: Plan) -> dict[str, Any]:
 
 
 def _each(digests: Collection[Digest]) -> Update:
-    return update(DigestRow).where(DigestRow.id.in_([digest.id for digest in digests]), _THERE)
+    return update(DigestRow).where(DigestRow.id.in_([digest.id for digest in digests]), _NOT_REMOVED)
 
 
 def _one(digest: Digest) -> Update:
-    return update(DigestRow).where(DigestRow.id == digest.id, _THERE)
+    return update(DigestRow).where(DigestRow.id == digest.id, _NOT_REMOVED)
 
 
 def _owned(owner: Owner) -> ColumnElement[bool]:

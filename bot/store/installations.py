@@ -1,9 +1,8 @@
-"""Where the bot is installed, with its tokens: slack_sdk's tables, with the tokens encrypted.
+"""Installations of the Slack app, in slack_sdk's tables with encrypted tokens.
 
-A token is bound to its enterprise, team and column, so that rows can't be swapped. Tokens of people and
-incoming webhooks are never asked for, and never kept. A team's id is unique in all of Slack, so it tells an
-installation by itself: a team may join an enterprise later, and what somebody from another company sends
-names theirs.
+A token is bound to its enterprise, team, and column, so that rows can't be swapped. User tokens and incoming
+webhooks are never requested or stored. Team IDs are unique across Slack, so a team is found by its ID alone:
+it may join an enterprise later, and users from other companies have another enterprise ID.
 """
 
 from collections.abc import Callable
@@ -48,17 +47,17 @@ Column = InstrumentedAttribute[str]
 
 
 class Installations(AsyncInstallationStore):
-    """The installations of one Slack app; a team's own goes before its organization's."""
+    """The installations of one Slack app. A team's own takes precedence over its organization's."""
 
     def __init__(self, database: Database, vault: Vault, client_id: str) -> None:
         self._database = database
         self._vault = vault
         self._client_id = client_id
         self._kept = SQLAlchemyInstallationStore(client_id, database.engine)
-        self.states = States(database)
+        self.states = OAuthStates(database)
 
     async def async_save(self, installation: Installation) -> None:
-        """Keeps an installation in the place of any earlier one there."""
+        """Store an installation, replacing an earlier one of the same team or organization."""
         bot = self._sealed(installation.to_bot())
         await self._database.run(lambda: self._kept.save_bot(bot))
         installed_at = datetime.fromtimestamp(bot.installed_at, UTC).replace(tzinfo=None)
@@ -68,9 +67,10 @@ class Installations(AsyncInstallationStore):
         )
 
     async def find(self, enterprise_id: str | None, team_id: str | None) -> Bot | None:
-        """The installation for a team, or with no team an organization's; None where there is none.
+        """Return the installation of a team, or None.
 
-        Its row's id is the custom value `id`. Raises StoredSecretError when its tokens can't be opened.
+        Without a `team_id`, returns the organization's. The row's ID is the custom value `id`. Raises
+        StoredSecretError if the tokens can't be decrypted.
         """
         place = {"client": self._client_id, "team": team_id or None, "enterprise": enterprise_id or None}
         row = await self._database.read(
@@ -79,14 +79,14 @@ class Installations(AsyncInstallationStore):
         return self._opened(row) if row else None
 
     async def latest(self, limit: int) -> tuple[int, list[Bot]]:
-        """How many there are, and the latest of them, as `find` gives them."""
+        """Return the number of installations, and the latest `limit` of them, as from `find`."""
         mine = _ROW.client_id == self._client_id
         statement = select(INSTALLATIONS).where(mine).order_by(_ROW.installed_at.desc())
         rows = await self._database.read(lambda connection: connection.execute(statement).mappings().all())
         return len(rows), [self._opened(row) for row in rows[:limit]]
 
     async def renew(self, bot: Bot) -> None:
-        """Keeps the renewed tokens of what `find` gave, if it is there still."""
+        """Store the renewed tokens of an installation from `find`, if it still exists."""
         sealed = self._sealed(bot)
         expires_at = bot.bot_token_expires_at
         values = {name: getattr(sealed, name) for name in SEALED_TOKENS} | {
@@ -97,10 +97,9 @@ class Installations(AsyncInstallationStore):
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def remove(self, enterprise_id: str | None, team_id: str | None) -> None:
-        """Forgets an installation and all that is there because of it: a team's, or with no team an
-        organization's, less what belongs to its teams with an installation of their own.
+        """Delete the installation of a team, or of an organization if `team_id` is None, with all its data.
 
-        What an organization's installation still serves stays.
+        Keeps the data of teams that are still covered: by their organization's installation, or by their own.
         """
 
         def work(connection: Connection) -> None:
@@ -115,8 +114,9 @@ class Installations(AsyncInstallationStore):
         await self._database.write(work)
 
     async def forget_team(self, team_id: str) -> None:
-        """Forgets all that is there because of a team that its organization's installation serves no more;
-        nothing where the team has an installation of its own.
+        """Delete the data of a team that its organization's installation no longer covers.
+
+        Keeps it if the team has an installation of its own.
         """
         own = select(_ROW.id).where(self._there(None, team_id)).limit(1)
 
@@ -133,7 +133,7 @@ class Installations(AsyncInstallationStore):
         return and_(mine, _ROW.enterprise_id == enterprise_id, _ROW.team_id.is_(None))
 
     def _served(self, enterprise_id: str | None, team: Column, enterprise: Column) -> ColumnElement[bool]:
-        """What an organization's installation serves: its teams without one of their own."""
+        """Match the teams that an organization's installation covers: those without their own."""
         own = select(_ROW.team_id).where(_ROW.client_id == self._client_id, _ROW.team_id.is_not(None))
         return and_(enterprise == enterprise_id, team.not_in(own))
 
@@ -153,26 +153,27 @@ class Installations(AsyncInstallationStore):
         return bot
 
 
-class States(AsyncOAuthStateStore):
-    """What tells the installations that were begun here: each is good once, and for ten minutes."""
+class OAuthStates(AsyncOAuthStateStore):
+    """OAuth states of installations that were started here. Each is valid once, for ten minutes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._kept = SQLAlchemyOAuthStateStore(STATE_SECONDS, database.engine)
 
     async def async_issue(self, *_: object, **__: object) -> str:
-        """A new one."""
         return await self._database.run(self._kept.issue)
 
     async def async_consume(self, state: str) -> bool:
-        """Whether it was begun here; of several callers one is told so. slack_sdk's own may tell two."""
+        """Return whether the state is valid, and consume it: True for one caller only.
+
+        slack_sdk's own version can return True twice.
+        """
         column = OAUTH_STATES.c
         theirs = and_(column.state == state, column.expire_at > _now())
         statement = delete(OAUTH_STATES).where(theirs).returning(column.id)
         return await self._database.write(lambda connection: connection.scalar(statement)) is not None
 
     async def prune(self) -> None:
-        """Forgets those whose time is over."""
         statement = delete(OAUTH_STATES).where(OAUTH_STATES.c.expire_at <= _now())
         await self._database.write(lambda connection: connection.execute(statement))
 
@@ -185,7 +186,7 @@ def _forget(connection: Connection, belongs: Callable[[Column, Column], ColumnEl
 
 
 def _bound(bot: Bot, column: str) -> Owner:
-    """Whom a token is sealed for: its column stands where a person's id does, which it never equals."""
+    """Return the owner that a token is sealed for, with the column's name as the user ID."""
     return Owner(bot.enterprise_id, bot.team_id or "", column)
 
 

@@ -1,4 +1,4 @@
-"""Encryption keys change: whatever is sealed is sealed anew with the first of them, while the bot runs."""
+"""Re-encrypts everything that's stored encrypted with the first encryption key, while the bot runs."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ BATCH = 100
 
 @dataclass(frozen=True)
 class Rotation:
-    """How far a rotation is: rows written anew, rows that already had the first key, rows no key opens."""
+    """Progress in rows: re-encrypted, already on the first key, and not decryptable with any key."""
 
     rewritten: int = 0
     current: int = 0
@@ -24,8 +24,8 @@ class Rotation:
 
 
 @dataclass(frozen=True)
-class _Sealed:
-    """A column that holds what is sealed; its table's primary key tells the rows apart."""
+class _EncryptedColumn:
+    """An encrypted column."""
 
     table: Table
     name: str
@@ -40,25 +40,25 @@ class _Sealed:
 
 
 _TABLES = tables.Table.metadata.tables
-TOKENS = tuple(_Sealed(INSTALLATIONS, name) for name in SEALED_TOKENS)
-KEYS = _Sealed(_TABLES["links"], "sealed_key")
-TYPED = _Sealed(_TABLES["sealed_continuations"], "sealed")
-IN_FLIGHT = _Sealed(_TABLES["deliveries"], "sealed")
+TOKENS = tuple(_EncryptedColumn(INSTALLATIONS, name) for name in SEALED_TOKENS)
+KEYS = _EncryptedColumn(_TABLES["links"], "sealed_key")
+TYPED = _EncryptedColumn(_TABLES["sealed_continuations"], "sealed")
+IN_FLIGHT = _EncryptedColumn(_TABLES["deliveries"], "sealed")
 ALL = (*TOKENS, KEYS, TYPED, IN_FLIGHT)
 
 
-class Sealings:
-    """All that is sealed in a database."""
+class EncryptedValues:
+    """All encrypted values in the database."""
 
     def __init__(self, database: Database, vault: Vault) -> None:
         self._database = database
         self._vault = vault
 
     async def rotate(self) -> AsyncIterator[Rotation]:
-        """Encrypts everything anew with the first encryption key; yields the progress after each batch.
+        """Re-encrypt everything with the first encryption key; yields the progress after each batch.
 
-        Batches are committed one by one and what has the first key already is passed over, so that a
-        rotation that was broken off is simply started again. Rows that no key opens stay as they are.
+        Skips values that already use the first key, so an interrupted rotation can simply be started again.
+        Leaves values that no key can decrypt.
         """
         progress = Rotation()
         for sealed in ALL:
@@ -68,12 +68,12 @@ class Sealings:
                 yield progress
 
     async def count(self) -> int:
-        """How much there is to encrypt anew, at this moment."""
+        """Return the number of encrypted values."""
         sizes = [select(func.count(sealed.column)).scalar_subquery() for sealed in ALL]
         return await self._database.read(lambda connection: sum(connection.execute(select(*sizes)).one()))
 
     async def unreadable(self) -> int:
-        """How many stored keys and tokens no encryption key opens."""
+        """Return the number of stored API keys and tokens that no encryption key can decrypt."""
         return sum(
             [
                 sum(not self._vault.fits(content) for *_, content in batch)
@@ -82,13 +82,13 @@ class Sealings:
             ]
         )
 
-    async def _batches(self, sealed: _Sealed) -> AsyncIterator[list[tuple[str, ...]]]:
+    async def _batches(self, sealed: _EncryptedColumn) -> AsyncIterator[list[tuple[str, ...]]]:
         after: tuple[object, ...] = tuple(column.type.python_type() for column in sealed.identity)
         while batch := await self._batch(sealed, after):
             yield batch
             after = batch[-1][:-1]
 
-    async def _batch(self, sealed: _Sealed, after: tuple[object, ...]) -> list[tuple[str, ...]]:
+    async def _batch(self, sealed: _EncryptedColumn, after: tuple[object, ...]) -> list[tuple[str, ...]]:
         statement = (
             select(*sealed.identity, sealed.column)
             .where(tuple_(*sealed.identity) > after, sealed.column.is_not(None))
@@ -100,7 +100,7 @@ class Sealings:
         )
 
     async def _rotate_one(
-        self, so_far: Rotation, sealed: _Sealed, identity: list[str], content: str
+        self, so_far: Rotation, sealed: _EncryptedColumn, identity: list[str], content: str
     ) -> Rotation:
         rewritten, current, unreadable = so_far.rewritten, so_far.current, so_far.unreadable
         if self._vault.is_current(content):
@@ -109,7 +109,7 @@ class Sealings:
             renewed = self._vault.rotate(content)
         except StoredSecretError:
             return Rotation(rewritten, current, unreadable + 1)
-        # Only while it is what was read: somebody may be linking anew at this moment.
+        # Only if it hasn't changed since: the user may be linking again right now.
         statement = (
             update(sealed.table)
             .where(tuple_(*sealed.identity) == tuple(identity), sealed.column == content)

@@ -1,4 +1,4 @@
-"""Which key of the service a Slack user has."""
+"""The links from Slack users to their accounts in the service."""
 
 import secrets
 from contextlib import suppress
@@ -25,7 +25,7 @@ _FIND = select(_TABLE.c.sealed_key, _TABLE.c.service_user_id, _TABLE.c.name, _TA
 
 @dataclass(frozen=True)
 class Link:
-    """A Slack user's account in the service: `user_id` and `name` are the service's."""
+    """A Slack user's account in the service; `user_id` and `name` are those in the service."""
 
     owner: Owner
     key: SecretStr
@@ -35,14 +35,14 @@ class Link:
 
 
 class Links:
-    """The links, one for each Slack user."""
+    """The links, at most one per Slack user."""
 
     def __init__(self, database: Database, vault: Vault) -> None:
         self._database = database
         self._vault = vault
 
     async def get(self, owner: Owner) -> Link | None:
-        """The owner's link; StoredSecretError when its key can't be opened."""
+        """Return the owner's link, or None. Raises StoredSecretError if its key can't be decrypted."""
         user = {"enterprise": owner.enterprise_id or "", "team": owner.team_id, "user": owner.user_id}
         row = await self._database.read(lambda connection: connection.execute(_FIND, user).one_or_none())
         if row is None:
@@ -51,7 +51,7 @@ class Links:
         return Link(owner, key, row.service_user_id, row.name, row.linked_at)
 
     async def put(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> None:
-        """Links the owner, in place of any earlier link."""
+        """Add or replace the owner's link."""
         values = {
             "sealed_key": self._vault.seal(owner, key),
             "service_user_id": user_id,
@@ -71,7 +71,7 @@ class Links:
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def add(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> bool:
-        """Links an owner who has no link; whether it did: a link that is there already stays as it is."""
+        """Add a link unless the owner has one; returns whether it was added."""
         row = {
             "enterprise_id": owner.enterprise_id or "",
             "team_id": owner.team_id,
@@ -90,7 +90,7 @@ class Links:
         return await self._database.write(lambda connection: connection.scalar(statement)) is not None
 
     async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
-        """The keys of the latest links, as far as they can be opened."""
+        """Return the keys of the latest links, without those that can't be decrypted."""
         statement = select(LinkRow).order_by(LinkRow.linked_at.desc()).limit(limit)
         rows = await self._database.read(lambda connection: connection.execute(statement).all())
         keys = []
@@ -101,14 +101,14 @@ class Links:
         return tuple(keys)
 
     async def delete(self, owner: Owner) -> bool:
-        """Removes the owner's link; whether there was one."""
+        """Delete the owner's link; returns whether there was one."""
         statement = delete(LinkRow).where(_is(owner)).returning(LinkRow.user_id)
         return await self._database.write(lambda connection: connection.scalar(statement)) is not None
 
     async def delete_if_key(self, owner: Owner, key: SecretStr) -> bool:
-        """Removes the link while its key is still this one; whether this very call removed it.
+        """Delete the link if it still has this key; returns whether this call deleted it.
 
-        A key that died must not take a newer link along, and its death is said once.
+        So a rejected key never deletes a newer link, and the user is notified once.
         """
 
         def work(connection: Connection) -> bool:

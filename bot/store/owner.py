@@ -1,11 +1,11 @@
-"""Whose something is: a Slack user."""
+"""The Slack user who owns a record."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Owner:
-    """A Slack user by enterprise, team and user id; names and mails are not identities."""
+    """A Slack user, identified by enterprise, team, and user ID."""
 
     enterprise_id: str | None
     team_id: str

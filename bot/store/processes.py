@@ -1,4 +1,4 @@
-"""Which processes of the bot are alive: each sends heartbeats, and the database's clock decides."""
+"""Heartbeats of the bot's processes, by the database's clock."""
 
 import secrets
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, SQLColumnExpression, delete, exists, false
 
-from bot.store.database import Database, explained
+from bot.store.database import Database, translated_errors
 from bot.store.tables import NOW, ProcessRow
 from bot.store.upsert import insert
 
@@ -14,10 +14,10 @@ KEPT = timedelta(minutes=30)
 
 
 class Processes:
-    """Keeps this process alive for the others, and tells which of them are; `name` is on all that it holds.
+    """Sends this process's heartbeats, and detects dead processes.
 
-    `timeout`: seconds without a heartbeat after which a process is dead. `clock` reads the time that all
-    processes share.
+    `name` identifies this process as the holder of its claims. `timeout`: seconds without a heartbeat after
+    which a process is dead. `clock`: the query for the time that all processes share.
     """
 
     def __init__(self, database: Database, *, timeout: float, clock: Select[datetime] = NOW) -> None:
@@ -29,7 +29,7 @@ class Processes:
         self._steady_since: datetime | None = None
 
     async def now(self) -> datetime:
-        """The database's time."""
+        """Return the database's time."""
         return await self._database.read(lambda connection: connection.execute(self._clock).scalar_one())
 
     async def beat(self) -> None:
@@ -41,32 +41,32 @@ class Processes:
             connection.execute(row.on_conflict_do_update(index_elements=["holder"], set_={"seen_at": now}))
             return now
 
-        with explained():
+        with translated_errors():
             now = await self._database.write(work)
         if not self._beat_lately(now):
             self._steady_since = now
         self._last_beat = now
 
     def dead(self, holder: SQLColumnExpression[Any], now: datetime) -> ColumnElement[bool]:
-        """Whether the process with the name in this column is dead.
+        """Match rows whose holder is dead.
 
-        False for all of them until this process's own heartbeats have been steady for as long as the timeout:
-        after an outage of the database, or a jump of its clock, every process looks dead for a moment.
+        Matches none until this process's own heartbeats have been steady for the whole timeout: after a
+        database outage or a clock change every process looks dead for a moment.
         """
         steady = self._beat_lately(now) and self._steady_since and now - self._steady_since >= self._timeout
         if not steady:
             return false()
-        # A heartbeat from the far future is from before the clock was set back.
+        # A heartbeat from the future is from before the clock was set back.
         heard = ProcessRow.seen_at.between(now - self._timeout, now + self._timeout)
         return ~exists().where(ProcessRow.holder == holder, heard)
 
     async def leave(self) -> None:
-        """Give up everything that this process holds: it stops."""
+        """Delete this process, so that others can take over what it holds at once."""
         statement = delete(ProcessRow).where(ProcessRow.holder == self.name)
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def prune(self) -> None:
-        """Delete processes that have been dead for long."""
+        """Delete processes that have been dead for a long time."""
         now = await self.now()
         statement = delete(ProcessRow).where(ProcessRow.seen_at < now - KEPT)
         await self._database.write(lambda connection: connection.execute(statement))

@@ -1,4 +1,4 @@
-"""What a person typed before they were linked, kept for a day to be carried out once they are."""
+"""Requests that users made before linking, saved for a day and run once they link."""
 
 import json
 import secrets
@@ -18,10 +18,10 @@ LIFETIME = timedelta(days=1)
 
 
 class SavedInput:
-    """What waits to be carried out, under random ids; each is given to its owner only.
+    """Saved requests by random ID, each accessible to its owner only.
 
-    It is sealed, as it holds what people typed and addresses that whoever has them can post to. What can't be
-    opened raises StoredTextError.
+    They are encrypted, because they contain what users typed and Slack's response URLs. Raises
+    StoredTextError if a request can't be decrypted.
     """
 
     def __init__(self, database: Database, vault: Vault) -> None:
@@ -29,7 +29,7 @@ class SavedInput:
         self._vault = vault
 
     async def put(self, owner: Owner, payload: dict[str, Any]) -> str:
-        """Keeps a JSON object; its id."""
+        """Save a JSON object; returns its ID."""
         now = datetime.now(UTC)
         continuation_id = secrets.token_urlsafe(24)
         content = SecretStr(json.dumps([continuation_id, payload]))
@@ -45,20 +45,20 @@ class SavedInput:
         return continuation_id
 
     async def prune(self) -> None:
-        """Forgets what is too old, also what the version before kept in clear."""
+        """Delete expired requests, including those that the previous version stored unencrypted."""
         too_old = datetime.now(UTC) - LIFETIME
-        await self._database.forget(ContinuationRow, ContinuationRow.created_at <= too_old)
+        await self._database.delete_in_batches(ContinuationRow, ContinuationRow.created_at <= too_old)
         in_clear = delete(CLEAR_CONTINUATIONS).where(CLEAR_CONTINUATIONS.c.created_at <= too_old)
         await self._database.write(lambda connection: connection.execute(in_clear))
 
     async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
-        """What this owner left there within a day, or None."""
+        """Return the owner's saved request, or None."""
         statement = select(ContinuationRow.sealed).where(_is(owner, continuation_id))
         sealed = await self._database.read(lambda connection: connection.scalar(statement))
         return self._opened(owner, continuation_id, sealed)
 
     async def take(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
-        """As `get`, and forgets it: of several callers one gets it."""
+        """Return the owner's saved request and delete it: only one caller gets it."""
         statement = (
             delete(ContinuationRow).where(_is(owner, continuation_id)).returning(ContinuationRow.sealed)
         )

@@ -1,4 +1,4 @@
-"""Everything that the bot remembers, in one place."""
+"""The bot's stored data, by kind."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import DigestRuns
 from bot.store.digests import Digests
 from bot.store.installations import Installations
-from bot.store.key_rotation import Sealings
+from bot.store.key_rotation import EncryptedValues
 from bot.store.links import Links
 from bot.store.processes import Processes
 from bot.store.saved_input import SavedInput
@@ -23,8 +23,10 @@ from bot.timings import DEFAULT, Timings
 
 
 class Store:
-    """What the bot remembers, in a database that is open; `client_id` is the Slack app's whose installations
-    it works with, `clock` the time that all processes share.
+    """The stored data of an open database.
+
+    `client_id` is the Slack app's client ID, which selects its installations. `clock` is the query for the
+    time that all processes share.
     """
 
     def __init__(
@@ -47,4 +49,4 @@ class Store:
         self.digests = Digests(database, self.processes)
         self.digest_runs = DigestRuns(database, self.processes)
         self.installations = Installations(database, vault, client_id)
-        self.sealings = Sealings(database, vault)
+        self.encrypted_values = EncryptedValues(database, vault)

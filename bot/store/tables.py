@@ -1,4 +1,4 @@
-"""The tables. A Slack user without an enterprise has an empty text there, as keys take no null."""
+"""The tables. `enterprise_id` is empty for users without an enterprise, because keys can't be null."""
 
 from datetime import UTC, date, datetime
 from typing import Any
@@ -28,13 +28,12 @@ from sqlalchemy.types import TypeDecorator
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware datetime, stored and given back as UTC on every database (SQLite keeps no zone)."""
+    """An aware datetime in UTC on every database, as SQLite stores no time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """To UTC; SQLite gets it without a zone."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -43,30 +42,25 @@ class UtcDateTime(TypeDecorator[datetime]):
         return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Aware, in UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
 
 
 NOW = select(type_coerce(func.current_timestamp(), UtcDateTime))
-"""What time it is for all processes: by the database's clock."""
+"""The query for the database's time."""
 
 
 class Table(DeclarativeBase):
-    """Base of the tables."""
-
-    type_annotation_map = {str: Text, int: BigInteger, datetime: UtcDateTime, dict[str, Any]: JSON}  # noqa: RUF012 - SQLAlchemy's way to say it
+    type_annotation_map = {str: Text, int: BigInteger, datetime: UtcDateTime, dict[str, Any]: JSON}  # noqa: RUF012 - SQLAlchemy's convention
 
 
 def table_of(row: type[Table]) -> SqlTable:
-    """The table itself, for statements that are built once: those cost less than with its class."""
+    """Return the table object of a row class, which makes prebuilt statements faster."""
     return Table.metadata.tables[row.__tablename__]
 
 
 class LinkRow(Table):
-    """A Slack user's account in the service."""
-
     __tablename__ = "links"
 
     enterprise_id: Mapped[str] = mapped_column(primary_key=True)
@@ -79,7 +73,7 @@ class LinkRow(Table):
 
 
 class ChannelDefaultRow(Table):
-    """A channel's project."""
+    """A channel's default project."""
 
     __tablename__ = "channel_defaults"
 
@@ -94,9 +88,7 @@ class ChannelDefaultRow(Table):
 
 
 class DeliveryRow(Table):
-    """A delivery from Slack that some process of the bot has taken; until it is finished with its holder, and
-    with what was asked, sealed.
-    """
+    """A claimed delivery. `holder` and `sealed`, the encrypted request, are set while it is in flight."""
 
     __tablename__ = "deliveries"
 
@@ -116,7 +108,7 @@ class DeliveryRow(Table):
 
 
 class ProcessRow(Table):
-    """A process of the bot, and when it was last heard of."""
+    """A process of the bot, and its last heartbeat."""
 
     __tablename__ = "processes"
 
@@ -125,7 +117,7 @@ class ProcessRow(Table):
 
 
 class ContinuationRow(Table):
-    """What a person typed before they were linked, sealed."""
+    """A request that a user made before linking, encrypted."""
 
     __tablename__ = "sealed_continuations"
 
@@ -138,11 +130,11 @@ class ContinuationRow(Table):
 
 
 CLEAR_CONTINUATIONS = table("continuations", column("created_at", UtcDateTime))
-"""Where the version before keeps them in clear; the one after drops it."""
+"""The previous version's table of unencrypted requests; the next version drops it."""
 
 
 class CreatedIssueRow(Table):
-    """An issue that was created through the bot, and the message that it was made from, if any."""
+    """An issue created with the bot, and the message it was created from, if any."""
 
     __tablename__ = "created_issues"
     __table_args__ = (
@@ -163,9 +155,9 @@ class CreatedIssueRow(Table):
 
 
 class TimeEntryRow(Table):
-    """A time entry that was made through the bot; `minutes` as the person gave them.
+    """A time entry logged with the bot; `minutes` as entered by the user.
 
-    `post_channel_id` is where it was announced, `post_ts` its post there if Slack said which one it is.
+    `post_channel_id` is the channel where it was announced, `post_ts` the message, if Slack confirmed it.
     """
 
     __tablename__ = "time_entries"
@@ -192,18 +184,18 @@ class TimeEntryRow(Table):
 
 
 class DigestRow(Table):
-    """A digest. `next_due` is null while it is paused; the notices are what people still have to be told, and
-    `notice_holder` the process that is telling them.
+    """A digest. `next_due` is null while it is paused. The notices are pending, and `notice_holder` is the
+    process that is sending them.
 
-    A removed digest keeps its row for a while, paused, so that it can be restored; `removed_paused` is what
-    `paused` was before.
+    A removed digest is kept as paused for a while so that it can be restored; `removed_paused` is the value
+    of `paused` before the removal.
     """
 
     __tablename__ = "digests"
     __table_args__ = (
         Index("ix_digests_channel", "team_id", "channel_id"),
         Index("ix_digests_owner", "enterprise_id", "team_id", "user_id"),
-        {"sqlite_autoincrement": True},  # a removed digest's number doesn't come back
+        {"sqlite_autoincrement": True},  # the ID of a removed digest is never reused
     )
 
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
@@ -233,9 +225,11 @@ class DigestRow(Table):
 
 
 class DigestRunRow(Table):
-    """A digest's run for one due time, held by one process; another takes it over once that one is dead, and
-    not before `lease_until`, which is null once the run is finished. `sending_at` is Slack's time if that is
-    known; `searched_to` is the `ts` down to which the channel was searched for the run's message.
+    """A digest's run for one due time.
+
+    If its holder dies, another process takes it over after `lease_until`, which is null for a finished run.
+    `sending_at` is by Slack's clock if that's known. `searched_to` is the oldest `ts` in the channel that was
+    searched for the run's message.
     """
 
     __tablename__ = "digest_runs"
@@ -257,8 +251,8 @@ class DigestRunRow(Table):
 
 
 class DigestIssueRow(Table):
-    """An issue that a digest covers, so that it is in no other one; `due_at` is its run's, null for those
-    that were there before the digest.
+    """An issue that a digest has covered and won't list again. `due_at` is that of the run; null for issues
+    from before the digest.
     """
 
     __tablename__ = "digest_issues"
@@ -273,8 +267,8 @@ class DigestIssueRow(Table):
 
 SEALED_TOKENS = ("bot_token", "bot_refresh_token")
 INSTALLATIONS = SQLAlchemyInstallationStore.build_bots_table(Table.metadata, "slack_bots")
-"""The workspaces and organizations where the bot is installed, as slack_sdk keeps them."""
+"""slack_sdk's table of installations in workspaces and organizations."""
 for _name in SEALED_TOKENS:
-    INSTALLATIONS.c[_name].type = Text()  # encrypted they are longer than slack_sdk reckons with
+    INSTALLATIONS.c[_name].type = Text()  # encrypted tokens are longer than slack_sdk's columns
 OAUTH_STATES = SQLAlchemyOAuthStateStore.build_oauth_states_table(Table.metadata, "slack_oauth_states")
-"""The installations that have been begun, as slack_sdk keeps them."""
+"""slack_sdk's table of OAuth states."""

@@ -1,4 +1,4 @@
-"""The time entries that were made through the bot: the interface has no list of them."""
+"""The time entries logged with the bot, because the interface can't list them."""
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
@@ -13,7 +13,7 @@ from bot.store.upsert import insert
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """Time on an issue, or on a project when `issue_id` is None; `title` is its subject or name."""
+    """Time on an issue, or on a project if `issue_id` is None; `title` is the subject or name."""
 
     project_id: int
     issue_id: int | None
@@ -27,7 +27,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Post:
-    """Where an entry was announced; `ts` is None if Slack didn't say which message it became."""
+    """The message that announced an entry; `ts` is None if Slack didn't confirm it."""
 
     channel_id: str
     ts: str | None
@@ -35,20 +35,20 @@ class Post:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry(Spent):
-    """Time with the number that the service gave it."""
+    """Logged time with its ID in the service."""
 
     id: int
     post: Post | None = None
 
 
 class TimeEntries:
-    """Everybody's own entries: each is given to, and changed for, its maker only."""
+    """The entries of all users; each is accessible to its owner only."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, owner: Owner, entry: Entry) -> None:
-        """Remembers an entry that was made just now, in place of any with its number."""
+        """Record a new entry, replacing an earlier one with this ID, which belonged to another service."""
         values = _columns(entry) | {
             "enterprise_id": owner.enterprise_id or "",
             "team_id": owner.team_id,
@@ -65,12 +65,12 @@ class TimeEntries:
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def change(self, owner: Owner, entry: Entry) -> None:
-        """Remembers an entry of this owner as it is now; one that isn't theirs stays as it is."""
+        """Update an entry if it belongs to the owner."""
         statement = update(TimeEntryRow).where(_is(owner, entry.id)).values(**_columns(entry))
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def announced(self, owner: Owner, entry_id: int, post: Post) -> None:
-        """Remembers where an entry of this owner was announced."""
+        """Record the message that announced an entry of the owner."""
         statement = (
             update(TimeEntryRow)
             .where(_is(owner, entry_id))
@@ -79,22 +79,22 @@ class TimeEntries:
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def prune(self, older_than: datetime) -> None:
-        """Forgets what was made before then; in the service it stays."""
-        await self._database.forget(TimeEntryRow, TimeEntryRow.created_at < older_than)
+        """Delete the records of entries logged before `older_than`; the entries stay in the service."""
+        await self._database.delete_in_batches(TimeEntryRow, TimeEntryRow.created_at < older_than)
 
     async def forget(self, owner: Owner, entry_id: int) -> None:
-        """Forgets an entry of this owner."""
+        """Delete the record of an entry, if it belongs to the owner."""
         statement = delete(TimeEntryRow).where(_is(owner, entry_id))
         await self._database.write(lambda connection: connection.execute(statement))
 
     async def get(self, owner: Owner, entry_id: int) -> Entry | None:
-        """The entry, if this owner made it."""
+        """Return the entry if it belongs to the owner, otherwise None."""
         statement = select(TimeEntryRow).where(_is(owner, entry_id))
         row = await self._database.read(lambda connection: connection.execute(statement).one_or_none())
         return _entry(row) if row else None
 
     async def latest(self, owner: Owner, limit: int) -> tuple[Entry, ...]:
-        """The entries that this owner made last, the latest first."""
+        """Return the owner's entries, latest first."""
         statement = (
             select(TimeEntryRow)
             .where(_of(owner))
@@ -108,7 +108,7 @@ class TimeEntries:
         return await self._database.read(work)
 
     async def minutes(self, owner: Owner, since: date, until: date) -> int:
-        """How much this owner spent on those days, both included."""
+        """Return the minutes that the owner logged from `since` to `until`, inclusive."""
         statement = select(func.coalesce(func.sum(TimeEntryRow.minutes), 0)).where(
             _of(owner), TimeEntryRow.spent_on >= since, TimeEntryRow.spent_on <= until
         )

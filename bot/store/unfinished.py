@@ -1,4 +1,4 @@
-"""What each process has at hand: where one dies, another tells those who wait for it."""
+"""Requests in flight. If a process crashes, another one notifies the users whose requests were lost."""
 
 import json
 from collections.abc import Collection
@@ -16,18 +16,20 @@ from bot.store.processes import Processes
 from bot.store.tables import DeliveryRow, table_of
 from bot.store.vault import Vault
 
-WORTH_TELLING = timedelta(minutes=30)
-"""As long as Slack takes an answer at a `response_url`."""
-AT_A_TIME = 50
+ANSWERABLE_FOR = timedelta(minutes=30)
+"""How long Slack accepts answers at a `response_url`."""
+BATCH = 50
 _TABLE = table_of(DeliveryRow)
 _FINISH = update(_TABLE).values(holder=None, sealed=None).where(_TABLE.c.key == bindparam("delivery"))
 _TAKE = update(_TABLE).values(holder=bindparam("by")).where(_TABLE.c.key == bindparam("delivery"))
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What somebody asked for: a payload of Slack's, as far as it is needed to answer it, and whose
-    installation it came to, by enterprise and team: somebody from another company has other ids.
+class PendingRequest:
+    """A request in flight: the parts of Slack's payload that are needed to answer it.
+
+    `installed` is the enterprise and team of the installation it came to, which differ from the owner's for
+    users from another company.
     """
 
     owner: Owner
@@ -36,15 +38,15 @@ class Asked:
 
 
 class Unfinished:
-    """What was taken and isn't finished. It is sealed, as it holds what people typed."""
+    """Requests that are in flight, encrypted because they contain what users typed."""
 
     def __init__(self, database: Database, vault: Vault, processes: Processes) -> None:
         self._database = database
         self._vault = vault
         self._processes = processes
 
-    def columns(self, delivery: str, asked: Asked) -> dict[str, str]:
-        """What a delivery's row has besides while this process has it at hand."""
+    def columns(self, delivery: str, asked: PendingRequest) -> dict[str, str]:
+        """Return the columns that mark a delivery as in flight in this process."""
         owner = asked.owner
         whose = [owner.enterprise_id, owner.team_id, owner.user_id]
         content = json.dumps([whose, asked.installed, asked.payload])
@@ -54,21 +56,21 @@ class Unfinished:
         }
 
     async def finish(self, deliveries: Collection[str]) -> None:
-        """Forgets what is finished."""
+        """Mark deliveries as finished, and delete their requests."""
         rows = [{"delivery": delivery} for delivery in deliveries]
         await self._database.write(lambda connection: connection.execute(_FINISH, rows))
 
-    async def take_abandoned(self) -> dict[str, Asked | None]:
-        """Takes over what dead processes had at hand: of several callers one gets it.
+    async def take_abandoned(self) -> dict[str, PendingRequest | None]:
+        """Take over the in-flight requests of dead processes; only one caller gets each.
 
-        By delivery, each to be finished when it is told; None for what is too old for that, or can't be
-        opened.
+        Returns the requests by delivery. The caller notifies the user and then calls `finish`. None stands
+        for a request that is too old to answer or can't be decrypted.
         """
         dead = self._processes.dead(_TABLE.c.holder, await self._processes.now())
         abandoned = (
             select(_TABLE.c.key, _TABLE.c.sealed, _TABLE.c.claimed_at)
             .where(_TABLE.c.holder.is_not(None), dead)
-            .limit(AT_A_TIME)
+            .limit(BATCH)
             .with_for_update(skip_locked=True)
         )
 
@@ -79,23 +81,23 @@ class Unfinished:
                 connection.execute(_TAKE, taken)
             return rows
 
-        latest = datetime.now(UTC) - WORTH_TELLING
+        latest = datetime.now(UTC) - ANSWERABLE_FOR
         return {
             row.key: self._opened(row.key, row.sealed) if row.claimed_at > latest else None
             for row in await self._database.write(work)
         }
 
-    def _opened(self, delivery: str, sealed: str) -> Asked | None:
+    def _opened(self, delivery: str, sealed: str) -> PendingRequest | None:
         try:
             match json.loads(self._vault.open(_bound(delivery), sealed).get_secret_value()):
                 case [[enterprise_id, str(team_id), str(user_id)], [at_enterprise, at_team], dict(payload)]:
                     owner = Owner(enterprise_id, team_id, user_id)
-                    return Asked(owner, (at_enterprise, at_team), payload)
+                    return PendingRequest(owner, (at_enterprise, at_team), payload)
         except (StoredSecretError, ValueError):
             pass
         return None
 
 
 def _bound(delivery: str) -> Owner:
-    """For whom it is sealed: the delivery stands where a person's id does, which it never equals."""
+    """Return the owner that a request is sealed for, with the delivery as the user ID."""
     return Owner(None, "", delivery)

@@ -1,4 +1,4 @@
-"""Bringing a database's tables to this version, with alembic."""
+"""Migrates the database to this version's schema with alembic."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,29 +10,29 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 
-def migrate(connection: Connection, say: Callable[[str], object]) -> None:
-    """Brings the tables to this version, in the transaction that there is.
+def migrate(connection: Connection, on_migration: Callable[[str], object]) -> None:
+    """Migrate to this version's schema in the current transaction.
 
-    `say` is told each migration's number and meaning right before it runs. Raises what alembic and the
-    database raise.
+    Calls `on_migration` with each migration's number and title before it runs. Raises errors of alembic and
+    the database.
     """
     config = configured()
-    there = MigrationContext.configure(connection).get_current_revision() or ""
+    current = MigrationContext.configure(connection).get_current_revision() or ""
     scripts = ScriptDirectory.from_config(config).walk_revisions()
-    waiting = sorted((script.revision, script.doc) for script in scripts if script.revision > there)
+    pending = sorted((script.revision, script.doc) for script in scripts if script.revision > current)
 
-    def next_one(**_: object) -> None:
-        if waiting:
-            revision, meaning = waiting.pop(0)
-            say(f"{revision}: {meaning}")
+    def announce_next(**_: object) -> None:
+        if pending:
+            revision, title = pending.pop(0)
+            on_migration(f"{revision}: {title}")
 
-    config.attributes |= {"connection": connection, "on_version_apply": next_one}
-    next_one()
+    config.attributes |= {"connection": connection, "on_version_apply": announce_next}
+    announce_next()
     command.upgrade(config, "head")
 
 
 def configured() -> Config:
-    """Alembic's configuration, which no file has."""
+    """Return alembic's configuration; there is no file."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     config.set_main_option("path_separator", "os")

@@ -1,4 +1,4 @@
-"""INSERT … ON CONFLICT, which SQLAlchemy spells apart for each database."""
+"""INSERT … ON CONFLICT for both databases."""
 
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -6,6 +6,6 @@ from bot.store.tables import Table, table_of
 
 
 def insert(dialect: str, row: type[Table]) -> postgresql.Insert | sqlite.Insert:
-    """An insert that knows `on_conflict_do_nothing` and `on_conflict_do_update`."""
+    """Return an insert with `on_conflict_do_nothing` and `on_conflict_do_update`."""
     table = table_of(row)
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)

@@ -1,4 +1,4 @@
-"""Secrets encrypted at rest, with their owner inside the ciphertext so that rows can't be swapped."""
+"""Encrypts secrets at rest, bound to their owner so that rows can't be swapped."""
 
 import json
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from bot.store.owner import Owner
 
 
 class Vault:
-    """Seals and opens secrets: the first key encrypts, all of them decrypt.
+    """Seals and opens secrets. The first key encrypts; all keys decrypt.
 
-    Raises ValueError when there is no key, or one is not a Fernet key.
+    Raises ValueError if there is no key, or if one isn't a Fernet key.
     """
 
     def __init__(self, keys: Sequence[SecretStr]) -> None:
@@ -25,26 +25,25 @@ class Vault:
 
     @staticmethod
     def generate_key() -> SecretStr:
-        """A new encryption key."""
         return SecretStr(Fernet.generate_key().decode("ascii"))
 
     def seal(self, owner: Owner, secret: SecretStr) -> str:
-        """The secret and its owner, encrypted with the first key; plain ASCII."""
+        """Return the secret and its owner, encrypted with the first key, as ASCII."""
         content = json.dumps([owner.enterprise_id, owner.team_id, owner.user_id, secret.get_secret_value()])
         return self._all.encrypt(content.encode()).decode("ascii")
 
     def open(self, owner: Owner, sealed: str) -> SecretStr:
-        """The secret; StoredSecretError when no key fits or it was sealed for somebody else."""
+        """Return the secret. Raises StoredSecretError if no key fits or it was sealed for another owner."""
         try:
             *sealed_for, secret = json.loads(self._all.decrypt(sealed.encode()))
         except (InvalidToken, ValueError):
             raise StoredSecretError("no encryption key fits") from None
         if sealed_for != [owner.enterprise_id, owner.team_id, owner.user_id]:
-            raise StoredSecretError("the stored secret is somebody else's")
+            raise StoredSecretError("the stored secret belongs to another owner")
         return SecretStr(secret)
 
     def is_current(self, sealed: str) -> bool:
-        """Whether the first key encrypted it."""
+        """Return whether it's encrypted with the first key."""
         try:
             self._first.decrypt(sealed.encode())
         except InvalidToken:
@@ -52,7 +51,7 @@ class Vault:
         return True
 
     def fits(self, sealed: str) -> bool:
-        """Whether any key opens it."""
+        """Return whether any key decrypts it."""
         try:
             self._all.decrypt(sealed.encode())
         except InvalidToken:
@@ -60,7 +59,7 @@ class Vault:
         return True
 
     def rotate(self, sealed: str) -> str:
-        """The same content, encrypted with the first key; StoredSecretError when no key fits."""
+        """Return the content re-encrypted with the first key. Raises StoredSecretError if no key fits."""
         try:
             return self._all.rotate(sealed.encode()).decode("ascii")
         except InvalidToken:

@@ -21,12 +21,12 @@ async def test_names_are_known_where_the_service_lists_them(
     client: Client, world: World, *, has_more: bool
 ) -> None:
     key = world.key("ana")
-    statuses = await client.beyond.issue_statuses(key)
-    priorities = await client.beyond.issue_priorities(key)
-    activities = await client.beyond.time_entry_activities(key)
-    trackers = await client.beyond.trackers(key)
-    memberships = await client.beyond.memberships(key, world.project("public"))
-    versions = await client.beyond.versions(key, world.project("public"))
+    statuses = await client.optional.issue_statuses(key)
+    priorities = await client.optional.issue_priorities(key)
+    activities = await client.optional.time_entry_activities(key)
+    trackers = await client.optional.trackers(key)
+    memberships = await client.optional.memberships(key, world.project("public"))
+    versions = await client.optional.versions(key, world.project("public"))
 
     if not has_more:
         assert [statuses, priorities, activities, trackers, memberships, versions] == [None] * 6
@@ -54,7 +54,7 @@ async def test_names_are_known_where_the_service_lists_them(
 async def test_one_issue_is_shown_with_its_children_and_journals(
     client: Client, world: World, *, has_more: bool
 ) -> None:
-    issue = await client.beyond.get_issue(
+    issue = await client.optional.get_issue(
         world.key("ana"), world.issues["parent"], include=["children", "journals", "allowed_statuses"]
     )
 
@@ -83,10 +83,10 @@ async def test_a_file_a_note_and_an_assignee_are_added_to_an_issue(
 
     if not has_more:
         with pytest.raises(NotFound):
-            await client.beyond.update_issue(key, made.id, changes)
+            await client.optional.update_issue(key, made.id, changes)
         return
-    await client.beyond.update_issue(key, made.id, changes)
-    read = await client.beyond.get_issue(key, made.id, include=["attachments", "journals"])
+    await client.optional.update_issue(key, made.id, changes)
+    read = await client.optional.get_issue(key, made.id, include=["attachments", "journals"])
     assert read is not None
     assert [file.filename for file in read.attachments] == ["later.txt"]
     assert read.assigned_to is not None
@@ -97,9 +97,9 @@ async def test_a_file_a_note_and_an_assignee_are_added_to_an_issue(
 async def test_a_hidden_issue_is_not_shown_and_hides_no_other(
     client: Client, world: World, *, has_more: bool
 ) -> None:
-    assert await client.beyond.get_issue(world.key("ben"), world.issues["vault"]) is None
+    assert await client.optional.get_issue(world.key("ben"), world.issues["vault"]) is None
 
-    shown = await client.beyond.get_issue(world.key("ben"), world.issues["child"])
+    shown = await client.optional.get_issue(world.key("ben"), world.issues["child"])
     assert (shown is not None) == has_more
 
 

@@ -250,7 +250,7 @@ class Matrix:
         bot.features.projects._recent._kept.clear()
         bot.features.catalogs._recent._kept.clear()
         bot.features.catalogs._required._kept.clear()
-        bot.client.beyond._missing.clear()
+        bot.client.optional._missing.clear()
 
     def _untrue(self, cell: Cell, did: Did) -> list[str]:
         doing, said, made = DOINGS[cell.doing], "\n".join(did.said), did.made

@@ -122,11 +122,11 @@ async def test_encryption_keys_are_renewed_while_people_work(
     await replica.stop(5)
 
     await with_keys(office, new, old)
-    async for _ in office.bot.store.sealings.rotate():
+    async for _ in office.bot.store.encrypted_values.rotate():
         pass
     await with_keys(office, new)
 
-    assert await office.bot.store.sealings.unreadable() == 0
+    assert await office.bot.store.encrypted_values.unreadable() == 0
     assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
     assert await key_of(office.bot, strangers[0]) == f"{strangers[-1].user_id:40}"
     await ben.press(waiting, "Link Tracker")
@@ -157,7 +157,7 @@ async def test_a_typed_key_isnt_stored_and_requests_in_flight_are_rotated(
     stored = Vault([old]).open(Owner(None, "", delivery), sealed).get_secret_value()
     assert "Link Tracker" in stored
     assert KEYS["ben"] not in stored
-    async for _ in Store(slow.database, Vault([new, old])).sealings.rotate():
+    async for _ in Store(slow.database, Vault([new, old])).encrypted_values.rotate():
         pass
     [(_, sealed)] = await in_flight()
     assert Vault([new]).open(Owner(None, "", delivery), sealed).get_secret_value() == stored

@@ -1,4 +1,4 @@
-"""A scripted service on this machine: it records what it is asked and answers what it was told."""
+"""A scripted service on localhost, which records requests and sends prepared replies."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ class Reply:
 
 @dataclass
 class Service:
-    """`replies` are given one after the other, the last one again and again; or `handle` makes them."""
+    """Sends `replies` in order, repeating the last one, or the replies that `handle` returns."""
 
     url: str = ""
     asked: list[Asked] = field(default_factory=list)

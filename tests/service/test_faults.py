@@ -1,4 +1,4 @@
-"""What goes wrong between the bot and the service: which error it is, what is tried again, what leaks."""
+"""Failures of requests to the service: the error raised, retries, and leaks."""
 
 import asyncio
 import socket
@@ -49,7 +49,7 @@ async def update(client: Client, key: SecretStr) -> None:
 
 @pytest.mark.parametrize("act", [read, create, update])
 @pytest.mark.parametrize("status", STATUSES)
-async def test_a_status_becomes_its_error_at_once(
+async def test_each_status_raises_its_error_without_retry(
     client: Client, service: Service, key: SecretStr, act: Act, status: int
 ) -> None:
     service.reply(b"<html>", status)
@@ -78,7 +78,7 @@ async def test_a_status_becomes_its_error_at_once(
         ({"errors": ["x" * 9000] * 90}, ("x" * 500,) * 20),
     ],
 )
-async def test_a_refusal_carries_the_services_own_sentences(
+async def test_a_refusal_has_the_services_own_messages(
     client: Client, service: Service, key: SecretStr, body: object, expected: tuple[str, ...]
 ) -> None:
     service.reply(body, 422)
@@ -90,7 +90,7 @@ async def test_a_refusal_carries_the_services_own_sentences(
 
 
 @pytest.mark.parametrize("act", [read, create, update])
-async def test_a_redirect_never_takes_the_key_along(
+async def test_a_redirect_never_receives_the_key(
     client: Client, service: Service, elsewhere: Service, key: SecretStr, act: Act
 ) -> None:
     service.reply(status=307, Location=elsewhere.url + "/users/current.json")
@@ -103,7 +103,7 @@ async def test_a_redirect_never_takes_the_key_along(
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
 @pytest.mark.parametrize("act", [create, update])
-async def test_after_any_failure_of_the_service_a_writes_outcome_is_unknown(
+async def test_the_outcome_of_a_write_is_unknown_after_a_5xx(
     client: Client, service: Service, key: SecretStr, act: Act, status: int
 ) -> None:
     service.reply(b"<html>", status)
@@ -115,7 +115,7 @@ async def test_after_any_failure_of_the_service_a_writes_outcome_is_unknown(
 
 
 @pytest.mark.parametrize("status", [502, 503, 504])
-async def test_a_gateways_error_is_read_past(
+async def test_a_read_is_retried_after_a_gateway_error(
     client: Client, service: Service, key: SecretStr, status: int
 ) -> None:
     service.reply(b"<html>", status)
@@ -135,7 +135,7 @@ async def test_reads_are_tried_three_times(client: Client, service: Service, key
 
 
 @pytest.mark.parametrize("fault", ["drop", "cut"])
-async def test_a_broken_connection_is_read_past(
+async def test_a_read_is_retried_after_a_broken_connection(
     client: Client, service: Service, key: SecretStr, fault: str
 ) -> None:
     service.fault(fault)
@@ -146,7 +146,7 @@ async def test_a_broken_connection_is_read_past(
 
 @pytest.mark.parametrize("act", [create, update])
 @pytest.mark.parametrize("fault", ["drop", "cut", "hang", "gateway", "html", "array"])
-async def test_a_write_without_a_usable_answer_may_have_happened_and_is_not_repeated(
+async def test_a_write_without_a_usable_answer_is_not_retried(
     client: Client, service: Service, key: SecretStr, act: Act, fault: str
 ) -> None:
     if fault in ("drop", "cut", "hang"):
@@ -174,7 +174,7 @@ async def test_a_write_without_a_usable_answer_may_have_happened_and_is_not_repe
         {"user": {"id": 1}},
     ],
 )
-async def test_a_created_thing_that_cannot_be_read_may_have_been_created(
+async def test_the_outcome_of_a_create_with_an_invalid_answer_is_unknown(
     client: Client, service: Service, key: SecretStr, body: object
 ) -> None:
     service.reply(body, 201)
@@ -195,7 +195,7 @@ async def test_a_created_thing_that_cannot_be_read_may_have_been_created(
         {"issues": [{}], "total_count": 1},
     ],
 )
-async def test_a_list_that_is_not_the_interfaces_is_broken(
+async def test_a_malformed_list_raises_service_broken(
     client: Client, service: Service, key: SecretStr, body: object
 ) -> None:
     service.reply(body)
@@ -206,7 +206,7 @@ async def test_a_list_that_is_not_the_interfaces_is_broken(
     assert caught.value.status == 200
 
 
-async def test_an_answer_above_the_limit_is_an_error(service: Service, key: SecretStr) -> None:
+async def test_an_answer_above_the_size_limit_is_an_error(service: Service, key: SecretStr) -> None:
     service.reply(b" " * 1001 + b'{"user": {"id": 1}}')
 
     async with Client(service.url, limits=Limits(answer=1000)) as client:
@@ -217,7 +217,9 @@ async def test_an_answer_above_the_limit_is_an_error(service: Service, key: Secr
     assert len(service.asked) == 2
 
 
-async def test_malformed_json_is_read_again(client: Client, service: Service, key: SecretStr) -> None:
+async def test_a_read_is_retried_after_malformed_json(
+    client: Client, service: Service, key: SecretStr
+) -> None:
     service.reply(b'{"user": {"id": 1},,')
     service.reply(USER)
 
@@ -226,7 +228,7 @@ async def test_malformed_json_is_read_again(client: Client, service: Service, ke
 
 
 @pytest.mark.parametrize("fault", ["hang", "stall"])
-async def test_a_read_that_gets_no_answer_times_out(
+async def test_a_read_without_an_answer_times_out(
     client: Client, service: Service, key: SecretStr, fault: str
 ) -> None:
     service.fault(fault)
@@ -237,7 +239,7 @@ async def test_a_read_that_gets_no_answer_times_out(
     assert len(service.asked) == 1
 
 
-async def test_a_call_has_a_deadline_of_its_own(service: Service, key: SecretStr) -> None:
+async def test_a_call_has_a_total_timeout(service: Service, key: SecretStr) -> None:
     service.fault("hang")
     async with Client(service.url, timeout=Timeouts(total=0.2)) as client:
         with pytest.raises(errors.TimedOut):
@@ -246,7 +248,7 @@ async def test_a_call_has_a_deadline_of_its_own(service: Service, key: SecretStr
             await create(client, key)
 
 
-async def test_an_uploads_source_that_stalls_is_broken_off(
+async def test_an_upload_is_canceled_if_its_source_stalls(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     service.reply(b"")
@@ -259,7 +261,7 @@ async def test_an_uploads_source_that_stalls_is_broken_off(
         await client.upload_file(key, stalling())
 
 
-async def test_an_upload_that_the_service_no_longer_takes_is_broken_off(key: SecretStr) -> None:
+async def test_an_upload_is_canceled_if_the_service_stops_reading(key: SecretStr) -> None:
     asked: list[bytes] = []
     over, closed = asyncio.Event(), asyncio.Event()
 
@@ -280,9 +282,7 @@ async def test_an_upload_that_the_service_no_longer_takes_is_broken_off(key: Sec
     assert len(asked) == 1
 
 
-async def test_too_many_requests_waits_as_asked_when_it_is_short(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_a_short_retry_after_is_honored(client: Client, service: Service, key: SecretStr) -> None:
     service.reply(status=429, Retry_After="1")
     service.reply(USER)
     began = time.monotonic()
@@ -292,7 +292,7 @@ async def test_too_many_requests_waits_as_asked_when_it_is_short(
     assert time.monotonic() - began >= 1
 
 
-async def test_too_many_requests_without_a_wait_is_tried_again(
+async def test_too_many_requests_without_retry_after_is_retried(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     service.reply(status=429)
@@ -308,7 +308,7 @@ async def test_too_many_requests_without_a_wait_is_tried_again(
     [("120", 120), ("soon", None), ("inf", None), ("", None), (format_datetime(datetime.now(UTC)), 0)],
     ids=["seconds", "nonsense", "infinite", "empty", "a date"],
 )
-async def test_too_many_requests_carries_the_wait(
+async def test_too_many_requests_has_the_requested_wait(
     client: Client, service: Service, key: SecretStr, asked: str, expected: float | None
 ) -> None:
     service.reply(status=429, Retry_After=asked)
@@ -320,9 +320,7 @@ async def test_too_many_requests_carries_the_wait(
     assert len(service.asked) == 1
 
 
-async def test_a_long_wait_is_the_persons_to_wait_for(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_a_long_retry_after_is_not_waited_for(client: Client, service: Service, key: SecretStr) -> None:
     service.reply(status=429, Retry_After=format_datetime(datetime.now(UTC) + timedelta(minutes=2)))
 
     with pytest.raises(errors.TooManyRequests) as caught:
@@ -333,18 +331,18 @@ async def test_a_long_wait_is_the_persons_to_wait_for(
 
 
 async def upload(client: Client, key: SecretStr) -> object:
-    return await client.upload_file(key, plenty())
+    return await client.upload_file(key, large_content())
 
 
-async def plenty() -> AsyncIterator[bytes]:
+async def large_content() -> AsyncIterator[bytes]:
     for _ in range(400):
         yield bytes(65_536)
 
 
 @pytest.mark.parametrize("act", [read, create, update, upload])
-async def test_no_connection_is_tried_again_also_for_writes(key: SecretStr, act: Act) -> None:
+async def test_a_failed_connection_is_retried_even_for_writes(key: SecretStr, act: Act) -> None:
     tries: list[int | None] = []
-    async with Client(nowhere(), on_answer=lambda _, status, __: tries.append(status)) as client:
+    async with Client(closed_address(), on_answer=lambda _, status, __: tries.append(status)) as client:
         with pytest.raises(errors.Unreachable):
             await act(client, key)
 
@@ -352,17 +350,17 @@ async def test_no_connection_is_tried_again_also_for_writes(key: SecretStr, act:
 
 
 @pytest.mark.parametrize("bad", ["", "two\nlines", "two words", "schlüssel"])
-async def test_a_key_that_cannot_be_one_is_never_sent(client: Client, service: Service, bad: str) -> None:
+async def test_an_invalid_key_is_never_sent(client: Client, service: Service, bad: str) -> None:
     with pytest.raises(errors.Unauthorized) as caught:
         await read(client, SecretStr(bad))
 
     assert service.asked == []
-    assert "lines" not in everything(caught.value)
+    assert "lines" not in printable(caught.value)
 
 
 @pytest.mark.parametrize("fault", ["drop", "cut", "hang", "nowhere", "html", "refused", "unreadable"])
 @pytest.mark.parametrize("act", [read, create])
-async def test_no_error_shows_the_key_or_the_body(
+async def test_no_error_contains_the_key_or_the_body(
     client: Client, service: Service, key: SecretStr, act: Act, fault: str
 ) -> None:
     if fault in ("drop", "cut", "hang"):
@@ -374,31 +372,31 @@ async def test_no_error_shows_the_key_or_the_body(
     }
     if fault in bodies:
         service.reply(*bodies[fault])
-    where = Client(nowhere()) if fault == "nowhere" else client
+    where = Client(closed_address()) if fault == "nowhere" else client
 
     with pytest.raises(errors.ServiceError) as caught:
         await act(where, key)
 
-    told = everything(caught.value)
-    assert key.get_secret_value() not in told
-    assert "hush" not in told
+    text = printable(caught.value)
+    assert key.get_secret_value() not in text
+    assert "hush" not in text
     await where.aclose()
 
 
-def everything(error: BaseException) -> str:
-    """All that a log could print of an error, with its causes and contexts and their requests' headers."""
-    told: list[str] = []
+def printable(error: BaseException) -> str:
+    """Return everything a log could print about an error, including causes, contexts, and headers."""
+    parts: list[str] = []
     seen: BaseException | None = error
     while seen is not None:
-        told += [repr(seen), str(seen), repr(vars(seen)), "".join(traceback.format_exception(seen))]
+        parts += [repr(seen), str(seen), repr(vars(seen)), "".join(traceback.format_exception(seen))]
         request = getattr(seen, "_request", None)
-        told.append(repr(getattr(request, "headers", "")))
+        parts.append(repr(getattr(request, "headers", "")))
         seen = seen.__cause__ or seen.__context__
-    return "\n".join(told)
+    return "\n".join(parts)
 
 
-def nowhere() -> str:
-    """An address where nothing listens."""
+def closed_address() -> str:
+    """Return an address where nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{probe.getsockname()[1]}"

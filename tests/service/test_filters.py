@@ -1,4 +1,4 @@
-"""The issue list's filters: what each becomes, and the traps that none falls into."""
+"""The issue list's filters: their query parameters, and values the service would misread."""
 
 import re
 from collections.abc import Callable
@@ -52,7 +52,7 @@ PARIS = timezone(timedelta(hours=2))
         (IssueFilters(include=frozenset({"relations", "attachments"})), {"include": "attachments,relations"}),
     ],
 )
-def test_each_filter_as_the_service_takes_it(filters: IssueFilters, expected: dict[str, str]) -> None:
+def test_filters_become_query_parameters(filters: IssueFilters, expected: dict[str, str]) -> None:
     assert filters.to_params() == expected
 
 
@@ -69,12 +69,12 @@ def test_each_filter_as_the_service_takes_it(filters: IssueFilters, expected: di
         ('say "no way"', "~say no way"),
     ],
 )
-def test_text_is_contained_as_it_stands(text: str, expected: str) -> None:
+def test_text_is_sent_literally(text: str, expected: str) -> None:
     assert IssueFilters(subject=text).to_params() == {"subject": expected}
 
 
 @given(st.text(min_size=1))
-def test_no_text_is_cut_or_read_as_an_operator(text: str) -> None:
+def test_text_never_becomes_an_operator(text: str) -> None:
     counting = searchable(text)
     if not counting:
         assert not re.sub('[|"]', " ", text).split()
@@ -98,7 +98,7 @@ def test_no_text_is_cut_or_read_as_an_operator(text: str) -> None:
         ),
     ],
 )
-def test_moments_go_out_in_utc_with_whole_seconds(limits: TimeRange, expected: str) -> None:
+def test_times_are_sent_in_utc_with_whole_seconds(limits: TimeRange, expected: str) -> None:
     filters = IssueFilters(created_on=limits, updated_on=limits, closed_on=limits)
 
     assert filters.to_params() == {"created_on": expected, "updated_on": expected, "closed_on": expected}
@@ -112,7 +112,7 @@ def test_moments_go_out_in_utc_with_whole_seconds(limits: TimeRange, expected: s
         (DateRange(date(2026, 3, 1), date(2026, 3, 1)), "><2026-02-28T10:30:00Z|2026-03-01T10:30:00Z"),
     ],
 )
-def test_days_go_out_as_moments_of_the_same_date_in_any_zone(limits: DateRange, expected: str) -> None:
+def test_days_are_sent_as_times_safe_in_every_zone(limits: DateRange, expected: str) -> None:
     filters = IssueFilters(start_date=limits, due_date=limits)
 
     assert filters.to_params() == {"start_date": expected, "due_date": expected}
@@ -146,7 +146,7 @@ def test_days_go_out_as_moments_of_the_same_date_in_any_zone(limits: DateRange, 
         lambda: DateRange(date(2026, 1, 2), date(2026, 1, 1)),
     ],
 )
-def test_what_would_be_ignored_or_misread_cannot_be_built(trap: Callable[[], object]) -> None:
+def test_filters_the_service_would_ignore_raise_value_error(trap: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"^[a-z]"):
         trap()
 
@@ -189,7 +189,7 @@ APPLIED = [
 
 
 @pytest.mark.parametrize("filters", APPLIED)
-async def test_a_filter_that_the_service_ignored_is_noticed(
+async def test_an_ignored_filter_is_detected(
     client: Client, service: Service, key: SecretStr, filters: IssueFilters
 ) -> None:
     service.reply({"issues": [FITTING], "total_count": 1})
@@ -209,7 +209,7 @@ async def test_a_filter_that_the_service_ignored_is_noticed(
         IssueFilters(assigned_to="nobody"),
     ],
 )
-async def test_a_filter_for_nothing_that_was_ignored_is_noticed(
+async def test_an_ignored_filter_for_no_value_is_detected(
     client: Client, service: Service, key: SecretStr, filters: IssueFilters
 ) -> None:
     service.reply({"issues": [{"id": 1}], "total_count": 1})
@@ -228,7 +228,7 @@ async def test_a_filter_for_nothing_that_was_ignored_is_noticed(
         IssueFilters(custom_fields=((1, "me"),)),
     ],
 )
-async def test_me_is_whoever_the_service_takes_it_for(
+async def test_filters_by_me_are_not_checked(
     client: Client, service: Service, key: SecretStr, filters: IssueFilters
 ) -> None:
     service.reply({"issues": [FITTING], "total_count": 1})

@@ -1,4 +1,4 @@
-"""Each of the interface's operations: what is asked, and what its answer becomes."""
+"""The interface's operations: the request each sends and the value each returns."""
 
 from datetime import date
 from decimal import Decimal
@@ -56,7 +56,9 @@ async def test_create_user(client: Client, service: Service, key: SecretStr) -> 
     assert "new-key" not in repr(user)
 
 
-async def test_get_user_is_whose_key_it_is(client: Client, service: Service, key: SecretStr) -> None:
+async def test_get_user_returns_the_owner_of_the_key(
+    client: Client, service: Service, key: SecretStr
+) -> None:
     service.reply({"user": {"id": 5, "firstname": "Ada", "lastname": "L", "memberships": None}})
 
     user = await client.get_user(key, include=("memberships", "groups"))
@@ -66,7 +68,7 @@ async def test_get_user_is_whose_key_it_is(client: Client, service: Service, key
     assert (user.name, user.login, user.memberships) == ("Ada L", None, ())
 
 
-async def test_update_user_sends_only_what_was_given(
+async def test_update_user_sends_only_the_fields_that_were_set(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     service.reply(status=204)
@@ -108,9 +110,7 @@ async def test_create_issue(client: Client, service: Service, key: SecretStr) ->
     assert issue.id == 7
 
 
-async def test_list_issues_is_one_page_in_the_order_asked_for(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_list_issues_returns_one_sorted_page(client: Client, service: Service, key: SecretStr) -> None:
     service.reply({"issues": [{"id": 7}], "total_count": 12, "offset": 10, "limit": 5})
 
     filters = IssueFilters(
@@ -133,7 +133,7 @@ async def test_list_issues_is_one_page_in_the_order_asked_for(
 
 
 @pytest.mark.parametrize(("offset", "limit"), [(-1, 100), (0, 0), (0, 101)])
-async def test_pages_outside_the_interface_are_not_asked_for(
+async def test_invalid_page_bounds_raise_value_error(
     client: Client, key: SecretStr, offset: int, limit: int
 ) -> None:
     with pytest.raises(ValueError, match="limit"):
@@ -150,9 +150,7 @@ async def test_create_project(client: Client, service: Service, key: SecretStr) 
     assert project.identifier == "site"
 
 
-async def test_get_project_quotes_what_a_person_typed(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_get_project_quotes_the_identifier(client: Client, service: Service, key: SecretStr) -> None:
     service.reply({"project": {"id": 2, "enabled_modules": [{"id": 1, "name": "wiki"}]}})
 
     project = await client.get_project(key, "../users/1?x=#y", include=["enabled_modules"])
@@ -199,7 +197,7 @@ async def test_create_time_entry(client: Client, service: Service, key: SecretSt
 @pytest.mark.parametrize(
     ("status", "body"), [(200, b""), (200, b"  \n"), (204, b""), (201, b""), (200, b"{}")]
 )
-async def test_an_update_succeeds_with_any_2xx_without_content(
+async def test_an_update_accepts_any_2xx_without_content(
     client: Client, service: Service, key: SecretStr, status: int, body: bytes
 ) -> None:
     service.reply(body, status)
@@ -210,7 +208,7 @@ async def test_an_update_succeeds_with_any_2xx_without_content(
     assert service.last.json == {"time_entry": {"comments": None}}
 
 
-async def test_the_header_is_the_one_that_was_configured(service: Service, key: SecretStr) -> None:
+async def test_the_key_is_sent_in_the_configured_header(service: Service, key: SecretStr) -> None:
     service.reply({"user": {"id": 1}})
     told: list[tuple[str, int | None]] = []
 
@@ -227,7 +225,7 @@ async def test_the_header_is_the_one_that_was_configured(service: Service, key: 
 
 
 @pytest.mark.parametrize(("status", "reachable"), [(200, True), (401, True), (302, True), (503, False)])
-async def test_reachable_asks_without_a_key(
+async def test_reachable_sends_no_key(
     client: Client, service: Service, status: int, *, reachable: bool
 ) -> None:
     service.reply(status=status)
@@ -236,12 +234,12 @@ async def test_reachable_asks_without_a_key(
     assert "X-Service-API-Key" not in service.last.headers
 
 
-async def test_nothing_there_is_not_reachable() -> None:
+async def test_a_closed_port_is_not_reachable() -> None:
     async with Client("http://127.0.0.1:1") as client:
         assert not await client.reachable()
 
 
-def test_links_for_people(key: SecretStr) -> None:
+def test_issue_and_project_urls(key: SecretStr) -> None:
     client = Client("https://tracker.example.org/redmine/")
 
     assert issue_url(client.base_url, 42) == "https://tracker.example.org/redmine/issues/42"
@@ -263,7 +261,7 @@ def test_links_for_people(key: SecretStr) -> None:
         "https://example.org/?a=b",
     ],
 )
-def test_an_address_is_a_host_with_a_path_at_most(address: str) -> None:
+def test_invalid_base_urls_are_refused(address: str) -> None:
     with pytest.raises(ValueError, match="address") as caught:
         Client(address)
     assert "u:p" not in str(caught.value)
@@ -282,5 +280,5 @@ def test_an_address_is_a_host_with_a_path_at_most(address: str) -> None:
         ("ftp://tracker.example.org/redmine/issues/42", None),
     ],
 )
-def test_a_link_leads_to_an_issue_of_this_service_only(url: str, number: int | None) -> None:
+def test_issue_number_accepts_only_this_services_issue_links(url: str, number: int | None) -> None:
     assert issue_number("https://tracker.example.org/redmine", url) == number

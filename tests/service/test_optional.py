@@ -1,4 +1,4 @@
-"""Endpoints that a service may not have."""
+"""Optional operations, which a service may not have."""
 
 import pytest
 from pydantic import SecretStr
@@ -9,10 +9,10 @@ from bot.service.inputs import IssueChanges, UploadInput
 from tests.service.scripted import Asked, Reply, Service
 
 
-async def test_an_issue_with_its_details(client: Client, service: Service, key: SecretStr) -> None:
+async def test_get_issue_returns_its_details(client: Client, service: Service, key: SecretStr) -> None:
     service.reply({"issue": {"id": 7, "journals": [{"id": 1, "notes": "seen"}]}})
 
-    issue = await client.beyond.get_issue(key, 7, ["journals", "children"])
+    issue = await client.optional.get_issue(key, 7, ["journals", "children"])
 
     assert (service.last.path, service.last.query) == (
         "/prefix/issues/7.json",
@@ -23,29 +23,29 @@ async def test_an_issue_with_its_details(client: Client, service: Service, key: 
 
 
 @pytest.mark.parametrize("status", [403, 404])
-async def test_an_issue_that_is_not_there_says_nothing_about_others(
+async def test_a_missing_issue_does_not_affect_others(
     client: Client, service: Service, key: SecretStr, status: int
 ) -> None:
     service.reply(status=status)
     service.reply({"issue": {"id": 7}})
 
-    assert await client.beyond.get_issue(key, 8) is None
-    assert await client.beyond.get_issue(key, 7) is not None
+    assert await client.optional.get_issue(key, 8) is None
+    assert await client.optional.get_issue(key, 7) is not None
 
 
-async def test_a_missing_endpoint_that_was_noted_is_not_asked(
+async def test_an_endpoint_noted_as_missing_is_not_called(
     client: Client, service: Service, key: SecretStr
 ) -> None:
-    client.beyond.note_missing("get_issue")
+    client.optional.note_missing("get_issue")
 
-    assert await client.beyond.get_issue(key, 7) is None
+    assert await client.optional.get_issue(key, 7) is None
     assert service.asked == []
 
 
-async def test_an_issue_takes_notes_and_files(client: Client, service: Service, key: SecretStr) -> None:
+async def test_update_issue_sends_notes_and_files(client: Client, service: Service, key: SecretStr) -> None:
     service.reply(status=204)
 
-    await client.beyond.update_issue(
+    await client.optional.update_issue(
         key, 7, IssueChanges(notes="see file", uploads=(UploadInput(token=SecretStr("9.abc")),))
     )
 
@@ -53,16 +53,16 @@ async def test_an_issue_takes_notes_and_files(client: Client, service: Service, 
     assert service.last.json == {"issue": {"notes": "see file", "uploads": [{"token": "9.abc"}]}}
 
 
-async def test_an_update_that_the_service_does_not_have_is_said(
+async def test_updating_an_issue_without_the_endpoint_raises_not_found(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     service.reply(status=405)
 
     with pytest.raises(NotFound):
-        await client.beyond.update_issue(key, 7, IssueChanges(notes="x"))
+        await client.optional.update_issue(key, 7, IssueChanges(notes="x"))
 
 
-async def test_what_can_be_chosen(client: Client, service: Service, key: SecretStr) -> None:
+async def test_lists_of_choices(client: Client, service: Service, key: SecretStr) -> None:
     lists: dict[str, object] = {
         "issue_statuses": [{"id": 1, "name": "New", "is_closed": False}],
         "issue_priorities": [{"id": 1, "name": "Low"}, {"id": 2, "name": "Old", "active": False}],
@@ -76,11 +76,11 @@ async def test_what_can_be_chosen(client: Client, service: Service, key: SecretS
         return Reply(body={name: lists[name]})
 
     service.handle = lists_by_name
-    beyond = client.beyond
+    optional = client.optional
 
-    statuses, priorities = await beyond.issue_statuses(key), await beyond.issue_priorities(key)
-    activities, trackers = await beyond.time_entry_activities(key), await beyond.trackers(key)
-    versions = await beyond.versions(key, "site")
+    statuses, priorities = await optional.issue_statuses(key), await optional.issue_priorities(key)
+    activities, trackers = await optional.time_entry_activities(key), await optional.trackers(key)
+    versions = await optional.versions(key, "site")
 
     assert statuses is not None
     assert statuses[0].is_closed is False
@@ -94,7 +94,7 @@ async def test_memberships_are_read_page_by_page(client: Client, service: Servic
     service.reply({"memberships": [{"id": 1, "user": {"id": 5, "name": "Ada"}}], "total_count": 2})
     service.reply({"memberships": [{"id": 2, "group": {"id": 6}, "roles": [{"id": 3}]}], "total_count": 2})
 
-    members = await client.beyond.memberships(key, 3)
+    members = await client.optional.memberships(key, 3)
 
     assert [asked.query["offset"] for asked in service.asked] == ["0", "1"]
     assert [
@@ -106,41 +106,41 @@ async def test_memberships_are_read_page_by_page(client: Client, service: Servic
 
 
 @pytest.mark.parametrize(("status", "asked"), [(404, 1), (405, 1), (406, 1), (403, 2)])
-async def test_a_missing_list_is_remembered_but_not_what_one_person_may_not_see(
+async def test_a_missing_list_is_cached_but_a_403_is_not(
     client: Client, service: Service, key: SecretStr, status: int, asked: int
 ) -> None:
     service.reply(status=status)
 
-    assert await client.beyond.issue_priorities(key) is None
-    assert await client.beyond.issue_priorities(key) is None
+    assert await client.optional.issue_priorities(key) is None
+    assert await client.optional.issue_priorities(key) is None
 
     assert len(service.asked) == asked
 
 
-async def test_a_project_without_lists_says_nothing_about_others(
+async def test_a_404_for_one_project_does_not_affect_others(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     service.reply(status=404)
 
-    assert await client.beyond.memberships(key, 1) is None
-    assert await client.beyond.versions(key, 1) is None
-    assert await client.beyond.versions(key, 2) is None
+    assert await client.optional.memberships(key, 1) is None
+    assert await client.optional.versions(key, 1) is None
+    assert await client.optional.versions(key, 2) is None
 
     assert len(service.asked) == 3
 
 
 @pytest.mark.parametrize(("status", "kind"), [(401, Unauthorized), (500, ServiceBroken)])
-async def test_other_errors_are_errors(
+async def test_other_errors_are_raised(
     client: Client, service: Service, key: SecretStr, status: int, kind: type[Exception]
 ) -> None:
     service.reply(status=status)
 
     with pytest.raises(kind):
-        await client.beyond.trackers(key)
+        await client.optional.trackers(key)
 
 
-async def test_a_refused_update_is_an_error(client: Client, service: Service, key: SecretStr) -> None:
+async def test_a_refused_update_raises_forbidden(client: Client, service: Service, key: SecretStr) -> None:
     service.reply(status=403)
 
     with pytest.raises(Forbidden):
-        await client.beyond.update_issue(key, 7, IssueChanges(notes="x"))
+        await client.optional.update_issue(key, 7, IssueChanges(notes="x"))

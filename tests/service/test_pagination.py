@@ -1,4 +1,4 @@
-"""All rows of a list: each once, none lost, whatever happens to the list meanwhile."""
+"""Pagination returns each row exactly once, even if the list changes meanwhile."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -14,21 +14,21 @@ from bot.errors import AnswerTooLarge, Forbidden, ServiceBroken
 from bot.service.client import Client, Limits
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page
-from bot.service.pagination import every_issue
+from bot.service.pagination import iterate_issues
 from tests.service.scripted import Asked, Reply, Service
 
 BY_ID = IssueFilters(sort=(Sort("id"),))
 
 
 class Tracker:
-    """A list of issues behind the scripted service, which may cap its pages and change between requests."""
+    """An issue list served by the scripted service. It can cap its pages and change between requests."""
 
     def __init__(self, service: Service, ids: range, cap: int = 100) -> None:
         self.ids = list(ids)
         self.cap = cap
         self.meanwhile: Callable[[int], None] = lambda _: None
         self.delay = 0.0
-        self.requests = self.answered = self.under_way = self.most = 0
+        self.requests = self.answered = self.in_flight = self.most = 0
         self.filters_by_id = True
         self.size = 0
         self.sizes: dict[int, int] = {}
@@ -36,13 +36,13 @@ class Tracker:
 
     async def answer(self, asked: Asked) -> Reply:
         self.requests += 1
-        self.under_way += 1
-        self.most = max(self.most, self.under_way)
+        self.in_flight += 1
+        self.most = max(self.most, self.in_flight)
         await asyncio.sleep(self.delay)
         reply = Reply(body=self.page(asked.query))
         self.answered += 1
         self.meanwhile(self.answered)
-        self.under_way -= 1
+        self.in_flight -= 1
         return reply
 
     def page(self, query: Mapping[str, str]) -> dict[str, object]:
@@ -65,7 +65,7 @@ class Tracker:
 
 @pytest.fixture
 async def client(service: Service) -> AsyncIterator[Client]:
-    """With the bot's own patience: nothing fails here."""
+    """A client with the default timeouts."""
     async with Client(service.url + "/prefix/") as client:
         yield client
 
@@ -76,7 +76,7 @@ async def all_ids(client: Client, key: SecretStr, filters: IssueFilters | None =
 
 @pytest.mark.parametrize("count", [0, 1, 99, 100, 101, 199, 200, 750])
 @pytest.mark.parametrize("cap", [100, 25])
-async def test_every_issue_once_in_the_order_of_ids(
+async def test_every_issue_appears_once_in_the_order_of_ids(
     client: Client, service: Service, key: SecretStr, count: int, cap: int
 ) -> None:
     tracker = Tracker(service, range(1, count + 1), cap)
@@ -85,7 +85,7 @@ async def test_every_issue_once_in_the_order_of_ids(
     assert {asked.query["sort"] for asked in service.asked} == {"id"}
 
 
-async def test_filters_stay_on_every_page(client: Client, service: Service, key: SecretStr) -> None:
+async def test_every_page_uses_the_filters(client: Client, service: Service, key: SecretStr) -> None:
     Tracker(service, range(1, 301))
 
     await all_ids(client, key, IssueFilters(project_id=3, status="any"))
@@ -94,7 +94,7 @@ async def test_filters_stay_on_every_page(client: Client, service: Service, key:
 
 
 @pytest.mark.parametrize("filters", [IssueFilters(), IssueFilters(query_id=9)])
-async def test_rows_that_come_and_go_cost_no_other(
+async def test_no_issue_is_lost_while_others_come_and_go(
     client: Client, service: Service, key: SecretStr, filters: IssueFilters
 ) -> None:
     tracker = Tracker(service, range(1000, 2500))
@@ -112,7 +112,7 @@ async def test_rows_that_come_and_go_cost_no_other(
     assert set(tracker.ids) & set(range(1000, 2500)) <= set(found)
 
 
-async def test_a_cap_that_appears_midway(client: Client, service: Service, key: SecretStr) -> None:
+async def test_a_page_cap_can_appear_midway(client: Client, service: Service, key: SecretStr) -> None:
     tracker = Tracker(service, range(1, 600))
     tracker.meanwhile = lambda request: setattr(tracker, "cap", 30 if request > 3 else 100)
 
@@ -121,7 +121,7 @@ async def test_a_cap_that_appears_midway(client: Client, service: Service, key: 
 
 @pytest.fixture
 async def small(service: Service) -> AsyncIterator[Client]:
-    """A client that reads no more than 16 KB at once, as the bot reads no more than 16 MB."""
+    """A client with a limit of 16 KB per answer."""
     async with Client(service.url, limits=Limits(answer=16_000)) as client:
         yield client
 
@@ -141,7 +141,7 @@ async def test_answers_that_are_too_large_are_read_in_smaller_pages(
     assert len(service.asked) < 300
 
 
-async def test_an_issue_that_fits_into_no_answer_is_left_out(
+async def test_an_issue_larger_than_the_limit_is_skipped(
     small: Client, service: Service, key: SecretStr
 ) -> None:
     tracker = Tracker(service, range(1, 31))
@@ -155,7 +155,9 @@ async def test_an_issue_that_fits_into_no_answer_is_left_out(
         await small.list_issues(key, replace(BY_ID, issue_ids=(7,)), limit=1)
 
 
-async def test_long_descriptions_are_cut_in_lists(client: Client, service: Service, key: SecretStr) -> None:
+async def test_long_descriptions_are_truncated_in_lists(
+    client: Client, service: Service, key: SecretStr
+) -> None:
     Tracker(service, range(1, 3)).size = 50_000
 
     for issue in (await client.list_issues(key, BY_ID)).items:
@@ -164,13 +166,13 @@ async def test_long_descriptions_are_cut_in_lists(client: Client, service: Servi
     assert len(one.description or "") == 50_000
 
 
-async def test_pages_of_one_row_go_on_by_id(client: Client, service: Service, key: SecretStr) -> None:
+async def test_one_row_pages_continue_by_id(client: Client, service: Service, key: SecretStr) -> None:
     tracker = Tracker(service, range(1, 9), cap=1)
 
     assert await all_ids(client, key) == tracker.ids
 
 
-async def test_pages_of_one_row_without_a_filter_by_id_are_given_up(
+async def test_one_row_pages_without_an_id_filter_raise_an_error(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     Tracker(service, range(1, 9), cap=1).filters_by_id = False
@@ -179,7 +181,7 @@ async def test_pages_of_one_row_without_a_filter_by_id_are_given_up(
         await all_ids(client, key)
 
 
-async def test_a_list_that_says_it_has_more_than_it_gives_ends_in_an_error(
+async def test_a_list_shorter_than_its_total_raises_an_error(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     rows = [{"id": number} for number in range(1, 51)]
@@ -200,7 +202,7 @@ async def test_a_list_in_another_order_is_an_error(client: Client, service: Serv
 
 
 @pytest.mark.parametrize("cap", [100, 40])
-async def test_issues_by_their_numbers(client: Client, service: Service, key: SecretStr, cap: int) -> None:
+async def test_issues_by_id(client: Client, service: Service, key: SecretStr, cap: int) -> None:
     Tracker(service, range(1, 400, 2), cap)
     wanted = tuple(range(300, 0, -1))
 
@@ -208,7 +210,7 @@ async def test_issues_by_their_numbers(client: Client, service: Service, key: Se
     assert all(asked.query["status_id"] == "*" for asked in service.asked)
 
 
-async def test_pages_are_read_ahead_in_parallel_but_not_without_bound(
+async def test_pages_are_prefetched_in_parallel_up_to_a_limit(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     tracker = Tracker(service, range(1, 3001))
@@ -218,9 +220,7 @@ async def test_pages_are_read_ahead_in_parallel_but_not_without_bound(
     assert 4 <= tracker.most <= 8
 
 
-async def test_who_stops_early_leaves_nothing_under_way(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_stopping_early_cancels_prefetching(client: Client, service: Service, key: SecretStr) -> None:
     tracker = Tracker(service, range(1, 3001))
     async with aclosing(client.iter_issues(key, IssueFilters())) as issues:
         first = [(await anext(issues)).id for _ in range(150)]
@@ -230,7 +230,7 @@ async def test_who_stops_early_leaves_nothing_under_way(
     assert [task for task in asyncio.all_tasks() if "read" in repr(task.get_coro())] == []
 
 
-async def test_an_error_on_the_way_is_told(client: Client, service: Service, key: SecretStr) -> None:
+async def test_an_error_on_a_later_page_is_raised(client: Client, service: Service, key: SecretStr) -> None:
     tracker = Tracker(service, range(1, 3001))
 
     async def forbidden_later(asked: Asked) -> Reply:
@@ -241,7 +241,7 @@ async def test_an_error_on_the_way_is_told(client: Client, service: Service, key
         await all_ids(client, key)
 
 
-async def test_every_project_once_in_the_services_order(
+async def test_every_project_appears_once_in_the_services_order(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     tracker = Tracker(service, range(1, 260))
@@ -264,7 +264,7 @@ async def test_every_project_once_in_the_services_order(
     st.integers(0, 400),
 )
 @example(changes=[(0, 0, False)] * 15 + [(0, 1, False), (0, 5, True)], cap=2, count=18)
-def test_what_stayed_is_found_and_nothing_twice(
+def test_rows_that_stay_are_found_exactly_once(
     changes: list[tuple[int, int, bool]], cap: int, count: int
 ) -> None:
     ids = list(range(1, 2 * count, 2))
@@ -283,7 +283,7 @@ def test_what_stayed_is_found_and_nothing_twice(
         return page
 
     async def collect() -> list[int]:
-        return [issue.id async for issue in every_issue(read, IssueFilters(), "/issues.json")]
+        return [issue.id async for issue in iterate_issues(read, IssueFilters(), "/issues.json")]
 
     found = asyncio.run(collect())
     assert found == sorted(set(found))

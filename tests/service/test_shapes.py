@@ -1,4 +1,4 @@
-"""What the service sends becomes values, also where it is absent, null or odd."""
+"""Decoding of the service's resources, including absent, null, and invalid values."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -10,7 +10,7 @@ from bot.service.filters import IssueFilters
 from tests.service.scripted import Service
 
 
-async def test_a_whole_issue(client: Client, service: Service, key: SecretStr) -> None:
+async def test_an_issue_with_all_fields(client: Client, service: Service, key: SecretStr) -> None:
     service.reply({"issues": [WHOLE], "total_count": 1, "offset": 0, "limit": 100})
 
     (issue,) = (await client.list_issues(key, IssueFilters())).items
@@ -30,7 +30,7 @@ async def test_a_whole_issue(client: Client, service: Service, key: SecretStr) -
     assert issue.model_extra == {"plugin": {"votes": 3}}
 
 
-async def test_absent_null_and_unreadable_values(client: Client, service: Service, key: SecretStr) -> None:
+async def test_absent_null_and_invalid_values(client: Client, service: Service, key: SecretStr) -> None:
     rows = [
         {"id": 1, "closed_on": None, "watchers": None, "priority": {"id": 2}},
         {"id": 2, "due_date": "soon", "done_ratio": "most", "status": {"name": "no id"}, "subject": "kept"},
@@ -53,7 +53,7 @@ async def test_absent_null_and_unreadable_values(client: Client, service: Servic
     )
 
 
-async def test_an_issue_is_private_unless_the_service_says_it_is_not(
+async def test_an_issue_is_private_unless_the_service_says_otherwise(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     rows: list[dict[str, object]] = [

@@ -1,4 +1,4 @@
-"""What travels with a request and what is taken from an answer."""
+"""HTTP details of requests and answers: compression, redirects, cookies, proxies."""
 
 import gzip
 import tracemalloc
@@ -16,7 +16,7 @@ USER = {"user": {"id": 1}}
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-async def test_compressed_answers_are_read(
+async def test_compressed_answers_are_decompressed(
     client: Client, service: Service, key: SecretStr, encoding: str
 ) -> None:
     service.reply(
@@ -44,14 +44,16 @@ def packed(body: bytes, encoding: str = "gzip") -> bytes:
     return gzip.compress(body) if encoding == "gzip" else zlib.compress(body)
 
 
-async def test_a_malformed_redirect_is_a_redirect(client: Client, service: Service, key: SecretStr) -> None:
+async def test_a_malformed_redirect_raises_redirected(
+    client: Client, service: Service, key: SecretStr
+) -> None:
     service.reply(status=302, Location="http://[")
 
     with pytest.raises(errors.Redirected):
         await client.create_issue(key, NewIssue(project_id=1, subject="x"))
 
 
-async def test_no_cookie_is_kept(client: Client, service: Service, key: SecretStr) -> None:
+async def test_no_cookie_is_stored(client: Client, service: Service, key: SecretStr) -> None:
     service.reply(USER, Set_Cookie="session=anas; Path=/")
 
     await client.get_user(key)
@@ -60,7 +62,7 @@ async def test_no_cookie_is_kept(client: Client, service: Service, key: SecretSt
     assert "Cookie" not in service.last.headers
 
 
-async def test_proxies_of_the_environment_are_ignored(
+async def test_proxy_environment_variables_are_ignored(
     service: Service, elsewhere: Service, key: SecretStr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", elsewhere.url)

@@ -1,4 +1,4 @@
-"""Files on their way to the service."""
+"""File uploads to the service."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,7 +36,7 @@ async def test_an_upload_of_unknown_size_may_be_empty(
 
 
 @pytest.mark.parametrize("size", [2, 4])
-async def test_an_upload_that_is_not_its_size_is_broken_off(
+async def test_an_upload_with_the_wrong_size_raises_value_error(
     client: Client, service: Service, key: SecretStr, size: int
 ) -> None:
     service.reply({"upload": {"id": 9, "token": "9.abc"}}, 201)
@@ -45,7 +45,7 @@ async def test_an_upload_that_is_not_its_size_is_broken_off(
         await client.upload_file(key, pieces(b"one"), size=size)
 
 
-async def test_what_breaks_the_source_of_an_upload_is_told_as_it_is(
+async def test_errors_of_an_uploads_source_pass_through(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     service.reply({"upload": {"id": 9, "token": "9.abc"}}, 201)
@@ -54,7 +54,7 @@ async def test_what_breaks_the_source_of_an_upload_is_told_as_it_is(
         await client.upload_file(key, pieces(b"one", LookupError("gone")))
 
 
-async def test_a_service_may_refuse_an_upload_by_its_name(
+async def test_a_service_can_refuse_an_upload_by_name(
     client: Client, service: Service, key: SecretStr
 ) -> None:
     service.reply({"errors": ["This file cannot be uploaded"]}, 422)
@@ -71,7 +71,7 @@ async def pieces(*content: bytes | Exception) -> AsyncIterator[bytes]:
 
 
 def slow(service: Service, *logins: str) -> None:
-    """Have the service keep silent about uploads, of these people only if any are named."""
+    """Make the service never answer uploads; with `logins`, only those of these users."""
 
     async def answer(asked: Asked) -> Reply:
         if not asked.path.endswith("/uploads.json"):
@@ -83,35 +83,35 @@ def slow(service: Service, *logins: str) -> None:
     service.handle = answer
 
 
-async def under_way(service: Service, count: int) -> None:
-    """Wait until the service has that many requests."""
+async def received(service: Service, count: int) -> None:
+    """Wait until the service has received that many requests."""
     async with asyncio.timeout(20):
         while len(service.asked) < count:
             await asyncio.sleep(0.01)
 
 
-async def test_slow_uploads_leave_room_for_everything_else(service: Service, key: SecretStr) -> None:
+async def test_slow_uploads_do_not_block_other_calls(service: Service, key: SecretStr) -> None:
     slow(service)
     async with Client(service.url) as client, asyncio.TaskGroup() as group:
         uploads = [
             group.create_task(client.upload_file(SecretStr(f"person-{n // 3}"), pieces(b"one")))
             for n in range(51)
         ]
-        await under_way(service, Limits().uploads)
+        await received(service, Limits().uploads)
 
         assert (await client.get_user(key)).id == 1
         for upload in uploads:
             upload.cancel()
 
 
-async def test_one_persons_uploads_leave_room_for_others(service: Service) -> None:
+async def test_one_users_uploads_do_not_block_others(service: Service) -> None:
     slow(service, "ana")
     async with (
         Client(service.url, limits=Limits(uploads=4, uploads_each=2)) as client,
         asyncio.TaskGroup() as group,
     ):
         anas = [group.create_task(client.upload_file(SecretStr("ana"), pieces(b"one"))) for _ in range(9)]
-        await under_way(service, 2)
+        await received(service, 2)
 
         assert (await client.upload_file(SecretStr("ben"), pieces(b"two"))).id == 9
         assert sum(asked.headers["X-Service-API-Key"] == "ana" for asked in service.asked) == 2
@@ -119,14 +119,14 @@ async def test_one_persons_uploads_leave_room_for_others(service: Service) -> No
             upload.cancel()
 
 
-async def test_no_free_connection_has_its_own_error(service: Service, key: SecretStr) -> None:
+async def test_waiting_too_long_raises_no_free_connection(service: Service, key: SecretStr) -> None:
     slow(service)
     async with (
         Client(service.url, timeout=Timeouts(upload_free=0.2), limits=Limits(uploads=1)) as client,
         asyncio.TaskGroup() as group,
     ):
         first = group.create_task(client.upload_file(SecretStr("ana"), pieces(b"one")))
-        await under_way(service, 1)
+        await received(service, 1)
 
         with pytest.raises(NoFreeConnection) as caught:
             await client.upload_file(key, pieces(b"two"))
@@ -138,7 +138,7 @@ async def test_no_free_connection_has_its_own_error(service: Service, key: Secre
     )
 
 
-async def test_canceled_uploads_make_room(service: Service, key: SecretStr) -> None:
+async def test_canceled_uploads_release_their_slots(service: Service, key: SecretStr) -> None:
     slow(service, "ana")
     async with Client(service.url, limits=Limits(uploads=1)) as client:
         for _ in range(3):

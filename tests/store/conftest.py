@@ -1,4 +1,4 @@
-"""People of two workspaces."""
+"""Owners for the store's tests."""
 
 import pytest
 

@@ -3,7 +3,7 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 
 
-async def test_a_channel_has_the_project_that_was_chosen_last(store: Store, ana: Owner, ben: Owner) -> None:
+async def test_the_latest_default_project_wins(store: Store, ana: Owner, ben: Owner) -> None:
     await store.channels.set_default("T1", "C1", 1, "Web shop", ana)
     await store.channels.set_default("T1", "C1", 2, "Mobile app", ben)
 
@@ -12,7 +12,7 @@ async def test_a_channel_has_the_project_that_was_chosen_last(store: Store, ana:
     assert await store.channels.default_project("T2", "C1") is None
 
 
-async def test_a_cleared_channel_has_no_project(store: Store, ana: Owner) -> None:
+async def test_clearing_removes_the_default_project(store: Store, ana: Owner) -> None:
     await store.channels.set_default("T1", "C1", 1, "Web shop", ana)
     await store.channels.clear_default("T1", "C1")
 

@@ -2,7 +2,7 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 
 
-async def test_everyone_finds_their_own_the_latest_first(store: Store, ana: Owner, ben: Owner) -> None:
+async def test_users_see_their_own_issues_latest_first(store: Store, ana: Owner, ben: Owner) -> None:
     await store.created_issues.put(ana, 1, "The first")
     await store.created_issues.put(ben, 2, "Ben's")
     await store.created_issues.put(ana, 3, "The last")
@@ -12,19 +12,19 @@ async def test_everyone_finds_their_own_the_latest_first(store: Store, ana: Owne
     assert [i.issue_id for i in await store.created_issues.latest(ben, 5)] == [2]
 
 
-async def test_a_message_leads_to_what_was_made_of_it(store: Store, ana: Owner, ben: Owner) -> None:
+async def test_issues_are_found_by_their_message(store: Store, ana: Owner, ben: Owner) -> None:
     await store.created_issues.put(ana, 1, "From it", "C1", "10.1")
     await store.created_issues.put(ben, 2, "From it too", "C1", "10.1")
     await store.created_issues.put(ana, 3, "From another", "C1", "10.2")
 
-    assert [i.issue_id for i in await store.created_issues.of_message("T1", "C1", "10.1")] == [2, 1]
-    assert await store.created_issues.of_message("T2", "C1", "10.1") == ()
+    assert [i.issue_id for i in await store.created_issues.from_message("T1", "C1", "10.1")] == [2, 1]
+    assert await store.created_issues.from_message("T2", "C1", "10.1") == ()
 
 
-async def test_a_number_that_comes_again_is_the_new_issues(store: Store, ana: Owner, ben: Owner) -> None:
+async def test_a_reused_issue_number_replaces_the_old_issue(store: Store, ana: Owner, ben: Owner) -> None:
     await store.created_issues.put(ana, 1, "Of another service", "C1", "10.1")
     await store.created_issues.put(ben, 1, "Of this one")
 
     assert await store.created_issues.latest(ana, 5) == ()
     assert [i.subject for i in await store.created_issues.latest(ben, 5)] == ["Of this one"]
-    assert await store.created_issues.of_message("T1", "C1", "10.1") == ()
+    assert await store.created_issues.from_message("T1", "C1", "10.1") == ()

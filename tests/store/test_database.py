@@ -20,7 +20,7 @@ from bot.store.tables import Table
 from bot.store.vault import Vault
 
 BEFORE = {"continuations"}
-"""Tables that are left for replicas of the version before."""
+"""Tables that only the previous version still uses."""
 HOLDS_THE_LOCK = """
 import sqlite3, sys, time
 other = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -41,7 +41,7 @@ async def opened(file: Path) -> AsyncIterator[Database]:
         await database.close()
 
 
-async def test_a_new_sqlite_database_is_its_owners_alone(tmp_path: Path) -> None:
+async def test_a_new_sqlite_database_is_private_to_its_owner(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         async with opened(tmp_path / "bot.db"):
@@ -56,7 +56,7 @@ def modes(directory: Path) -> dict[str, str]:
     return {file.name: oct(file.stat().st_mode & 0o777) for file in directory.iterdir()}
 
 
-async def test_replicas_that_start_together_migrate_once(url: str) -> None:
+async def test_replicas_starting_together_migrate_once(url: str) -> None:
     replicas = [Database(url) for _ in range(4)]
 
     await asyncio.gather(*(replica.open() for replica in replicas))
@@ -65,7 +65,7 @@ async def test_replicas_that_start_together_migrate_once(url: str) -> None:
     await asyncio.gather(*(replica.close() for replica in replicas))
 
 
-async def test_the_migrations_make_the_tables_that_the_code_uses(database: Database) -> None:
+async def test_migrations_match_the_table_definitions(database: Database) -> None:
     def differences(connection: Connection) -> list[object]:
         context = MigrationContext.configure(
             connection,
@@ -76,7 +76,7 @@ async def test_the_migrations_make_the_tables_that_the_code_uses(database: Datab
     assert await database.read(differences) == []
 
 
-async def test_a_database_from_a_newer_version_is_left_as_it_is(database: Database) -> None:
+async def test_a_newer_schema_is_left_unchanged(database: Database) -> None:
     newer = text("update alembic_version set version_num = '9999'")
     await database.write(lambda connection: connection.execute(newer))
 
@@ -89,7 +89,7 @@ async def test_a_database_from_a_newer_version_is_left_as_it_is(database: Databa
 WRITTEN = text("insert into deliveries (key, claimed_at) values ('Ev1', '2026-01-01 00:00:00')")
 
 
-async def test_nothing_is_kept_of_a_transaction_that_failed(database: Database) -> None:
+async def test_a_failed_transaction_is_rolled_back(database: Database) -> None:
     store = Store(database, Vault([Vault.generate_key()]))
 
     def fail_after_writing(connection: Connection) -> None:
@@ -103,7 +103,7 @@ async def test_nothing_is_kept_of_a_transaction_that_failed(database: Database) 
     assert await store.deliveries.claim("Ev1")
 
 
-async def test_what_the_database_refuses_is_told_without_its_values(database: Database) -> None:
+async def test_database_errors_do_not_show_values(database: Database) -> None:
     statement = text("insert into nowhere values (:value)")
 
     with pytest.raises(SQLAlchemyError) as refused:
@@ -113,13 +113,13 @@ async def test_what_the_database_refuses_is_told_without_its_values(database: Da
     assert "canary" not in str(refused.value)
 
 
-async def test_writers_wait_for_each_other(store: Store) -> None:
+async def test_concurrent_writes_all_succeed(store: Store) -> None:
     claimed = await asyncio.gather(*(store.deliveries.claim(f"Ev{n}") for n in range(100)))
 
     assert all(claimed)
 
 
-async def test_while_another_process_writes_reading_goes_on_and_nothing_stands_still(tmp_path: Path) -> None:
+async def test_reads_continue_while_another_process_writes(tmp_path: Path) -> None:
     file, clock = tmp_path / "bot.db", asyncio.get_running_loop().time
     async with opened(file) as database:
         deliveries = Store(database, Vault([Vault.generate_key()])).deliveries
@@ -144,7 +144,7 @@ async def test_while_another_process_writes_reading_goes_on_and_nothing_stands_s
         assert await other.wait() == 0
 
 
-async def test_of_a_cancelled_caller_no_transaction_is_left_open(tmp_path: Path) -> None:
+async def test_a_canceled_caller_leaves_no_open_transaction(tmp_path: Path) -> None:
     begun, goes_on = threading.Event(), threading.Event()
 
     def write_for_long(connection: Connection) -> None:
@@ -169,9 +169,7 @@ async def test_of_a_cancelled_caller_no_transaction_is_left_open(tmp_path: Path)
         assert other.execute("select key from deliveries").fetchall() == [("Ev1",)]
 
 
-async def test_writers_do_not_wait_for_a_lock_one_after_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_queued_writers_time_out_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "SECONDS_TO_WAIT", 1)
     async with opened(tmp_path / "bot.db") as database:
         deliveries = Store(database, Vault([Vault.generate_key()])).deliveries
@@ -186,12 +184,12 @@ async def test_writers_do_not_wait_for_a_lock_one_after_the_other(
         assert await deliveries.claim("Ev1")
 
 
-async def test_a_new_database_is_not_yet_current(url: str) -> None:
+async def test_a_new_database_is_not_current(url: str) -> None:
     database = Database(url)
 
     await database.ping()
 
-    await database.try_writing()
+    await database.check_writable()
     assert await database.age() == "older"
     await database.close()
 
@@ -200,7 +198,7 @@ async def test_a_new_database_is_not_yet_current(url: str) -> None:
     "url",
     ["", "bot.db", "sqlite://", "sqlite:///:memory:", "mysql://somebody:pa55word@localhost/bot"],
 )
-def test_other_addresses_are_refused_with_what_is_meant(url: str) -> None:
+def test_unsupported_urls_are_refused_with_a_hint(url: str) -> None:
     with pytest.raises(ValueError, match="must be sqlite:///") as refused:
         Database(url)
     assert "pa55word" not in str(refused.value)
@@ -210,9 +208,9 @@ def test_other_addresses_are_refused_with_what_is_meant(url: str) -> None:
     "url",
     ["sqlite:////nowhere/at/all/bot.db", "postgresql://somebody:pa55word@127.0.0.1:1/bot"],
 )
-async def test_what_cannot_be_opened_says_why_without_the_password(url: str) -> None:
+async def test_connection_errors_do_not_show_the_password(url: str) -> None:
     database = Database(url)
-    for attempt in (database.open, database.ping, database.try_writing, database.age):
+    for attempt in (database.open, database.ping, database.check_writable, database.age):
         with pytest.raises(DatabaseUnavailableError) as unavailable:
             await attempt()
         assert str(unavailable.value)

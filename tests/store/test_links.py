@@ -17,7 +17,7 @@ KEY = SecretStr("0123456789abcdef0123456789abcdef01234567")
 NEWER = SecretStr("76543210fedcba9876543210fedcba9876543210")
 
 
-async def test_a_link_comes_back_as_it_was_put(store: Store, ana: Owner) -> None:
+async def test_a_stored_link_can_be_read(store: Store, ana: Owner) -> None:
     await store.links.put(ana, KEY, 7, "Ana Ruiz")
 
     link = await store.links.get(ana)
@@ -27,7 +27,7 @@ async def test_a_link_comes_back_as_it_was_put(store: Store, ana: Owner) -> None
     assert link.linked_at.utcoffset() is not None
 
 
-async def test_linking_anew_takes_the_place_of_the_earlier_link(store: Store, ana: Owner) -> None:
+async def test_linking_again_replaces_the_link(store: Store, ana: Owner) -> None:
     await store.links.put(ana, KEY, 7, "Ana Ruiz")
     await store.links.put(ana, NEWER, 8, "Ana R.")
 
@@ -37,7 +37,7 @@ async def test_linking_anew_takes_the_place_of_the_earlier_link(store: Store, an
     assert (link.key, link.user_id) == (NEWER, 8)
 
 
-async def test_a_link_for_somebody_else_is_added_only_where_there_is_none(store: Store, ana: Owner) -> None:
+async def test_add_never_replaces_a_link(store: Store, ana: Owner) -> None:
     answers = await asyncio.gather(
         *(store.links.add(ana, key, number, "Ana") for number, key in enumerate((KEY, NEWER)))
     )
@@ -48,14 +48,14 @@ async def test_a_link_for_somebody_else_is_added_only_where_there_is_none(store:
     assert await store.links.get(ana) == first
 
 
-async def test_the_same_user_id_elsewhere_is_somebody_else(store: Store, ana: Owner) -> None:
+async def test_the_same_user_id_in_another_workspace_is_another_user(store: Store, ana: Owner) -> None:
     await store.links.put(ana, KEY, 7, "Ana Ruiz")
 
     assert await store.links.get(Owner(None, "T2", ana.user_id)) is None
     assert await store.links.get(Owner("E1", ana.team_id, ana.user_id)) is None
 
 
-async def test_unlinking_says_whether_there_was_a_link(store: Store, ana: Owner) -> None:
+async def test_delete_returns_whether_there_was_a_link(store: Store, ana: Owner) -> None:
     await store.links.put(ana, KEY, 7, "Ana Ruiz")
 
     assert await store.links.delete(ana)
@@ -63,7 +63,7 @@ async def test_unlinking_says_whether_there_was_a_link(store: Store, ana: Owner)
     assert await store.links.get(ana) is None
 
 
-async def test_a_dead_key_is_removed_by_one_of_many(store: Store, ana: Owner) -> None:
+async def test_a_rejected_key_is_deleted_by_one_caller(store: Store, ana: Owner) -> None:
     await store.links.put(ana, KEY, 7, "Ana Ruiz")
 
     answers = await asyncio.gather(*(store.links.delete_if_key(ana, KEY) for _ in range(8)))
@@ -71,14 +71,14 @@ async def test_a_dead_key_is_removed_by_one_of_many(store: Store, ana: Owner) ->
     assert sorted(answers) == [False] * 7 + [True]
 
 
-async def test_a_dead_key_does_not_take_a_newer_link_along(store: Store, ana: Owner) -> None:
+async def test_a_rejected_key_does_not_delete_a_newer_link(store: Store, ana: Owner) -> None:
     await store.links.put(ana, NEWER, 7, "Ana Ruiz")
 
     assert not await store.links.delete_if_key(ana, KEY)
     assert await store.links.get(ana) is not None
 
 
-async def test_the_key_is_encrypted_in_the_table_and_hidden_in_reprs(
+async def test_keys_are_encrypted_at_rest_and_hidden_in_reprs(
     store: Store, database: Database, ana: Owner
 ) -> None:
     await store.links.put(ana, KEY, 7, "Ana Ruiz")
@@ -88,7 +88,7 @@ async def test_the_key_is_encrypted_in_the_table_and_hidden_in_reprs(
     assert KEY.get_secret_value() not in repr(await store.links.get(ana))
 
 
-async def test_a_row_swapped_to_another_owner_is_refused(
+async def test_a_key_copied_to_another_owner_is_refused(
     store: Store, database: Database, ana: Owner, ben: Owner
 ) -> None:
     await store.links.put(ana, KEY, 7, "Ana Ruiz")
@@ -102,7 +102,7 @@ async def test_a_row_swapped_to_another_owner_is_refused(
         await store.links.get(ben)
 
 
-async def test_other_encryption_keys_open_nothing(store: Store, database: Database, ana: Owner) -> None:
+async def test_other_encryption_keys_decrypt_nothing(store: Store, database: Database, ana: Owner) -> None:
     await store.links.put(ana, KEY, 7, "Ana Ruiz")
     stranger = Store(database, Vault([Vault.generate_key()]))
 
@@ -111,7 +111,7 @@ async def test_other_encryption_keys_open_nothing(store: Store, database: Databa
     assert not await stranger.links.delete_if_key(ana, KEY)
 
 
-async def test_rotation_writes_every_key_anew_and_can_be_started_again(
+async def test_rotation_reencrypts_every_key_and_can_resume(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rotation, "BATCH", 2)
@@ -122,9 +122,9 @@ async def test_rotation_writes_every_key_anew_and_can_be_started_again(
         await before.links.put(owner, KEY, 1, "Somebody")
     await Store(database, Vault([Vault.generate_key()])).links.put(Owner(None, "T9", "U9"), KEY, 1, "Lost")
 
-    broken_off = both.sealings.rotate()
-    assert await anext(broken_off) == Rotation(rewritten=2)
-    assert [step async for step in both.sealings.rotate()][-1] == Rotation(
+    interrupted = both.encrypted_values.rotate()
+    assert await anext(interrupted) == Rotation(rewritten=2)
+    assert [step async for step in both.encrypted_values.rotate()][-1] == Rotation(
         rewritten=4, current=2, unreadable=1
     )
 

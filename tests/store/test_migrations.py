@@ -1,4 +1,4 @@
-"""Old and new replicas live side by side during a release: migrations leave room for the version before."""
+"""Migrations are backward compatible: old and new replicas run side by side during a release."""
 
 from io import StringIO
 from pathlib import Path
@@ -11,14 +11,14 @@ from alembic.script import Script, ScriptDirectory
 from bot.store.database import LATEST
 from bot.store.upgrade import configured
 
-BEFORE_THE_RULE = {"0001", "0002", "0003"}
+EXEMPT = {"0001", "0002", "0003"}
 DIRECTORY = ScriptDirectory.from_config(configured())
-SCRIPTS = [script for script in DIRECTORY.walk_revisions() if script.revision not in BEFORE_THE_RULE]
+SCRIPTS = [script for script in DIRECTORY.walk_revisions() if script.revision not in EXEMPT]
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[MigrateOperation]:
-    """What a migration asks for; whatever it would do in another way than by an operation fails."""
+    """The operations of a migration. Doing anything else fails."""
     asked: list[MigrateOperation] = []
     monkeypatch.setattr(Operations, "invoke", lambda _, operation: asked.append(operation))
     monkeypatch.setattr(Operations, "batch_alter_table", None)
@@ -26,7 +26,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[MigrateOperation]:
 
 
 def only_adds(operation: MigrateOperation, new: set[str]) -> bool:
-    """Whether the version before doesn't notice: it writes rows without the column, and any rows it likes."""
+    """Return whether the previous version still works: it writes rows without the new column."""
     match operation:
         case ops.CreateTableOp():
             return True
@@ -40,21 +40,21 @@ def only_adds(operation: MigrateOperation, new: set[str]) -> bool:
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=[script.revision for script in SCRIPTS])
-def test_a_migration_only_adds_what_the_version_before_does_not_notice(
+def test_migrations_are_compatible_with_the_previous_version(
     script: Script, asked: list[MigrateOperation]
 ) -> None:
-    past_it = StringIO()
-    how = {"as_sql": True, "output_buffer": past_it}
-    with Operations.context(MigrationContext.configure(dialect_name="postgresql", opts=how)):
+    other_sql = StringIO()
+    options = {"as_sql": True, "output_buffer": other_sql}
+    with Operations.context(MigrationContext.configure(dialect_name="postgresql", opts=options)):
         script.module.upgrade()
 
     assert asked
-    assert past_it.getvalue() == ""
+    assert other_sql.getvalue() == ""
     new = {operation.table_name for operation in asked if isinstance(operation, ops.CreateTableOp)}
     assert [type(operation).__name__ for operation in asked if not only_adds(operation, new)] == []
 
 
-def test_the_latest_migration_is_known_by_its_files_name() -> None:
+def test_the_latest_revision_matches_its_file_name() -> None:
     assert DIRECTORY.get_heads() == [LATEST]
     assert all(
         Path(script.path).name.startswith(f"{script.revision}_") for script in DIRECTORY.walk_revisions()

@@ -1,6 +1,6 @@
-"""A replica of this version at work on a database that the next one has migrated.
+"""A replica of this version works on a database that the next version has migrated.
 
-What a migration may do is in `tests/store/test_migrations.py`; here all of that is done to every table.
+The test applies everything that `tests/store/test_migrations.py` allows to every table.
 """
 
 from collections.abc import AsyncIterator
@@ -21,18 +21,18 @@ from tests.support.reading import text_of, until
 
 @pytest.fixture
 async def newer(url: str) -> AsyncIterator[Database]:
-    """Migrated by the version after this one."""
+    """A database migrated by the next version."""
     database = Database(url)
     await database.open()
 
     def migrate(connection: Connection) -> None:
         for table in Table.metadata.tables:
-            for what in (
+            for statement in (
                 f"alter table {table} add column later text",
                 f"alter table {table} add column later_too integer not null default 7",
                 f"create index ix_{table}_later on {table} (later)",
             ):
-                connection.execute(text(what))
+                connection.execute(text(statement))
         connection.execute(text("create table later (id integer primary key)"))
         connection.execute(text("update alembic_version set version_num = '9999'"))
 
@@ -41,9 +41,7 @@ async def newer(url: str) -> AsyncIterator[Database]:
     await database.close()
 
 
-async def test_a_replica_goes_on_working_on_a_database_that_is_newer_by_one_version(
-    newer: Database, url: str, tmp_path: Path
-) -> None:
+async def test_a_replica_works_on_the_next_versions_schema(newer: Database, url: str, tmp_path: Path) -> None:
     office = Office(tmp_path, database_url=url)
     await office.open()
     try:

@@ -1,4 +1,4 @@
-"""What is kept for how long, with time moved: rows that are a minute too old, and some that are not."""
+"""Retention: rows a minute past their period are deleted, newer ones aren't."""
 
 import asyncio
 from datetime import UTC, date, datetime, timedelta
@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, Insert, func, insert, select
 
-from bot.store import database as database_module
 from bot.store.database import Database
-from bot.store.retention import OWN_KEPT, forget_what_is_old
+from bot.store.retention import ACTIVITY_RETENTION, delete_expired
 from bot.store.store import Store
 from bot.store.tables import (
     ContinuationRow,
@@ -62,10 +61,10 @@ def digest(now: datetime) -> Insert:
     )
 
 
-async def test_what_is_too_old_is_forgotten_in_batches_by_replicas_at_the_same_time(
+async def test_replicas_delete_expired_rows_concurrently(
     database: Database, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database_module, "BATCH", 2)
+    monkeypatch.setattr("bot.store.database.BATCH", 2)
     now = datetime.now(UTC)
 
     def make(connection: Connection) -> None:
@@ -77,13 +76,13 @@ async def test_what_is_too_old_is_forgotten_in_batches_by_replicas_at_the_same_t
         connection.execute(insert(DigestRunRow).values(**RUN, due_at=now - 9 * DAY, lease_until=now))
 
     await database.write(make)
-    await asyncio.gather(*(forget_what_is_old(store) for _ in range(3)))
+    await asyncio.gather(*(delete_expired(store) for _ in range(3)))
 
     left = await database.read(
         lambda connection: {row: connection.scalar(select(func.count()).select_from(row)) for row in KEPT}
     )
-    assert left == dict.fromkeys(KEPT, 1) | {DigestRunRow: 2}  # one is not finished
+    assert left == dict.fromkeys(KEPT, 1) | {DigestRunRow: 2}  # one run is unfinished
 
 
-def test_the_readme_says_how_long() -> None:
-    assert f"{OWN_KEPT.days} days" in OPERATIONS
+def test_the_operations_page_states_the_retention() -> None:
+    assert f"{ACTIVITY_RETENTION.days} days" in OPERATIONS

@@ -18,30 +18,30 @@ async def _age(database: Database, hours: int) -> None:
     )
 
 
-async def test_what_was_typed_comes_back_to_its_owner_only(store: Store, ana: Owner, ben: Owner) -> None:
-    waiting = await store.saved_input.put(ana, TYPED)
+async def test_only_the_owner_can_read_saved_input(store: Store, ana: Owner, ben: Owner) -> None:
+    saved = await store.saved_input.put(ana, TYPED)
 
-    assert await store.saved_input.get(ana, waiting) == TYPED
-    assert await store.saved_input.get(ben, waiting) is None
-    assert await store.saved_input.take(ben, waiting) is None
+    assert await store.saved_input.get(ana, saved) == TYPED
+    assert await store.saved_input.get(ben, saved) is None
+    assert await store.saved_input.take(ben, saved) is None
     assert await store.saved_input.get(ana, "unknown") is None
 
 
-async def test_it_is_taken_once(store: Store, ana: Owner) -> None:
-    waiting = await store.saved_input.put(ana, TYPED)
+async def test_saved_input_is_taken_once(store: Store, ana: Owner) -> None:
+    saved = await store.saved_input.put(ana, TYPED)
 
-    taken = await asyncio.gather(*(store.saved_input.take(ana, waiting) for _ in range(4)))
+    taken = await asyncio.gather(*(store.saved_input.take(ana, saved) for _ in range(4)))
 
     assert [payload for payload in taken if payload is not None] == [TYPED]
-    assert await store.saved_input.get(ana, waiting) is None
+    assert await store.saved_input.get(ana, saved) is None
 
 
-async def test_it_is_kept_for_a_day(store: Store, database: Database, ana: Owner) -> None:
-    waiting = await store.saved_input.put(ana, TYPED)
+async def test_saved_input_expires_after_a_day(store: Store, database: Database, ana: Owner) -> None:
+    saved = await store.saved_input.put(ana, TYPED)
     await _age(database, hours=23)
-    assert await store.saved_input.get(ana, waiting) == TYPED
+    assert await store.saved_input.get(ana, saved) == TYPED
     await _age(database, hours=25)
-    assert await store.saved_input.take(ana, waiting) is None
+    assert await store.saved_input.take(ana, saved) is None
 
     await store.saved_input.put(ana, TYPED)
     await _age(database, hours=25)

@@ -19,7 +19,7 @@ ENTRY = Entry(
 )
 
 
-async def test_an_entry_is_its_makers_alone(store: Store, ana: Owner, ben: Owner) -> None:
+async def test_entries_are_accessible_to_their_owner_only(store: Store, ana: Owner, ben: Owner) -> None:
     await store.time_entries.add(ana, ENTRY)
 
     assert await store.time_entries.get(ana, 7) == ENTRY
@@ -30,9 +30,7 @@ async def test_an_entry_is_its_makers_alone(store: Store, ana: Owner, ben: Owner
     assert await store.time_entries.latest(ben, 5) == ()
 
 
-async def test_a_changed_entry_stays_in_its_place_and_a_forgotten_one_is_gone(
-    store: Store, ana: Owner
-) -> None:
+async def test_changed_entries_keep_their_place_in_the_list(store: Store, ana: Owner) -> None:
     later = replace(ENTRY, id=3, issue_id=None, title="Web shop", activity_id=None, activity="")
     await store.time_entries.add(ana, ENTRY)
     await store.time_entries.add(ana, later)
@@ -45,7 +43,7 @@ async def test_a_changed_entry_stays_in_its_place_and_a_forgotten_one_is_gone(
     assert await store.time_entries.latest(ana, 5) == (changed,)
 
 
-async def test_the_time_of_some_days_is_added_up(store: Store, ana: Owner, ben: Owner) -> None:
+async def test_minutes_are_summed_over_a_range_of_days(store: Store, ana: Owner, ben: Owner) -> None:
     for number, day in ((1, 12), (2, 13), (3, 13), (4, 19), (5, 20)):
         await store.time_entries.add(ana, replace(ENTRY, id=number, spent_on=date(2026, 7, day), minutes=20))
     await store.time_entries.add(ben, replace(ENTRY, id=6))
@@ -55,7 +53,7 @@ async def test_the_time_of_some_days_is_added_up(store: Store, ana: Owner, ben: 
     assert await store.time_entries.minutes(ben, date(2026, 8, 1), date(2026, 8, 7)) == 0
 
 
-async def test_a_number_that_comes_again_is_the_newer_entry(store: Store, ana: Owner, ben: Owner) -> None:
+async def test_a_reused_entry_id_replaces_the_old_entry(store: Store, ana: Owner, ben: Owner) -> None:
     await store.time_entries.add(ana, ENTRY)
     await store.time_entries.add(ben, replace(ENTRY, minutes=5))
 

@@ -121,7 +121,7 @@ class Delivery:
             case Posted(ts):
                 await self._finish(run, RunState.SENT, ts=ts)
             case Absent():
-                await self._store.digest_runs.unsend(run)
+                await self._store.digest_runs.undo_sending(run)
                 return True
             case Hidden():
                 await self._finish(run, RunState.UNKNOWN)
@@ -215,7 +215,7 @@ class Delivery:
                     await self._finish(run, RunState.SENT, ts=ts, covered_to=covered_to, covered=covered)
                     return RunState.SENT
                 case Refused(why):
-                    await self._store.digest_runs.unsend(run)
+                    await self._store.digest_runs.undo_sending(run)
                     await self._stop([run], why)
                     return RunState.DROPPED
                 case Unsure():
@@ -224,7 +224,7 @@ class Delivery:
                 case None:
                     await self._store.digest_runs.drop(run)
                     return RunState.DROPPED
-            await self._store.digest_runs.unsend(run)
+            await self._store.digest_runs.undo_sending(run)
         await self.postpone(run)
         return None
 
@@ -257,7 +257,7 @@ class Delivery:
         if digest.next_due is None or digest.next_due > now:
             return run
         claim = periods.claim(digest, now)
-        return await self._store.digest_runs.fold(run, claim)
+        return await self._store.digest_runs.merge_missed(run, claim)
 
     async def _finish(
         self,
@@ -303,7 +303,9 @@ class Delivery:
         wait = min(LONGEST_BACKOFF, max(backoff if backs_off else 0, seconds or 0))
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "attempts": run.attempts}
         log.info("digest postponed", action="digest.put_off", seconds=round(wait), **about)
-        await self._store.digest_runs.later(run, self._clock.now() + timedelta(seconds=wait), searched_to)
+        await self._store.digest_runs.retry_later(
+            run, self._clock.now() + timedelta(seconds=wait), searched_to
+        )
         if run.attempts == NOTIFY_AFTER:
             await self._store.digests.notify(run.digest, "delayed")
 

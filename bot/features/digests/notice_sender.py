@@ -29,18 +29,18 @@ class NoticeSender:
             log.exception("digest notice not sent", action="digest.not_told")
 
     async def _to_owners(self) -> bool:
-        while (pending := await self._digests.owner_to_tell()) is not None:
+        while (pending := await self._digests.claim_owner_notice()) is not None:
             digests, notice = pending
             if digests and not await self._poster.notify_owner(digests, notice):
                 return False
-            await self._digests.owner_told(digests, notice)
+            await self._digests.clear_owner_notice(digests, notice)
         return True
 
     async def _to_channels(self) -> None:
-        while digests := await self._digests.channel_to_tell():
+        while digests := await self._digests.claim_channel_notice():
             if not await self._to_channel(digests):
                 return
-            await self._digests.channel_told(digests)
+            await self._digests.clear_channel_notice(digests)
 
     async def _to_channel(self, digests: Sequence[Digest]) -> bool:
         owner, channel_id = digests[0].owner, digests[0].channel_id

@@ -42,7 +42,7 @@ from bot.slack.wording import Wording
 from bot.slack.workspaces import Workspaces
 from bot.store.digests import Digest, Notice, Pause
 from bot.store.owner import Owner
-from bot.ttl_cache import Recent
+from bot.ttl_cache import TtlCache
 
 EVENT_TYPE = "issuebot_digest"
 TYPES = "public_channel,private_channel,mpim,im"
@@ -90,7 +90,7 @@ class SlackPoster:
         self._workspaces = workspaces
         self._wording = wording
         self._pacers: dict[str, Pacer] = defaultdict(Pacer)
-        self._channels: Recent[str, Mapping[str, ChannelStatus]] = Recent(seconds=CHANNELS_TTL)
+        self._channels: TtlCache[str, Mapping[str, ChannelStatus]] = TtlCache(seconds=CHANNELS_TTL)
         self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slack_time: tuple[datetime, float] | None = None
 

@@ -10,7 +10,7 @@ from bot.features.digests import message as digest_message
 from bot.service.models import Issue
 from bot.slack.blocks import JSON
 from bot.slack.posting import SLACK_FAILED, reason
-from bot.ttl_cache import Recent
+from bot.ttl_cache import TtlCache
 
 FRESH = 60.0
 """Seconds for which the message in a button press is current; after that it is read from Slack."""
@@ -30,7 +30,7 @@ class DigestRows:
     """Updates single rows of digests; simultaneous updates of one message don't undo each other."""
 
     def __init__(self) -> None:
-        self._recent: Recent[tuple[str, str], _Changes] = Recent(seconds=FRESH)
+        self._recent: TtlCache[tuple[str, str], _Changes] = TtlCache(seconds=FRESH)
 
     async def show(
         self, slack: AsyncWebClient, channel_id: str, ts: str, issue: Issue, message: JSON | None

@@ -79,9 +79,9 @@ class DigestRuns:
             self._aligned = True
         self._send_notices()
         held = {digest for digest, _ in self._in_flight}
-        abandoned = await self._store.digest_runs.abandoned(now, MAX_IN_FLIGHT, besides=held)
+        abandoned = await self._store.digest_runs.abandoned(now, MAX_IN_FLIGHT, excluding=held)
         for runs in grouped(abandoned, lambda run: run.digest.owner).values():
-            self._start_runs(await self._store.digest_runs.take(runs, now, self._delivery.lease_until()))
+            self._start_runs(await self._store.digest_runs.take_over(runs, now, self._delivery.lease_until()))
         while len(self._in_flight) < MAX_IN_FLIGHT:
             digests = await self._store.digest_runs.due(now, BATCH)
             if not digests or not await self._claim(digests, now):
@@ -101,7 +101,7 @@ class DigestRuns:
 
     async def _realign(self, now: datetime) -> None:
         """Recalculate due times and leases that were set while the clock was ahead."""
-        await self._store.digest_runs.realign(now, now + 2 * timedelta(seconds=LONGEST_BACKOFF))
+        await self._store.digest_runs.expire_future_leases(now, now + 2 * timedelta(seconds=LONGEST_BACKOFF))
         after = 0
         while digests := await self._store.digests.scheduled(after, BATCH):
             after = digests[-1].id

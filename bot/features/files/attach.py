@@ -62,7 +62,7 @@ class Files:
         """
         async with self._accounts.reading(owner) as session:
             issue = await self._issues.one(session, number)
-        if self._client.beyond.is_missing(UPDATE):
+        if self._client.optional.is_missing(UPDATE):
             raise CantAttach
         if batch.again:
             batch.match(issue.attachments, session.user_id, batch.since)
@@ -196,7 +196,7 @@ class Files:
         try:
             await self._change(session, number, files)
         except NotFound:  # the issue was just read, so the endpoint is missing
-            self._client.beyond.note_missing(UPDATE)
+            self._client.optional.note_missing(UPDATE)
             for file in files:
                 file.end(State.FAILED)
             raise CantAttach from None
@@ -210,7 +210,7 @@ class Files:
         for file in files:
             file.state = State.ATTACHING
         uploads = tuple(file.upload for file in files if file.upload)
-        await self._client.beyond.update_issue(session.key, number, IssueChanges(uploads=uploads))
+        await self._client.optional.update_issue(session.key, number, IssueChanges(uploads=uploads))
         for file in files:
             file.end(State.ATTACHED)
 

@@ -64,7 +64,7 @@ class Assigning:
         holder = issue.assigned_to.id if issue.assigned_to else None
         if holder == session.user_id:
             return AssignResult(issue, Outcome.ALREADY)
-        if self._client.beyond.is_missing(UPDATE):
+        if self._client.optional.is_missing(UPDATE):
             return AssignResult(issue, Outcome.UNSUPPORTED)
         if holder not in (None, agreed):
             return AssignResult(issue, Outcome.NEEDS_CONFIRMATION)
@@ -74,9 +74,9 @@ class Assigning:
         lost: OutcomeUnknown | None = None
         try:
             changes = IssueChanges(assigned_to_id=session.user_id)
-            await self._client.beyond.update_issue(session.key, issue.id, changes)
+            await self._client.optional.update_issue(session.key, issue.id, changes)
         except NotFound:  # the issue was just read, so the endpoint is missing
-            self._client.beyond.note_missing(UPDATE)
+            self._client.optional.note_missing(UPDATE)
             return AssignResult(issue, Outcome.UNSUPPORTED)
         except OutcomeUnknown as error:
             lost = error

@@ -49,7 +49,7 @@ class Duplicates:
     async def _of_message(self, session: Session, source: Source | None) -> tuple[Issue, ...]:
         if source is None:
             return ()
-        made = await self._store.created_issues.of_message(
+        made = await self._store.created_issues.from_message(
             session.owner.team_id, source.channel_id, source.ts
         )
         found = []

@@ -168,12 +168,12 @@ class Issues:
     async def show(self, owner: Owner, number: int) -> Shown:
         """One issue as the user sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
-            issue = await self._client.beyond.get_issue(
+            issue = await self._client.optional.get_issue(
                 session.key, number, ("children", "attachments", "relations")
             )
             if issue is None:
                 issue = await self.one(session, number)
-                self._client.beyond.note_missing("get_issue")
+                self._client.optional.note_missing("get_issue")
                 children = await self._children(session, number)
             else:
                 children = issue.children

@@ -29,7 +29,7 @@ async def may_create_private(client: Client, session: Session, project: Project)
         }
         if not 0 < len(roles) <= MOST_ROLES:
             return None
-        found = await asyncio.gather(*(client.beyond.role(session.key, role) for role in roles))
+        found = await asyncio.gather(*(client.optional.role(session.key, role) for role in roles))
         permissions = [role.permissions if role else None for role in found]
         if any(SETS_PRIVACY.intersection(names or ()) for names in permissions):
             return True

@@ -17,7 +17,7 @@ from bot.service.conventions import ProjectInclude
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import CustomFieldValue, Issue, Membership, Project, Ref, Version
 from bot.store.owner import Owner
-from bot.ttl_cache import Recent
+from bot.ttl_cache import TtlCache
 
 INCLUDED: tuple[ProjectInclude, ...] = ("trackers", "issue_categories", "issue_custom_fields")
 
@@ -77,8 +77,8 @@ class Catalogs:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._recent: Recent[tuple[Owner, SecretStr, int | None], Catalog] = Recent(seconds=60)
-        self._required: Recent[tuple[Owner, int], Required] = Recent(seconds=REQUIRED_TTL)
+        self._recent: TtlCache[tuple[Owner, SecretStr, int | None], Catalog] = TtlCache(seconds=60)
+        self._required: TtlCache[tuple[Owner, int], Required] = TtlCache(seconds=REQUIRED_TTL)
 
     async def of(self, session: Session, project_id: int | None) -> Catalog:
         """The catalog of a project, or of all projects for None. Raises ServiceError."""
@@ -87,7 +87,7 @@ class Catalogs:
 
     def required(self, owner: Owner, project_id: int) -> Required:
         """The custom fields that the service has required of this user in a project."""
-        return self._required.known((owner, project_id)) or {}
+        return self._required.peek((owner, project_id)) or {}
 
     def note_required(
         self, owner: Owner, project_id: int, tracker_id: int | None, fields: Iterable[int]
@@ -98,7 +98,7 @@ class Catalogs:
         self._required.put((owner, project_id), {**known, tracker_id: fields})
 
     async def _read(self, session: Session, project_id: int | None) -> Catalog:
-        key, beyond = session.key, self._client.beyond
+        key, beyond = session.key, self._client.optional
         latest = IssueFilters(project_id=project_id, status="any", sort=(Sort("id", descending=True),))
         page, statuses, priorities = await asyncio.gather(
             self._client.list_issues(key, latest, limit=LATEST),

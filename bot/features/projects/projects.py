@@ -16,7 +16,7 @@ from bot.service.models import Project, Ref
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.ttl_cache import Recent
+from bot.ttl_cache import TtlCache
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Projects:
         self._client = client
         self._store = store
         self._accounts = accounts
-        self._recent: Recent[tuple[Owner, SecretStr], tuple[Project, ...]] = Recent(seconds=60)
+        self._recent: TtlCache[tuple[Owner, SecretStr], tuple[Project, ...]] = TtlCache(seconds=60)
 
     async def visible(self, session: Session) -> tuple[Project, ...]:
         """The open projects that the user can see, by name. Cached for a minute."""
@@ -68,7 +68,7 @@ class Projects:
 
     async def by_id(self, session: Session, project_id: int) -> Project:
         """One project, from the cached list or the service. Raises ServiceError."""
-        for project in self._recent.known((session.owner, session.key)) or ():
+        for project in self._recent.peek((session.owner, session.key)) or ():
             if project.id == project_id:
                 return project
         return await self._client.get_project(session.key, project_id)
@@ -143,7 +143,7 @@ class Projects:
                     break
             else:
                 raise
-        self._recent.forget((session.owner, session.key))
+        self._recent.discard((session.owner, session.key))
         return project
 
     async def _created_since(self, session: Session, draft: ProjectDraft, since: datetime) -> Project | None:

@@ -271,7 +271,9 @@ class Timelog:
         return await self._client.get_project(session.key, project_id, ACTIVITIES)
 
     async def _activities(self, session: Session, project: Project) -> tuple[Ref, ...]:
-        known = project.time_entry_activities or await self._client.beyond.time_entry_activities(session.key)
+        known = project.time_entry_activities or await self._client.optional.time_entry_activities(
+            session.key
+        )
         latest = await self._store.time_entries.latest(session.owner, LATEST)
         # by name, as a project may have activities of its own under the same names
         used = {name: n for n, name in reversed(list(enumerate(entry.activity for entry in latest)))}
@@ -283,7 +285,7 @@ class Timelog:
             return pick("activity", typed, on.activities)
         if len(on.activities) == 1:
             return on.activities[0]
-        offered = await self._client.beyond.time_entry_activities(session.key) if on.activities else None
+        offered = await self._client.optional.time_entry_activities(session.key) if on.activities else None
         if offered and not any((ref.model_extra or {}).get("is_default") for ref in offered):
             raise ActivityNeeded(on)
         return None
@@ -303,9 +305,9 @@ class Timelog:
         """The hours spent on an issue; None if the service doesn't report them."""
         if issue is None or issue.spent_hours is not None:
             return issue.spent_hours if issue else None
-        detailed = await self._client.beyond.get_issue(session.key, issue.id)
+        detailed = await self._client.optional.get_issue(session.key, issue.id)
         if detailed is None:
-            self._client.beyond.note_missing("get_issue")
+            self._client.optional.note_missing("get_issue")
         return detailed.spent_hours if detailed else None
 
     async def _has_grown(

@@ -145,10 +145,10 @@ async def test_no_token_lies_in_the_database_and_new_keys_open_them(company: Com
     assert (await installations.latest(9))[0] == 3
 
     new = Vault.generate_key()
-    progress = [one async for one in Store(database, Vault([new, company.key])).sealings.rotate()]
+    progress = [one async for one in Store(database, Vault([new, company.key])).encrypted_values.rotate()]
     assert (progress[-1].rewritten, progress[-1].current) == (6, 0)
     renewed = Store(database, Vault([new]), CLIENT_ID)
-    assert await renewed.sealings.unreadable() == 0
+    assert await renewed.encrypted_values.unreadable() == 0
     bot = await renewed.installations.find(None, "T1")
     assert bot
     assert slack.tokens[bot.bot_token] == ONE
