@@ -1,6 +1,4 @@
-"""What tests of several parts need: a real Redmine, started once, when a test first asks for it, and a fresh
-database for each test, SQLite and PostgreSQL, both real.
-"""
+"""Fixtures for the whole suite: one real Redmine per session and a fresh database per test."""
 
 import os
 import uuid
@@ -22,19 +20,19 @@ pytest_plugins = ["tests.support.fixtures"]
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: tests of faults and times wait a good deal."""
+    """Returns one more than the number of cores, because many tests mostly wait."""
     return (os.cpu_count() or 1) + 1
 
 
 def pytest_configure() -> None:
-    """Tracebacks as in production: with the values of all variables each would take a second."""
+    """Logs tracebacks as in production: rendering the values of all variables takes a second each."""
     *processors, _ = structlog.get_config()["processors"]
     renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*processors, renderer])
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """One Redmine and one Chromium, whichever of the test processes that is in."""
+    """Runs all tests of Redmine in one worker, and all tests of Chromium in one."""
     for name in ("redmine", "browser"):
         if item.get_closest_marker(name):
             item.add_marker(pytest.mark.xdist_group(name))
@@ -42,7 +40,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.fixture(autouse=True)
 def _logging_restored() -> Iterator[None]:
-    """Whatever a test configures is over with it."""
     with restored():
         yield
 

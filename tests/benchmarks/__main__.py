@@ -1,9 +1,10 @@
-"""What the bot costs beside a bare way of doing the same, as one table of ratios measured in this run.
+"""Compares the bot's cost with minimal programs that do the same, in one table of ratios.
 
     python -m tests.benchmarks [PART…] [--digests 1000]
 
-Each side is a process of its own, and so is the service; Slack is this one. The sides take turns, all of it
-is on 127.0.0.1, and it ends by itself after a few minutes. It reads /proc, so it needs Linux.
+Each side runs in its own process, and so does the service; this process plays Slack. The sides take turns,
+all traffic stays on 127.0.0.1, and the run ends by itself after a few minutes. It reads /proc, so it needs
+Linux.
 """
 
 import argparse
@@ -21,7 +22,7 @@ PARTS = ("commands", "listing", "files", "start", "digests")
 
 
 async def run(options: argparse.Namespace) -> list[Row]:
-    """The parts asked for, one after the other."""
+    """Runs the requested parts one after the other."""
     parts: dict[str, Callable[[Scene], Awaitable[list[Row]]]] = {
         "commands": lambda where: commands.measure(where, options.commands),
         "listing": lambda where: listing.measure(where, options.rounds),
@@ -39,7 +40,7 @@ async def run(options: argparse.Namespace) -> list[Row]:
 
 
 def main() -> int:
-    """Reads the options and prints the table; 1 when an aim was missed."""
+    """Prints the table; returns 1 if a target was missed."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; without, all")
     parser.add_argument("--commands", type=int, default=200, help="how often each command, on each side")

@@ -1,7 +1,7 @@
-"""A bare Bolt app, the other side of commands: verify, acknowledge, ask the service, answer. Nothing else.
+"""A minimal Bolt app to compare commands with: it verifies, acknowledges, queries the service and answers.
 
-It makes the requests to the service that the bot made for the same command: `REQUESTS` is a JSON object of
-them, by what was typed; by httpx, as the bot does, or by aiohttp where `BY` says so.
+It makes the requests to the service that the bot makes for the same command. `REQUESTS` is a JSON object of
+them, by command text. It uses httpx, as the bot does, or aiohttp if `BY` says so.
 """
 
 import json
@@ -26,7 +26,6 @@ app = AsyncApp(
 
 @app.command(re.compile("^/(tracker|issue|issues)$"))
 async def command(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) -> None:
-    """Any command."""
     await ack()
     typed = f"{body['command']} {body['text']}".strip()
     answers = [await answered(path) for path in requests[typed]]
@@ -36,17 +35,17 @@ async def command(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) ->
 
 
 async def answered(path: str) -> Any:
-    """What the service answers."""
+    """Returns the service's response."""
     if os.environ["BY"] == "httpx":
         return (await by_httpx.get(path)).json()
-    if not by_aiohttp:  # which wants to be made where the loop runs
+    if not by_aiohttp:  # aiohttp needs the running event loop
         by_aiohttp.append(aiohttp.ClientSession(headers=key))
     async with by_aiohttp[0].get(os.environ["SERVICE"] + path) as answer:
         return await answer.json()
 
 
 def described(answer: dict[str, Any]) -> list[str]:
-    """A line for each thing in an answer."""
+    """Returns one line per item in a response."""
     if user := answer.get("user"):
         return [f"You are {user['firstname']} {user['lastname']}"]
     issues = answer.get("issues", ())

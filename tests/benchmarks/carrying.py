@@ -1,8 +1,8 @@
-"""A 200 MB file from Slack to the service: the bot against a bare copy through httpx.
+"""Copies a 200 MB file from Slack to the service: the bot compared with a minimal copy through httpx.
 
     python -m tests.benchmarks.carrying FROM TO KEY
 
-copies it for each line that it reads.
+copies it once per line of standard input.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from tests.benchmarks.slack import FILE_SIZE
 from tests.benchmarks.table import Row
 
 PIECE = 64 * 1024
-ISSUE = 12  # in a project that is open
+ISSUE = 12  # in an open project
 MEGABYTES_ADDED = 20
 
 
 async def measure(scene: Scene, rounds: int) -> list[Row]:
-    """So many rounds; seconds are until the service has all of it."""
+    """Runs this many rounds; the clock stops when the service has the whole file."""
     seconds: tuple[list[float], list[float]] = ([], [])
     cpu: tuple[list[float], list[float]] = ([], [])
     added: list[float] = []
@@ -55,7 +55,7 @@ async def measure(scene: Scene, rounds: int) -> list[Row]:
 
 
 async def copy(source: str, target: str, key: str) -> int:
-    """One copy, as one would write it down; the status of the answer."""
+    """Makes one straightforward copy and returns the status of the response."""
     headers = {
         "X-Service-API-Key": key,
         "Content-Type": "application/octet-stream",
@@ -67,7 +67,6 @@ async def copy(source: str, target: str, key: str) -> int:
 
 
 def main() -> None:
-    """Copies as often as it is asked to."""
     for _ in sys.stdin:
         sys.stdout.write(json.dumps({"status": asyncio.run(copy(*sys.argv[1:4]))}) + "\n")
         sys.stdout.flush()

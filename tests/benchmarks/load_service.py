@@ -1,4 +1,4 @@
-"""The reference service of the load test, in its own process: slow, failing now and then, counted."""
+"""The reference service of the load test, in its own process: slow, with occasional faults."""
 
 import asyncio
 import random
@@ -32,7 +32,7 @@ PAGE = "<!DOCTYPE html><html><body>Bad gateway</body></html>"
 
 @dataclass
 class Held:
-    """What the service has in the end: subjects, comments and file names, each as often as it is there."""
+    """What the service holds at the end: subjects, comments and file names, with how often each occurs."""
 
     written: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
@@ -40,12 +40,12 @@ class Held:
 
 
 def key_of(number: int) -> str:
-    """The key of a colleague."""
+    """Returns a user's API key."""
     return f"{number:040x}"
 
 
 def company(people: int) -> Data:
-    """The demo's company, with this many more developers in its public projects."""
+    """Returns the demo data with this many more developers in its public projects."""
     data = demo_data(datetime.now(UTC))
     for number in range(people):
         login = f"colleague{number}"
@@ -59,17 +59,17 @@ def company(people: int) -> Data:
 
 
 def serve(pipe: Connection, people: int, latency: float) -> None:
-    """Runs the service; the process's whole life.
+    """Runs the service until it is told to stop.
 
-    Sends its address and the numbers of issues that all colleagues see; takes the share of requests that
-    fail, any number of times, and at last None, to which it answers with what it holds.
+    Sends its URL and the numbers of issues that all users see. Then receives the share of requests that
+    should fail, any number of times, and finally None, which it answers with what it holds.
     """
     asyncio.run(_serve(pipe, people, latency))
 
 
 async def _serve(pipe: Connection, people: int, latency: float) -> None:
     tracker = Tracker(company(people), issue_updates=True)
-    held, failing, chance = Held(), 0.0, random.Random(1)  # noqa: S311 - which request fails is no secret
+    held, failing, chance = Held(), 0.0, random.Random(1)  # noqa: S311 - not used for security
 
     @web.middleware
     async def faulty(

@@ -1,4 +1,4 @@
-"""The sides of a comparison, each in a process of its own, looked at from outside (Linux: by /proc)."""
+"""The sides of a comparison, each in its own process, measured from outside through /proc (Linux only)."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ SECONDS_FOR_A_TASK = 120
 
 
 class Side:
-    """A running Python module; what it prints but its answers goes to a file in the working directory."""
+    """A running Python module; its output, except for its answers, goes to a log file."""
 
     def __init__(self, process: Process, log: Path) -> None:
         self._process = process
@@ -31,26 +31,26 @@ class Side:
 
     @property
     def cpu(self) -> float:
-        """Seconds of CPU so far, all its threads together."""
+        """Returns the CPU seconds so far, of all threads together."""
         fields = self._read("stat").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     @property
     def megabytes(self) -> float:
-        """Resident memory now."""
+        """Returns the current resident memory."""
         return self._kilobytes("VmRSS") / 1024
 
     @property
     def peak_megabytes(self) -> float:
-        """The most resident memory since `forget_peak`."""
+        """Returns the peak resident memory since `forget_peak`."""
         return self._kilobytes("VmHWM") / 1024
 
     def forget_peak(self) -> None:
-        """Begin anew with `peak_megabytes`."""
+        """Resets `peak_megabytes`."""
         self._path("clear_refs").write_text("5")
 
     async def ask(self, task: str = "", seconds: float = SECONDS_FOR_A_TASK) -> dict[str, Any]:
-        """Give it a task, for those that read tasks from their standard input; its answer."""
+        """Writes a task to the process's standard input and returns its answer."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(f"{task}\n".encode())
@@ -61,14 +61,14 @@ class Side:
         return answer
 
     async def answers(self, url: str, *statuses: int) -> None:
-        """Wait until it answers there, with one of these statuses (any, without)."""
+        """Waits until the URL answers with one of these statuses, or any if none are given."""
         async with aiohttp.ClientSession() as http, asyncio.timeout(SECONDS_TO_START):
             while not await _answered(http, url, statuses):
                 assert self._process.returncode is None, self._log.read_text(errors="replace")
                 await asyncio.sleep(0.005)
 
     async def stop(self) -> None:
-        """SIGTERM, and SIGKILL where that doesn't help."""
+        """Sends SIGTERM, then SIGKILL after a timeout."""
         if self._process.returncode is None:
             self._process.terminate()
         try:
@@ -99,7 +99,7 @@ async def _answered(http: aiohttp.ClientSession, url: str, statuses: tuple[int, 
 async def running(
     directory: Path, *arguments: str, variables: Mapping[str, str] | None = None
 ) -> AsyncIterator[Side]:
-    """`python -m …` as long as the block lasts, without settings of whoever runs this."""
+    """Runs `python -m …` while the block lasts, without the bot's settings from this environment."""
     bare = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
     log = directory / f"{arguments[0]}-{time.monotonic_ns()}.log"
     with log.open("wb") as output:

@@ -1,8 +1,7 @@
-"""The service of the comparisons, in a process of its own: `python -m tests.benchmarks.service PORT`.
+"""The service of the comparisons, in its own process: `python -m tests.benchmarks.service PORT`.
 
-The reference service with the demo's data; below `/near` and `/far` lie 5,000 issues that were made
-beforehand, so that its own work is next to nothing, and each request to `/far` takes 50 ms. Uploads are
-counted, and one copy of the content stands for all of them.
+The reference service with the demo data. `/near` and `/far` serve 5,000 precomputed issues at almost no cost,
+and each request to `/far` takes 50 ms. Uploads are counted, and all of them share one copy of the content.
 """
 
 import asyncio
@@ -22,13 +21,13 @@ from bot.sandbox.tracker.server import Tracker
 ISSUES = 5000
 LATENCY = 0.05
 LARGEST = 1024**3
-MOST = 100  # rows in an answer, whatever was asked for
+MOST = 100  # rows in a response, however many were requested
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def issue(number: int) -> str:
-    """An issue as the interface's list has it."""
+    """Returns an issue as it appears in the interface's list."""
     return json.dumps(
         {
             "id": number,
@@ -55,7 +54,7 @@ def issue(number: int) -> str:
 
 
 class Service:
-    """The application, and what was asked of it."""
+    """The application and a record of the requests to it."""
 
     def __init__(self) -> None:
         self._issues = [issue(number) for number in range(1, ISSUES + 1)]
@@ -64,7 +63,7 @@ class Service:
         self._content = b""
 
     def app(self) -> web.Application:
-        """The reference service with all this in it."""
+        """Returns the reference service with these additions."""
         app = Tracker(demo_data(datetime.now(UTC)), max_upload=LARGEST, issue_updates=True).app()
         app.middlewares.insert(0, self._noting)
         app.router.add_get("/{where:near|far}/issues.json", self._list)
@@ -86,12 +85,12 @@ class Service:
         return web.Response(text=f'{{"issues":[{rows}],{counts}}}', content_type="application/json")
 
     async def _tell(self, _request: web.Request) -> web.Response:
-        """What was asked since the last time, and when the last upload was through."""
+        """Returns the requests since the last call, and when the last upload was complete."""
         seen, self._seen = self._seen, []
         return web.json_response({"seen": seen, "uploaded_at": self._uploaded_at})
 
     async def swallow(self, request: web.Request, _most: int) -> bytes:
-        """Read an upload to its end."""
+        """Reads an upload to its end."""
         size = 0
         async for piece in request.content.iter_any():
             size += len(piece)

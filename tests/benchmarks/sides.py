@@ -1,4 +1,4 @@
-"""The bot as in production, and the bare Bolt app, between the same Slack and the same service."""
+"""The bot as in production, and the minimal Bolt app, with the same Slack and the same service."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,7 +21,7 @@ from tests.support.ports import free_port
 
 @dataclass
 class Scene:
-    """Slack and the service, both up, and somebody linked in the bot's database."""
+    """Slack and the service, both running, and a user who is linked in the bot's database."""
 
     directory: Path
     slack: Slack
@@ -30,7 +30,7 @@ class Scene:
 
     @asynccontextmanager
     async def bot(self) -> AsyncIterator[tuple[Side, str]]:
-        """The bot, ready, and its address."""
+        """Yields the bot, once it is ready, and its URL."""
         port = free_port()
         variables = {
             "SLACK_BOT_TOKEN": TOKEN,
@@ -49,7 +49,7 @@ class Scene:
 
     @asynccontextmanager
     async def bare(self, requests: str, by: str = "httpx") -> AsyncIterator[tuple[Side, str]]:
-        """The bare app, listening, and its address; `requests` are those that it makes, as JSON."""
+        """Yields the minimal app, once it listens, and its URL; `requests` are its requests as JSON."""
         port = free_port()
         variables = {
             "SLACK": f"{self.slack.url}/api/",
@@ -65,7 +65,7 @@ class Scene:
             yield side, f"http://127.0.0.1:{port}"
 
     async def seen(self) -> tuple[list[str], float]:
-        """What the service was asked since the last time, and when its last upload was through."""
+        """Returns the service's requests since the last call, and when its last upload was complete."""
         async with aiohttp.ClientSession() as http, http.get(f"{self.service_url}/seen") as answer:
             told = await answer.json()
         return [path for _, path in told["seen"]], told["uploaded_at"]
@@ -73,7 +73,7 @@ class Scene:
 
 @asynccontextmanager
 async def scene(directory: Path) -> AsyncIterator[Scene]:
-    """The doubles, for as long as the block lasts."""
+    """Runs Slack and the service while the block lasts."""
     async with AsyncExitStack() as closing:
         slack = await closing.enter_async_context(Slack())
         port = free_port()

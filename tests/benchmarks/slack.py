@@ -1,4 +1,4 @@
-"""Slack of the comparisons: signs and sends payloads, hears the answers, hands out one large file."""
+"""The Slack of the comparisons: signs and sends payloads, receives the answers, serves one large file."""
 
 import asyncio
 import json
@@ -20,14 +20,14 @@ SECONDS_TO_ANSWER = 30
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds until a payload was acknowledged, and until its answer was there."""
+    """Seconds until a payload was acknowledged, and until its answer arrived."""
 
     acknowledged: float
     answered: float
 
 
 class Slack:
-    """The Web API as far as it is called, response URLs, and one file of 200 MB; use it in a `with`."""
+    """Serves the Web API methods in use, response URLs, and one 200 MB file while the block lasts."""
 
     def __init__(self) -> None:
         self._answers: dict[str, asyncio.Future[float]] = {}
@@ -51,7 +51,7 @@ class Slack:
         await self._runner.cleanup()
 
     async def command(self, to: str, typed: str) -> Times:
-        """Send a slash command, and wait for its answer."""
+        """Sends a slash command and waits for its answer."""
         self._number += 1
         name, _, text = typed.partition(" ")
         token = f"{time.monotonic_ns()}.{self._number}"
@@ -77,7 +77,7 @@ class Slack:
             return Times(acknowledged, await answer - began)
 
     async def submit_file(self, to: str, name: str, issue: int) -> None:
-        """Submit the form that attaches the large file to an issue, and wait until that is said."""
+        """Submits the form that attaches the large file to an issue, and waits for the confirmation."""
         values = {"files": {"files": {"type": "file_input", "files": [self._object(name)]}}}
         view = {
             "id": f"V{name}",

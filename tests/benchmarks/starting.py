@@ -1,4 +1,4 @@
-"""From start to ready, and memory at rest: the bot against a bare Bolt app."""
+"""Startup time and idle memory: the bot compared with a minimal Bolt app."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ REST = 1.5
 
 
 async def measure(scene: Scene, rounds: int) -> list[Row]:
-    """So many starts of each side, in turn."""
+    """Starts each side this many times, taking turns."""
     seconds: tuple[list[float], list[float]] = ([], [])
     memory: tuple[list[float], list[float]] = ([], [])
     cpu: tuple[list[float], list[float]] = ([], [])

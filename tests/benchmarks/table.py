@@ -1,4 +1,4 @@
-"""The table: a line for each figure, two sides and their ratio."""
+"""The table: one row per figure, with both sides and their ratio."""
 
 import math
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of the bot's, and the other side's where there is one.
+    """One figure of the bot's and, if there is one, the other side's.
 
-    `most` or `least` is the aim: a bound of the ratio, or, where there is none, of the bot's own figure.
+    `most` or `least` is the target: a bound on the ratio or, without another side, on the bot's own figure.
     """
 
     what: str
@@ -22,19 +22,19 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as much as the other side; with `inverse` how many times as fast."""
+        """Returns the bot's figure divided by the other side's, or with `inverse` the other way around."""
         if self.theirs is None:
             return None
         return self.theirs / self.ours if self.inverse else self.ours / self.theirs
 
     @property
     def reached(self) -> bool:
-        """Whether the figure is within its aim."""
+        """Returns whether the figure meets its target."""
         figure = self.ours if self.ratio is None else self.ratio
         return (self.most is None or figure <= self.most) and (self.least is None or figure >= self.least)
 
     def cells(self) -> tuple[str, ...]:
-        """The line's words."""
+        """Returns the row's texts."""
         theirs = "" if self.theirs is None else f"{self.theirs:.{self._digits}f} {self.unit}"
         aim = f"≤ {self.most:g}" if self.most is not None else f"≥ {self.least:g}" if self.least else ""
         verdict = "" if not aim else "reached" if self.reached else "missed"
@@ -47,7 +47,7 @@ class Row:
 
 
 def printed(rows: Sequence[Row]) -> str:
-    """The whole table as text."""
+    """Returns the whole table as text."""
     lines = [
         ("", "the bot", "the other", "ratio", "aim", ""),
         *(row.cells() for row in rows),
@@ -64,5 +64,5 @@ def printed(rows: Sequence[Row]) -> str:
 
 
 def share(figures: Sequence[float], part: float) -> float:
-    """What this part of the figures doesn't exceed."""
+    """Returns the percentile of the figures, with `part` between 0 and 1."""
     return sorted(figures)[max(0, math.ceil(part * len(figures)) - 1)]

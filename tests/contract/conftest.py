@@ -1,4 +1,4 @@
-"""The client, unchanged, against the reference service and against a real Redmine."""
+"""Runs the bot's client against the reference service and a real Redmine."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,13 +17,14 @@ from tests.support.office import Office
 
 @pytest_asyncio.fixture(params=["reference", pytest.param("redmine", marks=pytest.mark.redmine)])
 async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
-    """A running service: the reference service fresh for each test, Redmine one for all."""
+    """Starts a service: a new reference service for each test, one Redmine for all."""
     if request.param == "redmine":
         yield request.getfixturevalue("redmine")
         return
     data = reference.data()
     header = "X-Other-Key"
-    # Where Redmine 5.0 shows one side of what may be (pages of 100, updates answered 204), this is the other.
+    # Where the interface allows two behaviors, Redmine 5.0 has one (pages of 100, updates answered 204),
+    # and this service has the other.
     tracker = Tracker(
         data, key_header=header, max_upload=reference.MAX_UPLOAD, page_cap=40, empty_updates=200
     )
@@ -36,25 +37,24 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
 
 @pytest_asyncio.fixture
 async def client(world: World) -> AsyncIterator[Client]:
-    """The client under test."""
     async with Client(world.url, key_header=world.key_header) as made:
         yield made
 
 
 @pytest_asyncio.fixture
 async def wire(world: World) -> AsyncIterator[Wire]:
-    """The service without the client."""
+    """Requests to the service without the client."""
     async with aiohttp.ClientSession() as session:
         yield Wire(world, session)
 
 
 @pytest_asyncio.fixture
 async def office(world: World, tmp_path: Path) -> AsyncIterator[Office]:
-    """The bot in an office whose service is the world's; nobody is linked yet."""
+    """Opens the bot in an office that uses this service; nobody is linked yet."""
     real = world.database is not None
     office = Office(
         tmp_path,
-        transport="http" if real else "socket",  # both are tried, each with one of them
+        transport="http" if real else "socket",  # tests each transport with one of the services
         service_url=world.url,
         key_header=world.key_header,
         text_format="textile" if real else "markdown",

@@ -1,6 +1,6 @@
-"""The projects `depot` and `cellar` below it, whose issues differ in every field (`depot.json`).
+"""The projects `depot` and, below it, `cellar`, whose issues differ in every field (`depot.json`).
 
-This puts them into the reference service; `redmine_seed.rb` puts the same ones into a real Redmine.
+This module puts them into the reference service; `redmine_seed.rb` puts the same ones into a real Redmine.
 """
 
 import json
@@ -28,10 +28,10 @@ LATE, EVERYWHERE = 1, 2
 
 
 def fill(made: Data) -> None:
-    """Put all of it into a reference service that has people and custom fields already."""
+    """Adds everything to a reference service that already has users and custom fields."""
     people = {user.login: user for user in made.users.values()}
     wes = User(free_id(made.users), "wes", "Wes", "Moreno", "wes@example.test", "0" * 36 + "0ce5")
-    wes.tz = "America/New_York"  # whose days begin later than the service's own
+    wes.tz = "America/New_York"  # west of the service, so that days begin later
     people["wes"] = put(made.users, wes)
     crew = put(made.groups, Group(free_id(made.users), "Depot crew", {people["ana"].id, people["chris"].id}))
     projects = _projects(made, people)
@@ -40,7 +40,7 @@ def fill(made: Data) -> None:
     versions = {name: _named(made.versions, Version, name, depot) for name in ("Spring", "Autumn", "Winter")}
     versions["Winter"].is_open = False
     shelf = CustomField(free_id(made.custom_fields), "Shelf", tracker_ids=frozenset(made.trackers))
-    put(made.custom_fields, shelf)  # the one that filters nothing
+    put(made.custom_fields, shelf)  # the field that can't be filtered by
     fields = {field.name: field for field in made.custom_fields.values()}
     lab = fields["Colour"].project_ids or frozenset()
     for field in made.custom_fields.values():

@@ -1,7 +1,7 @@
-"""What the filters of the issue list should find, told from the issues themselves.
+"""Computes what the issue list's filters should find from the issues themselves.
 
-All issues of the project `depot` are read once, raw and without a filter. From what their fields hold come
-ways of filtering, each with a plain test of an issue that shares no code with the bot.
+It reads all issues of the project `depot` once, raw and without a filter. From the values of their fields it
+derives filters, each with a simple predicate that shares no code with the bot.
 """
 
 import re
@@ -32,7 +32,7 @@ LIKE_OPERATORS = (
     "<under",
     "over|zebra",
 )
-ABSENT = {  # a value that no issue has, in the form of its field
+ABSENT = {  # a value that no issue has, in the field's format
     "Attempts": "77",
     "Voltage": "0.125",
     "First seen": "2023-02-28",
@@ -44,7 +44,7 @@ ABSENT = {  # a value that no issue has, in the form of its field
 
 @dataclass(frozen=True)
 class Way:
-    """One way of filtering: what it is about, as the client takes it, as it is typed, and whom it fits."""
+    """One filter: its field, the client's argument, the typed form, and a predicate for issues."""
 
     about: str
     given: dict[str, Any]
@@ -54,7 +54,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Depot:
-    """The issues of `depot` and below as one person sees them."""
+    """The issues of `depot` and its subprojects as one user sees them."""
 
     project: int
     cellar: int
@@ -63,11 +63,11 @@ class Depot:
     zone: ZoneInfo
 
     def found(self, *ways: Way) -> set[int]:
-        """The numbers of the issues that all the ways fit."""
+        """Returns the numbers of the issues that match all the filters."""
         return {row["id"] for row in self.rows if all(way.fits(row) for way in ways)}
 
     def filters(self, *ways: Way) -> IssueFilters:
-        """The ways as one filter of the client's, over the whole project and, unless they say, any status."""
+        """Combines filters for the client, over the whole project and, by default, any status."""
         given: dict[str, Any] = {"project_id": self.project, "status": "any"}
         for way in ways:
             more = way.given.get("custom_fields", ())
@@ -75,12 +75,12 @@ class Depot:
         return IssueFilters(**given)
 
     def typed(self, *ways: Way) -> str:
-        """The same as a person types it."""
+        """Combines filters as a user types them."""
         status = "" if any(way.about == "status" for way in ways) else "status:any "
         return f"project:depot {status}{' '.join(way.typed for way in ways)}"
 
     def ways(self) -> list[Way]:
-        """Every filter in every form, with values that issues have and one that none has."""
+        """Returns every filter in every form, with values that issues have and one that no issue has."""
         return [
             *self._subprojects(),
             *self._refs("tracker", "tracker", "tracker_ids"),
@@ -105,7 +105,7 @@ class Depot:
         ]
 
     def forms(self) -> list[tuple[Way, ...]]:
-        """Every filter in every form, each once with the value that fits the fewest; many beside a word."""
+        """Returns each form of each filter once, with its most selective value; some combined with a word."""
         best: dict[str, tuple[tuple[bool, int], Way]] = {}
         for way in self.ways():
             form = re.sub(r"(?<=[:,=.])([0-9-]+|\"[^\"]*\")", "…", way.typed)
@@ -116,7 +116,7 @@ class Depot:
         return [(way, word) if fitting[1] > MANY else (way,) for fitting, way in best.values()]
 
     def pairs(self) -> list[tuple[Way, Way]]:
-        """Of any two filters the pair that says most: it finds little, but something, and each alone more."""
+        """Returns the most telling pair of any two filters: few issues match both, more match each."""
         alone = [(way, self.found(way)) for way in self.ways()]
         best: dict[tuple[str, str], tuple[tuple[bool, int], tuple[Way, Way]]] = {}
         for (one, ones), (other, others) in combinations(alone, 2):
@@ -187,12 +187,12 @@ class Depot:
 
 
 def filterable(name: str) -> bool:
-    """Whether a custom field of the depot's filters, and has values there."""
+    """Returns whether the custom field can be filtered by and has values in the depot."""
     return name not in ("Shelf", "Environment")
 
 
 async def depot(world: World, login: str, zone: str) -> Depot:
-    """All that this person, for whom it is a day as long as it is one in `zone`, sees there now."""
+    """Reads all the issues that the user, whose time zone is `zone`, sees in the depot now."""
     async with aiohttp.ClientSession(headers={world.key_header: world.keys[login]}) as session:
 
         async def read(path: str, **params: str | int) -> Any:
@@ -279,5 +279,5 @@ def _moment(text: str) -> datetime:
 
 
 def differing(told: Iterable[tuple[str, set[int], set[int]]]) -> dict[str, tuple[set[int], set[int]]]:
-    """Of filters, what they found and what they should have, those that differ: too few, and too many."""
+    """Returns the filters whose results differ from what they should find: missing issues, and extra ones."""
     return {name: (expected - found, found - expected) for name, found, expected in told if found != expected}

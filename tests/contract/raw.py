@@ -1,4 +1,4 @@
-"""Asks a service over the wire, without the client, and writes what the tests need there."""
+"""Sends requests to a service without the client, and creates what the tests need there."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ OCTETS = "application/octet-stream"
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back; `json` is None for a body that is none."""
+    """A response; `json` is None if the body isn't JSON."""
 
     status: int
     headers: Mapping[str, str]
@@ -24,8 +24,6 @@ class Answer:
 
 
 class Wire:
-    """Asks the service."""
-
     def __init__(self, world: World, session: aiohttp.ClientSession) -> None:
         self.world = world
         self.session = session
@@ -40,7 +38,7 @@ class Wire:
         kind: str = "application/json",
         **params: str,
     ) -> Answer:
-        """`who` is a login, None without a key; a body that is a dict is sent as JSON."""
+        """`who` is a login, or None for no key. A dict is sent as JSON."""
         headers = {"Content-Type": kind}
         if who:
             headers[self.world.key_header] = self.world.keys.get(who, "0" * 40)

@@ -1,13 +1,13 @@
-"""Starts a real Redmine for the tests, from Debian's packages, with a database of its own.
+"""Starts a real Redmine for the tests, from Debian's packages, with its own database.
 
     python tests/contract/redmine.py [--port N] [--data DIR]
 
-prints one line of JSON once it answers (its address, the header of its keys, and the ids and keys of
-`redmine_seed.rb`), and stops on SIGTERM or Ctrl-C. A DIR that holds an earlier run's data is used again.
+prints one line of JSON when it is ready (its URL, the header for API keys, and the IDs and keys from
+`redmine_seed.rb`), and stops on SIGTERM or Ctrl-C. A DIR with the data of an earlier run is reused.
 
-Needs the packages `redmine redmine-sqlite puma`. Their bundle holds no web server, so a Gemfile of our
-own adds puma to it. Nothing of the packaged instance is touched: Debian's Redmine takes its instance's
-directory from REDMINE_INSTANCE, relative to /var/lib/redmine, and that name may climb out of there.
+It needs the packages `redmine redmine-sqlite puma`. Their bundle contains no web server, so our own Gemfile
+adds puma. The packaged instance isn't touched: Debian's Redmine reads its instance's directory from
+REDMINE_INSTANCE, relative to /var/lib/redmine, and that path may contain `..`.
 """
 
 import argparse
@@ -50,7 +50,7 @@ production:
 
 
 def missing() -> str | None:
-    """What is not installed for starting a Redmine here, or None when everything is."""
+    """Returns what must be installed to start a Redmine here, or None if nothing is missing."""
     absent = [name for name in ("bundle", "puma", "ruby") if shutil.which(name) is None]
     if not (ROOT / "config.ru").is_file():
         absent.insert(0, str(ROOT))
@@ -59,10 +59,10 @@ def missing() -> str | None:
 
 @contextmanager
 def running(data: Path, port: int = 0) -> Iterator[dict[str, Any]]:
-    """A Redmine whose files are all in `data`, made and seeded there unless they already are.
+    """Runs a Redmine whose files are all in `data`; creates and seeds them unless they exist.
 
-    Gives what `redmine_seed.rb` wrote, with `url` and `key_header`. Raises RuntimeError, with the end
-    of the log, when it does not start.
+    Yields what `redmine_seed.rb` wrote, with `url` and `key_header`. Raises RuntimeError, with the end of the
+    log, if Redmine doesn't start.
     """
     data = data.resolve()
     environment = _environment(data)
@@ -117,7 +117,7 @@ def _make_instance(data: Path) -> None:
 def _bundle_exec(
     data: Path, environment: Mapping[str, str], *command: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The command under way; it is ended on leaving, if it hasn't ended by itself."""
+    """Yields the running command; terminates it at the end of the block."""
     with (data / "output.log").open("ab") as log:
         process = subprocess.Popen(  # noqa: S603 - the arguments are ours
             ["bundle", "exec", *command],  # noqa: S607 - found by PATH, as missing() looked for it
@@ -162,7 +162,6 @@ def _end_of_log(data: Path) -> str:
 
 
 def main() -> None:
-    """The command line; see the module's docstring."""
     parser = argparse.ArgumentParser(description="Starts a real Redmine for the tests.")
     parser.add_argument("--port", type=int, default=0, help="default: any free one")
     parser.add_argument("--data", type=Path, help="where its files are kept; default: for this run only")

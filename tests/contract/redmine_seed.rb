@@ -1,30 +1,29 @@
 # Seeds a fresh Redmine for the tests: run by redmine.py with `rails runner`, after the migrations.
-# Writes what the tests need to know (addresses of nothing, ids and keys of everything) as JSON to
-# the path in ISSUEBOT_WORLD.
+# Writes the IDs and keys that the tests need as JSON to the path in ISSUEBOT_WORLD.
 require 'json'
 
 ActionMailer::Base.perform_deliveries = false
-ActiveJob::Base.queue_adapter = :inline # in a thread, a job's reading locks SQLite while this writes
+ActiveJob::Base.queue_adapter = :inline # a job that reads in a thread would lock SQLite
 Redmine::DefaultData::Loader.load('en')
 
 Setting.rest_api_enabled = '1'
 Setting.default_language = 'en'
-Setting.attachment_max_size = '64' # KiB: too large is tested without large files
-Setting.attachment_extensions_denied = 'exe, bat, com' # none is by default
+Setting.attachment_max_size = '64' # KiB: keeps the files of the tests small
+Setting.attachment_extensions_denied = 'exe, bat, com' # the default is none
 
 manager, developer, reporter = %w[Manager Developer Reporter].map { |name| Role.find_by!(name: name) }
 developer.add_permission!(:edit_own_time_entries, :set_own_issues_private)
 reporter.add_permission!(:edit_own_time_entries)
 customer = Role.create!(
-  name: 'Customer', permissions: %i[view_issues add_issues], issues_visibility: 'own' # whose are only their own
+  name: 'Customer', permissions: %i[view_issues add_issues], issues_visibility: 'own' # sees only their own issues
 )
 
 users = {
   'ana' => ['Ana', 'Ruiz', false, 'Madrid'],
   'ben' => ['Ben', 'Okafor', false, 'London'],
-  'chris' => ['Chris', 'Lindqvist', true, 'International Date Line West'], # whose today is never Dora's
+  'chris' => ['Chris', 'Lindqvist', true, 'International Date Line West'], # never has the same date as Dora
   'dora' => ['Dora', 'Weiss', false, "Nuku'alofa"], # a developer
-  'nils' => ['Nils', 'Aalto', false, 'Helsinki'], # a member of nothing
+  'nils' => ['Nils', 'Aalto', false, 'Helsinki'], # not a member of any project
   'lena' => ['Lena', 'Vogt', false, 'Berlin'], # a reporter, locked
   'olga' => ['Olga', 'Petrova', false, 'Sofia'], # a customer
 }.to_h do |login, (firstname, lastname, admin, zone)|
@@ -128,21 +127,21 @@ issues['private'] = issue(shop, ana, 'Private: refund of a customer', is_private
 issues['vault'] = issue(projects['private'], ana, 'Rotate the signing certificate')
 issues['in_child'] = issue(
   projects['child'], ben, 'Search ignores umlauts', priority: IssuePriority.find_by!(name: 'High'),
-  start_date: Date.new(2024, 5, 1), due_date: Date.new(2024, 5, 31) # not a parent's, which are its children's
+  start_date: Date.new(2024, 5, 1), due_date: Date.new(2024, 5, 31) # parents derive theirs from their subtasks
 )
 issues['museum'] = issue(projects['closed'], ana, 'An issue of long ago')
-issues['archived'] = issue(projects['archived'], ana, 'An issue that nobody sees')
+issues['archived'] = issue(projects['archived'], ana, 'An issue in an archived project')
 issues['lab'] = issue(projects['lab'], ana, 'The oscilloscope drifts')
 issues['olgas'] = issue(projects['lab'], olga, 'My sample is late')
 IssueRelation.create!(
   issue_from: parent, issue_to: issues['child'], relation_type: IssueRelation::TYPE_RELATES
 )
-projects['closed'].reload.close # which goes by its place in the tree, and that has changed
+projects['closed'].reload.close # its position in the tree has changed
 projects['archived'].reload.archive
 
 lena.lock!
 
-# Enough rows for three pages, written at once; the newest has the lowest number, so that sorting shows.
+# Enough rows for three pages, inserted at once. The newest has the lowest number, which makes sorting visible.
 bulk = 205
 first = Issue.maximum(:id)
 now = Time.now.utc.change(usec: 0)
@@ -155,16 +154,16 @@ Issue.insert_all!((1..bulk).map do |n|
   }
 end)
 
-# The projects `depot` and, below it, `cellar`: issues that differ in every field, as depot.json has them.
+# The projects `depot` and, below it, `cellar`: issues that differ in every field, from depot.json.
 wes = User.new(firstname: 'Wes', lastname: 'Moreno', mail: 'wes@example.test', language: 'en')
 wes.login = 'wes'
 wes.password = wes.password_confirmation = SecureRandom.hex(12)
 wes.save!
-wes.pref.update!(time_zone: 'Eastern Time (US & Canada)') # whose days begin later than the service's own
+wes.pref.update!(time_zone: 'Eastern Time (US & Canada)') # west of the service, so that days begin later
 users['wes'] = wes
 crew = Group.create!(lastname: 'Depot crew')
 crew.users << [ana, chris]
-shelf = IssueCustomField.create!( # the one that filters nothing
+shelf = IssueCustomField.create!( # the field that can't be filtered by
   name: 'Shelf', field_format: 'string', is_filter: false, is_for_all: false, trackers: Tracker.all
 )
 members = { ana => manager, ben => reporter, wes => reporter }
@@ -198,7 +197,7 @@ stored = rows.each_with_index.with_object([]) do |(row, number), above|
   made.save!(validate: false)
   above << made
 end
-stored.zip(rows) do |made, row| # what its children and its history would have made of it is set aside
+stored.zip(rows) do |made, row| # undoes what subtasks and history have changed
   made.update_columns(
     **%w[start_date due_date estimated_hours done_ratio].to_h { |name| [name.to_sym, row[name]] },
     **%w[created_on updated_on closed_on].to_h { |name| [name.to_sym, row[name] && Time.parse(row[name])] },

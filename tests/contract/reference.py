@@ -1,4 +1,4 @@
-"""The reference service with the same small world that `redmine_seed.rb` makes in a real one."""
+"""The reference service, with the same small data set that `redmine_seed.rb` creates in a real Redmine."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -49,7 +49,7 @@ _WORKS = _REPORTS | {"log_time", "edit_own_time_entries"}
 
 
 def data() -> Data:
-    """A fresh one, for a test to change as it likes."""
+    """Returns a new copy, which tests may change."""
     made = defaults.fresh()
     made.anonymous.rights, made.non_member.rights = _SEES, _REPORTS
     made.roles[defaults.REPORTER].rights = _WORKS
@@ -82,7 +82,7 @@ def data() -> Data:
 
 
 def world(url: str, key_header: str, made: Data) -> World:
-    """What the tests need to know of it."""
+    """Describes the reference service to the tests."""
     return World(
         url=url,
         key_header=key_header,
@@ -207,7 +207,7 @@ def _issues(made: Data) -> None:
     search.priority_id = defaults.HIGH
     search.start_date, search.due_date = date(2024, 5, 1), date(2024, 5, 31)
     issue(MUSEUM, ANA, "An issue of long ago")
-    issue(ATTIC, ANA, "An issue that nobody sees")
+    issue(ATTIC, ANA, "An issue in an archived project")
     issue(LAB, ANA, "The oscilloscope drifts")
     issue(LAB, OLGA, "My sample is late")
     put(made.relations, Relation(1, parent.id, child.id))

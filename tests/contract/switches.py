@@ -1,4 +1,4 @@
-"""Settings of a service that only an administrator's page can change."""
+"""Settings of a service that can only be changed on an administrator's page."""
 
 import sqlite3
 from collections.abc import AsyncIterator
@@ -13,7 +13,7 @@ from tests.contract.world import World
 async def switched(
     world: World, *, login_required: bool = False, rest_enabled: bool = True
 ) -> AsyncIterator[World]:
-    """The service with other settings: another reference service, or Redmine until they are put back."""
+    """Runs a reference service with these settings, or changes Redmine's until the block ends."""
     if world.database is None:
         data, header = reference.data(), world.key_header
         tracker = Tracker(data, key_header=header, login_required=login_required, rest_enabled=rest_enabled)
@@ -31,7 +31,7 @@ async def switched(
 
 
 def _put(database: str, **settings: bool) -> None:
-    """As the page does it; Redmine looks for newer settings at each request."""
+    """Writes what the page would write; Redmine checks for new settings on every request."""
     with closing(sqlite3.connect(database, timeout=10)) as connection, connection:
         for name, value in settings.items():
             connection.execute("delete from settings where name = ?", (name,))

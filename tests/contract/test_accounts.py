@@ -34,7 +34,7 @@ async def test_a_key_answers_its_owner(client: Client, world: World) -> None:
     assert {role.name for membership in ana.memberships for role in membership.roles} == {"Manager"}
 
 
-async def test_a_wrong_key_is_nobodys(client: Client) -> None:
+async def test_a_wrong_key_is_rejected(client: Client) -> None:
     with pytest.raises(Unauthorized) as caught:
         await client.get_user(WRONG_KEY)
 
@@ -45,7 +45,7 @@ async def test_a_wrong_key_is_nobodys(client: Client) -> None:
     )
 
 
-async def test_a_wrong_key_reads_what_is_public_and_writes_nothing(client: Client, world: World) -> None:
+async def test_a_wrong_key_reads_public_data_and_writes_nothing(client: Client, world: World) -> None:
     numbers = (world.issues["parent"], world.issues["private"], world.issues["vault"])
 
     seen = await client.list_issues(WRONG_KEY, IssueFilters(issue_ids=numbers))
@@ -54,14 +54,14 @@ async def test_a_wrong_key_reads_what_is_public_and_writes_nothing(client: Clien
         await client.create_issue(WRONG_KEY, NewIssue(project_id=world.project("public"), subject="No"))
 
 
-async def test_others_see_no_secrets_of_a_person(client: Client, world: World) -> None:
+async def test_users_never_see_each_others_secrets(client: Client, world: World) -> None:
     ben = await client.get_user(world.key("ana"), world.users["ben"])
 
     assert (ben.firstname, ben.lastname) == ("Ben", "Okafor")
     assert {"mail", "api_key", "status"}.isdisjoint(ben.model_fields_set)
 
 
-async def test_an_administrator_sees_all_of_a_person(client: Client, world: World) -> None:
+async def test_an_administrator_sees_all_user_fields(client: Client, world: World) -> None:
     ben = await client.get_user(world.key("chris"), world.users["ben"], include=["memberships", "groups"])
 
     assert (ben.login, ben.mail, ben.status, ben.admin) == ("ben", "ben@example.test", 1, False)
@@ -79,10 +79,10 @@ async def test_an_administrator_creates_and_changes_users(client: Client, world:
     read = await client.get_user(world.key("chris"), made.id)
     assert (read.login, read.firstname, read.lastname) == (login, "Nora", "Lund")
     assert made.api_key is not None
-    assert (await client.get_user(made.api_key)).id == made.id  # a password to change doesn't end the key
+    assert (await client.get_user(made.api_key)).id == made.id  # works before the password is changed
 
 
-async def test_a_key_is_good_while_its_owner_is_active(client: Client, world: World) -> None:
+async def test_a_key_works_while_its_owner_is_active(client: Client, world: World) -> None:
     made = await client.create_user(world.key("chris"), newcomer(f"nora-{uuid4().hex[:8]}"))
     assert made.api_key is not None
 

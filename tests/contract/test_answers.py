@@ -1,4 +1,4 @@
-"""The facts of service-facts.md as they come over the wire, read without the client."""
+"""Responses on the wire, read without the client (docs/service.md, Answers)."""
 
 import json
 
@@ -8,7 +8,7 @@ from tests.contract.raw import OCTETS, Wire, a_token, an_issue, made, some_time
 from tests.contract.switches import switched
 
 
-async def test_a_create_answers_201_with_the_resource_and_its_place(wire: Wire) -> None:
+async def test_a_create_returns_201_with_resource_and_location(wire: Wire) -> None:
     entry = await some_time(wire)
     for kind, answer in {"issue": await an_issue(wire), "time_entry": entry}.items():
         number = answer.json[kind]["id"]
@@ -17,7 +17,7 @@ async def test_a_create_answers_201_with_the_resource_and_its_place(wire: Wire) 
         assert answer.headers["Location"] == wire.world.url + path
 
 
-async def test_an_update_answers_a_success_without_content(wire: Wire) -> None:
+async def test_an_update_succeeds_without_content(wire: Wire) -> None:
     number = (await some_time(wire)).json["time_entry"]["id"]
     file = (await a_token(wire)).partition(".")[0]
     for method, path, who, body in (
@@ -48,7 +48,7 @@ async def test_an_update_answers_a_success_without_content(wire: Wire) -> None:
         (404, "PUT", "/users/99999.json", "chris"),
     ],
 )
-async def test_a_refusal_without_sentences_is_empty(
+async def test_rejections_without_messages_have_empty_bodies(
     wire: Wire, status: int, method: str, path: str, who: str | None
 ) -> None:
     answer = await wire(method, path, who, body={} if method != "GET" else None)
@@ -56,7 +56,7 @@ async def test_a_refusal_without_sentences_is_empty(
     assert (answer.status, answer.text.strip()) == (status, "")
 
 
-async def test_a_wrong_key_sees_what_is_public(wire: Wire) -> None:
+async def test_a_wrong_key_sees_public_data(wire: Wire) -> None:
     for path in ("/issues.json", "/projects.json"):
         seen = [await wire("GET", path, who, limit="100") for who in (None, "nobody", "lena")]
         assert [answer.status for answer in seen] == [200] * 3
@@ -83,12 +83,12 @@ async def test_a_body_of_another_type_is_not_parsed(wire: Wire, kind: str) -> No
         assert sentence in answer.text
 
 
-async def test_an_upload_must_be_octets(wire: Wire) -> None:
+async def test_an_upload_requires_the_octet_stream_type(wire: Wire) -> None:
     for kind in ("text/plain", "application/json", "multipart/form-data; boundary=x"):
         assert (await wire("POST", "/uploads.json", body=b"{}", kind=kind, filename="a.txt")).status == 406
 
 
-async def test_no_json_is_no_success(wire: Wire) -> None:
+async def test_malformed_json_is_rejected(wire: Wire) -> None:
     for body in ("{", "[1, 2", "nonsense"):
         assert (await wire("POST", "/issues.json", body=body)).status in (400, 500)
 
@@ -105,7 +105,7 @@ ASKED = (
 
 
 @pytest.mark.parametrize("who", [None, "nobody", "lena"])
-async def test_where_a_login_is_needed_nobody_else_sees_anything(wire: Wire, who: str | None) -> None:
+async def test_required_login_hides_everything_from_anonymous_users(wire: Wire, who: str | None) -> None:
     async with switched(wire.world, login_required=True) as world:
         strict = Wire(world, wire.session)
         for method, path in ASKED:
@@ -117,7 +117,7 @@ async def test_where_a_login_is_needed_nobody_else_sees_anything(wire: Wire, who
 PUBLIC = {("GET", "/issues.json"), ("GET", "/projects.json"), ("GET", "/projects/webshop.json")}
 
 
-async def test_where_the_interface_is_switched_off_everybody_is_a_visitor(wire: Wire) -> None:
+async def test_with_the_api_off_everyone_is_anonymous(wire: Wire) -> None:
     async with switched(wire.world, rest_enabled=False) as world:
         off = Wire(world, wire.session)
         for method, path in ASKED:
@@ -131,7 +131,7 @@ async def test_where_the_interface_is_switched_off_everybody_is_a_visitor(wire: 
     assert (await wire("GET", "/users/current.json")).status == 200
 
 
-async def test_what_may_not_be_set_is_changed_without_a_word(wire: Wire) -> None:
+async def test_disallowed_values_are_silently_replaced(wire: Wire) -> None:
     world = wire.world
     fields = {
         "project_id": world.project("lab"),
@@ -153,7 +153,7 @@ async def test_what_may_not_be_set_is_changed_without_a_word(wire: Wire) -> None
     assert world.custom_fields["Severity"] not in {row["id"] for row in issue["custom_fields"]}
 
 
-async def test_what_has_no_value_is_absent_or_null(wire: Wire) -> None:
+async def test_fields_without_a_value_are_absent_or_null(wire: Wire) -> None:
     issue = (await an_issue(wire, start_date="")).json["issue"]
 
     assert {"category", "assigned_to", "fixed_version", "parent"}.isdisjoint(issue)
@@ -170,11 +170,11 @@ async def test_what_has_no_value_is_absent_or_null(wire: Wire) -> None:
     )
 
 
-async def test_what_one_has_no_right_to_see_is_absent(wire: Wire) -> None:
+async def test_fields_the_user_may_not_see_are_absent(wire: Wire) -> None:
     for who, kind, shown in (("ana", "child", True), ("ana", "lab", False), (None, "in_child", True)):
         answer = await wire("GET", "/issues.json", who, issue_id=str(wire.world.issues[kind]))
         [issue] = answer.json["issues"]
-        assert ("spent_hours" in issue) == shown  # `lab` keeps no time
+        assert ("spent_hours" in issue) == shown  # `lab` doesn't track time
         assert "watchers" not in issue
 
 
@@ -185,7 +185,7 @@ async def test_an_unknown_include_and_an_unknown_field_are_ignored(wire: Wire) -
     assert (await an_issue(wire, nonsense=1, id=4, author_id=1)).json["issue"]["author"]["name"] == "Ana Ruiz"
 
 
-async def test_lines_end_as_on_the_wire(wire: Wire) -> None:
+async def test_line_endings_are_kept(wire: Wire) -> None:
     texts = ("a\nb", "a\r\nb", "a\r\n\nb\n")
     kept = [(await an_issue(wire, description=text)).json["issue"]["description"] for text in texts]
 

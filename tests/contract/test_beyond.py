@@ -1,4 +1,4 @@
-"""What the interface does not list: a real service has it, the reference service on purpose has not."""
+"""Optional operations: Redmine has them, the reference service deliberately doesn't."""
 
 from collections.abc import AsyncIterator
 
@@ -13,11 +13,11 @@ from tests.contract.world import World
 
 @pytest.fixture
 def has_more(world: World) -> bool:
-    """Whether the service has more than the interface."""
+    """Returns whether the service has the optional operations."""
     return world.key_header == "X-Redmine-API-Key"
 
 
-async def test_names_are_known_where_the_service_lists_them(
+async def test_names_resolve_if_the_service_lists_them(
     client: Client, world: World, *, has_more: bool
 ) -> None:
     key = world.key("ana")
@@ -47,7 +47,7 @@ async def test_names_are_known_where_the_service_lists_them(
         "Ben Okafor",
         "Chris Lindqvist",
         "Dora Weiss",
-        "Lena Vogt",  # who is locked, and can't be told from the others
+        "Lena Vogt",  # she is locked, but the service doesn't say so
     }
 
 
@@ -94,7 +94,7 @@ async def test_a_file_a_note_and_an_assignee_are_added_to_an_issue(
     assert "See the file" in [journal.notes for journal in read.journals]
 
 
-async def test_a_hidden_issue_is_not_shown_and_hides_no_other(
+async def test_a_hidden_issue_is_skipped_and_others_are_shown(
     client: Client, world: World, *, has_more: bool
 ) -> None:
     assert await client.optional.get_issue(world.key("ben"), world.issues["vault"]) is None
@@ -103,9 +103,7 @@ async def test_a_hidden_issue_is_not_shown_and_hides_no_other(
     assert (shown is not None) == has_more
 
 
-async def test_a_change_of_what_has_changed_since_is_refused_without_a_word(
-    wire: Wire, *, has_more: bool
-) -> None:
+async def test_a_conflicting_update_is_rejected_without_a_message(wire: Wire, *, has_more: bool) -> None:
     number = (await an_issue(wire)).json["issue"]["id"]
     stale = {"issue": {"subject": "Changed", "lock_version": 99}}
 

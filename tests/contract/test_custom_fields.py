@@ -1,4 +1,4 @@
-"""Custom fields of each kind, in the project that has one of each."""
+"""Custom fields of every kind, in the project that has one of each."""
 
 from collections.abc import Iterator, Mapping
 
@@ -49,7 +49,7 @@ def given(world: World, name: str, value: Value) -> CustomFieldInput:
 
 
 async def created(client: Client, world: World, *fields: CustomFieldInput, kind: str = "lab") -> Issue:
-    """Chris's issue: a tester can't be chosen by who isn't shown the people of the project."""
+    """Creates an issue as Chris: only those who see the project's members can choose a tester."""
     return await client.create_issue(
         world.key("chris"),
         NewIssue(project_id=world.project(kind), subject="With fields", custom_fields=fields),
@@ -61,17 +61,17 @@ def values(issue: Issue) -> dict[str, object]:
 
 
 def rounds(values: Mapping[str, tuple[Value, ...]]) -> Iterator[dict[str, Value]]:
-    """The first value of every field, the second of those that have one, and so on."""
+    """Yields the first value of every field, then the second of those that have one, and so on."""
     for nth in range(max(map(len, values.values()))):
         yield {name: those[nth] for name, those in values.items() if len(those) > nth}
 
 
 def alike(value: object) -> object:
-    """Several values in any order."""
+    """Makes comparisons ignore the order of several values."""
     return set(value) if isinstance(value, tuple) else value
 
 
-async def test_a_field_keeps_what_it_was_given(client: Client, world: World) -> None:
+async def test_a_field_keeps_its_value(client: Client, world: World) -> None:
     for fields in rounds(TAKEN):
         sent = {name: given(world, name, value) for name, value in fields.items()}
 
@@ -87,7 +87,7 @@ async def test_a_field_keeps_what_it_was_given(client: Client, world: World) -> 
             assert {name for name, field in held.items() if field.multiple} == {"Browsers"} & fields.keys()
 
 
-async def test_a_field_refuses_what_is_not_its_kind(client: Client, world: World) -> None:
+async def test_a_field_rejects_values_of_the_wrong_type(client: Client, world: World) -> None:
     for fields in rounds(REFUSED):
         with pytest.raises(Refused) as caught:
             await created(client, world, *(given(world, name, value) for name, value in fields.items()))
@@ -96,7 +96,7 @@ async def test_a_field_refuses_what_is_not_its_kind(client: Client, world: World
         assert set(caught.value.errors) == said
 
 
-async def test_a_field_that_was_not_given_is_there_and_empty(client: Client, world: World) -> None:
+async def test_an_omitted_field_is_empty(client: Client, world: World) -> None:
     made = await created(client, world)
 
     found = values(made)
@@ -105,7 +105,7 @@ async def test_a_field_that_was_not_given_is_there_and_empty(client: Client, wor
     assert {field.name for field in made.custom_fields if field.multiple} == {"Browsers"}
 
 
-async def test_several_values_for_one_and_a_field_of_elsewhere(client: Client, world: World) -> None:
+async def test_multiple_values_and_foreign_fields_are_handled(client: Client, world: World) -> None:
     with pytest.raises(Refused) as caught:
         await created(client, world, given(world, "Colour", ("red", "green")))
     assert caught.value.errors == ("Colour is invalid",)

@@ -1,6 +1,7 @@
-"""A key that stops working without a word: the service takes its owner for an anonymous visitor from then on.
+"""A key is revoked without notice: from then on the service treats its owner as an anonymous user.
 
-For each doing it fades at the first request, at the second, and so on until the doing is through before it.
+The key is revoked at the command's first request, then at the second, and so on until the command finishes
+first.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -25,7 +26,7 @@ NEVER = 10**9
 
 
 class Fading(Wire):
-    """Takes the key away from every request from the one with the number `fades_at` on."""
+    """Removes the key from all requests, starting with the one with the number `fades_at`."""
 
     def __init__(self, target: str, key_header: str) -> None:
         super().__init__(target)
@@ -42,7 +43,7 @@ class Fading(Wire):
         return await super()._pass_on(request)
 
     def fade(self, at: int) -> None:
-        """Fade at this request from now on."""
+        """Revokes the key at this request from now on."""
         self.fades_at = at
         self.heal()
 
@@ -57,7 +58,7 @@ async def wire(world: World) -> AsyncIterator[Fading]:
 
 @pytest_asyncio.fixture
 async def ana(world: World, wire: Fading, tmp_path: Path) -> AsyncIterator[Person]:
-    """Ana, in an office that reaches its service over the wire; not linked yet."""
+    """Ana, not linked yet, in an office that reaches its service through the proxy."""
     office = Office(tmp_path, service_url=wire.url, key_header=world.key_header)
     await office.open()
     yield Person(office, "U0ANA0001")
@@ -86,7 +87,7 @@ WRITES: dict[str, Typed] = {
 
 
 async def answers(ana: Person, world: World, wire: Fading, typed: str) -> AsyncIterator[str]:
-    """What is answered while the key fades ever later; the last is whole: it faded too late to matter."""
+    """Yields the answer for each later revocation; the last revocation comes too late to matter."""
     for at in range(MOST_REQUESTS):
         wire.fade(NEVER)
         await ana.office.link(ana.user_id, world.keys["ana"])
@@ -101,7 +102,7 @@ async def answers(ana: Person, world: World, wire: Fading, typed: str) -> AsyncI
 
 
 async def answer(ana: Person, typed: str) -> str:
-    """Type it; what comes: a message, or the form to link anew, which is closed again."""
+    """Types the command and returns the answer: a message, or the form to link again, which it closes."""
     before = {message["ts"] for message in await ana.messages()}
 
     async def fresh() -> list[JSON]:
@@ -119,7 +120,7 @@ async def answer(ana: Person, typed: str) -> str:
 
 
 @pytest.mark.parametrize("name", READS)
-async def test_what_an_anonymous_visitor_sees_is_never_shown_as_ones_own(
+async def test_anonymous_results_are_never_shown_as_the_users_own(
     ana: Person, world: World, wire: Fading, name: str
 ) -> None:
     said = [text async for text in answers(ana, world, wire, READS[name](world))]
@@ -131,23 +132,21 @@ async def test_what_an_anonymous_visitor_sees_is_never_shown_as_ones_own(
 
 
 @pytest.mark.parametrize("name", WRITES)
-async def test_nothing_is_written_with_a_faded_key(
+async def test_nothing_is_written_with_a_revoked_key(
     ana: Person, world: World, wire: Fading, client: Client, name: str
 ) -> None:
     said = [text async for text in answers(ana, world, wire, WRITES[name](world))]
 
     assert len(said) > 1
     rejected = [REJECTED in text for text in said]
-    assert rejected == sorted(rejected, reverse=True)  # what is asked after the write doesn't undo it
+    assert rejected == sorted(rejected, reverse=True)  # a check after the write doesn't undo it
     assert rejected[0]
-    assert len(wire.written_faded) <= 1  # when it faded after the last look at it: the service refuses that
+    assert len(wire.written_faded) <= 1  # at most one slips past the last check
     found = await client.list_issues(world.key("chris"), IssueFilters(subject="Fading away"))
     assert {issue.author.id for issue in found.items if issue.author} <= {world.users["ana"]}
 
 
-async def test_an_interface_that_is_switched_off_is_told_as_that_and_costs_nobody_their_key(
-    ana: Person, world: World, wire: Fading
-) -> None:
+async def test_a_disabled_api_is_reported_and_links_are_kept(ana: Person, world: World, wire: Fading) -> None:
     await ana.office.link(ana.user_id, world.keys["ana"])
     async with switched(world, rest_enabled=False) as off:
         wire.target = off.url

@@ -77,7 +77,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-async def test_a_file_may_be_as_large_as_that(wire: Wire, name: str) -> None:
+async def test_the_upload_size_limit_is_exact(wire: Wire, name: str) -> None:
     content = b"x" * (wire.world.max_upload + FILES[name])
 
     answer = await wire("POST", "/uploads.json", body=content, kind=OCTETS, filename="large.bin")
@@ -88,7 +88,7 @@ async def test_a_file_may_be_as_large_as_that(wire: Wire, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["setup.exe", "RUN.BAT"])
-async def test_a_forbidden_kind_of_file_is_refused_with_a_sentence(wire: Wire, name: str) -> None:
+async def test_a_forbidden_file_type_is_rejected_with_a_message(wire: Wire, name: str) -> None:
     answer = await wire("POST", "/uploads.json", body=b"x", kind=OCTETS, filename=name)
 
     extension = name.rpartition(".")[2]
@@ -96,7 +96,7 @@ async def test_a_forbidden_kind_of_file_is_refused_with_a_sentence(wire: Wire, n
     assert f"Attachment extension .{extension} is not allowed" in answer.json["errors"]
 
 
-async def test_an_empty_file_is_one_too(wire: Wire) -> None:
+async def test_an_empty_file_is_accepted(wire: Wire) -> None:
     token = await a_token(wire, b"")
 
     issue = (await an_issue(wire, uploads=[{"token": token, "filename": "nothing.txt"}])).json["issue"]
@@ -120,7 +120,7 @@ NAMES = {
 }
 
 
-async def test_a_files_name_is_cleaned(wire: Wire) -> None:
+async def test_file_names_are_sanitized(wire: Wire) -> None:
     tokens = {name: await a_token(wire, name.encode(), name) for name in NAMES}
 
     uploads = [{"token": token, "filename": name} for name, token in tokens.items()]
@@ -131,14 +131,14 @@ async def test_a_files_name_is_cleaned(wire: Wire) -> None:
     assert {name: files[token.partition(".")[0]] for name, token in tokens.items()} == NAMES
 
 
-async def test_too_long_a_name_of_a_file_is_refused(wire: Wire) -> None:
+async def test_overlong_file_names_are_rejected(wire: Wire) -> None:
     answer = await wire("POST", "/uploads.json", body=b"x", kind=OCTETS, filename="x" * 256)
 
     assert answer.status == 422
     assert "is too long (maximum is 255 characters)" in answer.json["errors"][0]
 
 
-async def test_a_token_is_good_once_for_whoever_has_it(wire: Wire) -> None:
+async def test_an_upload_token_works_once_for_any_user(wire: Wire) -> None:
     token = await a_token(wire)
     uploads = [{"token": token, "filename": "a.txt"}]
     given = {"project_id": wire.world.project("child"), "subject": "With a token", "uploads": uploads}

@@ -1,4 +1,4 @@
-"""Filters that a service ignores or misreads: no list is given out as filtered by them."""
+"""Filters that a service ignores or misreads: the client never returns an unfiltered list."""
 
 import pytest
 
@@ -20,7 +20,7 @@ async def held(world: World) -> Depot:
 
 
 def shelf(held: Depot) -> int:
-    """The custom field that the service doesn't filter by."""
+    """The custom field that the service can't filter by."""
     return next(int(f["id"]) for f in held.rows[0]["custom_fields"] if f["name"] == "Shelf")
 
 
@@ -28,7 +28,7 @@ async def numbers(client: Client, world: World, filters: IssueFilters) -> set[in
     return {issue.id async for issue in client.iter_issues(world.key("ana"), filters)}
 
 
-async def test_a_custom_field_that_filters_nothing_there_is_refused(
+async def test_a_custom_field_that_is_not_filterable_is_rejected(
     client: Client, world: World, held: Depot
 ) -> None:
     for field in (shelf(held), world.custom_fields["Severity"]):
@@ -38,9 +38,7 @@ async def test_a_custom_field_that_filters_nothing_there_is_refused(
         assert "not possible here" in refused.value.sentence("Tracker")
 
 
-async def test_a_custom_field_filters_over_all_projects_that_have_it(
-    client: Client, world: World, held: Depot
-) -> None:
+async def test_a_custom_field_filters_across_its_projects(client: Client, world: World, held: Depot) -> None:
     filters = IssueFilters(status="any", custom_fields=((world.custom_fields["Colour"], "green"),))
 
     found = await numbers(client, world, filters)
@@ -51,7 +49,7 @@ async def test_a_custom_field_filters_over_all_projects_that_have_it(
     assert found & {row["id"] for row in held.rows} == {row["id"] for row in held.rows if green(row)}
 
 
-async def test_a_value_that_a_field_cannot_have_is_refused_in_the_services_words(
+async def test_an_impossible_value_is_rejected_with_the_services_message(
     client: Client, world: World
 ) -> None:
     field = world.custom_fields["Attempts"]
@@ -67,7 +65,7 @@ async def test_a_project_without_children_is_listed_alone(client: Client, world:
     assert await numbers(client, world, filters) == expected
 
 
-async def test_without_a_word_on_the_status_open_ones_are_found_but_numbers_in_any(
+async def test_status_defaults_to_open_but_issue_numbers_match_any(
     client: Client, world: World, held: Depot
 ) -> None:
     opened = {row["id"] for row in held.rows if not row["status"]["is_closed"]}
@@ -77,9 +75,7 @@ async def test_without_a_word_on_the_status_open_ones_are_found_but_numbers_in_a
     assert await numbers(client, world, IssueFilters(issue_ids=tuple(every))) == every
 
 
-async def test_a_saved_query_finds_what_it_says_where_it_belongs(
-    client: Client, world: World, held: Depot
-) -> None:
+async def test_a_saved_query_works_in_its_own_project(client: Client, world: World, held: Depot) -> None:
     late = {
         row["id"]
         for row in held.rows
@@ -98,7 +94,7 @@ async def test_a_saved_query_finds_what_it_says_where_it_belongs(
             await client.list_issues(world.key("ana"), lost)
 
 
-async def test_a_person_is_told_what_a_search_cannot_do(office: Office, world: World, held: Depot) -> None:
+async def test_users_learn_what_a_search_cannot_do(office: Office, world: World, held: Depot) -> None:
     await office.link(ANA, world.keys["ana"])
     ana = Person(office, ANA)
     query = f"query:{world.queries['late']}"

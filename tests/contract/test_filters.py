@@ -1,4 +1,4 @@
-"""Every filter of the issue list, alone and in pairs, against what the issues themselves say."""
+"""Every filter of the issue list, alone and in pairs, compared with the issues themselves."""
 
 import asyncio
 import re
@@ -18,7 +18,7 @@ DATED = ("created", "updated", "closed", "start", "due")
 async def unlike(
     client: Client, world: World, login: str, held: Depot, cases: Sequence[tuple[Way, ...]]
 ) -> dict[str, tuple[set[int], set[int]]]:
-    """The cases in which the client doesn't find what it should."""
+    """Returns the filters with which the client finds other issues than it should."""
     free = asyncio.Semaphore(AT_ONCE)
 
     async def told(ways: tuple[Way, ...]) -> tuple[str, set[int], set[int]]:
@@ -29,29 +29,27 @@ async def unlike(
     return differing(await asyncio.gather(*(told(ways) for ways in cases)))
 
 
-async def test_every_filter_alone_finds_what_fits(client: Client, world: World) -> None:
+async def test_every_filter_alone_finds_matching_issues(client: Client, world: World) -> None:
     held = await depot(world, "ana", "Europe/Madrid")
 
     assert await unlike(client, world, "ana", held, world.some([(way,) for way in held.ways()])) == {}
 
 
-async def test_a_person_with_few_rights_and_days_that_begin_later_finds_what_fits(
-    client: Client, world: World
-) -> None:
+async def test_filters_respect_permissions_and_time_zone(client: Client, world: World) -> None:
     held = await depot(world, "wes", "America/New_York")
 
     assert len(held.rows) < len(ISSUES)
     assert await unlike(client, world, "wes", held, held.forms()) == {}
 
 
-async def test_any_two_filters_find_what_fits_both(client: Client, world: World) -> None:
+async def test_any_two_filters_find_issues_that_match_both(client: Client, world: World) -> None:
     held = await depot(world, "ana", "Europe/Madrid")
 
     assert await unlike(client, world, "ana", held, world.some(held.pairs())) == {}
 
 
 async def listed(person: Person, typed: str) -> set[int]:
-    """The numbers of all issues that `/issues` lists, page by page."""
+    """Returns the numbers of all issues that `/issues` lists, from every page."""
     numbers: set[int] = set()
     shown = await person.ask(f"/issues {typed}")
     while True:
@@ -67,7 +65,7 @@ async def listed(person: Person, typed: str) -> set[int]:
 async def unlike_typed(
     person: Person, held: Depot, cases: Sequence[tuple[Way, ...]]
 ) -> dict[str, tuple[set[int], set[int]]]:
-    """The cases in which what is typed doesn't list what it should."""
+    """Returns the typed filters that list other issues than they should."""
     typed = [held.typed(*ways) for ways in cases]
     return differing(
         [
@@ -77,9 +75,7 @@ async def unlike_typed(
     )
 
 
-async def test_every_filter_and_pairs_of_them_list_what_fits_as_they_are_typed(
-    office: Office, world: World
-) -> None:
+async def test_typed_filters_and_pairs_list_matching_issues(office: Office, world: World) -> None:
     await office.link("U0ANA0001", world.keys["ana"])
     held = await depot(world, "ana", "Europe/Madrid")
 
@@ -89,9 +85,7 @@ async def test_every_filter_and_pairs_of_them_list_what_fits_as_they_are_typed(
     )
 
 
-async def test_days_are_those_of_the_persons_slack_whatever_the_service_takes_for_theirs(
-    office: Office, world: World
-) -> None:
+async def test_days_follow_the_users_slack_time_zone(office: Office, world: World) -> None:
     await office.link("U0BEN0001", world.keys["wes"])
     held = await depot(world, "wes", "Europe/London")
     days = [ways for ways in held.forms() if ways[0].about in DATED]

@@ -20,7 +20,7 @@ async def read_back(client: Client, world: World, number: int) -> Issue:
     return found.items[0]
 
 
-async def test_what_is_asked_for_is_what_is_made(client: Client, world: World) -> None:
+async def test_created_issues_match_the_request(client: Client, world: World) -> None:
     before = datetime.now(UTC) - timedelta(seconds=2)
     parent = await client.create_issue(
         world.key("ana"),
@@ -95,7 +95,7 @@ async def test_a_project_and_a_subject_are_enough(client: Client, world: World) 
     assert made.is_private is False
 
 
-async def test_a_required_custom_field_is_asked_for(client: Client, world: World) -> None:
+async def test_a_missing_required_custom_field_is_reported(client: Client, world: World) -> None:
     with pytest.raises(Refused) as caught:
         await client.create_issue(
             world.key("ana"),

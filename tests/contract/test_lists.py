@@ -12,7 +12,7 @@ from tests.contract.world import World
 
 
 async def names(client: Client, world: World, filters: IssueFilters, login: str = "ana") -> set[str]:
-    """Which of the world's own issues the filters find, by their names there."""
+    """Returns the names of the world's own issues that the filters find."""
     found = {issue.id async for issue in client.iter_issues(world.key(login), filters)}
     return {name for name, number in world.issues.items() if number in found}
 
@@ -20,7 +20,7 @@ async def names(client: Client, world: World, filters: IssueFilters, login: str 
 NOW = datetime.now(UTC)
 
 
-async def test_moments_are_told_to_the_minute(client: Client, world: World) -> None:
+async def test_time_filters_work_to_the_minute(client: Client, world: World) -> None:
     half_an_hour_ago = NOW - timedelta(minutes=30)
     since = IssueFilters(created_on=TimeRange(since=half_an_hour_ago), project_id=world.project("child"))
     until = replace(since, created_on=TimeRange(until=half_an_hour_ago))
@@ -31,7 +31,7 @@ async def test_moments_are_told_to_the_minute(client: Client, world: World) -> N
     assert await names(client, world, IssueFilters(status="any", closed_on=closed)) == {"closed"}
 
 
-async def test_a_list_is_read_to_its_end_in_order(client: Client, world: World) -> None:
+async def test_a_list_is_read_completely_in_order(client: Client, world: World) -> None:
     filters = IssueFilters(project_id=world.project("public"), subject="Question customer")
 
     found = [issue.id async for issue in client.iter_issues(world.key("ana"), filters)]
@@ -64,7 +64,7 @@ async def test_a_page_is_sorted_as_asked_and_echoes_its_place(client: Client, wo
     ]
 
 
-async def test_relations_and_attachments_come_when_asked_for(client: Client, world: World) -> None:
+async def test_relations_and_attachments_are_included_on_request(client: Client, world: World) -> None:
     wanted = (world.issues["parent"],)
 
     plain = await client.list_issues(world.key("ana"), IssueFilters(issue_ids=wanted))
@@ -84,7 +84,7 @@ async def test_relations_and_attachments_come_when_asked_for(client: Client, wor
     assert full.items[0].attachments == ()
 
 
-async def test_a_link_to_a_list_leads_people_to_what_its_filters_find(client: Client, world: World) -> None:
+async def test_a_list_link_opens_the_same_issues(client: Client, world: World) -> None:
     async def linked(since: datetime, until: datetime) -> set[str]:
         filters = IssueFilters(
             project_id=world.project("public"),
@@ -102,9 +102,7 @@ async def test_a_link_to_a_list_leads_people_to_what_its_filters_find(client: Cl
         assert await linked(NOW - timedelta(days=3651), NOW - timedelta(days=3650)) == set()
 
 
-async def test_an_unknown_or_hidden_project_is_an_error_rather_than_everything(
-    client: Client, world: World
-) -> None:
+async def test_an_unknown_or_hidden_project_is_an_error(client: Client, world: World) -> None:
     with pytest.raises(NotFound):
         await client.list_issues(world.key("ben"), IssueFilters(project_id=99_999))
     with pytest.raises(Forbidden):

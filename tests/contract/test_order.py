@@ -21,7 +21,7 @@ NUMBERED = ("tracker", "status", "priority")
 
 
 def key_of(field: str) -> Callable[[Row], Any]:
-    """What an issue is sorted by; a group, which has no first name, is like nobody."""
+    """Returns an issue's sort key; a group has no first name and sorts like an unassigned issue."""
     if field == "assigned_to":
         return lambda row: name if " " in (name := row.get(field, {}).get("name", "")) != "Depot crew" else ""
     if field in NAMED:
@@ -32,7 +32,7 @@ def key_of(field: str) -> Callable[[Row], Any]:
 
 
 async def ordered(client: Client, world: World, held: Depot, *sort: Sort, tracker: str = "") -> list[Row]:
-    """The issues of the depot, or those with that tracker, as they come; each as it is in the depot."""
+    """Returns the depot's issues, or those of one tracker, in the order in which the client lists them."""
     wanted = (world.trackers[tracker],) if tracker else ()
     filters = IssueFilters(project_id=held.project, tracker_ids=wanted, status="any", sort=sort)
     page = await client.list_issues(world.key("ana"), filters)
@@ -55,7 +55,7 @@ async def test_every_key_sorts_up_and_down(client: Client, world: World, *, desc
     assert unsorted == []
 
 
-async def test_children_stand_below_their_parents(client: Client, world: World) -> None:
+async def test_subtasks_sort_below_their_parents(client: Client, world: World) -> None:
     held = await depot(world, "ana", "UTC")
 
     order = [row["id"] for row in await ordered(client, world, held, Sort("parent"))]
@@ -66,9 +66,7 @@ async def test_children_stand_below_their_parents(client: Client, world: World) 
         assert order.index(row["parent"]["id"]) < order.index(row["id"])
 
 
-async def test_three_keys_sort_one_after_the_other_and_pages_join_without_gaps(
-    client: Client, world: World
-) -> None:
+async def test_three_sort_keys_combine_and_pages_have_no_gaps(client: Client, world: World) -> None:
     held = await depot(world, "ana", "UTC")
     sort = (Sort("tracker"), Sort("priority", descending=True), Sort("created_on"))
     expected = sorted(
@@ -93,7 +91,7 @@ async def test_three_keys_sort_one_after_the_other_and_pages_join_without_gaps(
         ("subject", lambda row: row["subject"]),
     ],
 )
-async def test_an_order_that_is_typed_is_the_order_listed(
+async def test_typed_sort_order_is_applied(
     office: Office, world: World, typed: str, key: Callable[[Row], Any]
 ) -> None:
     await office.link("U0ANA0001", world.keys["ana"])

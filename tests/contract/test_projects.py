@@ -13,7 +13,7 @@ from tests.contract.world import World
     ("login", "expected"),
     [("ana", {"public", "child", "private", "lab"}), ("nils", {"public", "child", "lab"})],
 )
-async def test_the_list_holds_what_the_reader_may_see_and_is_open(
+async def test_the_list_contains_visible_open_projects(
     client: Client, world: World, login: str, expected: set[str]
 ) -> None:
     found = {project.id async for project in client.iter_projects(world.key(login), include=["trackers"])}
@@ -49,7 +49,7 @@ async def test_a_project_is_found_by_number_and_by_identifier(client: Client, wo
     assert {category.name for category in by_name.issue_categories} == {"Catalogue", "Checkout"}
     assert {activity.id for activity in by_name.time_entry_activities} == set(world.activities.values())
     assert {"issue_tracking", "time_tracking"} <= {module.name for module in by_name.enabled_modules}
-    # Redmine leaves out the fields that are for all projects.
+    # Redmine leaves out fields that are for all projects.
     assert {"Severity"} <= {field.name for field in by_name.issue_custom_fields} <= set(world.custom_fields)
 
 
@@ -81,7 +81,7 @@ async def test_a_project_is_created_once(client: Client, world: World) -> None:
     assert "Identifier has already been taken" in caught.value.errors
 
 
-async def test_a_role_says_that_it_is_inherited_only_where_it_is(wire: Wire) -> None:
+async def test_only_inherited_roles_are_marked_as_inherited(wire: Wire) -> None:
     above = wire.world.project("public")
     wanted: JSON = {
         "name": "Heir",

@@ -1,4 +1,4 @@
-"""What is refused comes with the service's own sentences, and they say what is wrong."""
+"""Rejections contain the service's own messages, which say what is wrong."""
 
 import pytest
 
@@ -25,7 +25,7 @@ REFUSED_ISSUES: dict[str, tuple[JSON, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED_ISSUES)
-async def test_an_issue_is_refused_with_a_sentence(wire: Wire, name: str) -> None:
+async def test_an_invalid_issue_is_rejected_with_a_message(wire: Wire, name: str) -> None:
     fields, sentence = REFUSED_ISSUES[name]
     known = {key: wire.world.users.get(value, value) for key, value in fields.items()}
 
@@ -35,7 +35,7 @@ async def test_an_issue_is_refused_with_a_sentence(wire: Wire, name: str) -> Non
     assert sentence in answer.json["errors"]
 
 
-async def test_all_that_is_wrong_is_said_at_once(wire: Wire) -> None:
+async def test_all_errors_are_reported_at_once(wire: Wire) -> None:
     answer = await an_issue(wire, subject="", done_ratio=200, estimated_hours=-1)
 
     assert {"Subject cannot be blank", "% Done is not included in the list", "Estimated time is invalid"} == {
@@ -85,7 +85,7 @@ REFUSED_TIME: dict[str, tuple[JSON, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED_TIME)
-async def test_time_is_refused_with_a_sentence(wire: Wire, name: str) -> None:
+async def test_an_invalid_time_entry_is_rejected_with_a_message(wire: Wire, name: str) -> None:
     fields, sentence = REFUSED_TIME[name]
 
     known = {key: wire.world.project("child") if value == "child" else value for key, value in fields.items()}
@@ -96,7 +96,7 @@ async def test_time_is_refused_with_a_sentence(wire: Wire, name: str) -> None:
     assert any(said.startswith(sentence) for said in answer.json["errors"])
 
 
-async def test_a_comment_may_be_as_long_as_that(wire: Wire) -> None:
+async def test_the_comment_length_limit_is_exact(wire: Wire) -> None:
     answer = await some_time(wire, comments="ü" * 1024)
 
     assert answer.json["time_entry"]["comments"] == "ü" * 1024
@@ -122,7 +122,7 @@ REFUSED_USERS: dict[str, tuple[JSON, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED_USERS)
-async def test_a_person_is_refused_with_a_sentence(wire: Wire, name: str) -> None:
+async def test_an_invalid_user_is_rejected_with_a_message(wire: Wire, name: str) -> None:
     fields, sentence = REFUSED_USERS[name]
     good = {
         "login": "somebody",

@@ -1,4 +1,4 @@
-"""Who may do and see what: one table for both services (service-facts.md, "Answers")."""
+"""Who may see and do what: one table for both services (docs/service.md, Answers)."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import date
@@ -24,7 +24,7 @@ from bot.service.inputs import (
 from tests.contract.world import World
 
 PEOPLE = {"outsider": "nils", "reporter": "ben", "developer": "dora", "manager": "ana", "admin": "chris"}
-"""Beside a visitor, whose key is nobody's, and somebody locked."""
+"""Besides an anonymous user with an invalid key, and a locked user."""
 
 TABLE = """
                                 visitor  locked  outsider  reporter  developer  manager  admin
@@ -74,7 +74,7 @@ def expected(line: str) -> tuple[str, dict[str, str]]:
 
 
 EXPECTED = dict(expected(line) for line in TABLE.strip().split("\n")[1:])
-Doing = Callable[[Client, World, SecretStr], Awaitable[object]]
+Action = Callable[[Client, World, SecretStr], Awaitable[object]]
 
 
 async def content() -> AsyncIterator[bytes]:
@@ -119,31 +119,31 @@ def project(**rest: int) -> NewProject:
     return NewProject(name="Made", identifier=f"made-{uuid4().hex[:8]}", is_public=False, **rest)
 
 
-def read_user(login: str) -> Doing:
+def read_user(login: str) -> Action:
     return lambda client, world, key: client.get_user(key, world.users.get(login, 99_999))
 
 
-def read_project(kind: str) -> Doing:
+def read_project(kind: str) -> Action:
     return lambda client, world, key: client.get_project(key, number_of(world, kind))
 
 
-def list_issues(kind: str) -> Doing:
+def list_issues(kind: str) -> Action:
     return lambda client, world, key: client.list_issues(
         key, IssueFilters(project_id=number_of(world, kind)), limit=1
     )
 
 
-def new_issue(kind: str) -> Doing:
+def new_issue(kind: str) -> Action:
     return lambda client, world, key: client.create_issue(
         key, NewIssue(project_id=number_of(world, kind), subject="By right")
     )
 
 
-def time_on_issue(kind: str) -> Doing:
+def time_on_issue(kind: str) -> Action:
     return lambda client, world, key: client.create_time_entry(key, time(world, issue_id=world.issues[kind]))
 
 
-def time_on_project(kind: str) -> Doing:
+def time_on_project(kind: str) -> Action:
     return lambda client, world, key: client.create_time_entry(
         key, time(world, project_id=world.project(kind))
     )
@@ -153,7 +153,7 @@ def number_of(world: World, kind: str) -> int:
     return world.project(kind) if kind in world.projects else 99_999
 
 
-DOINGS: dict[str, Doing] = {
+ACTIONS: dict[str, Action] = {
     "who one is": lambda client, _, key: client.get_user(key),
     "another person": read_user("ben"),
     "a locked person": read_user("lena"),
@@ -200,9 +200,9 @@ DOINGS: dict[str, Doing] = {
 }
 
 
-async def outcome(doing: Awaitable[object]) -> str:
+async def outcome(action: Awaitable[object]) -> str:
     try:
-        await doing
+        await action
     except ServiceError as error:
         return str(error.status)
     return "ok"
@@ -216,9 +216,9 @@ def keys(world: World) -> dict[str, SecretStr]:
     }
 
 
-@pytest.mark.parametrize("name", DOINGS)
-async def test_everybody_does_what_they_have_the_right_to(client: Client, world: World, name: str) -> None:
-    seen = {who: await outcome(DOINGS[name](client, world, key)) for who, key in keys(world).items()}
+@pytest.mark.parametrize("name", ACTIONS)
+async def test_users_can_do_exactly_what_they_are_allowed_to(client: Client, world: World, name: str) -> None:
+    seen = {who: await outcome(ACTIONS[name](client, world, key)) for who, key in keys(world).items()}
 
     assert seen == EXPECTED[name]
 
@@ -236,7 +236,7 @@ SEEN = {
 }
 
 
-async def test_everybody_sees_the_issues_that_are_for_them(client: Client, world: World) -> None:
+async def test_users_see_exactly_the_issues_they_may_see(client: Client, world: World) -> None:
     async def seen(key: SecretStr, numbers: Mapping[str, int]) -> set[str]:
         found = await client.list_issues(key, IssueFilters(issue_ids=tuple(numbers.values())))
         return {name for name, number in numbers.items() if number in {issue.id for issue in found.items}}
@@ -278,7 +278,7 @@ MAYBE = {"visitor": {"login"}, "outsider": {"login"}, "manager": {"login"}, "rep
 
 
 @pytest.mark.parametrize("who", FIELDS_OF_A_PERSON)
-async def test_a_persons_secrets_are_their_own(client: Client, world: World, who: str) -> None:
+async def test_only_the_owner_sees_their_secrets(client: Client, world: World, who: str) -> None:
     ben = await client.get_user(keys(world)[who], world.users["ben"], include=["memberships", "groups"])
 
     shown = ben.model_fields_set & FIELDS_OF_A_PERSON["admin"]

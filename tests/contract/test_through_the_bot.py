@@ -1,4 +1,4 @@
-"""The bot, whole, against the reference service and against a real Redmine."""
+"""The whole bot against the reference service and a real Redmine."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -24,13 +24,12 @@ TEXTS = (
 
 @pytest_asyncio.fixture
 async def ana(office: Office, world: World) -> Person:
-    """Ana, linked."""
     await office.link(ANA, world.keys["ana"])
     return Person(office, ANA)
 
 
 async def newest(client: Client, world: World, subject: str) -> Issue:
-    """The issue that was made last with these words in its subject, with its files."""
+    """Returns the newest issue whose subject contains the words, with its files."""
     filters = IssueFilters(
         subject=subject, include=frozenset({"attachments"}), sort=(Sort("id", descending=True),)
     )
@@ -59,7 +58,7 @@ async def test_link_create_search_and_show_work(office: Office, world: World, cl
     assert "High" in text_of(card)
 
 
-async def test_the_form_knows_the_choices_and_what_is_refused_comes_back_into_it(
+async def test_the_form_offers_choices_and_shows_rejections(
     ana: Person, client: Client, world: World
 ) -> None:
     await ana.command("/issue new project:webshop")
@@ -81,9 +80,7 @@ async def test_the_form_knows_the_choices_and_what_is_refused_comes_back_into_it
     assert {field.name: field.value for field in issue.custom_fields if field.value} == given
 
 
-async def test_texts_of_every_script_are_kept_as_they_were_typed(
-    ana: Person, client: Client, world: World
-) -> None:
+async def test_text_in_any_script_is_kept_as_typed(ana: Person, client: Client, world: World) -> None:
     for text in TEXTS:
         await ana.command("/issue new project:lab")
         form = await ana.form("New issue")
@@ -111,7 +108,7 @@ REFUSED: dict[str, tuple[str, str]] = {
 }
 
 
-async def test_who_lacks_a_right_is_told_so(office: Office, world: World) -> None:
+async def test_users_learn_which_permission_is_missing(office: Office, world: World) -> None:
     await office.link(BEN, world.keys["ben"])
     ben = Person(office, BEN)
     for typed, (about, sentence) in REFUSED.items():
@@ -129,9 +126,7 @@ async def test_who_lacks_a_right_is_told_so(office: Office, world: World) -> Non
         await ben.close(told)
 
 
-async def test_files_reach_an_issue_that_exists_or_a_new_one(
-    ana: Person, client: Client, world: World
-) -> None:
+async def test_files_reach_existing_and_new_issues(ana: Person, client: Client, world: World) -> None:
     await ana.ask("/issue new To work on project:webshop-search")
     number = (await newest(client, world, "To work on")).id
     await ana.command(f"/issue attach {number}")
@@ -151,7 +146,7 @@ async def test_files_reach_an_issue_that_exists_or_a_new_one(
     assert [file.filename for file in issue.attachments] == ["notes.txt"]
 
 
-async def test_files_come_along_with_a_new_issue_up_to_the_limit_and_are_renamed(
+async def test_new_issues_take_files_up_to_the_limit(
     office: Office, ana: Person, client: Client, world: World
 ) -> None:
     await ana.ask("/tracker default webshop-search")
@@ -180,7 +175,7 @@ async def test_files_come_along_with_a_new_issue_up_to_the_limit_and_are_renamed
     assert kept == [("d.csv", "Renamed", world.max_upload)]
 
 
-async def test_an_administrator_makes_an_account_that_is_linked_at_once(
+async def test_an_administrator_creates_an_account_that_is_linked_immediately(
     office: Office, world: World, client: Client
 ) -> None:
     await office.link(CHRIS, world.keys["chris"])
@@ -202,9 +197,7 @@ async def test_an_administrator_makes_an_account_that_is_linked_at_once(
     assert (held.login, held.lastname, held.mail) == ("gwen", "Adair-Stone", "gwen@harbor.example")
 
 
-async def test_a_project_is_created_by_who_may_and_refused_to_who_may_not(
-    office: Office, world: World, client: Client
-) -> None:
+async def test_only_permitted_users_create_projects(office: Office, world: World, client: Client) -> None:
     for slack_id, login in ((CHRIS, "chris"), (BEN, "ben")):
         await office.link(slack_id, world.keys[login])
         person = Person(office, slack_id)
@@ -216,7 +209,7 @@ async def test_a_project_is_created_by_who_may_and_refused_to_who_may_not(
     assert (made.name, made.description, made.is_public) == ("From Slack", "Made there", False)
 
 
-async def test_time_is_logged_and_changed(ana: Person, client: Client, world: World) -> None:
+async def test_time_is_logged_and_edited(ana: Person, client: Client, world: World) -> None:
     await ana.ask("/issue new To spend time on project:webshop-search")
     number = (await newest(client, world, "To spend time on")).id
 
@@ -238,7 +231,7 @@ async def test_time_is_logged_and_changed(ana: Person, client: Client, world: Wo
     assert await minutes() == 90
 
 
-async def test_a_digest_has_what_was_opened_and_an_issue_is_taken_from_it(
+async def test_a_digest_lists_new_issues_that_users_can_take(
     office: Office, ana: Person, world: World, client: Client
 ) -> None:
     await ana.ask("/issue new From before the digest project:webshop-search")
@@ -264,7 +257,7 @@ async def test_a_digest_has_what_was_opened_and_an_issue_is_taken_from_it(
     assert cannot == (world.database is None)
 
 
-async def test_privacy_that_roles_refuse_is_found_out_before_or_after_creating(
+async def test_disallowed_private_issues_are_detected(
     office: Office, ana: Person, world: World, client: Client
 ) -> None:
     await office.link(BEN, world.keys["ben"])
@@ -273,7 +266,7 @@ async def test_privacy_that_roles_refuse_is_found_out_before_or_after_creating(
     await ben.command("/issue new Ben's secret project:webshop private:yes tracker:feature")
     await office.idle()
     said = text_of((await ben.messages())[-1])
-    if world.database is not None:  # Redmine tells what a role may do
+    if world.database is not None:  # Redmine lists a role's permissions
         assert "Tracker doesn't let you create private issues in" in said
         filters = IssueFilters(project_id=world.project("public"), subject="Ben's secret", status="any")
         assert not (await client.list_issues(world.key("ana"), filters, limit=1)).items

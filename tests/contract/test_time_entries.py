@@ -7,7 +7,7 @@ from bot.service.inputs import NewTimeEntry
 from tests.contract.world import World
 
 
-async def test_time_is_logged_on_an_issue_in_ones_own_name(client: Client, world: World) -> None:
+async def test_time_is_logged_under_the_users_own_name(client: Client, world: World) -> None:
     entry = await client.create_time_entry(
         world.key("ana"),
         NewTimeEntry(
@@ -30,7 +30,7 @@ async def test_time_is_logged_on_an_issue_in_ones_own_name(client: Client, world
     assert entry.comments == "Rounding, “half even”"
 
 
-async def test_time_on_a_project_is_of_today_where_its_writer_is(client: Client, world: World) -> None:
+async def test_project_time_uses_the_users_own_date(client: Client, world: World) -> None:
     zones = {"dora": ZoneInfo("Pacific/Tongatapu"), "chris": ZoneInfo("Etc/GMT+12")}
     wanted = NewTimeEntry(
         project_id=world.project("public"), hours=Decimal("1.5"), activity_id=world.activities["Design"]

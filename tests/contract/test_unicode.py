@@ -1,4 +1,4 @@
-"""Names of every script and none: what a person writes is what comes back, on both services."""
+"""Text in any script, and in none, comes back as it was written, on both services."""
 
 import re
 from collections.abc import AsyncIterator
@@ -33,9 +33,9 @@ CHOSEN = [
     "<!channel> <@U0ANA0001> *b* _i_ ~s~",
     "𒐫" * 60,
 ]
-"""Composed and decomposed, right to left, joined, beyond the first plane, stacked, invisible, quoted."""
+"""Composed and decomposed, right to left, joined, astral, stacked, invisible, quoted."""
 ANYTHING = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
-"""Control characters and what is no character too; only halves of characters are none that JSON can carry."""
+"""Includes control characters and noncharacters, but no lone surrogates: JSON can't carry them."""
 
 
 async def content(text: str) -> AsyncIterator[bytes]:
@@ -43,7 +43,7 @@ async def content(text: str) -> AsyncIterator[bytes]:
 
 
 async def written(client: Client, world: World, text: str) -> int:
-    """Write it everywhere where an issue, a file or time has a text; the issue's number."""
+    """Writes the text wherever an issue, a file or a time entry has one; returns the issue's number."""
     key = world.key("ana")
     upload = await client.upload_file(key, content(text), filename=f"{text}.txt")
     wanted = NewIssue(
@@ -68,7 +68,7 @@ async def written(client: Client, world: World, text: str) -> int:
 
 
 def stored(name: str) -> str:
-    """What becomes of a file's name: told by hand, not by the bot's own rule."""
+    """Returns the name under which a file is stored, computed without the bot's own rule."""
     name = name.rsplit("/", 1)[-1].rsplit("\\", 1)[-1]
     kept = "".join("_" if character in "/?%*:|\"'<>" else character for character in name)
     while "__" in kept and "__" not in name:
@@ -76,7 +76,7 @@ def stored(name: str) -> str:
     return kept
 
 
-async def test_a_text_comes_back_as_it_was_written(client: Client, world: World) -> None:
+async def test_text_comes_back_unchanged(client: Client, world: World) -> None:
     numbers = {text: await written(client, world, text) for text in CHOSEN}
 
     filters = IssueFilters(issue_ids=tuple(numbers.values()), include=frozenset({"attachments"}))
@@ -94,9 +94,7 @@ async def test_a_text_comes_back_as_it_was_written(client: Client, world: World)
 @example("\ufffe\uffff\U0010ffff\ufeff")
 @example(" \u00a0\u3000 ")
 @example("\x1f")
-async def test_any_text_at_all_comes_back_or_is_refused_as_blank(
-    client: Client, world: World, text: str
-) -> None:
+async def test_any_text_comes_back_or_is_rejected_as_blank(client: Client, world: World, text: str) -> None:
     wanted = NewIssue(project_id=world.project("lab"), subject=text, description=text)
     if re.fullmatch(r"[^\S\x1c-\x1f]*", text):
         with pytest.raises(Refused, match="422"):
@@ -108,7 +106,7 @@ async def test_any_text_at_all_comes_back_or_is_refused_as_blank(
     assert read.description == "\r\n".join(re.split("\r\n|\r|\n", text))
 
 
-async def test_people_and_projects_have_names_of_every_script(client: Client, world: World) -> None:
+async def test_user_and_project_names_work_in_any_script(client: Client, world: World) -> None:
     for text in world.some(CHOSEN):
         key, unique = world.key("chris"), f"a{uuid4().hex[:10]}"
         person = NewUser(

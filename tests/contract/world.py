@@ -1,4 +1,4 @@
-"""What a service for the tests holds, told alike for the reference service and for a real Redmine."""
+"""Describes a service for the tests, the reference service and a real Redmine alike."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,15 +11,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """A running service and the ids in it; who is in it and what may differ is in `redmine_seed.rb`.
+    """A running service and the IDs in it; see `redmine_seed.rb` for its users.
 
     Ana manages the projects `public` (with its subproject `child`), `private`, `closed`, `archived` and
-    `lab`; Ben reports in the public ones and Dora develops there; Olga is a customer of `lab`, who sees her
-    own issues there only; Chris is the administrator; Nils is a member of nothing; Lena is locked. `lab` logs
-    no time and has a custom field of each kind; `choices` are the numbers that stand for what those take.
-    `database` is Redmine's SQLite file, for settings that only an administrator's page can change. `bulk` is
-    how many issues there are beside `issues`. Of a great many cases that are alike `each`, each so manieth is
-    tried: the reference service, which answers at once, tries them all.
+    `lab`. Ben is a reporter in the public ones, and Dora a developer. Olga is a customer of `lab` and sees
+    only her own issues there. Chris is the administrator. Nils isn't a member of any project. Lena is locked.
+    `lab` tracks no time and has a custom field of each kind; `choices` maps their options to numbers.
+    `database` is Redmine's SQLite file, for settings that can only be changed on an administrator's page.
+    `bulk` is the number of issues besides `issues`. Of many similar cases, tests run every `each`-th: the
+    reference service is fast enough to run them all.
     """
 
     url: str
@@ -43,13 +43,12 @@ class World:
     database: str | None = None
 
     def key(self, login: str) -> SecretStr:
-        """The person's key."""
+        """Returns the user's API key."""
         return SecretStr(self.keys[login])
 
     def some(self, cases: Sequence[T]) -> Sequence[T]:
-        """Those of many cases alike that are tried here."""
+        """Returns the cases to run, out of many similar ones."""
         return cases[:: self.each]
 
     def project(self, kind: str) -> int:
-        """The id of a project."""
         return int(self.projects[kind]["id"])

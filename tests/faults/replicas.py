@@ -1,4 +1,4 @@
-"""Two replicas of the bot on one database, and the ways in which Slack hands them one thing twice."""
+"""Two replicas of the bot on one database, and duplicate deliveries from Slack."""
 
 import asyncio
 import json
@@ -19,15 +19,16 @@ from tests.support.office import Office
 from tests.support.ports import free_port
 from tests.support.reading import JSON, until
 
-Mode = Literal["once", "again", "anew"]
+Mode = Literal["once", "duplicate", "repeat"]
 Copy = tuple[bytes, dict[str, str]]
 
 
 class Replicas(Scene):
-    """A scene whose office has a second bot.
+    """A scene with a second replica of the bot.
 
-    `mode` is how each delivery comes: "once"; "again", twice to both bots at the same moment, an event as a
-    retry too; "anew", to the other bot as a second press, or as another event of the same content.
+    `mode` is how each payload is delivered: "once"; "duplicate", twice to both replicas at the same time,
+    with retry headers for events; "repeat", also to the other replica as a second press, or as an event with
+    another ID.
     """
 
     mode: Mode = "once"
@@ -35,7 +36,7 @@ class Replicas(Scene):
     _one: HttpDelivery
 
     async def settled(self) -> None:
-        """Wait until nobody has anything in hand."""
+        """Waits until both replicas have no work in flight."""
 
         def idle(in_flight: InFlight) -> bool:
             return not len(in_flight)
@@ -49,17 +50,17 @@ class Replicas(Scene):
         await until(all_idle)
 
     async def post(self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> Answer:
-        """What stands for Slack's one POST; Slack is told what came back last."""
+        """Replaces the local Slack's POST; returns the last response."""
         ports = (self.office.bot.port, self.other.port)
         copies = [(port, body, headers) for port in ports]
         if self.mode == "once":
             copies = copies[:1]
-        if self.mode == "again":
+        if self.mode == "duplicate":
             retried = {"X-Slack-Retry-Num": "1", "X-Slack-Retry-Reason": "http_timeout"}
             event = headers["Content-Type"] == "application/json"
             copies += [(port, body, headers | (retried if event else {})) for port in ports]
-        if self.mode == "anew":
-            copies[1] = (ports[1], *self._anew(body, headers))
+        if self.mode == "repeat":
+            copies[1] = (ports[1], *self._repeated(body, headers))
         sending = [asyncio.create_task(self._send(session, *copy)) for copy in copies]
         answers = [await answer for answer in asyncio.as_completed(sending)]
         return answers[-1]
@@ -73,7 +74,7 @@ class Replicas(Scene):
             assert answer.status == 200, (answer.status, body)
             return Answer("acknowledged", json.loads(text) if text.startswith("{") else text)
 
-    def _anew(self, body: bytes, headers: dict[str, str]) -> Copy:
+    def _repeated(self, body: bytes, headers: dict[str, str]) -> Copy:
         if headers["Content-Type"] == "application/json":
             event: JSON = json.loads(body)
             body = json.dumps(event | {"event_id": event["event_id"] + "B"}).encode()
@@ -97,7 +98,7 @@ class Replicas(Scene):
 
 @asynccontextmanager
 async def replicas(directory: Path, database_url: str) -> AsyncIterator[Replicas]:
-    """An office over HTTP whose bot has a twin."""
+    """Opens an office over HTTP with a second replica of the bot."""
     office = Office(directory, transport="http", database_url=database_url)
     await office.open()
     scene = Replicas(office, office.tracker)

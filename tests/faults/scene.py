@@ -1,4 +1,4 @@
-"""Where things are done while something else fails: an office, its service, and somebody at work in it."""
+"""A scene for scenarios: an office, its service, and a user who works there while something fails."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
@@ -19,56 +19,52 @@ LINKED = ("ana", "chris")
 CHANNEL = "C0GENERAL01"
 LONG = 60
 WEBSHOP, NUMBER = 1, 12
-"""A public project, and an issue of it that everybody sees."""
+"""A public project, and an issue in it that everyone sees."""
 
 
 @dataclass
 class Scene:
-    """One thing after another is done here, each with a word of its own in it.
+    """Runs scenarios one after the other, each with its own unique word in what the user types.
 
-    `service` holds what the doings change, whatever lies between it and the office.
+    `service` holds the data that scenarios change, even if a proxy sits between it and the office.
     """
 
     office: Office
     service: Tracker
     done: int = 0
     offered: JSON | None = None
-    """What a select offered last, as the page was told."""
+    """What a select suggested last."""
 
     def __post_init__(self) -> None:
         self._kept = {name: set(rows) for name, rows in self._messages().items()}
 
     @property
     def data(self) -> Data:
-        """What the service holds."""
         return self.service.data
 
     @property
     def word(self) -> str:
-        """What is typed now and at no other time."""
+        """The unique word of this run."""
         return f"Gadget {self.done:05d}"
 
     @property
     def slug(self) -> str:
-        """The same where only small letters go."""
+        """The unique word in lowercase without spaces."""
         return self.word.lower().replace(" ", "-")
 
     @property
     def ana(self) -> Person:
-        """A developer."""
         return self.person("ana")
 
     @property
     def chris(self) -> Person:
-        """An administrator."""
         return self.person("chris")
 
     def person(self, login: str) -> Person:
-        """Somebody in the workspace."""
         return Person(self.office, IDS[login])
 
-    async def begin(self) -> None:
-        """Another word, nothing open, nothing said, who should be linked is, and no digest is set."""
+    async def reset(self) -> None:
+        """Starts a run: a new word, the initial links, and no views, messages, digests or channel default."""
         self.done += 1
         self.offered = None
         state, store = self.office.workspace.state, self.office.bot.store
@@ -91,33 +87,33 @@ class Scene:
             await store.channels.clear_default(TEAM, CHANNEL)
 
     async def link(self, login: str) -> None:
-        """Have somebody linked, without the service being asked."""
+        """Links a user without asking the service."""
         user = next(user for user in self.data.users.values() if user.login == login)
         await self.office.bot.store.links.put(owner(login), SecretStr(user.api_key), user.id, user.name)
 
     async def settled(self) -> None:
-        """Wait until the bot has nothing in hand and the workspace has delivered all."""
+        """Waits until the bot has no work in flight and the workspace has delivered everything."""
         await self.office.idle()
 
-    async def after(self, doing: Awaitable[object], login: str = "ana") -> JSON:
-        """The latest message that somebody sees once something is done with."""
-        await doing
+    async def after(self, action: Awaitable[object], login: str = "ana") -> JSON:
+        """Awaits `action` and returns the latest message that the user sees."""
+        await action
         await self.settled()
         return (await self.person(login).messages())[-1]
 
     async def form(self, title: str, login: str = "ana") -> JSON:
-        """The form on top once the bot is through with it."""
+        """Returns the view on top once the bot has finished updating it."""
         await self.settled()
         return await self.person(login).form(title)
 
     async def choosing(self, view: JSON, label: str, text: str) -> Callable[[], Awaitable[object]]:
-        """Open a form's select and look for a choice; what chooses it then."""
+        """Opens a form's select and finds an option; returns a function that chooses it."""
         block = input_named(view, label)
         value = await self.ana._value(view, block, text)
         return lambda: self.ana._act({"view": {"id": view["id"]}}, block, block["element"], **value)
 
     async def offer(self, kept: JSON, title: str, action_id: str) -> JSON:
-        """A message to Ana with a button that goes on with what the bot has kept for her."""
+        """Posts a message to Ana whose button resumes the saved input."""
         number = await self.office.bot.store.saved_input.put(owner("ana"), kept)
         button = {"type": "button", "action_id": action_id, "value": number}
         row = {"type": "actions", "elements": [button | {"text": {"type": "plain_text", "text": title}}]}
@@ -127,7 +123,7 @@ class Scene:
         return (await self.ana.messages())[-1]
 
     def issue(self) -> Issue:
-        """An open issue of nobody's that carries the word, found by its number too."""
+        """Creates an open, unassigned issue with this run's word in its subject."""
         now = datetime.now(UTC)
         issue = Issue(free_id(self.data.issues), WEBSHOP, BUG, NEW, NORMAL, 2, self.word)
         issue.created_on = issue.updated_on = now
@@ -138,47 +134,46 @@ class Scene:
         return {name: [message.ts for message in rows] for name, rows in state.messages.items()}
 
 
-Way = Callable[[Scene], AsyncGenerator[None, None]]
-"""How something is done: what has to be there first, then a `yield`, then the one act itself."""
+Script = Callable[[Scene], AsyncGenerator[None, None]]
+"""Sets the scene, yields, then does exactly one action."""
 Effect = Callable[[Scene], Awaitable[int]]
 
 
 @dataclass(frozen=True)
-class Doing:
-    """One thing that a person does with the bot.
+class Scenario:
+    """One thing that a user does with the bot.
 
-    `serves` names what it sets in motion, as in the register: `command:issue`, `form:issue.create`.
-    `effect` counts how often it was done, in the service's data or in what the bot remembers; None for what
-    only reads. `said` is a pattern of the words that say that it was done. `typed` is whether the scene's
-    word was typed, and must not be lost. Nobody `asked` where silence is an answer too. `refused` is a
-    pattern of what may be said, beside the errors' own sentences, when the service refuses a part of it.
+    `handlers` names the handlers that it triggers, as registered: `command:issue`, `form:issue.create`.
+    `effect` counts how often the action took effect, in the service's data or the bot's database; None if it
+    only reads. `said` matches the confirmation. `typed` is whether the user typed the scene's word, which
+    must not be lost. `expects_answer` is False if silence is a valid answer. `refused` matches what the bot
+    may say, besides the errors' own sentences, when the service rejects part of it.
     """
 
     name: str
-    serves: tuple[str, ...]
-    way: Way
+    handlers: tuple[str, ...]
+    steps: Script
     effect: Effect | None = None
     said: str = "(?!)"
     typed: bool = False
-    asked: bool = True
+    expects_answer: bool = True
     who: str = "ana"
     refused: str = "(?!)"
 
 
 def owner(login: str) -> Owner:
-    """Somebody as the bot knows them."""
     return Owner(None, TEAM, IDS[login])
 
 
-def doing(
+def scenario(
     name: str,
-    *serves: str,
+    *handlers: str,
     effect: Effect | None = None,
     said: str = "(?!)",
     typed: bool = False,
-    asked: bool = True,
+    expects_answer: bool = True,
     who: str = "ana",
     refused: str = "(?!)",
-) -> Callable[[Way], Doing]:
-    """Makes a doing of the way in which it is done."""
-    return lambda way: Doing(name, serves, way, effect, said, typed, asked, who, refused)
+) -> Callable[[Script], Scenario]:
+    """Turns a generator of steps into a scenario."""
+    return lambda steps: Scenario(name, handlers, steps, effect, said, typed, expects_answer, who, refused)

@@ -1,4 +1,4 @@
-"""The hunt for canaries: secrets that must turn up in no log, no message, no form and no database."""
+"""Searches logs, messages, forms and the database for secrets, which must never appear there."""
 
 import io
 import json
@@ -16,7 +16,7 @@ from tests.support.reading import JSON
 
 
 class _Raw(logging.Handler):
-    """Keeps what is logged as it is, before anything is struck out: words, values, exceptions' texts."""
+    """Collects log records before redaction: messages, values and exception texts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class _Raw(logging.Handler):
 
 @dataclass
 class Logs:
-    """What was logged: as the program prints it, and as it was given to the loggers."""
+    """What was logged: as printed, and as passed to the loggers."""
 
     printed: io.StringIO = field(default_factory=io.StringIO)
     raw: _Raw = field(default_factory=_Raw)
@@ -39,7 +39,7 @@ class Logs:
 
 @contextmanager
 def listening() -> Iterator[Logs]:
-    """Log at DEBUG as the program does, into a string, while the block runs."""
+    """Captures the log at DEBUG, formatted as in production, while the block runs."""
     logs = Logs()
     with restored():
         telemetry.configure("json", "debug", stream=logs.printed)
@@ -48,7 +48,7 @@ def listening() -> Iterator[Logs]:
 
 
 def canaries(scene: Scene) -> dict[str, str]:
-    """The secrets of an office by what they are: everybody's key, the bot's tokens, its encryption keys."""
+    """Returns the office's secrets by description: API keys, the bot's tokens and its encryption keys."""
     settings, workspace = scene.office.bot.settings, scene.office.workspace
     found = {f"the key of {user.login}": user.api_key for user in scene.data.users.values()}
     found |= {"the bot's token": workspace.bot_token, "the app's token": workspace.app_token}
@@ -57,15 +57,15 @@ def canaries(scene: Scene) -> dict[str, str]:
 
 
 def told(scene: Scene, text: str, where: str) -> list[str]:
-    """A sentence for each canary in a text, with what stands before it."""
+    """Returns one sentence per secret found in the text, with the text before it."""
     found = ((name, text.find(secret)) for name, secret in canaries(scene).items())
     return [f"{name} is in {where}: …{text[max(0, at - 300) : at]!r}" for name, at in found if at >= 0]
 
 
 def shown(scene: Scene, states: Sequence[JSON]) -> list[str]:
-    """Canaries in what people see: messages, forms with their metadata, the Home tab, details of links.
+    """Finds secrets in what users see: messages, forms with their metadata, the Home tab, details of links.
 
-    What somebody has just typed into a form is theirs, and not among it.
+    What the user has just typed into a form doesn't count.
     """
     visible = []
     for state in states:
@@ -75,13 +75,13 @@ def shown(scene: Scene, states: Sequence[JSON]) -> list[str]:
 
 
 def stored(scene: Scene) -> list[str]:
-    """Canaries in the bytes of the SQLite database, its journal too."""
+    """Finds secrets in the bytes of the SQLite database and its journal."""
     files = Path(scene.office.directory).glob("bot.db*")
     return told(scene, "\n".join(file.read_bytes().decode("latin-1") for file in files), "the database")
 
 
 def logged(scene: Scene, logs: Logs) -> list[str]:
-    """Canaries in the logs; and a sentence if nothing was logged, as then nothing was looked at."""
+    """Finds secrets in the logs, and reports an empty log as a failure."""
     raw = told(scene, "\n".join(logs.raw.lines), "what the loggers were given")
     return told(scene, logs.printed.getvalue(), "the printed logs") + raw or (
         [] if logs.raw.lines else ["nothing was logged at all"]

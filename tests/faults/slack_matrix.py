@@ -1,4 +1,4 @@
-"""One cell of Slack's matrix: a doing whose calls to Slack fail in one way, and what may come of it."""
+"""One cell of the Slack matrix: a scenario with a fault in one of its calls, and the rules that must hold."""
 
 import asyncio
 import json
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from tests.faults import secrets
-from tests.faults.doings import DOINGS
-from tests.faults.matrix import GENERIC, Seen
-from tests.faults.scene import Doing, Scene
-from tests.faults.time_doings import digests_posted
+from tests.faults.matrix import GENERIC, Screen
+from tests.faults.scenarios import SCENARIOS
+from tests.faults.scene import Scenario, Scene
+from tests.faults.time_scenarios import digests_posted
 from tests.support.reading import JSON
 from tests.support.slackwire import SlackWire
 
@@ -67,46 +67,46 @@ OWN = {
     "response_url": ("used_url", "expired_url", "no_permission"),
     "file": ("file_not_found",),
 }
-"""What Slack documents of each method: https://docs.slack.dev/reference/methods."""
+"""The errors that Slack documents for each method: https://docs.slack.dev/reference/methods."""
 DONE = ("lose the answer", "late answer:1", "500 after it", "page after it", "truncate")
 PRIVATE = ("chat.postEphemeral", "response_url")
-"""Where nobody knows whether Slack took it, a person is rather told twice than not at all; nobody else is."""
+"""Private answers: if Slack may have lost one, the bot posts it again."""
 ONLY_WAY = ("views.publish", "entity.presentDetails")
-"""What shows a thing at the one place at which it can be shown."""
+"""Calls that fill the only place where the result can be shown."""
 CALLED_FAILED = re.compile(f"{GENERIC}|nothing was done|didn't work|was not shared|not attached")
 KEPT = re.compile("(Open|Fill in) the form")
 PROMISED = "comes as soon as"
 GONE = "refuse:not_found"
-"""What Slack says of a form that the person has closed."""
-OVERTAKEN = {("choose project", "refuse:hash_conflict")}
-"""Where another choice was made meanwhile, whose own answer stands in the form."""
+"""Slack's error for a view that the user has closed."""
+SUPERSEDED = {("choose project", "refuse:hash_conflict")}
+"""The user has chosen again in the meantime, and the view shows that choice's result."""
 IN_TIME = 15
-"""Seconds by which everybody is answered: far more than a slow machine needs, less than Slack asks for."""
+"""Timeout in seconds: more than a slow machine needs, less than Slack's longest backoff."""
 LATER = timedelta(minutes=20)
 
 
 def faults_of(method: str) -> list[str]:
-    """All that can go wrong with a call."""
+    """Returns every fault that a call can have."""
     return [*LOST, *BROKEN, *(f"refuse:{error}" for error in (*OWN[method], *GENERAL))]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is done, which of its calls fail, how, and whether all of that method do."""
+    """A scenario, the method whose calls fail, the fault, and whether all calls of the method fail."""
 
-    doing: str
+    scenario: str
     method: str
     fault: str
     lasting: bool
 
     def __str__(self) -> str:
-        return f"{self.doing} × {'every' if self.lasting else 'one'} {self.method} × {self.fault}"
+        return f"{self.scenario} × {'every' if self.lasting else 'one'} {self.method} × {self.fault}"
 
 
 class Matrix:
-    """Goes through cells in one office; `wrong` are the promises that were broken, a sentence each.
+    """Runs cells in one office; `wrong` collects one sentence per broken rule.
 
-    `lane` is what tells the office's lines in the log from others'.
+    `lane` marks this office's log lines.
     """
 
     def __init__(self, scene: Scene, wire: SlackWire, logs: secrets.Logs, lane: int) -> None:
@@ -117,59 +117,62 @@ class Matrix:
         self.ran = 0
         self.wrong: list[str] = []
         self._in_forms: set[str] = set()
-        """The doings that only fill a form."""
+        """Scenarios that only update a form."""
 
     async def methods(self, name: str) -> list[str]:
-        """The methods that a doing calls where nothing fails, which has to do what it is for."""
-        doing = DOINGS[name]
-        async with self._doing(name) as before:
+        """Runs the scenario without a fault, checks that it succeeds, and returns the methods it calls."""
+        scenario = SCENARIOS[name]
+        async with self._before_and_after(name) as before:
             called = list(dict.fromkeys(call.method for call in self.wire.calls))
-            seen = await self._seen(name)
-            made = await doing.effect(self.scene) if doing.effect else 1
+            seen = await self._screen(name)
+            made = await scenario.effect(self.scene) if scenario.effect else 1
         new = {key: text for key, text in seen.parts.items() if before.get(key) != text}
         said = " ".join(new.values())
-        if made != 1 or (doing.effect and not re.search(doing.said, said)) or (doing.asked and not said):
-            self.wrong.append(f"{name}: was done {made} times where nothing failed; said: {said[:400]!r}")
-        self.wrong += [f"{name}: nobody knows what Slack says of {one}" for one in called if one not in OWN]
-        self.wrong += [f"{name}, where nothing failed: {one}" for one in self._violations()]
-        if not doing.effect and seen.view and set(new) == {seen.view["hash"]}:
+        if (
+            made != 1
+            or (scenario.effect and not re.search(scenario.said, said))
+            or (scenario.expects_answer and not said)
+        ):
+            self.wrong.append(f"{name}: took effect {made} times without a fault; said: {said[:400]!r}")
+        self.wrong += [f"{name}: no documented errors listed for {one}" for one in called if one not in OWN]
+        self.wrong += [f"{name}, without a fault: {one}" for one in self._violations()]
+        if not scenario.effect and seen.view and set(new) == {seen.view["hash"]}:
             self._in_forms.add(name)
         return [method for method in called if method in OWN]
 
     async def run(self, cell: Cell) -> None:
-        """Go through one cell."""
         self.ran += 1
         try:
             await self._run(cell)
-        except Exception as error:  # noqa: BLE001 - one cell that can't be gone through holds up no other one
+        except Exception as error:  # noqa: BLE001 - one failing cell must not stop the rest
             self.wrong.append(f"{cell}: {error!r} at {traceback.extract_tb(error.__traceback__)[-2:]}")
 
     async def _run(self, cell: Cell) -> None:
-        printed, doing = len(self.logs.printed.getvalue()), DOINGS[cell.doing]
-        async with self._doing(cell.doing, cell) as before:
-            seen = await self._seen(cell.doing)
-            if doing.effect is digests_posted:
-                await self._let_through()
-            made = await doing.effect(self.scene) if doing.effect else 0
+        printed, scenario = len(self.logs.printed.getvalue()), SCENARIOS[cell.scenario]
+        async with self._before_and_after(cell.scenario, cell) as before:
+            seen = await self._screen(cell.scenario)
+            if scenario.effect is digests_posted:
+                await self._end_backoff()
+            made = await scenario.effect(self.scene) if scenario.effect else 0
         new = {key: text for key, text in seen.parts.items() if before.get(key) != text}
-        if cell.fault == GONE and seen.view:  # what stands in a form that is gone is seen by nobody
+        if cell.fault == GONE and seen.view:  # the user has closed that form
             new.pop(seen.view["hash"], None)
         passing = {m["ts"] for rows in seen.state["messages"].values() for m in rows if m["ephemeral"]}
         lasting = [text for key, text in new.items() if key not in passing]
-        wrong = self._untrue(cell, list(new.values()), lasting, made)
-        wrong += secrets.shown(self.scene, [await self.scene.person(doing.who).state()])
+        wrong = self._broken_rules(cell, list(new.values()), lasting, made)
+        wrong += secrets.shown(self.scene, [await self.scene.person(scenario.who).state()])
         lines = [json.loads(line) for line in self.logs.printed.getvalue()[printed:].splitlines()]
-        if not any(self._tells(line, doing) for line in lines):
-            wrong.append("nothing in the log says what was done, under which reference")
-        gone = cell.method == "chat.delete" and cell.fault in DONE  # asked again, Slack says so
+        if not any(self._logs_handler(line, scenario) for line in lines):
+            wrong.append("no log line with a reference names the handler")
+        gone = cell.method == "chat.delete" and cell.fault in DONE  # the retry doesn't find it
         broken = [one for one in self._violations() if not (gone and "message_not_found" in one)]
-        wrong += [f"Slack's rule broken: {one}" for one in broken]
+        wrong += [f"it broke Slack's rule: {one}" for one in broken]
         self.wrong += [f"{cell}: {one}; said: {' / '.join(new.values())[:400]!r}" for one in wrong]
 
-    def _tells(self, line: JSON, doing: Doing) -> bool:
-        """Whether a line of the log, one of this office's, says what was done."""
+    def _logs_handler(self, line: JSON, scenario: Scenario) -> bool:
+        """Returns whether it is this office's log line about one of the scenario's handlers."""
         action = str(line.get("action", "")).replace("command:/", "command:")
-        return line.get("lane") == self.lane and "reference" in line and action in doing.serves
+        return line.get("lane") == self.lane and "reference" in line and action in scenario.handlers
 
     def _violations(self) -> list[str]:
         broken = self.scene.office.violations()
@@ -177,16 +180,16 @@ class Matrix:
         return broken
 
     @asynccontextmanager
-    async def _doing(self, name: str, cell: Cell | None = None) -> AsyncIterator[dict[str, str]]:
-        """What is seen before it is done, once it is done."""
+    async def _before_and_after(self, name: str, cell: Cell | None = None) -> AsyncIterator[dict[str, str]]:
+        """Runs the scenario and yields what was on screen before its action."""
         platform = self.scene.office.bot.platform
         platform.profiles._recent._kept.clear()
         platform.audiences._recent._kept.clear()
-        await self.scene.begin()
-        async with aclosing(DOINGS[name].way(self.scene)) as steps:
+        await self.scene.reset()
+        async with aclosing(SCENARIOS[name].steps(self.scene)) as steps:
             await anext(steps)
             await self.scene.settled()
-            before = (await self._seen(name)).parts
+            before = (await self._screen(name)).parts
             self.wire.calls.clear()
             if cell:
                 self.wire.faults = [] if cell.lasting else [(cell.method, cell.fault)]
@@ -199,8 +202,8 @@ class Matrix:
                 self.wire.faults, self.wire.lasting = [], {}
         yield before
 
-    async def _let_through(self) -> None:
-        """Slack fails at nothing any more, and the time for which it asked the bot to wait is over."""
+    async def _end_backoff(self) -> None:
+        """Ends the backoff that Slack asked for, with Slack working again."""
         bot = self.scene.office.bot
         for pacer in bot.features.poster._pacers.values():
             pacer._open_at = 0
@@ -209,34 +212,34 @@ class Matrix:
         await bot.digests.run_due(await bot.store.digest_runs.now() + LATER)
         await bot.digests.idle()
 
-    async def _seen(self, name: str) -> Seen:
-        return Seen(await self.scene.person(DOINGS[name].who).state(), self.scene.offered)
+    async def _screen(self, name: str) -> Screen:
+        return Screen(await self.scene.person(SCENARIOS[name].who).state(), self.scene.offered)
 
-    def _untrue(self, cell: Cell, new: list[str], lasting: list[str], made: int) -> list[str]:
-        doing, said = DOINGS[cell.doing], " ".join(new)
-        closed = cell.fault == GONE and cell.doing in self._in_forms  # there is nobody left to tell
-        overtaken = (cell.doing, cell.fault) in OVERTAKEN
-        expected = doing.asked and not (closed or overtaken or cell.method in ONLY_WAY)
-        done = bool(re.search(doing.said, said))
+    def _broken_rules(self, cell: Cell, new: list[str], lasting: list[str], made: int) -> list[str]:
+        scenario, said = SCENARIOS[cell.scenario], " ".join(new)
+        closed = cell.fault == GONE and cell.scenario in self._in_forms  # the user has closed the form
+        superseded = (cell.scenario, cell.fault) in SUPERSEDED
+        expected = scenario.expects_answer and not (closed or superseded or cell.method in ONLY_WAY)
+        done = bool(re.search(scenario.said, said))
         waiting = "One moment" in said or ":hourglass" in said
         twice = max(Counter(new).values(), default=0) > 1
         private = cell.method in PRIVATE and cell.fault in DONE
         rules = {
-            f"it was done {made} times": made not in (0, 1),
-            "nobody answered": expected and not said.strip(),
-            "it is called done and isn't": done and not made and doing.effect is not None,
-            "it is promised and wasn't done": PROMISED in said and not made,
-            "it is done and called failed": made == 1 and bool(CALLED_FAILED.search(said)),
-            "Slack's fault is called the bot's own": GENERIC in said,
-            "it is still waited for": waiting and not self._told_beside(cell, new),
-            "what was typed is lost": doing.typed
+            f"it took effect {made} times": made not in (0, 1),
+            "there is no answer": expected and not said.strip(),
+            "it is reported as done but isn't": done and not made and scenario.effect is not None,
+            "it is promised but not done": PROMISED in said and not made,
+            "it is done but reported as failed": made == 1 and bool(CALLED_FAILED.search(said)),
+            "Slack's fault is reported as the bot's": GENERIC in said,
+            "it still says to wait": waiting and not self._posted_too(cell, new),
+            "the user's input is lost": scenario.typed
             and not (made or KEPT.search(said) or self.scene.word in said or self.scene.slug in said),
-            "it is said twice": twice and not private,
-            "everybody is told twice": max(Counter(lasting).values(), default=0) > 1,
+            "the same text appears twice": twice and not private,
+            "everyone sees the same text twice": max(Counter(lasting).values(), default=0) > 1,
         }
         return [rule for rule, broken in rules.items() if broken]
 
     @staticmethod
-    def _told_beside(cell: Cell, new: list[str]) -> bool:
-        """Whether what can't be shown in the form is said in a message."""
+    def _posted_too(cell: Cell, new: list[str]) -> bool:
+        """Returns whether the bot posted a message besides what it couldn't show in the form."""
         return cell.method.startswith("views.") and len(new) > 1

@@ -1,4 +1,4 @@
-"""Keys that the service takes for nobody's from the moment of the act on, though the form is open already."""
+"""The service revokes the user's key at the moment of the action, after the form was opened."""
 
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -9,16 +9,16 @@ import pytest
 from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
 from bot.slack import debounce
-from tests.faults.doings import DOINGS
+from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
 from tests.support.office import Office
 from tests.support.wire import Wire
 
 SILENT = {"unlink", "take back", "digest pause", "digest remove", "undo removal"}
-"""What the service isn't asked for."""
+"""Scenarios that make no request to the service."""
 
 
-async def test_nothing_is_sent_to_be_written_with_a_faded_key(
+async def test_nothing_is_written_after_the_key_is_revoked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(debounce, "PAUSE", 0.02)
@@ -32,11 +32,11 @@ async def test_nothing_is_sent_to_be_written_with_a_faded_key(
     keys = {user.id: user.api_key for user in scene.data.users.values()}
     asked: dict[str, list[str]] = {}
 
-    for name, doing in DOINGS.items():
-        if doing.effect is None:
+    for name, scenario in SCENARIOS.items():
+        if scenario.effect is None:
             continue
-        await scene.begin()
-        async with aclosing(doing.way(scene)) as steps:
+        await scene.reset()
+        async with aclosing(scenario.steps(scene)) as steps:
             await anext(steps)
             await scene.settled()
             for number, user in enumerate(scene.data.users.values()):

@@ -1,4 +1,4 @@
-"""Whatever comes more than once, pressed, sent or delivered, acts once, across replicas too."""
+"""Anything pressed, submitted or delivered more than once acts once, across replicas too."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.workspace.api import rates
-from tests.faults.doings import DOINGS
 from tests.faults.replicas import Mode, Replicas, replicas
-from tests.faults.scene import Doing
+from tests.faults.scenarios import SCENARIOS
+from tests.faults.scene import Scenario
 
 PARTS = 4
 READS = ("auth.", "conversations.", "users.", "files.info")
@@ -19,15 +19,15 @@ READS = ("auth.", "conversations.", "users.", "files.info")
 async def scene(
     tmp_path: Path, url_of_postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Replicas]:
-    monkeypatch.setattr(rates.Bucket, "take", lambda *_: 0.0)  # people have time; a test has none
+    monkeypatch.setattr(rates.Bucket, "take", lambda *_: 0.0)  # users pause between actions, tests don't
     async with replicas(tmp_path, url_of_postgresql) as scene:
         yield scene
 
 
-async def do(scene: Replicas, doing: Doing, mode: Mode) -> Counter[str]:
-    """Do it, its last step in that mode; what was done: its effect, and what Slack was told to show."""
-    await scene.begin()
-    steps = doing.way(scene)
+async def do(scene: Replicas, scenario: Scenario, mode: Mode) -> Counter[str]:
+    """Runs the scenario, its last step in that mode; counts its effect and its calls to Slack."""
+    await scene.reset()
+    steps = scenario.steps(scene)
     await anext(steps)
     await scene.settled()
     state = scene.office.workspace.state
@@ -38,8 +38,8 @@ async def do(scene: Replicas, doing: Doing, mode: Mode) -> Counter[str]:
     scene.mode = "once"
     seen = Counter(call.method for call in list(state.calls)[calls:] if not call.method.startswith(READS))
     seen["messages"] = _messages(scene) - messages
-    if doing.effect:
-        seen["effect"] = await doing.effect(scene)
+    if scenario.effect:
+        seen["effect"] = await scenario.effect(scene)
     return seen
 
 
@@ -49,37 +49,37 @@ def _messages(scene: Replicas) -> int:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-async def test_the_same_delivery_to_two_replicas_at_once_acts_once(scene: Replicas, part: int) -> None:
+async def test_simultaneous_duplicates_to_two_replicas_act_once(scene: Replicas, part: int) -> None:
     wrong = {}
-    for doing in list(DOINGS.values())[part::PARTS]:
-        if doing.serves[0].startswith("options:"):
+    for scenario in list(SCENARIOS.values())[part::PARTS]:
+        if scenario.handlers[0].startswith("options:"):
             continue
-        once = await do(scene, doing, "once")
-        if not (doing.effect or once["messages"]):
+        once = await do(scene, scenario, "once")
+        if not (scenario.effect or once["messages"]):
             continue
-        again = await do(scene, doing, "again")
-        if once != again or once["effect"] != bool(doing.effect):
-            wrong[doing.name] = {"once": dict(once), "again": dict(again)}
+        again = await do(scene, scenario, "duplicate")
+        if once != again or once["effect"] != bool(scenario.effect):
+            wrong[scenario.name] = {"once": dict(once), "again": dict(again)}
     assert wrong == {}
 
 
-PRESSED = [d for d in DOINGS.values() if d.effect and d.serves[0].startswith(("action:", "form:"))]
-HEARD = [d for d in DOINGS.values() if d.serves[0].startswith("event:")]
+PRESSED = [d for d in SCENARIOS.values() if d.effect and d.handlers[0].startswith(("action:", "form:"))]
+HEARD = [d for d in SCENARIOS.values() if d.handlers[0].startswith("event:")]
 
 
-async def test_a_button_pressed_twice_and_a_form_sent_twice_to_two_replicas_act_once(scene: Replicas) -> None:
+async def test_a_repeated_press_or_submission_on_another_replica_acts_once(scene: Replicas) -> None:
     wrong = {}
-    for doing in PRESSED:
-        done = await do(scene, doing, "anew")
+    for scenario in PRESSED:
+        done = await do(scene, scenario, "repeat")
         if done["effect"] != 1:
-            wrong[doing.name] = dict(done)
+            wrong[scenario.name] = dict(done)
     assert wrong == {}
 
 
-async def test_an_event_under_another_id_is_the_same_event(scene: Replicas) -> None:
+async def test_an_event_with_a_new_id_is_still_a_duplicate(scene: Replicas) -> None:
     wrong = {}
-    for doing in HEARD:
-        once, again = await do(scene, doing, "once"), await do(scene, doing, "anew")
+    for scenario in HEARD:
+        once, again = await do(scene, scenario, "once"), await do(scene, scenario, "repeat")
         if once != again or not once.total():
-            wrong[doing.name] = {"once": dict(once), "again": dict(again)}
+            wrong[scenario.name] = {"once": dict(once), "again": dict(again)}
     assert wrong == {}

@@ -1,4 +1,4 @@
-"""A replica is killed in the middle of a write, and what it was handed comes to the other one."""
+"""A replica is killed during a write, and the other replica gets Slack's retry."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ SUBJECT = "Half done"
 
 
 class Pair:
-    """The office's own bot, and a process beside it that gets all that is delivered while it lives."""
+    """The office's own bot, and a second process that gets all payloads while it runs."""
 
     def __init__(self, office: Office) -> None:
         self.office = office
@@ -67,7 +67,7 @@ class Pair:
             await process.wait()
 
     async def post(self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> Answer:
-        """What stands for Slack's POST."""
+        """Replaces the local Slack's POST."""
         self.delivered.append((body, headers))
         url = f"http://127.0.0.1:{self.port if self.process else self.office.bot.port}/slack/events"
         async with session.post(url, data=body, headers=headers) as answer:
@@ -115,11 +115,11 @@ async def pair(wire: Wire, tmp_path: Path, url_of_postgresql: str) -> AsyncItera
     await office.close()
 
 
-async def killed_while(pair: Pair, wire: Wire, doing: Awaitable[object]) -> str:
-    """Do it, kill who does it once the service is asked to write; what the other says to the delivery."""
+async def kill_during(pair: Pair, wire: Wire, action: Awaitable[object]) -> str:
+    """Kills the second process during its write; returns the other replica's response to the retry."""
     wire.heal()
     wire.faults = ["slow"]
-    await doing
+    await action
 
     async def asked() -> bool:
         return any(request.startswith("POST") for request in wire.asked)
@@ -130,7 +130,7 @@ async def killed_while(pair: Pair, wire: Wire, doing: Awaitable[object]) -> str:
         return str((await pair.post(session, *pair.delivered[-1])).payload or "")
 
 
-async def test_a_killed_write_is_not_done_again_by_the_other_replica(
+async def test_a_replica_never_repeats_a_killed_replicas_write(
     pair: Pair, wire: Wire, service: Tracker
 ) -> None:
     ana = Person(pair.office, ANA.slack_id)
@@ -147,7 +147,7 @@ async def test_a_killed_write_is_not_done_again_by_the_other_replica(
         return len(done()) == 2
 
     await pair.start()
-    said = await killed_while(pair, wire, ana.submit(form, {"Subject": SUBJECT}))
+    said = await kill_during(pair, wire, ana.submit(form, {"Subject": SUBJECT}))
     await until(once)
     await ana.submit(form, {})
     again = text_of(await ana.form_saying("New issue", "sent already"))
@@ -155,15 +155,13 @@ async def test_a_killed_write_is_not_done_again_by_the_other_replica(
     assert "look whether it was done" in said
     assert "look whether it was done" in again
     await pair.start()
-    await killed_while(pair, wire, ana.command(f"/issue new {SUBJECT} too project:webshop"))
+    await kill_during(pair, wire, ana.command(f"/issue new {SUBJECT} too project:webshop"))
     await until(all_done)
     assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
     assert done() == ["Half done", "Half done too"]
 
 
-async def test_whoever_waits_for_a_killed_replica_is_told_so_by_another_one_once(
-    pair: Pair, wire: Wire
-) -> None:
+async def test_another_replica_notifies_users_of_a_killed_replica_once(pair: Pair, wire: Wire) -> None:
     ana = Person(pair.office, ANA.slack_id)
     await ana.command("/issue new project:webshop")
     form = await ana.form("New issue")
@@ -174,10 +172,10 @@ async def test_whoever_waits_for_a_killed_replica_is_told_so_by_another_one_once
         return [text for text in told if "I was stopped in the middle of this" in text]
 
     await pair.start()
-    await killed_while(pair, wire, ana.submit(form, {"Subject": SUBJECT}))
+    await kill_during(pair, wire, ana.submit(form, {"Subject": SUBJECT}))
     again = await ana.form_saying("New issue", "I was stopped in the middle of this")
     await pair.start()
-    await killed_while(pair, wire, ana.command(command))
+    await kill_during(pair, wire, ana.command(command))
     await until(cut_off)
     await asyncio.sleep(1)
 

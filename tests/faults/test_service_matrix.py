@@ -1,8 +1,8 @@
-"""Everything that people do × every fault between the bot and the service × the requests that it makes.
+"""Every scenario × every fault between the bot and the service × every request the scenario makes.
 
-By default each doing meets a fault of every third kind, others than the doing before it, at one of its
-requests, another one from kind to kind. `ISSUEBOT_MATRIX=faults` has each doing meet every fault,
-`ISSUEBOT_MATRIX=all` every fault at every request, once and lastingly.
+By default each scenario meets one fault of every third kind, at one of its requests; kinds and requests
+rotate from scenario to scenario. `ISSUEBOT_MATRIX=faults` runs every fault with each scenario.
+`ISSUEBOT_MATRIX=all` runs every fault at every request, once and permanently.
 """
 
 import asyncio
@@ -30,26 +30,26 @@ from bot.slack import debounce
 from bot.slack import rate_limiter as pacing
 from bot.slack.dispatch import Waits
 from tests.faults import secrets
-from tests.faults.doings import DOINGS
-from tests.faults.matrix import Cell, Matrix, flawless
+from tests.faults.matrix import Cell, Matrix, is_unnoticeable
+from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
 from tests.support.office import Office
 from tests.support.wire import KINDS, OVERSIZED, Fault, Wire
 
 EXTENT = os.environ.get("ISSUEBOT_MATRIX", "kinds")
 PARTS, LANES = 2, 6
-"""Tests that share the doings, and offices that are open at the same time in each: most faults are waits."""
+"""Tests that share the scenarios, and offices open at the same time in each: faults mostly wait."""
 
 
 @pytest.fixture(autouse=True)
-def _hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whatever waits, the bot or Slack's rates, waits for a moment only."""
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Shortens all waits, the bot's and those of Slack's rate limits."""
     for usecase in (assigning, files, issues, projects, timelog):
         monkeypatch.setattr(usecase, "LOOKS", (0.01, 0.02))
     monkeypatch.setattr(debounce, "PAUSE", 0.02)
     monkeypatch.setattr(pacing, "SECONDS_PER_CHANNEL", 0)
     monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
-    monkeypatch.setattr(time_listeners, "TRIGGER_LIFE", 60)  # no slow machine is a fault to look for
+    monkeypatch.setattr(time_listeners, "TRIGGER_LIFE", 60)  # a slow machine is not a fault under test
     monkeypatch.setattr(rates, "PER_MINUTE", {})
     monkeypatch.setattr(rates, "MESSAGE_BURST", 10**6)
     with stamina.set_testing(True, attempts=3):
@@ -58,12 +58,12 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @asynccontextmanager
 async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
-    """An office whose way to the service can fail."""
+    """Opens an office behind a faulty proxy to the service."""
     service = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
     await service.start()
     wire = Wire(service.url)
     await wire.up()
-    # What is said meanwhile is no answer to what was done; a select waits less than a slow service is silent.
+    # A notice that the bot is still working isn't a result. Selects time out before a slow service answers.
     waits = Waits(still_working=60, form=0.5, acknowledged=0.1, options=4)
     office = Office(directory, service_url=wire.url, waits=waits)
     await office.open()
@@ -77,14 +77,16 @@ async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
 
 
 def cells(number: int, name: str, asked: Sequence[str]) -> list[Cell]:
-    """What a doing is put through; nothing when it asks the service for nothing."""
+    """Returns the cells to run for a scenario; none if it makes no request to the service."""
     count = len(asked)
     if not count:
         return []
     if EXTENT == "all":
         places = product(chain(*KINDS), range(count), (False, True))
         return [
-            Cell(name, f, at, lasting) for f, at, lasting in places if not flawless(f, asked[at : at + 1])
+            Cell(name, f, at, lasting)
+            for f, at, lasting in places
+            if not is_unnoticeable(f, asked[at : at + 1])
         ]
     faults = list(chain(*KINDS)) if EXTENT == "faults" else [kind[number % len(kind)] for kind in KINDS]
     found = []
@@ -93,12 +95,12 @@ def cells(number: int, name: str, asked: Sequence[str]) -> list[Cell]:
             continue
         at, lasting = (number + turn) % count, (number + turn // count) % 2 == 0
         found.append(
-            Cell(name, fault, *((0, False) if flawless(fault, asked[at : at + 1]) else (at, lasting)))
+            Cell(name, fault, *((0, False) if is_unnoticeable(fault, asked[at : at + 1]) else (at, lasting)))
         )
     return found
 
 
-async def go_through(matrix: Matrix, names: Sequence[str], number: Callable[[str], int]) -> None:
+async def run_cells(matrix: Matrix, names: Sequence[str], number: Callable[[str], int]) -> None:
     for name in names:
         for cell in cells(number(name), name, await matrix.requests(name)):
             await matrix.run(cell)
@@ -106,20 +108,20 @@ async def go_through(matrix: Matrix, names: Sequence[str], number: Callable[[str
 
 @pytest.mark.timeout(120 if EXTENT == "kinds" else 0)
 @pytest.mark.parametrize("part", range(PARTS))
-async def test_whatever_fails_people_hear_the_truth_and_it_is_done_once(
+async def test_service_faults_are_reported_truthfully_and_writes_happen_once(
     part: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    names = list(DOINGS)
+    names = list(SCENARIOS)
     ran = 0
     wrong: list[str] = []
-    one_by_one = asyncio.Lock()  # migrations can't run side by side in one process
+    one_by_one = asyncio.Lock()  # migrations can't run concurrently in one process
 
     async def lane(number: int) -> None:
         nonlocal ran
         async with AsyncExitStack() as closing:
             async with one_by_one:
                 matrix = await closing.enter_async_context(matrix_in(tmp_path_factory.mktemp("office")))
-            await go_through(matrix, names[part * LANES + number :: PARTS * LANES], names.index)
+            await run_cells(matrix, names[part * LANES + number :: PARTS * LANES], names.index)
             ran += matrix.ran
             wrong.extend([*matrix.wrong, *secrets.stored(matrix.scene), *secrets.logged(matrix.scene, logs)])
 
@@ -127,7 +129,7 @@ async def test_whatever_fails_people_hear_the_truth_and_it_is_done_once(
         async with asyncio.TaskGroup() as lanes:
             for number in range(LANES):
                 lanes.create_task(lane(number))
-    print(f"{ran} cells, {len(wrong)} promises broken")  # noqa: T201 - the figure that is asked for
+    print(f"{ran} cells, {len(wrong)} broken rules")  # noqa: T201 - the result of this test
     assert ran
     assert not wrong, "\n".join(wrong)
 
@@ -138,10 +140,10 @@ FOUND: tuple[tuple[str, Fault, str], ...] = (
     ("submit description", "502 after it", "PATCH"),
     ("whoami", "429 for a moment", "GET"),
 )
-"""What this matrix once found to be said wrongly, or to be lost, from the first request of that method on."""
+"""Scenarios that once broke a rule, with the fault and the method of the first request that failed."""
 
 
-async def test_what_was_found_once_stays_mended(tmp_path: Path) -> None:
+async def test_past_failures_stay_fixed(tmp_path: Path) -> None:
     with secrets.listening():
         async with matrix_in(tmp_path) as matrix:
             for name, fault, method in FOUND:

@@ -1,7 +1,7 @@
-"""Everything that people do × every call to Slack that it makes × everything that can go wrong with that.
+"""Every scenario × every call to Slack it makes × every fault of that call.
 
-By default each doing meets one fault at each of the methods that it calls, which another one is from doing to
-doing; `ISSUEBOT_MATRIX=all` goes through all faults, at one call and at every one.
+By default each scenario meets one fault at each method it calls; faults rotate from scenario to scenario.
+`ISSUEBOT_MATRIX=all` runs all faults, at one call and at every call.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from bot.slack import debounce, posting, web_client
 from bot.slack import rate_limiter as pacing
 from bot.slack.dispatch import Waits
 from tests.faults import secrets
-from tests.faults.doings import DOINGS
+from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
 from tests.faults.slack_matrix import IN_TIME, Cell, Matrix, faults_of
 from tests.support.office import Office
@@ -33,17 +33,17 @@ from tests.support.slackwire import SlackWire
 
 EVERYTHING = os.environ.get("ISSUEBOT_MATRIX") == "all"
 PARTS, LANES = 4, 3
-"""Tests that share the doings, and offices that are open at the same time in each: some faults are waits."""
+"""Tests that share the scenarios, and offices open at the same time in each: faults often wait."""
 BUSY = ((timelog, "TRIGGER_LIFE"),)
-"""What a slow machine needs more time for than Slack gives."""
+"""Limits of Slack that a slow machine can't meet."""
 
 
 @pytest.fixture(autouse=True)
-def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever waits, the bot or Slack's rates, waits for a moment only."""
-    patience = aiohttp.ClientTimeout(total=0.8)
-    monkeypatch.setattr(web_client, "TIMEOUT", patience)
-    monkeypatch.setattr(posting, "TIMEOUT", patience)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shortens all waits, the bot's and those of Slack's rate limits."""
+    timeout = aiohttp.ClientTimeout(total=0.8)
+    monkeypatch.setattr(web_client, "TIMEOUT", timeout)
+    monkeypatch.setattr(posting, "TIMEOUT", timeout)
     monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.01)
     monkeypatch.setattr(digest_runs, "RUN_NOW_TIMEOUT", 0.5)
     monkeypatch.setattr(debounce, "PAUSE", 0.02)
@@ -57,10 +57,10 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def matrix_in(directory: Path, logs: secrets.Logs, lane: int) -> AsyncIterator[Matrix]:
-    """An office whose way to Slack can fail; each line that it logs has the lane's number."""
-    structlog.contextvars.bind_contextvars(lane=lane)  # all its tasks take it over
+    """Opens an office behind a faulty proxy to Slack; all its log lines carry the lane's number."""
+    structlog.contextvars.bind_contextvars(lane=lane)  # inherited by all tasks of the office
     wire = SlackWire()
-    # A form shows its result by a call; a slow machine is no slow service.
+    # A form shows its result through a call, so a slow machine must not look like a slow service.
     waits = Waits(still_working=60, form=0, acknowledged=0.1, options=IN_TIME)
     office = Office(directory, slack_wire=wire, waits=waits)
     await office.open()
@@ -71,7 +71,7 @@ async def matrix_in(directory: Path, logs: secrets.Logs, lane: int) -> AsyncIter
 
 
 def cells(name: str, methods: list[str], turns: dict[str, int]) -> Iterator[Cell]:
-    """What a doing is put through; `turns` count how often each method had its turn."""
+    """Returns the cells to run for a scenario; `turns` counts how often each method was used."""
     for method in methods:
         faults = faults_of(method)
         if EVERYTHING:
@@ -83,13 +83,13 @@ def cells(name: str, methods: list[str], turns: dict[str, int]) -> Iterator[Cell
 
 @pytest.mark.timeout(0 if EVERYTHING else 240)
 @pytest.mark.parametrize("part", range(PARTS))
-async def test_whatever_slack_fails_at_people_hear_the_truth_and_it_is_done_once(
+async def test_slack_faults_are_reported_truthfully_and_writes_happen_once(
     part: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    names, ran = list(DOINGS), 0
+    names, ran = list(SCENARIOS), 0
     wrong: list[str] = []
     turns: dict[str, int] = defaultdict(lambda: part * 7)
-    one_by_one = asyncio.Lock()  # migrations can't run side by side in one process
+    one_by_one = asyncio.Lock()  # migrations can't run concurrently in one process
 
     async def lane(number: int) -> None:
         nonlocal ran
@@ -109,8 +109,8 @@ async def test_whatever_slack_fails_at_people_hear_the_truth_and_it_is_done_once
         async with asyncio.TaskGroup() as lanes:
             for number in range(LANES):
                 lanes.create_task(lane(number))
-        gc.collect()  # only then is it said of a task that nobody heard how it ended
+        gc.collect()  # reports exceptions of tasks that nobody awaited
         wrong += [f"a task died: {line}" for line in logs.raw.lines if "never retrieved" in line]
-    print(f"{ran} cells, {len(wrong)} promises broken")  # noqa: T201 - the figure that is asked for
+    print(f"{ran} cells, {len(wrong)} broken rules")  # noqa: T201 - the result of this test
     assert ran
     assert not wrong, "\n".join(wrong)

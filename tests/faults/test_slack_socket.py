@@ -1,4 +1,4 @@
-"""Socket Mode when the socket breaks: the bot comes back, and nothing that it took is lost or done twice."""
+"""Socket Mode when the socket breaks: the bot reconnects and neither loses nor repeats anything."""
 
 import json
 from collections.abc import AsyncIterator
@@ -41,7 +41,7 @@ async def ana(wire: SlackWire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 async def opened(wire: SlackWire, number: int) -> None:
-    """Wait until so many sockets were opened, and one of them is."""
+    """Waits until that many sockets have been opened and one is still open."""
 
     async def look() -> bool:
         return len(wire.called("socket")) >= number and bool(wire.sockets)
@@ -58,7 +58,7 @@ def created(ana: Person, subject: str) -> int:
 
 
 @pytest.mark.parametrize("reason", ["warning", "refresh_requested", "link_disabled"])
-async def test_slack_asks_for_another_socket(ana: Person, wire: SlackWire, reason: str) -> None:
+async def test_bot_opens_another_socket_when_slack_asks(ana: Person, wire: SlackWire, reason: str) -> None:
     [socket] = wire.sockets
 
     await socket.send_json({"type": "disconnect", "reason": reason, "debug_info": {"host": "wss-1"}})
@@ -73,13 +73,13 @@ async def test_slack_asks_for_another_socket(ana: Person, wire: SlackWire, reaso
     [
         [],
         ["lose the request"],
-        ["lose the answer"],  # the address is spent then
+        ["lose the answer"],  # its URL can't be used again
         ["no hello"],
         ["deaf"],
         ["lose the answer", "lose the request", "deaf", "lose the answer"],
     ],
 )
-async def test_a_socket_that_broke_is_opened_again_however_often_that_fails(
+async def test_bot_reconnects_despite_repeated_failures(
     ana: Person, wire: SlackWire, faults: list[str]
 ) -> None:
     wire.faults = [("socket", fault) for fault in faults]
@@ -91,7 +91,7 @@ async def test_a_socket_that_broke_is_opened_again_however_often_that_fails(
     assert ana.office.violations() == []
 
 
-async def test_slack_gives_out_no_address_for_a_while(ana: Person, wire: SlackWire) -> None:
+async def test_bot_keeps_asking_for_a_socket_url(ana: Person, wire: SlackWire) -> None:
     method = "apps.connections.open"
     wire.faults = [(method, fault) for fault in ("500 before it", "page", "429:1", "truncate")]
     wire.faults += [(method, "refuse:internal_error"), (method, "lose the request")]
@@ -103,13 +103,13 @@ async def test_slack_gives_out_no_address_for_a_while(ana: Person, wire: SlackWi
     assert wire.faults == []
 
 
-async def test_a_bot_that_slack_does_not_know_for_a_while_serves_people(ana: Person, wire: SlackWire) -> None:
+async def test_bot_works_while_auth_test_fails(ana: Person, wire: SlackWire) -> None:
     wire.lasting = {"auth.test": "500 before it"}
 
     await works(ana)
 
 
-async def test_frames_that_slack_never_sends_harm_nobody(ana: Person, wire: SlackWire) -> None:
+async def test_malformed_frames_are_ignored(ana: Person, wire: SlackWire) -> None:
     [socket] = wire.sockets
 
     for frame in GARBAGE:
@@ -121,9 +121,7 @@ async def test_frames_that_slack_never_sends_harm_nobody(ana: Person, wire: Slac
     assert ana.office.violations() == []
 
 
-async def test_a_command_whose_socket_breaks_off_is_done_and_not_again_when_it_comes_again(
-    ana: Person, wire: SlackWire
-) -> None:
+async def test_a_command_on_a_broken_socket_runs_once_despite_retries(ana: Person, wire: SlackWire) -> None:
     wire.hangs_up_at = "/issue"
 
     announced = await ana.after(ana.command("/issue new Cut off project:webshop"))
@@ -138,9 +136,7 @@ async def test_a_command_whose_socket_breaks_off_is_done_and_not_again_when_it_c
     assert len([m for m in await ana.messages() if "Cut off" in m["text"]]) == 1
 
 
-async def test_a_form_whose_socket_breaks_off_is_done_and_its_repetition_says_so(
-    ana: Person, wire: SlackWire
-) -> None:
+async def test_a_retried_submission_is_answered_as_already_sent(ana: Person, wire: SlackWire) -> None:
     await ana.command("/issue new project:webshop")
     form = await ana.form("New issue")
     wire.hangs_up_at = "view_submission"

@@ -1,4 +1,4 @@
-"""An office whose bot is reached over signed HTTP, as by anybody who knows its address, and its logs."""
+"""An office whose bot takes signed HTTP requests from anyone who knows its URL, and the bot's logs."""
 
 import io
 import logging
@@ -36,7 +36,7 @@ def ana(office: Office) -> Person:
 
 @pytest.fixture
 def logged(office: Office) -> io.StringIO:  # noqa: ARG001 - the bot sets some levels as it starts
-    """All that any logger of the office's process says, down to the last detail, as it is printed."""
+    """Captures every log line of the office's process, at DEBUG, formatted."""
     stream = io.StringIO()
     telemetry.configure("json", "debug", stream=stream)
     for logger in logging.Logger.manager.loggerDict.values():
@@ -47,7 +47,7 @@ def logged(office: Office) -> io.StringIO:  # noqa: ARG001 - the bot sets some l
 
 @pytest.fixture
 def printed(office: Office) -> io.StringIO:  # noqa: ARG001 - as above
-    """What the office's bot logs in production."""
+    """Captures what the office's bot logs in production."""
     stream = io.StringIO()
     telemetry.configure("json", "info", stream=stream)
     return stream
@@ -68,9 +68,9 @@ async def stranger() -> AsyncIterator[Stranger]:
 
 @pytest.fixture
 async def scene(tmp_path: Path, stranger: Stranger, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
-    """An office of its own, whose service is watched, with Ana's things in it."""
+    """Opens a separate office that records requests to its service and holds some of Ana's data."""
     monkeypatch.setattr(debounce, "PAUSE", 0)
-    monkeypatch.setattr(rates.Rates, "admit", lambda *_: None)  # nobody presses as fast as this
+    monkeypatch.setattr(rates.Rates, "admit", lambda *_: None)  # users never press this fast
     tracker = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
     await tracker.start()
     watched = Watched(tracker.url)

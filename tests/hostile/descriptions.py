@@ -1,15 +1,15 @@
-"""Descriptions that cost a converter far more than they cost their author, up to a megabyte each."""
+"""Descriptions of up to a megabyte that are cheap to write and expensive to convert."""
 
 MEGABYTE = 1_000_000
 
 
 def table(columns: int, rows: int, cell: str = "") -> str:
-    """A Markdown table of one header, `columns` wide, whose rows leave out all cells but the first."""
+    """Returns a Markdown table whose rows contain only their first cell; the parser fills in the rest."""
     return f"{'|a' * columns}|\n{'|-' * columns}|\n" + f"{cell or '|'}\n" * rows
 
 
 def pumped(piece: str, before: str = "", after: str = "") -> str:
-    """`piece` again and again, up to a megabyte in all."""
+    """Returns up to a megabyte of repetitions of `piece`."""
     room = MEGABYTE - len(before) - len(after)
     return before + piece * (room // len(piece)) + after
 

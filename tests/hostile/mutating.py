@@ -1,4 +1,4 @@
-"""Payloads that Slack would never send, made from those that it did."""
+"""Payloads that Slack would never send, derived from recorded ones."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from tests.hostile.recording import Recorded, recordings
 from tests.support.reading import JSON
 
 THOROUGH = "ISSUEBOT_HOSTILE_EXAMPLES"
-"""Names how many payloads are tried; without it the same few are, every time."""
+"""How many payloads to try; if unset, every run tries the same few."""
 EXAMPLES = int(os.environ.get(THOROUGH, "150"))
 Path = tuple[str | int, ...]
 DEEPEST = 8
@@ -47,7 +47,7 @@ ADDED: tuple[JSON, ...] = (
 
 
 def tried(examples: int) -> settings:
-    """How a test with made-up payloads is run."""
+    """Returns the Hypothesis settings for a test with generated payloads."""
     return settings(
         max_examples=examples,
         deadline=None,
@@ -57,7 +57,7 @@ def tried(examples: int) -> settings:
 
 
 def added() -> Iterator[Recorded]:
-    """A recorded payload of each kind with each of what may be added to it."""
+    """Yields one recorded payload of each kind with each of the possible additions."""
     kinds = {recorded.name.partition(":")[0]: recorded for recorded in recordings()}
     for recorded in kinds.values():
         for more in ADDED:
@@ -65,7 +65,7 @@ def added() -> Iterator[Recorded]:
 
 
 def _paths(value: Any, here: Path = ()) -> Iterator[Path]:
-    """Where there is something in a value, itself left out, and not in every depth."""
+    """Yields paths to the parts of a value, except to the value itself and below some depths."""
     if isinstance(value, dict | list) and len(here) < DEEPEST:
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
             yield (*here, key)
@@ -84,7 +84,7 @@ def _at(payload: Any, path: Path) -> Any:
 
 @st.composite
 def mutated(draw: st.DrawFn) -> Recorded:
-    """A recorded payload with some of its parts gone, exchanged, doubled, or made junk."""
+    """Returns a recorded payload with some parts removed, swapped, duplicated or replaced with junk."""
     recorded = draw(st.sampled_from(recordings()))
     payload = _copy(recorded.payload)
     for _ in range(draw(st.integers(1, 3))):

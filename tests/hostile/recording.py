@@ -1,6 +1,6 @@
-"""Real payloads of everything that the bot registers, recorded from the local Slack.
+"""Real payloads for every handler of the bot, recorded from the local Slack.
 
-`python -m tests.hostile.recording` makes them anew, by doing everything once that people can do.
+`python -m tests.hostile.recording` records them again by running every scenario once.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ SLACK, SERVICE, SECRET = "http://slack.invalid/", "http://service.invalid", "0" 
 
 @dataclass(frozen=True, repr=False)
 class Recorded:
-    """A payload, the kind of delivery that it comes in, and what it sets in motion, as in the register."""
+    """A payload, how it is delivered, and the handler that it triggers, as registered."""
 
     name: str
     kind: Kind
@@ -34,7 +34,7 @@ class Recorded:
         return f"{self.name} {json.dumps(self.payload):.5000}"
 
     def at(self, office: Office) -> JSON:
-        """The payload with this office's addresses."""
+        """Returns the payload with the URLs of this office."""
         text = json.dumps(self.payload).replace(SLACK, office.workspace.url)
         moved: JSON = json.loads(text.replace(SERVICE, office.tracker.url))
         return moved
@@ -45,23 +45,23 @@ GONE: tuple[JSON, ...] = (
     {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": ["U0ISSUEBOT"]}, "event_ts": "1.2"},
     {"type": "team_access_revoked", "team_ids": ["T0HARBOR01"], "event_ts": "1.3"},
 )
-"""What Slack says when the bot was taken out, which nobody can do in the local one."""
+"""What Slack sends after the bot is uninstalled, which the local Slack can't do."""
 
 
 @cache
 def recordings() -> tuple[Recorded, ...]:
-    """All that are recorded."""
+    """Returns all the recorded payloads."""
     files = sorted(RECORDED.glob("*.json"))
     return tuple(Recorded(**one) for file in files for one in json.loads(file.read_text(encoding="utf-8")))
 
 
 def registered() -> set[str]:
-    """The names of all that the bot registers."""
+    """Returns the names of all the bot's handlers."""
     return {f"{kind}:{name}" for kind, names in REGISTERED.items() for name in names}
 
 
 def name_of(payload: JSON) -> str:
-    """What a payload sets in motion: `command:issue`, `action:issue.show`, `form:issue.create`."""
+    """Returns the name of the handler that a payload triggers, such as `command:issue`."""
     match payload:
         case {"command": str(command)}:
             return f"command:{command[1:]}"
@@ -79,7 +79,7 @@ def name_of(payload: JSON) -> str:
 
 
 class _Recorder:
-    """Stands in the local Slack's way out and keeps the first payload of each name."""
+    """Intercepts the local Slack's deliveries and keeps the first payload of each handler."""
 
     def __init__(self, office: Office) -> None:
         self._office = office
@@ -92,7 +92,7 @@ class _Recorder:
         return await self._deliver(kind, payload, **how)
 
     def cleaned(self, text: str) -> JSON:
-        """A payload without secrets, and without the addresses of this office."""
+        """Returns the payload without secrets and without this office's URLs."""
         workspace = self._office.workspace
         for secret in (workspace.bot_token, workspace.app_token, *(person.api_key for person in PEOPLE)):
             text = text.replace(secret, SECRET)
@@ -103,16 +103,16 @@ class _Recorder:
 
 
 async def _record(directory: Path) -> dict[str, list[JSON]]:
-    from tests.faults.doings import DOINGS
+    from tests.faults.scenarios import SCENARIOS
     from tests.faults.scene import Scene
 
     office = Office(directory, transport="http")
     await office.open()
     recorder = _Recorder(office)
     scene = Scene(office, office.tracker)
-    for doing in DOINGS.values():
-        await scene.begin()
-        async for _ in doing.way(scene):
+    for scenario in SCENARIOS.values():
+        await scene.reset()
+        async for _ in scenario.steps(scene):
             await scene.settled()
         await scene.settled()
     for event in GONE:
@@ -127,7 +127,7 @@ async def _record(directory: Path) -> dict[str, list[JSON]]:
 
 
 def main() -> None:
-    """Writes a file for each kind of thing that is registered."""
+    """Writes one file per kind of handler."""
     with TemporaryDirectory() as directory:
         files = asyncio.run(_record(Path(directory)))
     for name, found in files.items():

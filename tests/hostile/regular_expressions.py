@@ -1,4 +1,4 @@
-"""Every regular expression of the package, and the texts that cost each of them the most."""
+"""Finds every regular expression in the package, and the texts that are most expensive for each."""
 
 import ast
 import importlib
@@ -16,25 +16,25 @@ import bot
 
 METHODS = ("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
 ANCHORED = {"match": "match", "fullmatch": "fullmatch"}
-"""The methods that look in one place; all others search the whole text."""
+"""Methods that match at one position; all others search the whole text."""
 REPEATS = (kinds.MAX_REPEAT, kinds.MIN_REPEAT, kinds.POSSESSIVE_REPEAT)
 CHARACTERS = " \t\na0Z-_.:/<>|*@"
-"""What most repeats take; the characters that an expression names come on top."""
+"""Characters that most repeats accept; those named in an expression are added."""
 ENDINGS = ("", "\x00")
 LONG = 16
-"""A repeat of at most this many can't cost much."""
+"""The most repetitions that can't cost much."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """A regular expression, the module it is in, and the method that runs it there."""
+    """A regular expression, its module, and the method that runs it there."""
 
     module: str
     pattern: re.Pattern[str]
     method: str
 
     def run(self, text: str) -> None:
-        """Run it over the whole text."""
+        """Runs it over the whole text."""
         if self.method in ANCHORED:
             getattr(self.pattern, self.method)(text)
         else:
@@ -43,7 +43,7 @@ class Use:
 
 
 def all_uses() -> list[Use]:
-    """Each regular expression of the package with the ways it is run; a search where that is unclear."""
+    """Returns the package's regular expressions with the methods that run them, `search` by default."""
     modules = [
         importlib.import_module(info.name)
         for info in pkgutil.walk_packages(bot.__path__, "bot.")
@@ -61,7 +61,7 @@ def all_uses() -> list[Use]:
 
 
 def _compiled(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str], str]]:
-    """The compiled expressions that a module holds, in collections, classes and closures too, by name."""
+    """Yields a module's compiled expressions by name, also from collections, classes and closures."""
     seen = set()
     waiting = [(name, value) for name, value in vars(module).items() if not name.startswith("__")]
     while waiting:
@@ -75,7 +75,7 @@ def _compiled(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str], str]]:
 
 
 def _held(name: str, value: Any, module: ModuleType) -> list[tuple[str, Any]]:
-    """What a value of a module holds, by the name that it is used by."""
+    """Returns the values that a module's value contains, by the name it is used by."""
     if isinstance(value, type):
         value = dict(vars(value)) if value.__module__ == module.__name__ else {}
     if isinstance(value, dict):
@@ -86,7 +86,7 @@ def _held(name: str, value: Any, module: ModuleType) -> list[tuple[str, Any]]:
 
 
 def _written(module: ModuleType, tree: ast.Module) -> Iterator[tuple[str, re.Pattern[str], str]]:
-    """The expressions that stand in calls of `re`'s functions, by the name that they are given."""
+    """Yields the expressions passed to `re`'s functions, by the name that the result is assigned to."""
     names = {
         id(node.value): target.id
         for node in ast.walk(tree)
@@ -107,7 +107,7 @@ def _written(module: ModuleType, tree: ast.Module) -> Iterator[tuple[str, re.Pat
 
 
 def _text(node: ast.expr, module: ModuleType) -> str:
-    """The expression as text; `x` in the place of what is only known when the function runs."""
+    """Returns the expression's text, with `x` for parts that are only known at run time."""
     if isinstance(node, ast.JoinedStr):
         return "".join(_text(part, module) for part in node.values)
     if isinstance(node, ast.FormattedValue):
@@ -127,8 +127,8 @@ def _methods(name: str, tree: ast.Module) -> Iterator[str]:
 
 
 def hostile_pieces(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
-    """What to put first, what to repeat and what to put last: for each long repeat, all that leads to it and
-    each character that it may take, alone and together.
+    """Yields what to put first, what to repeat and what to put last: for each long repeat, the text that
+    leads to it and each character that it accepts, alone and combined.
     """
     parsed = parser.parse(pattern.pattern, pattern.flags)
     named = {chr(code) for code in _literals(parsed)}
@@ -150,7 +150,7 @@ def _leading_to_repeats(items: Any, before: str) -> Iterator[str]:
 
 
 def _inside(kind: Any, value: Any) -> list[Any]:
-    """The parts of an item that are expressions themselves."""
+    """Returns the nested expressions of an item."""
     if kind in REPEATS:
         return [value[2]]
     if kind is kinds.SUBPATTERN:
@@ -163,7 +163,7 @@ def _inside(kind: Any, value: Any) -> list[Any]:
 
 
 def _sample(kind: Any, value: Any) -> str:
-    """A short text that an item matches, near enough."""
+    """Returns a short text that roughly matches an item."""
     if kind is kinds.LITERAL:
         return chr(value)
     if kind is kinds.IN:
@@ -178,7 +178,7 @@ def _sample(kind: Any, value: Any) -> str:
 
 
 def _takes(members: Any, character: str) -> bool:
-    """Whether a set of characters has this one."""
+    """Returns whether a character set contains this one."""
     negated = members[0][0] is kinds.NEGATE
     spelled = {kinds.CATEGORY_DIGIT: r"\d", kinds.CATEGORY_SPACE: r"\s", kinds.CATEGORY_WORD: r"\w"}
     spelled |= {

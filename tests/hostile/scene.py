@@ -1,4 +1,4 @@
-"""An office in which things are Ana's and nobody else's, and payloads with which others try for them."""
+"""An office with data that is only Ana's, and the payloads with which other users try to get at it."""
 
 import asyncio
 import json
@@ -31,14 +31,14 @@ CHRIS = Owner(None, TEAM, "U0CHRIS01")
 GWEN, LENA = "U0GWEN001", "U0LENA0001"
 LINKED = {ANA.user_id: "ana", BEN.user_id: "ben", CHRIS.user_id: "chris"}
 HERS = "anas-geheimnis"
-"""What Ana typed and only she may see, administrators of the service neither."""
+"""What Ana typed and only she may see; administrators of the service may not."""
 HIDDEN = "verborgen"
-"""What things are called that the service shows to Ana and to administrators."""
+"""The name of everything that the service shows only to Ana and administrators."""
 WORD = "kanarienvogel"
-"""By which what is hidden is found."""
+"""A word that finds the hidden things."""
 WRONG_KEY = "dead" * 10
 ISSUE = 12
-"""A public issue, on which administrators may change anybody's time."""
+"""A public issue on which administrators may edit anyone's time."""
 ELSEWHERE = "leadership"
 """A channel that only Ana is in."""
 SPEAKING = frozenset(
@@ -50,7 +50,7 @@ RECORDED: dict[str, Recorded] = {one.name: one for one in recordings()}
 
 
 class Watched(Wire):
-    """The way to the service, which notes with whose key everything is asked for, and what is written."""
+    """Records whose API key each request to the service uses, and what is written."""
 
     def __init__(self, target: str) -> None:
         super().__init__(target)
@@ -67,7 +67,7 @@ class Watched(Wire):
 
 @dataclass
 class Stranger:
-    """A listener that isn't Slack's; it notes what reaches it."""
+    """A server other than Slack's that records the requests it gets."""
 
     port: int = 0
     heard: list[str] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Stranger:
 
 @dataclass
 class Scene:
-    """An office, and what Ana has in it that is nobody else's."""
+    """An office with data that is only Ana's."""
 
     office: Office
     tracker: Tracker
@@ -90,10 +90,10 @@ class Scene:
     announcement: JSON
     hidden: int
     kept: tuple[str, ...]
-    """What is kept for Ana: a form, a command, time, files."""
+    """Input saved for Ana: a form, a command, a time entry, files."""
     attachment: str
     files: dict[str, str]
-    """A file of their own for each who has one, by person."""
+    """One uploaded file per user."""
     metadata: JSON
 
     @property
@@ -105,12 +105,12 @@ class Scene:
         return self.office.channel_id(ELSEWHERE)
 
     async def digests(self) -> object:
-        """The digests that run with Ana's key, and those of the channel that only she is in."""
+        """Returns the digests that run with Ana's key, and those in the channel that only she is in."""
         stored = self.office.bot.store.digests
         return await stored.of_owner(ANA), await stored.in_channel(TEAM, self.elsewhere)
 
     async def own_things(self) -> JSON:
-        """What must stay as it is, whatever others press."""
+        """Returns everything that must stay unchanged whatever other users press."""
         data, ours = self.tracker.data, self.office.workspace.state
         return {
             "entry": repr(data.time_entries[self.entry.id]),
@@ -125,7 +125,7 @@ class Scene:
         }
 
     def shown_to(self, user_id: str) -> str:
-        """All that a person sees in messages, forms and on their Home tab."""
+        """Returns everything that the user sees in messages, forms and on the Home tab."""
         state = self.office.workspace.state
         seen = [
             [m.text, m.blocks]
@@ -138,7 +138,7 @@ class Scene:
 
 
 async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: Stranger) -> Scene:
-    """Ana, Ben and Chris are linked; Ana has logged time, set a digest, attached, announced and asked."""
+    """Links Ana, Ben and Chris; creates Ana's time entry, digest, attachment, post and saved input."""
     state, data, store = office.workspace.state, tracker.data, office.bot.store
     ana, there = Person(office, ANA.user_id), Person(office, ANA.user_id, ELSEWHERE)
     state.channels[office.channel_id(ELSEWHERE)].members = {ANA.user_id, state.app.bot_user_id}
@@ -182,7 +182,7 @@ def plain(text: str) -> JSON:
 
 
 async def posted(person: Person, name: str) -> str:
-    """A file in a message that the bot can read; its id."""
+    """Posts a file in a message that the bot can read; returns the file's ID."""
     file: str = (await person.upload(name, b"what is in it"))["id"]
     channel = person.office.channel_id(person.channel)
     await person._post("message", channel=channel, text="Here", file_ids=[file])
@@ -193,7 +193,7 @@ async def posted(person: Person, name: str) -> str:
 
 
 def acting(scene: Scene, user_id: str, kind: str) -> JSON:
-    """What every payload has that comes from somebody."""
+    """Returns the fields that every payload from a user has."""
     state = scene.office.workspace.state
     return payloads.interaction(state, kind, state.users[user_id]) | {
         "trigger_id": scene.office.workspace._triggers.issue(user_id, scene.where, in_modal=True),
@@ -206,8 +206,8 @@ def response_url(scene: Scene, user_id: str) -> str:
 
 
 def form_of(scene: Scene, user_id: str, callback_id: str, metadata: str, project: Any = None) -> JSON:
-    """A form that stands open before the person, filled as people fill it: only what it carries, and where
-    it leads to, is another's.
+    """Returns a form that the user has open, filled in normally, except that the metadata and the targets
+    belong to someone else.
     """
     state = scene.office.workspace.state
     recorded = (RECORDED.get(f"form:{callback_id}") or RECORDED[f"closed:{callback_id}"]).at(scene.office)
@@ -235,17 +235,17 @@ def form_of(scene: Scene, user_id: str, callback_id: str, metadata: str, project
 def submission(
     scene: Scene, user_id: str, callback_id: str, metadata: str, kind: str = "view_submission"
 ) -> tuple[Kind, JSON]:
-    """A form that is sent, or closed."""
+    """Returns the payload of a form that is submitted or closed."""
     view = form_of(scene, user_id, callback_id, metadata)
     return "interactive", acting(scene, user_id, kind) | {"view": view}
 
 
 FORMS_OF = {"project.name": "project.new", "time.issue": "time.log", "files.new": "files.attach"}
-"""The form in which something is pressed, where that isn't the one for a new issue."""
+"""The form that contains the element, if that isn't the one for a new issue."""
 
 
 def pressed(scene: Scene, user_id: str, action_id: str, value: Any, *, in_form: bool, url: str = "") -> JSON:
-    """A press on an element of Ana's announcement, or of a form."""
+    """Returns the payload of a press on an element of Ana's announcement or of a form."""
     body = acting(scene, user_id, "block_actions")
     action = {"type": "button", "action_id": action_id, "block_id": "b", "action_ts": body["action_ts"]}
     chosen = action_id in ("issue.menu", "issue.project", "time.issue")
@@ -270,7 +270,7 @@ def pressed(scene: Scene, user_id: str, action_id: str, value: Any, *, in_form: 
 
 
 def metadatas(scene: Scene) -> Iterator[str]:
-    """Another's, placed elsewhere, and nonsense."""
+    """Yields another user's metadata, the same from other places, and junk."""
     hers = scene.office.workspace.state.im(ANA.user_id).id
     evil = f"http://127.0.0.1:{scene.stranger.port}/metadata"
     for place in (
@@ -286,14 +286,12 @@ def metadatas(scene: Scene) -> Iterator[str]:
         yield json.dumps(dict.fromkeys([*scene.metadata, "place", "attempted_at"], nonsense))
 
 
-# What comes of them
+# Results
 
 
 @dataclass(frozen=True)
 class Sent:
-    """A payload, its answer, and what the bot then said: the calls of Slack that it made, and its posts to
-    response URLs.
-    """
+    """A payload, the response, and what the bot sent to Slack: calls and posts to response URLs."""
 
     payload: JSON
     answer: Answer
@@ -302,17 +300,17 @@ class Sent:
 
     @property
     def said(self) -> str:
-        """The answer, and what the bot said by calling Slack."""
+        """Returns the response and the arguments of the calls to Slack."""
         return self.answer.text + json.dumps([call.arguments for call in self.calls], default=str)
 
     @property
     def silent(self) -> bool:
-        """Whether it was taken, and the person heard nothing."""
+        """Returns whether the payload was accepted without an answer to the user."""
         return self.answer.status == HTTPStatus.OK and not (self.posts or self.calls)
 
 
 async def through(scene: Scene, sending: Iterable[tuple[Kind, JSON]]) -> list[Sent]:
-    """Send them one after the other, until each is through."""
+    """Sends the payloads one after the other and waits until each is handled."""
     workspace = scene.office.workspace
     sent = []
     for kind, payload in sending:

@@ -1,4 +1,4 @@
-"""Requests to the bot as anybody could make them: signed like Slack's, forged, or byte by byte."""
+"""Sends requests to the bot as anyone could: signed like Slack's, forged, or as raw bytes."""
 
 import asyncio
 import io
@@ -16,7 +16,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True)
 class Answer:
-    """What the bot answered over HTTP."""
+    """The bot's HTTP response."""
 
     status: int
     text: str
@@ -25,7 +25,7 @@ class Answer:
 def signed(
     office: Office, body: bytes, *, content_type: str = FORM, at: float | None = None
 ) -> dict[str, str]:
-    """The headers with which Slack sends this body to this office's bot."""
+    """Returns the headers with which Slack sends this body to this office's bot."""
     timestamp = str(int(time.time() if at is None else at))
     return {
         "Content-Type": content_type,
@@ -35,20 +35,20 @@ def signed(
 
 
 async def post(office: Office, body: bytes, headers: Mapping[str, str], query: str = "") -> Answer:
-    """Post a body to the bot, which must be in HTTP mode."""
+    """Posts a body to the bot, which must be in HTTP mode."""
     url = f"http://127.0.0.1:{office.bot.port}/slack/events{query}"
     async with office.http.post(url, data=io.BytesIO(body), headers=headers) as answer:
         return Answer(answer.status, await answer.text())
 
 
 async def send(office: Office, kind: Kind, payload: JSON) -> Answer:
-    """Send a payload signed, in the form that its kind has."""
+    """Sends a signed payload, encoded as its kind requires."""
     content_type, body = encoded(kind, payload)
     return await post(office, body, signed(office, body, content_type=content_type))
 
 
 async def raw(office: Office, *parts: bytes, pause: float = 0, seconds: float = 10) -> bytes:
-    """What the bot sends back over a bare connection until it closes it, or the time is up (TimeoutError)."""
+    """Returns what the bot sends before it closes the connection; raises TimeoutError after `seconds`."""
     reader, writer = await asyncio.open_connection("127.0.0.1", office.bot.port)
     try:
         for part in parts:

@@ -1,6 +1,6 @@
-"""Whoever presses acts as themselves: no crafted value, metadata or place makes them somebody else.
+"""Every payload acts as the user who sent it; no crafted value, metadata or place changes that.
 
-Everything that the bot registers is tried, as its index has it: something new too.
+The tests cover everything that is registered, including handlers added later.
 """
 
 import json
@@ -44,17 +44,17 @@ from tests.support.reading import JSON
 from tests.support.registered import REGISTERED, RESUMING
 
 ANSWERED = (200, 400)
-"""Acted on, or refused as what Slack never sends."""
+"""Handled, or rejected as malformed."""
 JUNK: list[Any] = ["", "x", "-1", "9" * 30, "²", "1:", "{}", '{"q":"x","o":-1}', None, 7, {"a": 1}, ["1"]]
 PRESSERS = {"another": BEN.user_id, "administrator": CHRIS.user_id, "unlinked": GWEN, "outside": LENA}
 MAY_USE = {"another": {KEYS["ben"]}, "administrator": {KEYS["chris"]}}
 SILENT = {"open", "issue.share", "issue.menu", "issue.subject", "project.name"}
-"""Where there may be nothing to say: links, what is typed at this moment, and what was shared just now."""
+"""Handlers that may say nothing: links, typing, and issues that were just shared."""
 IN_FORMS_ONLY = ("issue.project", "issue.tracker", "issue.subject", "project.name", "time.issue")
 
 
 def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
-    """With what each button and select would get at Ana's things."""
+    """Returns the values with which each button and select could reach Ana's data."""
     hidden, assigned = str(scene.hidden), scene.tracker.data.issues[scene.hidden].assigned_to_id or 1
     page = json.dumps({"q": "status:any project:any", "o": 0, "b": [0]})
     aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
@@ -76,8 +76,8 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
 
 
 def presses(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
-    """Every button and select there is with each of its values and some junk, by turns in a message and in
-    a form.
+    """Yields a press of every button and select with each of its values and some junk, alternating between a
+    message and a form.
     """
     junk = cycle(JUNK)
     for nth, (action_id, values) in enumerate(aimed(scene).items()):
@@ -87,7 +87,7 @@ def presses(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
 
 
 def submissions(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
-    """Every form, sent and closed, with all metadata from who is linked, with the first from others."""
+    """Yields a submission and a closing of every form, with all metadata for linked users."""
     for metadata in islice(metadatas(scene), None if user_id in (BEN.user_id, CHRIS.user_id) else 1):
         for callback_id in ALL_FORMS:
             yield submission(scene, user_id, callback_id, metadata)
@@ -96,7 +96,7 @@ def submissions(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
 
 
 def suggestions(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
-    """Every select that is searched as one types."""
+    """Yields a search in every select that searches as the user types."""
     for action_id in REGISTERED["options"]:
         for project in ("4", "x"):
             view = form_of(scene, user_id, "issue.create", json.dumps(scene.metadata), project)
@@ -105,7 +105,7 @@ def suggestions(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
 
 
 def shortcuts(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
-    """Every shortcut, on a message of Ana's in a channel that only she is in."""
+    """Yields every shortcut, on a message of Ana's in a channel that only she is in."""
     state = scene.office.workspace.state
     url = f"{scene.watched.url}/issues/{scene.hidden}"
     message: JSON = {"type": "message", "user": ANA.user_id, "ts": state.new_ts(), "text": url}
@@ -120,11 +120,11 @@ def shortcuts(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
 
 
 async def left_alone(scene: Scene, who: str, before: JSON, sent: list[Sent], logged: list[Any]) -> None:
-    """Nothing of Ana's has changed or was shown, and nothing broke."""
+    """Asserts that none of Ana's data was changed or shown, and that nothing failed."""
     user_id, after = PRESSERS[who], await scene.own_things()
     shown = scene.shown_to(user_id) + "".join(one.said for one in sent)
     secrets = [HERS, HIDDEN]
-    if who == "administrator":  # who sees every issue, and may rename what anybody attached
+    if who == "administrator":  # administrators see every issue, and may rename any attachment
         secrets.remove(HIDDEN)
         del before["attachments"], after["attachments"]
     assert [secret for secret in secrets if secret in shown] == []
@@ -135,7 +135,7 @@ async def left_alone(scene: Scene, who: str, before: JSON, sent: list[Sent], log
 
 
 @pytest.mark.parametrize("who", PRESSERS)
-async def test_no_press_acts_as_another_or_on_what_is_theirs(scene: Scene, who: str) -> None:
+async def test_no_press_acts_as_another_user_or_on_their_data(scene: Scene, who: str) -> None:
     user_id, before = PRESSERS[who], await scene.own_things()
     assert aimed(scene).keys() == REGISTERED["action"]
 
@@ -149,7 +149,7 @@ async def test_no_press_acts_as_another_or_on_what_is_theirs(scene: Scene, who: 
 
 
 @pytest.mark.parametrize("who", PRESSERS)
-async def test_no_form_acts_as_another_or_on_what_is_theirs(scene: Scene, who: str) -> None:
+async def test_no_form_acts_as_another_user_or_on_their_data(scene: Scene, who: str) -> None:
     user_id, before = PRESSERS[who], await scene.own_things()
 
     with capture_logs() as logged:
@@ -159,14 +159,14 @@ async def test_no_form_acts_as_another_or_on_what_is_theirs(scene: Scene, who: s
         assert searched
         assert bool(found) is (who == "administrator")
 
-    scene.watched.keys.discard(WRONG_KEY)  # the link form asks whose key was typed
+    scene.watched.keys.discard(WRONG_KEY)  # the link form verifies the key that was typed
     await left_alone(scene, who, before, sent, logged)
 
 
 ADMINISTRATORS = ("project.new", "user.new", "user.edit")
 
 
-async def test_the_forms_that_others_are_refused_do_their_work_for_whose_they_are(scene: Scene) -> None:
+async def test_forms_denied_to_others_work_for_their_owner(scene: Scene) -> None:
     here = {"place": {"channel_id": scene.where}}
     own = {
         "issue": ISSUE,
@@ -195,7 +195,7 @@ async def test_the_forms_that_others_are_refused_do_their_work_for_whose_they_ar
     assert len((await scene.own_things())["digests"][1]) == 2
 
 
-async def test_a_form_never_takes_a_file_that_another_put_into_slack(scene: Scene) -> None:
+async def test_a_form_rejects_files_that_someone_else_uploaded(scene: Scene) -> None:
     theirs, own = scene.files[BEN.user_id], scene.files[ANA.user_id]
     number = next(i.id for i in scene.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
     form = form_of(scene, ANA.user_id, "files.attach", json.dumps({"issue": number}))
@@ -216,7 +216,7 @@ LINKS = ("{url}", "http://[", "{url}99999999999999999999", "", None)
 
 
 def events(scene: Scene) -> Iterator[tuple[Kind, JSON]]:
-    """Links and details, asked for by others, from places that aren't theirs, and malformed."""
+    """Yields links and requests for details from other users and places, and malformed ones."""
     state = scene.office.workspace.state
     for gone in GONE:
         yield "events_api", payloads.event(state, gone, shared=False)
@@ -247,7 +247,7 @@ def events(scene: Scene) -> Iterator[tuple[Kind, JSON]]:
             yield "events_api", payloads.event(state, inner, shared=False)
 
 
-async def test_no_event_shows_others_what_they_may_not_see(scene: Scene) -> None:
+async def test_no_event_shows_hidden_data(scene: Scene) -> None:
     with capture_logs() as logged:
         sent = await through(scene, events(scene))
 

@@ -1,4 +1,4 @@
-"""Descriptions made to cost a converter far more than they cost their author."""
+"""Descriptions that are cheap to write and expensive to convert."""
 
 import asyncio
 import time
@@ -17,9 +17,9 @@ TEXTS += [("textile", text, name) for name, text in TEXTILE.items()]
 
 
 async def _seconds_held(text: str, text_format: str) -> float:
-    """The most processor time that passes between two turns of the event loop while a text is converted.
+    """Returns the longest processor time between two turns of the event loop while a text is converted.
 
-    It counts what this process does, in whichever thread, so that a busy machine makes no difference.
+    It counts this process's time in all threads, so a busy machine makes no difference.
     """
     converting = asyncio.create_task(rendered(text, "textile" if text_format == "textile" else "markdown"))
     most, last = 0.0, time.process_time()
@@ -34,13 +34,13 @@ async def _seconds_held(text: str, text_format: str) -> float:
 @pytest.mark.parametrize(
     ("text_format", "text"), [pytest.param(form, text, id=f"{form}: {name}") for form, text, name in TEXTS]
 )
-async def test_no_description_holds_up_the_event_loop(text_format: str, text: str) -> None:
+async def test_no_description_blocks_the_event_loop(text_format: str, text: str) -> None:
     tries = [await _seconds_held(text, text_format) for _ in range(3)]
 
     assert min(tries) < HELD
 
 
-async def test_a_description_that_takes_too_long_is_shown_as_plain_text() -> None:
+async def test_a_description_that_converts_too_slowly_becomes_plain_text() -> None:
     shown = await rendered("**a** <!here>", "markdown", seconds=0)
 
     assert shown.replace("\u2060", "") == "**a** &lt;!here&gt;"

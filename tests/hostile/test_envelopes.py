@@ -1,4 +1,4 @@
-"""Over Socket Mode, too, nothing that makes no sense breaks the bot, or its connection."""
+"""In Socket Mode, too, malformed input breaks neither the bot nor its connection."""
 
 import asyncio
 import io
@@ -40,7 +40,7 @@ async def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
 
 async def goes_on(office: Office) -> None:
-    """The bot answers over the one connection that it has."""
+    """Asserts that the bot answers over its only connection."""
     await office.idle()
     assert "Ana Ruiz" in (await Person(office, "U0ANA0001").ask("/tracker whoami"))["text"]
     assert len(office.workspace._delivery._connections) == 1  # type: ignore[attr-defined] # only Socket Mode's
@@ -58,7 +58,7 @@ async def test_no_frame_breaks_the_connection(office: Office) -> None:
 
 
 async def sent(office: Office, recording: Recorded) -> None:
-    """Send a payload in an envelope, and wait until the bot is through with it."""
+    """Sends a payload in an envelope and waits until the bot has handled it."""
     payload: Any = fresh(office, recording.at(office))
     envelope = {"type": recording.kind, "envelope_id": "x", "payload": payload}
     connection = office.workspace._delivery._connections[0]  # type: ignore[attr-defined] # only Socket Mode's
@@ -78,9 +78,7 @@ async def test_no_payload_breaks_the_bot(office: Office, printed: io.StringIO, r
     assert broken(printed) == []
 
 
-async def test_nothing_that_is_added_to_a_payload_breaks_the_bot(
-    office: Office, printed: io.StringIO
-) -> None:
+async def test_additions_to_a_payload_do_not_break_the_bot(office: Office, printed: io.StringIO) -> None:
     for recording in added():
         await sent(office, recording)
 

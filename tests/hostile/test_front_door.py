@@ -1,4 +1,4 @@
-"""Who isn't Slack gets nothing, is told nothing, holds nothing up, and leaves nothing in the logs."""
+"""Clients other than Slack get no answer and no information, block nothing, and leave nothing in the logs."""
 
 import asyncio
 import gzip
@@ -35,7 +35,7 @@ BODY = urlencode(ASKED).encode()
 
 @pytest.fixture(autouse=True)
 async def nothing_happens(office: Office, logged: io.StringIO) -> AsyncIterator[None]:
-    """Nothing is done, nothing of what was sent is logged, nothing breaks, and the bot goes on."""
+    """Asserts that the block changes, logs and breaks nothing, and that the bot still works."""
     issues = len(office.tracker.data.issues)
     yield
     assert "Ana Ruiz" in (await Person(office, "U0ANA0001").ask("/tracker whoami"))["text"]
@@ -45,7 +45,7 @@ async def nothing_happens(office: Office, logged: io.StringIO) -> AsyncIterator[
 
 
 def forgeries(office: Office) -> dict[str, dict[str, str]]:
-    """Headers that Slack never made for the body, by what is wrong with them."""
+    """Returns headers that Slack never made for the body, by what is wrong with them."""
     secret = office.workspace.signing_secret
     good = signed(office, BODY)
     timestamp, made = good["X-Slack-Request-Timestamp"], good["X-Slack-Signature"]
@@ -84,7 +84,7 @@ def forgeries(office: Office) -> dict[str, dict[str, str]]:
     )
 
 
-async def test_what_slack_did_not_sign_just_now_is_refused(office: Office) -> None:
+async def test_requests_without_a_fresh_slack_signature_are_rejected(office: Office) -> None:
     answers = {
         name: await post(office, BODY, {"Content-Type": FORM} | headers)
         for name, headers in forgeries(office).items()
@@ -94,7 +94,7 @@ async def test_what_slack_did_not_sign_just_now_is_refused(office: Office) -> No
 
 
 @pytest.mark.parametrize("header", ["X-Slack-Request-Timestamp", "X-Slack-Signature"])
-async def test_a_header_that_comes_twice_helps_nobody(office: Office, header: str) -> None:
+async def test_duplicate_headers_do_not_bypass_verification(office: Office, header: str) -> None:
     good = signed(office, BODY)
     lines = [f"{name}: {value}" for name, value in good.items()]
     forged = f"{header}: {good[header][:-1]}{'1' if good[header][-1] == '0' else '0'}"
@@ -108,7 +108,7 @@ async def test_a_header_that_comes_twice_helps_nobody(office: Office, header: st
     assert answer.startswith(b"HTTP/1.1 401 ")
 
 
-async def test_no_word_in_the_body_or_the_address_opens_the_door(office: Office) -> None:
+async def test_body_and_query_cannot_bypass_verification(office: Office) -> None:
     check = json.dumps({"ssl_check": "1", "type": "block_actions"})
     part = '--x\r\nContent-Disposition: form-data; name="ssl_check"\r\n\r\n1\r\n--x--'
     attempts = [
@@ -128,7 +128,7 @@ async def test_no_word_in_the_body_or_the_address_opens_the_door(office: Office)
         assert answer == Answer(401, ""), (query, content_type, body)
 
 
-async def test_there_is_one_way_in(office: Office) -> None:
+async def test_only_one_path_accepts_requests(office: Office) -> None:
     methods = ("GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "XYZZY")
     attempts = [
         *(f"POST /slack/events{more}" for more in ("/", "//", "%2f", "/..", ";x", "/%00")),
@@ -145,7 +145,7 @@ async def test_there_is_one_way_in(office: Office) -> None:
     assert {start: said for start, said in answers.items() if int(said[9:12]) not in REFUSED} == {}
 
 
-async def test_what_is_no_http_is_refused(office: Office) -> None:
+async def test_malformed_http_is_rejected(office: Office) -> None:
     start = b"POST /slack/events HTTP/1.1\r\nHost: b\r\nConnection: close\r\n"
     attempts = [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 400,
@@ -166,7 +166,7 @@ async def test_what_is_no_http_is_refused(office: Office) -> None:
         assert not answer or int(answer[9:12]) in REFUSED, (attempt[:200], answer)
 
 
-async def test_a_small_body_that_grows_large_is_refused(office: Office) -> None:
+async def test_a_decompression_bomb_is_rejected(office: Office) -> None:
     content = b"x" * (16 * BODY_LIMIT)
     headers = signed(office, content)
 
@@ -174,13 +174,13 @@ async def test_a_small_body_that_grows_large_is_refused(office: Office) -> None:
         assert (await post(office, body, headers | {"Content-Encoding": encoding})).status == 413
 
 
-async def test_a_body_in_an_encoding_that_it_is_not_in_is_refused(office: Office) -> None:
+async def test_a_body_with_a_wrong_encoding_is_rejected(office: Office) -> None:
     for encoding in ("gzip", "deflate", "br", "zstd", "nonsense"):
         headers = signed(office, BODY + b"!") | {"Content-Encoding": encoding, "Connection": "close"}
         assert (await post(office, BODY, headers)).status in REFUSED, encoding
 
 
-async def test_a_body_without_an_end_is_refused_at_the_limit(office: Office) -> None:
+async def test_an_endless_body_is_rejected_at_the_limit(office: Office) -> None:
     head = (
         b"POST /slack/events HTTP/1.1\r\nHost: b\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
@@ -191,7 +191,7 @@ async def test_a_body_without_an_end_is_refused_at_the_limit(office: Office) -> 
     assert answer.startswith(b"HTTP/1.1 413 ") or not answer
 
 
-async def test_who_sends_slowly_is_cut_off_and_holds_nobody_up(
+async def test_slow_clients_are_dropped_without_blocking_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: io.StringIO
 ) -> None:
     monkeypatch.setattr(web, "SECONDS_TO_READ", 0.2)
@@ -220,7 +220,7 @@ async def test_who_sends_slowly_is_cut_off_and_holds_nobody_up(
 
 
 @pytest.mark.parametrize("name", ["/issue", "/issues", "/timelog", "/digest", "/tracker"])
-async def test_a_command_that_is_too_long_is_refused_unread(ana: Person, name: str) -> None:
+async def test_an_overlong_command_is_rejected_unparsed(ana: Person, name: str) -> None:
     answer = await ana.ask(f"{name} attach{' ' * 40_000}x")
 
     assert answer["text"].startswith("Your command has 40,007 characters, and I read up to 8,000.")

@@ -1,5 +1,5 @@
-"""Others' words stay words: whatever the service, people and files are called, no message or form of the bot
-says, mentions, links, shows or hides what the bot didn't mean.
+"""Text from others stays text: no name in the service, in Slack or of a file makes a message or form of the
+bot mention, link, show or hide anything that the bot didn't intend.
 """
 
 import json
@@ -36,7 +36,7 @@ UNSEEN = (
 LONG = "&<*`_" * 2000
 ISSUE, PARENT, CHILD = 12, 13, 14
 TOTAL = 13_200
-"""What all texts of a message may have together: from about there Slack refuses it."""
+"""The most text that all parts of a message may have together; around here Slack rejects it."""
 CODE = re.compile(r"```.*?```|(?<![\w\u2060])`[^`\n]+`(?![\w\u2060])", re.DOTALL)
 DATE = re.compile(r"!date\^[0-9]+\^\{date_short_pretty\} at \{time\}")
 TOKEN = re.compile(r"<([^<>]*)>")
@@ -46,11 +46,11 @@ DECEIVING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u
 
 @dataclass
 class Heard:
-    """All that the bot said to Slack: calls, posts to response URLs, acknowledgements."""
+    """Everything that the bot sends to Slack: calls, posts to response URLs, acknowledgments."""
 
     said: list[tuple[str, Any]] = field(default_factory=list)
     met: set[str] = field(default_factory=set)
-    """What people set in motion, as in the register."""
+    """The handlers that were triggered, as registered."""
 
     def names(self) -> set[str]:
         return {where for where, _ in self.said}
@@ -92,11 +92,11 @@ def _decoded(value: Any) -> Any:
     return value
 
 
-# What is poisoned
+# Poisoned data
 
 
 def poison(data: Data, evil: str) -> None:
-    """Everything in the service that has a name or a text holds it."""
+    """Puts the text into everything in the service that has a name or text."""
     for table in (
         *(data.projects, data.trackers, data.statuses, data.priorities, data.categories, data.versions),
         *(data.activities, data.roles, data.groups, data.queries),
@@ -111,7 +111,7 @@ def poison(data: Data, evil: str) -> None:
     data.custom_fields[1] = CustomField(1, evil)
     for issue in data.issues.values():
         issue.subject, issue.custom = evil, {1: evil}
-        issue.description = re.sub("kursiv|kode|zaun", "x", evil)  # these are Markdown's marks too
+        issue.description = re.sub("kursiv|kode|zaun", "x", evil)  # Markdown has the same markup
     for file in data.attachments.values():
         file.filename = file.description = evil
     for entry in data.time_entries.values():
@@ -126,7 +126,7 @@ def poison(data: Data, evil: str) -> None:
     data.attachments[900] = Attachment(900, evil, b"1", "text/plain", 1, mine, evil, ISSUE)
 
 
-# Reading what was said, without any of the bot's own code
+# Reads what the bot sent, without using any of the bot's own code
 
 
 RICH_TARGETS = {"user": ("@", "user_id"), "channel": ("#", "channel_id"), "broadcast": ("!", "range")}
@@ -135,7 +135,7 @@ SHOWN_PLAIN = ("value", "title", "label", "display_type", "custom_title", "custo
 
 
 def texts(part: Any, inside: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in what was said, with its type; a message's own is mrkdwn, a Work Object's title plain."""
+    """Yields every text the bot sent, with its type: mrkdwn or plain text."""
     if isinstance(part, list):
         for item in part:
             yield from texts(item)
@@ -153,7 +153,7 @@ def texts(part: Any, inside: str = "") -> Iterator[tuple[str, str]]:
 
 
 def wrong_in(text: str, kind: str, office: Office) -> Iterator[str]:
-    """What a text does that it must not do."""
+    """Yields everything that a text does but must not."""
     if kind == "value":
         return
     if kind == "target" and not meant(text, "", office):
@@ -162,7 +162,7 @@ def wrong_in(text: str, kind: str, office: Office) -> Iterator[str]:
         yield f"holds {found[0]!r}"
     if kind in ("plain_text", "text", "link", "target"):
         return
-    for inside in TOKEN.findall(text):  # Slack reads them inside of code too
+    for inside in TOKEN.findall(text):  # Slack parses them inside of code, too
         target, _, label = inside.partition("|")
         if not meant(target, label, office):
             yield f"holds <{inside}>"
@@ -176,7 +176,7 @@ def wrong_in(text: str, kind: str, office: Office) -> Iterator[str]:
 
 
 def meant(target: str, label: str, office: Office) -> bool:
-    """Whether the bot means such a mention or link."""
+    """Returns whether the bot intended this mention or link."""
     state = office.workspace.state
     if target.startswith("@"):
         return target[1:] in state.users
@@ -189,7 +189,7 @@ def meant(target: str, label: str, office: Office) -> bool:
 
 
 def check(heard: Heard, office: Office) -> None:
-    """Nothing that was said is anything but what the bot means, or larger than Slack takes."""
+    """Asserts that the bot sent only what it intended, and nothing larger than Slack accepts."""
     wrong = []
     for where, body in heard.said:
         found = list(texts(body))
@@ -202,7 +202,7 @@ def check(heard: Heard, office: Office) -> None:
     assert office.violations() == []
 
 
-# Driving all that there is
+# Drives everything
 
 
 @pytest.fixture
@@ -236,11 +236,11 @@ LISTING = (
     *("/issue {n}", "/issue new project:#1", "/issues project:any", "/timelog {n}", "/timelog", "/digest"),
     *("/digest add #1 daily {at} empty:yes", "/digest now", "/tracker projects", "/tracker project #1"),
 )
-"""What shows lists, in which much comes together."""
+"""Commands that show lists, where many texts appear together."""
 
 
 async def drive(office: Office, person: Person, evil: str, commands: Sequence[str]) -> None:
-    """Say every command, press every button that comes, open and search every form, share links."""
+    """Runs every command, presses every button that appears, opens and searches every form, shares links."""
     short = " ".join(evil.split()).replace('"', "'")[:400]
     for command in commands:
         before = {(m["ts"], str(m["blocks"])) for m in await person.messages()}
@@ -253,7 +253,7 @@ async def drive(office: Office, person: Person, evil: str, commands: Sequence[st
 
 
 async def press_all(office: Office, person: Person, message: JSON) -> None:
-    """Every button and menu of a message, as it was when it came."""
+    """Presses every button and menu of a message, as it was when posted."""
     source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
     for block in message["blocks"] or ():
         accessory = [block["accessory"]] if block.get("accessory") else []
@@ -268,7 +268,7 @@ async def press_all(office: Office, person: Person, message: JSON) -> None:
 
 
 async def at_home(office: Office, person: Person) -> None:
-    """Open the Home tab and press every button there."""
+    """Opens the Home tab and presses every button there."""
     await person.open_home()
     home = await until(person.home)
     await office.idle()
@@ -282,7 +282,7 @@ async def at_home(office: Office, person: Person) -> None:
 
 
 async def search_all(office: Office, person: Person) -> None:
-    """Type into every select of the form on top, then send it as it is, and close what stays."""
+    """Types into every select of the view on top, submits it unchanged, and closes what remains."""
     views = (await person.state())["views"]
     for block in views[-1]["blocks"] if views else ():
         element: JSON = block.get("element", {})
@@ -320,14 +320,12 @@ UNMET = {
     *(f"options:issue.{name}" for name in ("assignee", "category", "priority", "status", "tracker")),
     *("options:issue.version", "options:issue.watchers"),
 }
-"""What isn't driven here: who adds to the register drives the new thing too."""
+"""Handlers that this test doesn't drive; it must drive every other one, including new ones."""
 EVILS = {"short": f"{UNSEEN} {MARKUP}", "long": LONG}
 
 
 @pytest.mark.parametrize("what", EVILS)
-async def test_whatever_things_are_called_the_bot_says_only_what_it_means(
-    office: Office, heard: Heard, what: str
-) -> None:
+async def test_hostile_names_never_change_what_the_bot_says(office: Office, heard: Heard, what: str) -> None:
     evil = EVILS[what]
     poison(office.tracker.data, evil)
     await office.link("U0CHRIS01", KEYS["chris"])
@@ -347,7 +345,7 @@ async def test_whatever_things_are_called_the_bot_says_only_what_it_means(
 
 
 async def share(office: Office, chris: Person, evil: str) -> None:
-    """Open the Home tab, post a message with a file and a link, make things of it, open its details."""
+    """Posts a message with a file and a link, uses its shortcuts, and opens the link's details."""
     await at_home(office, chris)
     for shortcut in ("create_issue", "search_issues", "log_time"):
         await chris.shortcut(shortcut)
@@ -373,7 +371,7 @@ async def share(office: Office, chris: Person, evil: str) -> None:
 TYPED = ("*a* _b_ ~c~ `d` <b>&amp; {service} :e: <!channel> \"q\" 'r'", "  \u05d0\u202e x \U0001f600", "=1+1")
 
 
-async def test_what_people_type_into_a_form_reaches_the_service_as_they_typed_it(office: Office) -> None:
+async def test_form_input_reaches_the_service_unchanged(office: Office) -> None:
     await office.link("U0ANA0001", KEYS["ana"])
     ana = Person(office, "U0ANA0001")
     for typed in TYPED:

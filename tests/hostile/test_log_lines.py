@@ -1,4 +1,4 @@
-"""No text that others wrote makes a line of the log of its own."""
+"""No text from others can forge a log line."""
 
 import io
 import logging
@@ -31,7 +31,7 @@ def test_a_log_line_stays_one_line(form: Any) -> None:
 
 
 @pytest.mark.parametrize("form", ["console", "json"])
-def test_long_values_are_cut_and_hold_no_half_of_a_secret(form: Any) -> None:
+def test_truncated_values_never_contain_part_of_a_secret(form: Any) -> None:
     stream = io.StringIO()
     root = logging.getLogger()
     handlers, level = root.handlers, root.level

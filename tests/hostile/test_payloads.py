@@ -1,4 +1,4 @@
-"""What makes no sense is refused in a line, whatever it is; the bot goes on as before."""
+"""Malformed payloads are rejected with one log line, and the bot keeps working."""
 
 import asyncio
 import gc
@@ -25,10 +25,10 @@ from tests.support.person import Person
 ANSWERS = {200, 400, 404}
 SECONDS = 3  # Slack's limit
 ROUNDS, KEPT = 6, 20_000
-"""How often all is sent while memory is watched, and how much more of it is held for each if it is kept."""
+"""How often to send everything while memory is watched, and how many bytes each payload may keep at most."""
 
 
-def test_every_kind_that_the_bot_registers_is_recorded() -> None:
+def test_every_registered_handler_has_a_recorded_payload() -> None:
     recorded = {recording.name for recording in recordings()}
     options = ("issue.project", "issue.category", "time.issue", "files.issue", "digest.zone")
 
@@ -39,11 +39,11 @@ def test_every_kind_that_the_bot_registers_is_recorded() -> None:
 
 
 @pytest.mark.parametrize("recording", recordings(), ids=lambda recording: recording.name)
-def test_what_slack_sends_makes_sense(recording: Recorded) -> None:
+def test_real_payloads_are_accepted(recording: Recorded) -> None:
     payload_schema.check(recording.payload)
 
 
-def test_the_home_tab_needs_no_title_as_slack_documents_it() -> None:
+def test_the_home_tab_needs_no_title() -> None:
     home = next(one.payload for one in recordings() if one.name == "event:app_home_opened")
     view = {
         "id": "V1",
@@ -58,7 +58,7 @@ def test_the_home_tab_needs_no_title_as_slack_documents_it() -> None:
 
 @pytest.fixture
 async def steadfast(office: Office, ana: Person, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
-    """The office, which is as good as before when the test is over, with nothing broken on the way."""
+    """An office that must work as before after the test, without errors in between."""
     monkeypatch.setattr(debounce, "PAUSE", 0.01)
     loose: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: loose.append(context))
@@ -69,7 +69,7 @@ async def steadfast(office: Office, ana: Person, monkeypatch: pytest.MonkeyPatch
 
 
 def forget(office: Office) -> None:
-    """What the local Slack remembers, and a real one would elsewhere."""
+    """Clears what the local Slack remembers and the real one keeps elsewhere."""
     workspace = office.workspace
     workspace.calls.clear()
     for user_id in [*workspace.state.stacks]:
@@ -79,13 +79,13 @@ def forget(office: Office) -> None:
 
 
 def broken(printed: io.StringIO) -> list[str]:
-    """The exceptions that the bot logs; what the local Slack's own server logs isn't the bot's."""
+    """Returns the exceptions that the bot logged, without those of the local Slack's server."""
     lines = [json.loads(line) for line in printed.getvalue().splitlines()]
     return [line["exception"] for line in lines if "exception" in line and line["logger"] != "aiohttp.server"]
 
 
 def fresh(office: Office, payload: Any) -> Any:
-    """As if it were sent for the first time, with a trigger that opens a form, where that is as it was."""
+    """Returns the payload with a new ID and a valid trigger, unless those parts were changed."""
     if isinstance(payload.get("trigger_id"), str) and payload["trigger_id"].count(".") == 2:
         payload["trigger_id"] = office.workspace._triggers.issue("U0ANA0001", "C0GENERAL01")
     if isinstance(event := payload.get("event"), dict) and "event_ts" in event:
@@ -100,7 +100,7 @@ def fresh(office: Office, payload: Any) -> Any:
 
 
 def as_sent(recording: Recorded, payload: Any) -> tuple[str, bytes]:
-    """Content type and body, also where a part of a command is no text."""
+    """Returns content type and body, even if a command's fields aren't strings."""
     if recording.kind == "events_api":
         return "application/json", json.dumps(payload).encode()
     form = payload if recording.kind == "slash_commands" else {"payload": json.dumps(payload)}
@@ -124,7 +124,7 @@ async def test_no_payload_breaks_the_bot(
     assert "\n".join(broken(printed)) == ""
 
 
-async def test_a_request_that_is_sent_again_as_it_was_does_nothing(office: Office) -> None:
+async def test_a_replayed_request_does_nothing(office: Office) -> None:
     told = next(recording for recording in recordings() if recording.name == "command:timelog").at(office)
     body = urlencode(told).encode()
     headers, before = signed(office, body), len(office.tracker.data.time_entries)
@@ -137,7 +137,7 @@ async def test_a_request_that_is_sent_again_as_it_was_does_nothing(office: Offic
     assert len(office.tracker.data.time_entries) == before + 1
 
 
-async def test_what_nobody_serves_is_not_taken_either(office: Office) -> None:
+async def test_payloads_without_a_handler_are_rejected(office: Office) -> None:
     pressed = next(one for one in recordings() if one.name == "action:issue.show")
     payload = fresh(office, pressed.at(office))
     payload["actions"][0]["action_id"] = "retired.button"
@@ -150,7 +150,7 @@ async def test_what_nobody_serves_is_not_taken_either(office: Office) -> None:
     assert await office.bot.database.read(lambda connection: connection.scalar(taken)) == 0
 
 
-async def test_memory_stays_as_it_is_whatever_comes(steadfast: Office, printed: io.StringIO) -> None:
+async def test_memory_stays_constant_under_junk(steadfast: Office, printed: io.StringIO) -> None:
     async def held_after(rounds: int) -> int:
         for _ in range(rounds):
             for recording in sent:

@@ -1,4 +1,4 @@
-"""No regular expression of the package costs more than in proportion to what it reads."""
+"""No regular expression in the package takes more than linear time."""
 
 import re
 import time
@@ -8,13 +8,13 @@ import pytest
 from tests.hostile.regular_expressions import Use, all_uses, hostile_pieces
 
 QUADRATIC = 8
-"""Four times the text takes a linear expression 4 times as long, a quadratic one 16 times."""
+"""For four times the text, a linear expression takes 4 times as long, a quadratic one 16 times."""
 BRIEF, NOTICEABLE = 0.0003, 0.02
-"""Seconds below which nothing is compared: for 2,000 characters, and for 12,000."""
+"""Seconds below which times aren't compared: for 2,000 characters, and for 12,000."""
 
 
 def _seconds(use: Use, pieces: tuple[str, str, str], length: int, tries: int) -> float:
-    """The processor time of this thread alone, so that a busy machine makes no difference."""
+    """Returns this thread's processor time, so that a busy machine makes no difference."""
     before, piece, ending = pieces
     text = before + piece * (length // len(piece)) + ending
     taken = []
@@ -26,7 +26,7 @@ def _seconds(use: Use, pieces: tuple[str, str, str], length: int, tries: int) ->
 
 
 def _suspicious(use: Use, pieces: tuple[str, str, str]) -> bool:
-    """A quick look, as almost all texts cost almost nothing."""
+    """A quick check that rules out almost all texts."""
     longer = _seconds(use, pieces, 2_000, 1)
     return longer > BRIEF and longer > QUADRATIC * 0.7 * _seconds(use, pieces, 500, 1)
 
@@ -37,7 +37,7 @@ def _out_of_proportion(use: Use, pieces: tuple[str, str, str], tries: int) -> bo
 
 
 def quadratic(use: Use) -> str | None:
-    """What makes the expression take time out of proportion, if anything does."""
+    """Returns the text that makes the expression quadratic, if there is one."""
     for pieces in hostile_pieces(use.pattern):
         if _suspicious(use, pieces) and all(_out_of_proportion(use, pieces, tries) for tries in (1, 3)):
             return f"12,000 characters of {pieces}"

@@ -1,4 +1,4 @@
-"""No secret leaves its place, whatever goes wrong: canaries are searched for in all that can be read."""
+"""No secret leaks, whatever goes wrong: the tests search for canaries in everything that others can read."""
 
 import gc
 import os
@@ -45,7 +45,7 @@ Command = Callable[..., Result]
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
-    """Runs a command of `issuebot` in an empty directory, with settings that are good but for these."""
+    """Returns a function that runs `issuebot` in an empty directory with valid settings."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "environ", dict(BARE))
 
@@ -56,7 +56,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
 
 
 def found(text: str, *secrets: str) -> list[str]:
-    """The lines of the text in which the secrets are, the first line for each."""
+    """Returns the first line that contains each secret."""
     return [
         next(line for line in text.splitlines() if secret in line)
         for secret in secrets
@@ -82,7 +82,7 @@ def found(text: str, *secrets: str) -> list[str]:
     ids=" ".join,
 )
 @pytest.mark.parametrize("name", ["run", "check"])
-def test_a_setting_that_cannot_be_used_is_named_and_not_repeated(
+def test_an_invalid_setting_is_named_without_its_value(
     command: Command, name: str, variables: dict[str, str]
 ) -> None:
     result = command(name, **variables)
@@ -110,7 +110,7 @@ def test_a_setting_that_cannot_be_used_is_named_and_not_repeated(
     ],
 )
 @pytest.mark.parametrize("arguments", [("run",), ("db", "upgrade"), ("keys", "rotate")], ids=" ".join)
-def test_a_database_that_is_away_or_not_understood_is_one_sentence_without_its_password(
+def test_database_connection_errors_never_contain_the_password(
     command: Command, arguments: tuple[str, ...], address: str
 ) -> None:
     result = command(*arguments, DATABASE_URL=address)
@@ -120,7 +120,7 @@ def test_a_database_that_is_away_or_not_understood_is_one_sentence_without_its_p
     assert found(result.output, *SECRETS_OF_START, PASSWORD) == []
 
 
-def test_a_database_that_refuses_is_quoted_without_its_password(command: Command, postgresql: str) -> None:
+def test_a_database_refusal_is_quoted_without_the_password(command: Command, postgresql: str) -> None:
     refused = postgresql.replace("postgres:@", f"nobody:{PASSWORD}@")
     assert PASSWORD in refused
 
@@ -133,34 +133,34 @@ def test_a_database_that_refuses_is_quoted_without_its_password(command: Command
 
 @dataclass
 class Seen:
-    """Everything that others could read: what the bot printed and answered, and what Slack was given."""
+    """Everything that others could read: what the bot printed and served, and what it sent to Slack."""
 
     office: Apart
     answers: list[str] = field(default_factory=list)
 
     async def look(self) -> None:
-        """Take in what the bot answers to anybody."""
+        """Reads what the bot serves to anyone."""
         self.answers += [await self.office.get(path) for path in ("/metrics", "/readyz", "/healthz")]
 
     def outside(self) -> str:
-        """Where not even an address or a ticket of Slack's belongs."""
+        """Text that must not even contain a URL or ticket of Slack's."""
         return "\n".join([self.office.printed, *self.answers])
 
     def in_slack(self) -> str:
-        """Messages of the bot's, and all that it called Slack with."""
+        """The bot's messages, and all its calls to Slack."""
         state = self.office.workspace.state
         said = [m for those in state.messages.values() for m in those if m.by_app]
         views = [*state.views.values(), *state.homes.values()]
         return "\n".join(map(repr, [*said, *state.calls, *(view.body for view in views)]))
 
     def on_disk(self) -> str:
-        """The database's bytes, its journal too."""
+        """The bytes of the database and its journal."""
         files = self.office.directory.glob("bot.db*")
         return "\n".join(file.read_bytes().decode("latin-1") for file in files)
 
 
 def lose(office: Apart, table: str) -> None:
-    """Take a table away from under the bot."""
+    """Drops a table while the bot is running."""
     with closing(sqlite3.connect(office.directory / "bot.db")) as connection:
         connection.execute(f"drop table {table}")
 
@@ -174,7 +174,7 @@ def logging_of(office: Apart, event: str) -> Callable[[], Awaitable[bool]]:
 
 @pytest.fixture(params=["socket", "http"])
 async def apart(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Apart, Tracker]]:
-    """The program as it runs in production, telling its log everything."""
+    """Runs the program as in production, but with DEBUG logs."""
     tracker = Tracker(demo_data(datetime.now(UTC)))
     await tracker.start()
     office = Apart(
@@ -190,7 +190,7 @@ async def apart(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     await tracker.stop()
 
 
-async def test_the_program_at_work_and_in_trouble_shows_no_secret_anywhere(
+async def test_the_running_program_never_leaks_a_secret(
     apart: tuple[Apart, Tracker],
 ) -> None:
     office, tracker = apart
@@ -198,7 +198,7 @@ async def test_the_program_at_work_and_in_trouble_shows_no_secret_anywhere(
     ana, ben, chris = (Person(office, user) for user in ("U0ANA0001", "U0BEN0001", "U0CHRIS01"))
 
     for person, login in ((ben, "ben"), (chris, "chris")):
-        await person.command(f"/tracker link {KEYS[login]}")  # where it doesn't belong
+        await person.command(f"/tracker link {KEYS[login]}")  # not in a command, where it doesn't belong
         await person.command("/tracker link")
         await person.submit(await person.form("Link Tracker"), {"API key": WRONG_KEY})
         await person.errors()
@@ -216,7 +216,7 @@ async def test_the_program_at_work_and_in_trouble_shows_no_secret_anywhere(
     lose(office, "created_issues")
     await chris.ask(f"/issue new {TYPED} project:webshop")
 
-    tracker.data.users[2].api_key = "0ff" * 13 + "0"  # the key stops working, the service stops answering
+    tracker.data.users[2].api_key = "0ff" * 13 + "0"  # the key is revoked, and the service stops answering
     await ben.command("/issue 12")
     await ben.form("Link Tracker")
     await tracker.stop()
@@ -224,7 +224,7 @@ async def test_the_program_at_work_and_in_trouble_shows_no_secret_anywhere(
     await chris.ask("/issue new Nobody hears this project:webshop")
     stored = seen.on_disk()
     lose(office, "sealed_continuations")
-    await ana.command("/issue 12")  # she isn't linked: what she asked is to be kept
+    await ana.command("/issue 12")  # she isn't linked, so her command is saved
     await until(logging_of(office, "answer failed"))
     lose(office, "deliveries")
     await chris.ask("/issue 12")
@@ -239,11 +239,11 @@ async def test_the_program_at_work_and_in_trouble_shows_no_secret_anywhere(
     assert found(seen.outside(), *keys, *slack, *passing, TYPED) == []
     assert found(seen.in_slack(), *keys, *slack) == []
     assert found(stored, *keys, *slack) == []
-    assert "Traceback" in seen.outside()  # something did go wrong
+    assert "Traceback" in seen.outside()  # there really was an error
 
 
-async def test_nothing_that_holds_a_secret_shows_it_when_it_is_printed(office: Office, ana: Person) -> None:
-    """As in a debugger, a traceback with locals, or a log line that somebody adds some day."""
+async def test_objects_with_secrets_hide_them_in_their_repr(office: Office, ana: Person) -> None:
+    """As in a debugger, a traceback with locals, or a careless log line."""
     await ana.ask("/issue 12")
     link = await office.bot.store.links.get(Owner(None, TEAM, ana.user_id))
     assert link is not None

@@ -1,4 +1,4 @@
-"""What is stored is of no use to others: copied, exchanged, cut short, or read with other keys."""
+"""A stored secret is useless to others, whether copied, swapped, truncated, or read with other keys."""
 
 import asyncio
 import sys
@@ -42,7 +42,7 @@ def ben(office: Office) -> Person:
 
 @pytest.fixture
 async def wire(office: Office) -> AsyncIterator[Wire]:
-    """A way to the office's service that can be slow."""
+    """A proxy to the office's service that can be slow."""
     wire = Wire(office.tracker.url)
     await wire.up()
     yield wire
@@ -51,12 +51,12 @@ async def wire(office: Office) -> AsyncIterator[Wire]:
 
 
 async def with_keys(office: Office, *keys: SecretStr) -> None:
-    """Start the office's bot anew with these encryption keys."""
+    """Restarts the office's bot with these encryption keys."""
     await restarted(office, encryption_keys=keys)
 
 
 async def restarted(office: Office, **settings: object) -> Bot:
-    """The office's bot, restarted with these settings."""
+    """Restarts the office's bot with these settings."""
 
     async def cut_off() -> bool:
         return not office.workspace.connected
@@ -69,13 +69,13 @@ async def restarted(office: Office, **settings: object) -> Bot:
 
 
 async def offered(ben: Person) -> JSON:
-    """What waits for somebody who isn't linked yet, and closed the form for that."""
+    """Returns the offer to link, which the user, not linked yet, gets after closing the form."""
     await ben.command(ASKED)
     return await ben.after(ben.close(await ben.form("Link Tracker")))
 
 
 async def put(office: Office, column: InstrumentedAttribute[str], owner: str, sealed: str) -> None:
-    """Write into somebody's row, as who has got at the database."""
+    """Writes to a user's row, like an attacker with access to the database."""
     row = column.class_
     statement = update(row).where(row.user_id == owner).values({column: sealed})
     await office.bot.database.write(lambda connection: connection.execute(statement))
@@ -86,10 +86,10 @@ async def sealed_of(office: Office, column: InstrumentedAttribute[str], owner: s
     return await office.bot.database.read(lambda connection: connection.scalars(statement).one())
 
 
-async def test_encryption_keys_are_renewed_while_people_work(
+async def test_encryption_keys_are_rotated_without_downtime(
     office: Office, ana: Person, ben: Person, url: str, tmp_path: Path
 ) -> None:
-    """Of two replicas one has the new key last already, the other first, as when they are restarted."""
+    """Simulates a rolling restart: one replica still has the new key last, the other has it first."""
     (old,), new = office.bot.settings.encryption_keys, Vault.generate_key()
     strangers = [Owner(None, TEAM, f"U{number:09}") for number in range(25)]
     for owner in strangers[:15]:
@@ -134,7 +134,7 @@ async def test_encryption_keys_are_renewed_while_people_work(
     assert "Kanarienvogel" in (await ben.after(ben.submit(form, {"API key": KEYS["ben"]})))["text"]
 
 
-async def test_a_typed_key_isnt_stored_and_requests_in_flight_are_rotated(
+async def test_in_flight_requests_are_rotated_without_typed_keys(
     office: Office, ben: Person, wire: Wire
 ) -> None:
     (old,), new = office.bot.settings.encryption_keys, Vault.generate_key()
@@ -168,15 +168,13 @@ async def test_a_typed_key_isnt_stored_and_requests_in_flight_are_rotated(
 
 
 async def key_of(bot: Bot, owner: Owner) -> str:
-    """Somebody's key, as this replica reads it."""
+    """Returns a user's key as this replica reads it."""
     link = await bot.store.links.get(owner)
     assert link is not None
     return link.key.get_secret_value()
 
 
-async def test_a_copy_of_the_database_tells_nothing_of_keys_and_of_what_was_typed(
-    office: Office, ben: Person, url: str
-) -> None:
+async def test_a_database_copy_reveals_no_keys_or_user_input(office: Office, ben: Person, url: str) -> None:
     await offered(ben)
     secrets = ("Kanarienvogel", KEYS["ana"], "/commands/", "ana@harbor.example", office.workspace.bot_token)
 
@@ -192,7 +190,7 @@ async def test_a_copy_of_the_database_tells_nothing_of_keys_and_of_what_was_type
     assert [secret for secret in secrets if secret.encode() in copied] == []
 
 
-async def test_another_persons_key_in_ones_row_is_refused(office: Office, ben: Person) -> None:
+async def test_a_key_moved_to_another_users_row_is_rejected(office: Office, ben: Person) -> None:
     await office.link("U0BEN0001", KEYS["ben"])
     anas = await sealed_of(office, LinkRow.sealed_key, "U0ANA0001")
     await put(office, LinkRow.sealed_key, "U0BEN0001", anas)
@@ -202,8 +200,8 @@ async def test_another_persons_key_in_ones_row_is_refused(office: Office, ben: P
     assert UNREADABLE in text_of(await ben.form("Link Tracker"))
 
 
-async def test_a_key_that_cannot_be_opened_is_said_and_linked_anew(office: Office, ana: Person) -> None:
-    async def links_anew() -> None:
+async def test_an_undecryptable_key_asks_the_user_to_link_again(office: Office, ana: Person) -> None:
+    async def links_again() -> None:
         await ana.command("/issue 28")
         form = await ana.form("Link Tracker")
         assert UNREADABLE in text_of(form)
@@ -213,12 +211,12 @@ async def test_a_key_that_cannot_be_opened_is_said_and_linked_anew(office: Offic
     sealed = await sealed_of(office, LinkRow.sealed_key, ana.user_id)
     for broken in (sealed[:-20], "Ünsinn", ""):
         await put(office, LinkRow.sealed_key, ana.user_id, broken)
-        await links_anew()
+        await links_again()
     await with_keys(office, Vault.generate_key())
-    await links_anew()
+    await links_again()
 
 
-async def test_what_was_typed_and_cannot_be_opened_is_said(office: Office, ana: Person, ben: Person) -> None:
+async def test_undecryptable_input_is_reported(office: Office, ana: Person, ben: Person) -> None:
     async def is_said() -> None:
         assert LOST in text_of(await ben.after(ben.press(waiting, "Link Tracker")))
 
@@ -226,7 +224,7 @@ async def test_what_was_typed_and_cannot_be_opened_is_said(office: Office, ana: 
     sealed = await sealed_of(office, ContinuationRow.sealed, ben.user_id)
     await put(office, ContinuationRow.sealed, ben.user_id, sealed[:-20])
     await is_said()
-    for owner in (ana.user_id, ben.user_id):  # somebody else's, and one's own from another place
+    for owner in (ana.user_id, ben.user_id):  # someone else's, and the user's own from another column
         await put(office, ContinuationRow.sealed, ben.user_id, await kept_of(office, owner))
         await is_said()
     await put(office, ContinuationRow.sealed, ben.user_id, sealed)
@@ -235,7 +233,7 @@ async def test_what_was_typed_and_cannot_be_opened_is_said(office: Office, ana: 
 
 
 async def kept_of(office: Office, user_id: str) -> str:
-    """Something that was kept for somebody and isn't any more."""
+    """Returns the sealed text of input that was saved for the user and then deleted."""
     continuations, row = office.bot.store.saved_input, ContinuationRow
     kept = await continuations.put(Owner(None, TEAM, user_id), {"command": "/issue", "text": "new x"})
     statement = select(row.sealed).where(row.id == kept)
@@ -244,9 +242,7 @@ async def kept_of(office: Office, user_id: str) -> str:
     return sealed
 
 
-async def test_a_link_is_made_even_where_what_was_asked_before_cannot_be_opened(
-    office: Office, ben: Person
-) -> None:
+async def test_linking_works_despite_undecryptable_saved_input(office: Office, ben: Person) -> None:
     await ben.command(ASKED)
     form = await ben.form("Link Tracker")
     await put(office, ContinuationRow.sealed, ben.user_id, "Ünsinn")

@@ -1,4 +1,4 @@
-"""An office whose bot is a process of its own, started as in production: `issuebot run`."""
+"""An office whose bot runs in its own process, started as in production: `issuebot run`."""
 
 import asyncio
 import os
@@ -28,21 +28,21 @@ SECONDS_TO_STOP = 60
 
 @dataclass
 class Apart(Office):
-    """The local Slack is here, the bot elsewhere; its service is at `service_url`, which must be given.
+    """Runs the local Slack in this process and the bot in another one. `service_url` is required.
 
-    `port` is the bot's own; `printed` is all that it prints, its log too.
+    `port` is the port of the bot's HTTP listener. `printed` is the bot's output so far, its log included.
     """
 
     people: Sequence[Invented] = PEOPLE
     variables: Mapping[str, str] = field(default_factory=dict)
-    """More of the bot's environment."""
+    """Extra environment variables for the bot."""
     process: Process = field(init=False)
     port: int = field(init=False)
     encryption_key: str = field(init=False, repr=False)
     exit_code: int | None = field(init=False, default=None)
 
     async def open(self) -> None:
-        """Start the local Slack and the bot, and wait until it says that it is started."""
+        """Starts the local Slack and the bot, and waits until the bot logs that it started."""
         self.port = free_port()
         url = f"http://127.0.0.1:{self.port}/slack/events"
         self.workspace = Workspace(
@@ -70,7 +70,7 @@ class Apart(Office):
         await until(started, SECONDS_TO_START)
 
     async def close(self) -> None:
-        """Stop the bot with SIGTERM, and kill it if that doesn't help; then stop the local Slack."""
+        """Stops the bot with SIGTERM, then SIGKILL after a timeout, and stops the local Slack."""
         if self.process.returncode is None:
             self.process.terminate()
         try:
@@ -83,21 +83,20 @@ class Apart(Office):
 
     @property
     def printed(self) -> str:
-        """What the bot has printed so far."""
         return self._output.read_text(errors="replace")
 
     async def get(self, path: str) -> str:
-        """What the bot's own HTTP listener answers."""
+        """Returns the response body of the bot's own HTTP listener."""
         async with self.http.get(f"http://127.0.0.1:{self.port}{path}") as answer:
             return await answer.text()
 
     def megabytes(self) -> float:
-        """The bot's resident memory (Linux)."""
+        """Returns the bot's resident memory (Linux only)."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
 
     def cpu_seconds(self) -> float:
-        """The CPU time that the bot has used (Linux)."""
+        """Returns the CPU time that the bot has used (Linux only)."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -106,7 +105,7 @@ class Apart(Office):
         return self.directory / "bot.log"
 
     def _environment(self) -> dict[str, str]:
-        """As whoever runs the tests has it, without settings of theirs."""
+        """Returns this process's environment with only this office's settings of the bot."""
         bare = {
             name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields
         }

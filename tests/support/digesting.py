@@ -1,4 +1,4 @@
-"""What journeys with digests have in common: a few commands, and how things stand."""
+"""Commands and helpers shared by the tests of digests."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -8,7 +8,7 @@ from tests.support.office import TEAM, Office
 from tests.support.reading import JSON
 
 AT = f"{datetime.now(UTC) - timedelta(hours=6):%H}:00"
-"""A time of the day that doesn't come while the tests run, wherever people are."""
+"""A time of day that doesn't come up while the tests run, in any of the users' time zones."""
 WEB = f"/digest add webshop daily {AT}"
 ANA = Owner(None, TEAM, "U0ANA0001")
 HIDDEN = f"/digest add security daily {AT}"

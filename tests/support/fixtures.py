@@ -1,4 +1,4 @@
-"""The office, with Ana linked and at work, Ben not linked yet, Chris an administrator."""
+"""Fixtures for an office: Ana is linked, Ben isn't linked yet, Chris is an administrator."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -21,7 +21,9 @@ from tests.support.wire import Wire
 
 @pytest.fixture
 async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
-    """An office whose bot must not break a rule of Slack's; on both databases where the module says so."""
+    """Opens an office and asserts that the bot broke none of Slack's rules. Modules with the `url` fixture
+    run it on both databases.
+    """
     both = "url" in request.fixturenames
     office = Office(tmp_path, database_url=request.getfixturevalue("url") if both else None)
     await office.open()
@@ -56,7 +58,7 @@ def ben(office: Office) -> Person:
 
 @pytest.fixture
 async def service() -> AsyncIterator[Tracker]:
-    """A reference service of its own, for an office with a wire to it."""
+    """Starts a separate reference service, for an office that reaches it through `wire`."""
     tracker = Tracker(demo_data(datetime.now(UTC)))
     await tracker.start()
     yield tracker
@@ -65,7 +67,7 @@ async def service() -> AsyncIterator[Tracker]:
 
 @pytest.fixture
 async def wire(service: Tracker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Wire]:
-    """What lies between an office and its service, and can fail; nothing comes late that is looked for."""
+    """Starts a faulty proxy between an office and its service, and shortens the delays between lookups."""
     for usecase in (assigning, files, issues, projects, timelog):
         monkeypatch.setattr(usecase, "LOOKS", (0.05, 0.1))
     wire = Wire(service.url)
@@ -76,14 +78,14 @@ async def wire(service: Tracker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
 @pytest.fixture
 def impatient(request: pytest.FixtureRequest) -> None:
-    """A form waits for the service far less than Slack would let it before it shows that it waits."""
+    """Shortens how long a form waits for the service before it shows a loading view."""
     ana: Person = request.getfixturevalue("ana")
     ana.office.wait(form=0.1)
 
 
 @pytest.fixture
 async def wired(wire: Wire, tmp_path: Path) -> AsyncIterator[Person]:
-    """Ana, linked, in an office that reaches its service over the wire."""
+    """Opens an office that reaches its service through `wire`; returns Ana, linked."""
     office = Office(tmp_path, service_url=wire.url)
     await office.open()
     await office.link("U0ANA0001", KEYS["ana"])
@@ -94,6 +96,6 @@ async def wired(wire: Wire, tmp_path: Path) -> AsyncIterator[Person]:
 
 @pytest.fixture
 async def linked_ben(office: Office, ben: Person) -> Person:
-    """Ben, who doesn't see the project Security, with his account linked."""
+    """Links Ben, who can't see the project Security."""
     await office.link(ben.user_id, KEYS["ben"])
     return ben

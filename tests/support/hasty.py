@@ -1,4 +1,4 @@
-"""The bot as `issuebot run`, with the timings, as JSON, that the first argument says."""
+"""Runs the bot like `issuebot run`, with the timings given as JSON in the first argument."""
 
 import asyncio
 import json
@@ -9,11 +9,11 @@ from bot import app, config, telemetry
 from bot.timings import Timings
 
 HASTY = Timings(interval=1, heartbeat_timeout=6, longest_post=4, look_up_after=1)
-"""So short that a test sees what happens after a crash."""
+"""Short enough that a test can wait for crash recovery."""
 
 
 def command(timings: Timings = HASTY) -> tuple[str, ...]:
-    """What starts it."""
+    """Returns the command line that starts the bot with these timings."""
     return (sys.executable, "-m", "tests.support.hasty", json.dumps(asdict(timings)))
 
 

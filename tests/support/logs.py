@@ -1,4 +1,4 @@
-"""What logging was before a test, so that no test changes what the next one logs."""
+"""Restores the logging configuration after a test, so that tests don't affect each other's logs."""
 
 import logging
 import sys
@@ -16,7 +16,7 @@ def _levels() -> dict[logging.Logger, int]:
 
 @contextmanager
 def restored() -> Iterator[None]:
-    """Run the block, then put back everything that `telemetry.configure` and the bot's start change."""
+    """Runs the block, then undoes every logging change that the bot makes at startup."""
     root = logging.getLogger()
     handlers, level, levels = root.handlers, root.level, _levels()
     configuration, hooks = structlog.get_config(), stamina.instrumentation.get_on_retry_hooks()

@@ -28,15 +28,15 @@ from tests.support.ports import free_port
 from tests.support.reading import LOOK_EVERY
 from tests.support.slackwire import SlackWire
 
-LONGEST = 60
-"""Seconds that everything is through in, on any machine."""
+TIMEOUT_SECONDS = 60
+"""Timeout in seconds for any work to finish, even on a slow machine."""
 
 Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"
 
 
 def digests_of(bot: Bot) -> Digests:
-    """Digests as people handle them."""
+    """Builds the digests use case as the bot does."""
     accounts = Accounts(bot.client, bot.store)
     projects = Projects(bot.client, bot.store, accounts)
     return Digests(bot.client, bot.store, accounts, projects, Catalogs(bot.client))
@@ -44,7 +44,7 @@ def digests_of(bot: Bot) -> Digests:
 
 @dataclass
 class Office:
-    """The three parts, wired as in production."""
+    """Runs the reference service, the local Slack and the bot in this process, connected as in production."""
 
     directory: Path
     transport: Transport = "socket"
@@ -58,14 +58,13 @@ class Office:
     timings: Timings = DEFAULT
     waits: Waits | None = None
     slack_wire: SlackWire | None = None
-    """What the bot reaches Slack over, if its calls are to fail; started and stopped with the office."""
+    """A faulty proxy between the bot and Slack; started and stopped with the office."""
     tracker: Tracker = field(init=False)
     workspace: Workspace = field(init=False)
     bot: Bot = field(init=False)
     http: aiohttp.ClientSession = field(init=False)
 
     async def open(self) -> None:
-        """Start all of it."""
         self.tracker = Tracker(
             demo_data(datetime.now(UTC)), issue_updates=self.issue_updates, roles=self.roles
         )
@@ -78,9 +77,9 @@ class Office:
             service_url=self.service_url or self.tracker.url,
             request_url=url if self.transport == "http" else None,
         )
-        self.workspace.state.ack_seconds = self.workspace.state.trigger_seconds = LONGEST
+        self.workspace.state.ack_seconds = self.workspace.state.trigger_seconds = TIMEOUT_SECONDS
         await self.workspace.start(port=0)
-        if self.slack_wire:  # all addresses that the workspace gives out lead over the wire
+        if self.slack_wire:  # every address that the workspace gives out goes through the proxy
             self.workspace.state.base_url = await self.slack_wire.up(self.workspace.url)
         way_in: dict[str, Any] = {"slack_signing_secret": SecretStr(self.workspace.signing_secret)}
         if self.transport == "socket":
@@ -100,13 +99,12 @@ class Office:
                 port=port,
             ),
             self.timings,
-            self.waits or Waits(still_working=60 if self.service_url else 2),  # a wire is slow on purpose
+            self.waits or Waits(still_working=60 if self.service_url else 2),  # slow on purpose
         )
         await self.bot.start()
         self.http = aiohttp.ClientSession(headers={"X-Sandbox": "1"})
 
     async def close(self) -> None:
-        """Stop all of it."""
         await self.http.close()
         await self.bot.stop(5)
         if self.slack_wire:
@@ -115,31 +113,29 @@ class Office:
         await self.tracker.stop()
 
     async def link(self, slack_id: str, key: str) -> None:
-        """Have somebody linked already."""
+        """Links a user without going through the bot."""
         user = await self.bot.client.get_user(SecretStr(key))
         await self.bot.store.links.put(Owner(None, TEAM, slack_id), SecretStr(key), user.id, user.name)
 
     def wait(self, **seconds: float) -> None:
-        """Have the bot wait otherwise from now on; see `bot.slack.dispatch.Waits`."""
+        """Changes how long the bot waits from now on; see `bot.slack.dispatch.Waits`."""
         self.bot.dispatch.waits = replace(self.bot.dispatch.waits, **seconds)
 
     @property
     def digests(self) -> Digests:
-        """Digests as people handle them."""
         return digests_of(self.bot)
 
     async def idle(self) -> None:
-        """Wait until the bot has nothing in hand and the workspace has delivered all."""
-        async with asyncio.timeout(LONGEST):
-            for _ in range(2):  # what the one is through with may be the other's to do
+        """Waits until the bot has no work in flight and the workspace has delivered everything."""
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            for _ in range(2):  # finishing one may create work for the other
                 await asyncio.sleep(0)
                 while len(self.bot.in_flight) or self.workspace._background_tasks._running:
                     await asyncio.sleep(LOOK_EVERY)
 
     def channel_id(self, name: str) -> str:
-        """The id of a channel, by its name."""
         return next(channel.id for channel in self.workspace.state.channels.values() if channel.name == name)
 
     def violations(self) -> list[str]:
-        """Slack's rules that the bot broke."""
+        """Returns the violations of Slack's rules that the bot has committed."""
         return [f"{v.where}: {v.rule}: {v.detail}" for v in self.workspace.violations]

@@ -1,4 +1,4 @@
-"""Whose keys the demo data has, and an environment that nobody has configured anything in."""
+"""The API keys of the demo users, and an environment without any of the bot's settings."""
 
 import os
 

@@ -1,7 +1,7 @@
-"""People at work in an office.
+"""Users of an office.
 
-They act as in the browser, over the page's own HTTP interface, so that every payload comes to the bot the way
-Slack sends it and every answer is seen the way Slack shows it.
+They act as in the browser, through the sandbox page's own HTTP interface, so that the bot gets every payload
+the way Slack sends it and the tests see every answer the way Slack shows it.
 """
 
 from dataclasses import dataclass
@@ -28,21 +28,21 @@ DM = "the person's conversation with the bot"
 
 @dataclass
 class Person:
-    """Someone in the local Slack, acting and looking as the page lets them."""
+    """A user in the local Slack, who can do and see what the sandbox page allows."""
 
     office: Office
     user_id: str
     channel: str = "general"
 
     async def state(self) -> JSON:
-        """All that the person sees."""
+        """Returns everything that the user sees: messages, views and the Home tab."""
         url = f"{self.office.workspace.url}page/state"
         async with self.office.http.get(url, params={"user": self.user_id}) as answer:
             seen: JSON = await answer.json()
         return seen
 
     async def messages(self, channel: str | None = None) -> list[JSON]:
-        """The messages that the person sees in a channel."""
+        """Returns the messages that the user sees in a channel."""
         if channel == DM:
             return await self.direct()
         seen: list[JSON] = (await self.state())["messages"].get(
@@ -51,35 +51,35 @@ class Person:
         return seen
 
     async def direct(self) -> list[JSON]:
-        """The messages of the person's own conversation with the bot."""
+        """Returns the messages of the user's direct conversation with the bot."""
         state = await self.state()
         own = next(channel["id"] for channel in state["channels"] if channel["kind"] == "im")
         seen: list[JSON] = state["messages"].get(own, [])
         return seen
 
     async def say(self, text: str, thread: JSON | None = None) -> JSON:
-        """Write into the channel; the message."""
+        """Posts a message to the channel and returns it."""
         below = {"thread_ts": thread["ts"]} if thread else {}
         answer = await self._post("message", channel=self.office.channel_id(self.channel), text=text, **below)
         return next(m for m in await self.messages() if m["ts"] == answer["ts"])
 
     async def command(self, text: str) -> None:
-        """Type a slash command into the channel."""
+        """Types a slash command in the channel."""
         await self._post("command", channel=self.office.channel_id(self.channel), text=text)
 
     async def ask(self, text: str) -> JSON:
-        """Type a slash command and wait for the one message that answers it."""
+        """Types a slash command and returns the one message that answers it."""
         return await self.after(self.command(text))
 
     async def shortcut(self, callback_id: str, message: JSON | None = None) -> None:
-        """Use a shortcut, on a message when there is one."""
+        """Uses a global shortcut, or a message shortcut when `message` is given."""
         about = {"channel": message["channel"], "ts": message["ts"]} if message else {}
         await self._post("shortcut", callback_id=callback_id, **about)
 
-    async def after(self, doing: Any, channel: str | None = None) -> JSON:
-        """The newest answer in the channel after doing something."""
+    async def after(self, action: Any, channel: str | None = None) -> JSON:
+        """Awaits `action` and returns the newest answer in the channel."""
         before = {(m["ts"], str(m)) for m in await self.messages(channel)}
-        await doing
+        await action
 
         async def new() -> JSON | None:
             fresh = [m for m in await self.messages(channel) if (m["ts"], str(m)) not in before]
@@ -89,25 +89,23 @@ class Person:
         return await until(new)
 
     async def press(self, message: JSON, text: str) -> None:
-        """Press a button of a message."""
         block, element = button_saying(message["blocks"], text)
         source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
         await self._act(source, block, element, value=element.get("value"))
 
     async def press_in_form(self, view: JSON, text: str) -> None:
-        """Press a button in a form."""
         block, element = button_saying(view["blocks"], text)
         await self._act({"view": {"id": view["id"]}}, block, element, value=element.get("value"))
 
     async def choose_from_menu(self, message: JSON, about: str, text: str) -> None:
-        """Choose from the `…` menu of the line that says `about`."""
+        """Chooses from the `…` menu of the line that contains `about`."""
         block = next(b for b in message["blocks"] if about in str(b.get("text")) and b.get("accessory"))
         option = next(o for o in block["accessory"]["options"] if o["text"]["text"] == text)
         source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
         await self._act(source, block, block["accessory"], selected_option=option)
 
     async def form(self, title: str) -> JSON:
-        """The form with that title, once it is on top and filled."""
+        """Waits for the form with that title to be on top and loaded, and returns it."""
 
         async def top() -> JSON | None:
             views = (await self.state())["views"]
@@ -120,7 +118,7 @@ class Person:
         return await until(top)
 
     async def form_saying(self, title: str, text: str) -> JSON:
-        """The form with that title, once it says that."""
+        """Waits for the form with that title to contain the text, and returns it."""
 
         async def saying() -> JSON | None:
             view = await self.form(title)
@@ -129,7 +127,7 @@ class Person:
         return await until(saying)
 
     async def choose(self, view: JSON, label: str, text: str) -> None:
-        """Choose in a form's select that tells the bot at once."""
+        """Chooses in a form's select that notifies the bot immediately."""
         block = input_named(view, label)
         element = block["element"]
         value = await self._value(view, block, text)
@@ -137,14 +135,14 @@ class Person:
         await self._act({"view": {"id": view["id"]}}, block, element, values=held, **value)
 
     async def type_into(self, view: JSON, label: str, text: str) -> None:
-        """Type into a form's field that tells the bot of every letter."""
+        """Types into a form's field that notifies the bot of every character."""
         block = input_named(view, label)
         element = block["element"]
         held = {block["block_id"]: {element["action_id"]: {"type": element["type"], "value": text}}}
         await self._act({"view": {"id": view["id"]}}, block, element, values=held, value=text)
 
     async def suggest(self, view: JSON, label: str, text: str) -> JSON:
-        """Type into a select that is searched as one types; what the page is told."""
+        """Types into a select that is searched as the user types; returns what the bot suggests."""
         return await self._suggest(view, input_named(view, label), text)
 
     async def _suggest(self, view: JSON, block: JSON, text: str) -> JSON:
@@ -155,13 +153,13 @@ class Person:
         return option_saying((await self._suggest(view, block, text))["options"], text)
 
     async def choose_in_form(self, view: JSON, block: JSON, text: str) -> None:
-        """Choose from the `…` menu of a form's line."""
+        """Chooses from the `…` menu of a line in a form."""
         option = option_saying(block["accessory"]["options"], text)
         source = {"view": {"id": view["id"]}}
         await self._act(source, block, block["accessory"], selected_option=option)
 
     async def submit(self, view: JSON, values: JSON) -> JSON:
-        """Send a form, with values by label beside those that it holds already; the page's own answer."""
+        """Submits a form's current values, overridden by `values` (by label); returns the page's answer."""
         state: JSON = {}
         for block in view["blocks"]:
             if block["type"] != "input":
@@ -174,31 +172,27 @@ class Person:
         return await self._post("submit", view_id=view["id"], values=state)
 
     async def close(self, view: JSON) -> None:
-        """Close a form."""
         await self._post("close", view_id=view["id"])
 
     async def open_home(self) -> None:
-        """Open the app's Home tab."""
         await self._post("home")
 
     async def home(self) -> JSON | None:
-        """The Home tab as it is now."""
+        """Returns the current Home tab."""
         view: JSON | None = (await self.state())["home"]
         return view
 
     async def press_at_home(self, text: str) -> None:
-        """Press a button of the Home tab."""
-
         async def pressed() -> bool:
             home = await until(self.home)
             block, element = button_saying(home["blocks"], text)
             source = {"view": {"id": home["id"]}}
             return await self._act(source, block, element, value=element.get("value"))
 
-        await until(pressed)  # the tab may be filled anew between a look and a press
+        await until(pressed)  # the tab may be published again between finding the button and pressing it
 
     async def errors(self) -> JSON:
-        """The errors at the fields of the form on top, once there are some."""
+        """Waits for field errors in the form on top and returns them by field."""
 
         async def found() -> JSON | None:
             views = (await self.state())["views"]
@@ -207,7 +201,7 @@ class Person:
         return await until(found)
 
     async def no_form(self) -> None:
-        """Wait until no form is open."""
+        """Waits until no form is open."""
 
         async def gone() -> bool:
             return not (await self.state())["views"]
@@ -236,7 +230,7 @@ class Person:
         return value
 
     async def upload(self, name: str, content: bytes) -> JSON:
-        """Put a file into the workspace."""
+        """Uploads a file to the workspace."""
         data = aiohttp.FormData(quote_fields=False)
         data.add_field("user", self.user_id)
         data.add_field("file", BytesIO(content), filename=name)

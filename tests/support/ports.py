@@ -1,14 +1,14 @@
-"""Ports for what must be known by its address before it listens."""
+"""Free ports, for servers whose address has to be known before they listen."""
 
 import random
 import socket
 
 NOT_GIVEN_AWAY = range(20_000, 32_000)
-"""Below what systems take for outgoing connections, so that none gets it before it is listened on."""
+"""Below the range that operating systems use for outgoing connections, so that none takes the port first."""
 
 
 def free_port() -> int:
-    """A port that nothing listens on at this moment."""
+    """Returns a port that nothing is listening on right now."""
     for port in random.sample(NOT_GIVEN_AWAY, len(NOT_GIVEN_AWAY)):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""What people read in the local Slack: the texts, buttons and inputs of a message or a view."""
+"""Reads the texts, buttons and inputs of a message or view in the local Slack."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 JSON = dict[str, Any]
 T = TypeVar("T")
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 LOOK_EVERY = 0.02
 STILL_WORKING = "One moment: Tracker takes its time."
-"""What the bot says first where the service, or the machine, is slow."""
+"""What the bot says first when the service, or the machine, is slow."""
 INITIAL = {
     "initial_value": "value",
     "initial_option": "selected_option",
@@ -19,8 +19,8 @@ INITIAL = {
 }
 
 
-async def until(look: Callable[[], Awaitable[T | None]], seconds: float = PATIENCE) -> T:
-    """What `look` sees, once it sees something."""
+async def until(look: Callable[[], Awaitable[T | None]], seconds: float = TIMEOUT_SECONDS) -> T:
+    """Polls `look` until it returns something and returns that."""
     async with asyncio.timeout(seconds):
         while not (seen := await look()):
             await asyncio.sleep(LOOK_EVERY)
@@ -28,12 +28,12 @@ async def until(look: Callable[[], Awaitable[T | None]], seconds: float = PATIEN
 
 
 def text_of(shown: JSON) -> str:
-    """All that a message or a view says, in one string."""
+    """Returns all the text in a message or view as one string."""
     return " ".join(_texts(shown.get("blocks"))) or str(shown.get("text") or "")
 
 
 def values_of(view: JSON) -> JSON:
-    """What a form's inputs hold, by label."""
+    """Returns the current values of a form's inputs, by label."""
     held = {}
     for block in view["blocks"]:
         if block["type"] == "input":
@@ -47,17 +47,17 @@ def values_of(view: JSON) -> JSON:
 
 
 def value_held(element: JSON) -> JSON:
-    """What an element holds before anybody touches it, as it is sent back."""
+    """Returns an element's initial value in the shape in which Slack submits it."""
     return {INITIAL[key]: value for key, value in element.items() if key in INITIAL}
 
 
 def waiting(view: JSON) -> bool:
-    """Whether the view stands in for one that is still to come."""
+    """Returns whether the view is a loading view that will be replaced."""
     return ":hourglass" in text_of(view) or view["title"]["text"] == "One moment"
 
 
 def button_saying(blocks: list[JSON], text: str) -> tuple[JSON, JSON]:
-    """A button, after the block that it is in."""
+    """Returns the block that contains the button, and the button."""
     for block in blocks:
         accessory = [block["accessory"]] if block.get("accessory") else []
         for element in [*block.get("elements", []), *accessory]:
@@ -67,12 +67,11 @@ def button_saying(blocks: list[JSON], text: str) -> tuple[JSON, JSON]:
 
 
 def input_named(view: JSON, label: str) -> JSON:
-    """The input with that label."""
     return next(b for b in view["blocks"] if b["type"] == "input" and b["label"]["text"] == label)
 
 
 def option_saying(options: list[JSON], text: str) -> JSON:
-    """The first option with that in its text."""
+    """Returns the first option whose text contains `text`."""
     return next(o for o in options if text in o["text"]["text"])
 
 

@@ -1,4 +1,4 @@
-"""Everything that the bot answers to, by kind, as it is registered."""
+"""Everything that the bot answers to, by kind, as registered."""
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -18,7 +18,7 @@ from bot.timings import DEFAULT
 
 
 def _routes() -> Feature:
-    """Built as the bot builds it, from parts that nothing was asked of."""
+    """Builds the bot's features from unused parts."""
     url = "http://127.0.0.1:1"
     store = Store(Database("sqlite:///unused.db"), Vault([Vault.generate_key()]))
     platform = Platform(Wording(url, "Tracker", "markdown"), Audiences(), Profiles())
@@ -35,7 +35,7 @@ def _routes() -> Feature:
 
 ROUTES = _routes()
 RESUMING = ("form.resume", "form.reopen")
-"""The buttons that dispatch itself answers to."""
+"""The buttons that dispatch itself handles."""
 REGISTERED: dict[str, set[str]] = {
     "command": {*ROUTES.commands},
     "shortcut": {*ROUTES.shortcuts},

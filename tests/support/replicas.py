@@ -1,4 +1,4 @@
-"""Three replicas of the bot, each a process, and what stands between them and Slack: a balancer."""
+"""Three replicas of the bot, each in its own process, behind a load balancer."""
 
 import asyncio
 import signal
@@ -22,11 +22,11 @@ REPLICAS = 3
 SECONDS_TO_START = 40
 SECONDS_TO_STOP = 20
 SLACK_WAITS = 2.9
-EACH_SO_MANY_TWICE = 3
+REPEATED_EVERY = 3
 
 
 class Replica:
-    """One place for a process of the bot; whoever sits there is killed and comes again."""
+    """A slot for a process of the bot, which may be killed and restarted."""
 
     process: Process
 
@@ -37,7 +37,7 @@ class Replica:
         self._http = http
 
     async def start(self) -> None:
-        """Start a process here, and wait until it says that it is ready."""
+        """Starts a process in this slot and waits until it is ready."""
         self.process = await self._scene.process(self.port)
 
         async def is_ready() -> bool:
@@ -47,7 +47,7 @@ class Replica:
         await until(is_ready, SECONDS_TO_START)
 
     async def look(self) -> bool:
-        """Ask the process whether it is ready, as a balancer does."""
+        """Runs the readiness check of a load balancer."""
         self.ready = False
         with suppress(aiohttp.ClientError, TimeoutError):
             url = f"http://127.0.0.1:{self.port}/readyz"
@@ -56,18 +56,19 @@ class Replica:
         return self.ready
 
     async def end(self, how: signal.Signals) -> int:
-        """End the process; its exit code."""
+        """Sends the signal and returns the exit code."""
         self.process.send_signal(how)
         return await asyncio.wait_for(self.process.wait(), SECONDS_TO_STOP)
 
 
 class Replicas:
-    """All of them, before one Slack. In HTTP mode they are handed requests in turn, those that are ready.
+    """All the replicas of one Slack app. In HTTP mode, requests go to the ready ones in turn.
 
-    What isn't acknowledged is sent again with the number of the repetition, to the next one, as long as Slack
-    waits; and some of what is acknowledged too, as when Slack doesn't hear it. `given` are the processes that
-    had what was asked in a channel, `killed` those that had no time to finish and `kills` when that was;
-    `repeated` are the channels where only a repetition was acknowledged.
+    A request that isn't acknowledged is retried on the next replica, with a retry number, while Slack would
+    wait. Some acknowledged requests are retried as well, as when Slack misses the acknowledgement. `given`
+    maps a channel to the processes that got its requests. `killed` holds the processes that were killed
+    without time to finish, and `kills` the times. `repeated` holds the channels where only a retry was
+    acknowledged.
     """
 
     def __init__(self, scene: Scene, http: aiohttp.ClientSession) -> None:
@@ -84,7 +85,7 @@ class Replicas:
 
     @asynccontextmanager
     async def up(self, port: int | None) -> AsyncIterator["Replicas"]:
-        """Start them, and the balancer at that port if there is one; all of it is ended after the block."""
+        """Runs the replicas, and the load balancer unless `port` is None, while the block lasts."""
         app = web.Application()
         app.router.add_post("/slack/events", self._pass_on)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
@@ -107,7 +108,7 @@ class Replicas:
             await runner.cleanup()
 
     async def end(self, number: int, how: signal.Signals) -> None:
-        """End one of them in this way, and start it anew."""
+        """Stops the replica with that number by signal and starts it again."""
         place = self.places[number % REPLICAS]
         if how is signal.SIGKILL:
             self.killed.add(place.process)
@@ -141,7 +142,7 @@ class Replicas:
         return web.Response(status=504)
 
     def _sometimes_again(self, body: bytes, headers: dict[str, str], channel: str) -> None:
-        if channel and next(self._acknowledged) % EACH_SO_MANY_TWICE == 0:
+        if channel and next(self._acknowledged) % REPEATED_EVERY == 0:
             self.counts["sent once more"] += 1
             sending = asyncio.create_task(self._sent(body, headers | {"X-Slack-Retry-Num": "1"}, channel))
             self._again.add(sending)

@@ -1,4 +1,4 @@
-"""A service, a Slack and a PostgreSQL, on which processes of the bot come and go while digests are due."""
+"""A service, a Slack and a PostgreSQL database for bot processes that come and go during digests."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ ISSUE = re.compile(r"/issues/([0-9]+)\|")
 
 @dataclass(frozen=True)
 class Post:
-    """A digest's message, as it stands in its channel."""
+    """A digest's message as it appears in its channel."""
 
     digest: int
     due_at: str
@@ -51,7 +51,7 @@ class Post:
 
 
 class Scene:
-    """A service, a Slack behind a wire, and a database; the bot's processes come and go."""
+    """A service, a Slack behind a faulty proxy, and a database, shared by several bot processes."""
 
     def __init__(self, url: str, request_url: str | None = None, timings: Timings = HASTY) -> None:
         self.url = url
@@ -103,7 +103,7 @@ class Scene:
             return added
 
     async def due(self, digests: list[Digest], *, over: float) -> None:
-        """Make them due from now on, one after the other."""
+        """Makes the digests due one after the other, starting now."""
         now = await self.store.digest_runs.now()
 
         def make(connection: Connection) -> None:
@@ -114,7 +114,7 @@ class Scene:
         await self.database.write(make)
 
     async def left(self) -> int:
-        """How many due times aren't done."""
+        """Returns how many due digests aren't posted yet."""
         runs = select(func.count()).where(DigestRunRow.lease_until.is_not(None))
         due = select(func.count()).where(DigestRow.next_due < func.now() + timedelta(days=1))
         return await self.database.read(
@@ -122,7 +122,7 @@ class Scene:
         )
 
     async def process(self, port: int = 0) -> asyncio.subprocess.Process:
-        """The bot as in production, but for its waits; without a port it takes one that is free."""
+        """Starts the bot as in production but with shorter timings; without `port` it uses a free one."""
         way_in = {"SLACK_APP_TOKEN": self.workspace.app_token}
         if self.request_url:
             way_in = {"SLACK_SIGNING_SECRET": self.workspace.signing_secret}

@@ -1,13 +1,14 @@
-"""What lies between the bot and Slack: an HTTP proxy that fails chosen calls as it is told.
+"""A faulty HTTP proxy between the bot and Slack.
 
 Faults, each for one call of its method:
-- before Slack has it: "lose the request", "500 before it", "page" (200 with HTML), "refuse:<error>",
-  "429:<seconds to wait>", "429" that doesn't say how long;
-- after Slack did it: "lose the answer", "500 after it", "page after it", "truncate", "late answer:<seconds>";
-- "slow:<seconds>": late, but well.
+- before Slack gets it: "lose the request", "500 before it", "page" (200 with HTML), "refuse:<error>",
+  "429:<seconds to wait>", "429" (without Retry-After);
+- after Slack has done it: "lose the answer", "500 after it", "page after it", "truncate",
+  "late answer:<seconds>";
+- "slow:<seconds>": delayed, then successful.
 
-Posts to response URLs count as the method `response_url`, downloads as `file`, and the opening of a socket as
-`socket`; a socket can also be "deaf", where nothing comes through, or have "no hello".
+Posts to response URLs count as the method `response_url`, downloads as `file`, and opening a socket as
+`socket`. A socket can also be "deaf" (nothing comes through) or have "no hello".
 """
 
 import asyncio
@@ -33,19 +34,21 @@ GONE = {"refuse": 404, "429": 429}
 
 @dataclass(frozen=True)
 class Call:
-    """A call of the Web API as the bot made it, its arguments without the token."""
+    """A call of the Web API as the bot made it; the arguments don't include the token."""
 
     method: str
     arguments: dict[str, Any]
     at: float
-    """When it came, on a clock that only tells distances."""
+    """When it came, on the monotonic clock."""
 
 
 class SlackWire:
-    """Stands for the whole workspace: what isn't a call passes as it is, the bot's socket too.
+    """A proxy for the whole workspace. Only Web API calls can fail; the rest passes unchanged, the bot's
+    socket too.
 
-    `faults` are pairs of method and fault, taken in turn by the calls of that method; `lasting` are faults
-    for every call of a method; `calls` are all that came. `sockets` are the bot's connections that are open.
+    `faults` are pairs of method and fault, applied to that method's next calls in order. `lasting` maps a
+    method to a fault for all its calls. `calls` holds every call so far. `sockets` are the bot's open
+    connections.
     """
 
     def __init__(self) -> None:
@@ -54,15 +57,17 @@ class SlackWire:
         self.calls: list[Call] = []
         self.sockets: list[web.WebSocketResponse] = []
         self.frames: list[str] = []
-        """What the workspace sent over sockets."""
+        """The frames that the workspace has sent over sockets."""
         self.hangs_up_at: str | None = None
-        """A part of a frame: its socket breaks off once the bot has it, and no answer comes through."""
+        """A substring of a frame. The socket that carries it is closed right after, before the bot can
+        answer.
+        """
         self._target = ""
         self._runner: web.AppRunner | None = None
         self._session: aiohttp.ClientSession | None = None
 
     async def up(self, target: str) -> str:
-        """Stand before the workspace at this address; the address to reach it by instead."""
+        """Starts the proxy in front of the workspace at `target` and returns the proxy's address."""
         self._target = target.rstrip("/")
         self._session = aiohttp.ClientSession(auto_decompress=False)
         app = web.Application(client_max_size=ROOM)
@@ -77,17 +82,17 @@ class SlackWire:
         return f"http://127.0.0.1:{self._runner.addresses[0][1]}/"
 
     async def down(self) -> None:
-        """Break every connection and listen no more."""
+        """Closes every connection and stops listening."""
         if self._session and self._runner:
             await self._session.close()
             await self._runner.cleanup()
 
     def called(self, method: str) -> list[Call]:
-        """The calls of a method."""
+        """Returns the calls of one method."""
         return [call for call in self.calls if call.method == method]
 
     def cut(self) -> None:
-        """Break the bot's sockets off."""
+        """Closes the bot's sockets."""
         for socket in tuple(self.sockets):
             assert socket._req is not None
             assert socket._req.transport is not None

@@ -22,7 +22,7 @@ def _logging() -> dict[str, Any]:
     }
 
 
-def test_a_test_that_configures_logging_leaves_none_of_it() -> None:
+def test_logging_changes_are_undone_after_a_test() -> None:
     before = _logging()
 
     with restored():

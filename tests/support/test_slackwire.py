@@ -1,4 +1,4 @@
-"""The wire to Slack over which other tests fail calls: the bot works over it, every fault is what it says."""
+"""Tests of the faulty proxy for Slack: the bot works through it, and every fault does what its name says."""
 
 import time
 from collections.abc import AsyncIterator
@@ -37,7 +37,7 @@ async def ana(wire: SlackWire, tmp_path: Path, request: pytest.FixtureRequest) -
 
 @pytest.fixture
 async def slack(ana: Person) -> AsyncIterator[AsyncWebClient]:
-    """A client without the bot's own patience."""
+    """A client without the bot's retries."""
     async with aiohttp.ClientSession() as session:
         workspace = ana.office.workspace
         yield AsyncWebClient(
@@ -45,7 +45,7 @@ async def slack(ana: Person) -> AsyncIterator[AsyncWebClient]:
         )
 
 
-async def test_commands_forms_answers_and_files_come_through(ana: Person, wire: SlackWire) -> None:
+async def test_commands_forms_answers_and_files_pass_through(ana: Person, wire: SlackWire) -> None:
     assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
     await ana.command("/issue attach 12")
     form = await ana.form("Attach files")
@@ -61,7 +61,7 @@ async def test_commands_forms_answers_and_files_come_through(ana: Person, wire: 
 
 
 @pytest.mark.parametrize("ana", ["http"], indirect=True)
-async def test_faults_are_taken_in_turn_by_the_calls_of_their_method(
+async def test_faults_apply_to_the_calls_of_their_method_in_order(
     ana: Person, slack: AsyncWebClient, wire: SlackWire
 ) -> None:
     general = ana.office.channel_id("general")

@@ -1,4 +1,4 @@
-"""What lies between the bot and the service: an HTTP proxy that fails as it is told."""
+"""A faulty HTTP proxy between the bot and the service."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ After = Literal[
 ]
 Fault = Literal[Before, After, "slow", "late", "trickle", "pass"]
 FULL = "create trigger full before {act} on {table} begin select raise(abort, 'full'); end"
-"""What makes SQLite refuse to write in a table, as a full disk does."""
+"""A trigger that makes SQLite reject writes to a table, as a full disk would."""
 HOP_BY_HOP = {"transfer-encoding", "content-length", "connection", "content-encoding", "host"}
 HTML = b"<html><body><h1>One moment please</h1></body></html>"
 OVERSIZED = 1_200_000
@@ -58,7 +58,7 @@ KEY = re.compile(rb'(?<="api_key": )"[^"]+"')
 
 
 def http(status: str, body: bytes = b"", kind: str = "application/json", **headers: str) -> bytes:
-    """An answer as it goes over the wire."""
+    """Returns a raw HTTP response."""
     told = {"Content_Type": kind, "Content_Length": str(len(body)), "Connection": "close"} | headers
     lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in told.items())
     return f"HTTP/1.1 {status}\r\n{lines}\r\n".encode() + body
@@ -87,7 +87,7 @@ BEFORE: dict[Before, Callable[[str], bytes | None]] = {
     "429 for an hour": lambda _: http("429 Too Many Requests", Retry_After="3600"),
     "429 for nonsense": lambda _: http("429 Too Many Requests", Retry_After="-1e999; soon"),
 }
-"""What comes instead of the service's answer, which is never asked for; None breaks the connection."""
+"""Responses sent instead of forwarding the request; None closes the connection."""
 AFTER: dict[After, Callable[[str, bytes], bytes | None]] = {
     "lose the answer": lambda *_: None,
     "close after it": lambda *_: b"",
@@ -104,16 +104,16 @@ AFTER: dict[After, Callable[[str, bytes], bytes | None]] = {
     "gzip in name only": lambda status, body: http(status, body, Content_Encoding="gzip"),
     "hide the key": lambda status, body: http(status, KEY.sub(b"null", body)),
 }
-"""What becomes of the service's answer once it has done what it was asked for."""
+"""Changes to the service's response after it has handled the request."""
 
 
 class Wire:
-    """Passes requests on to `target`; `faults` are applied to writes, one each, in turn.
+    """Forwards requests to `target`; `faults` are applied to write requests in order, one each.
 
-    `fail` breaks a chosen request, whatever it is. "slow" holds a request back for `seconds`, or until it is
-    `released`; `held` counts those that nothing released. `too_late` is how late "late" and "trickle" are.
-    `asked` are the requests since `fail` or `heal`, `elsewhere` is what came to the other host that redirects
-    lead to: nothing ever should.
+    `fail` breaks one chosen request of any kind. "slow" delays a request by `seconds`, or until `released` is
+    set; `held` counts the requests that were delayed to the end. `too_late` is the delay of "late" and
+    "trickle". `asked` lists the requests since the last `fail` or `heal`. `elsewhere` lists the requests to
+    the host that redirects point to: there must never be any.
     """
 
     def __init__(self, target: str) -> None:
@@ -133,18 +133,18 @@ class Wire:
 
     @property
     def url(self) -> str:
-        """What the bot takes for the service."""
+        """The address to configure as the service's base URL."""
         return f"http://127.0.0.1:{self.port}"
 
     async def up(self) -> None:
-        """Listen, on the same port as before."""
+        """Listens, on the same port each time."""
         self._session = aiohttp.ClientSession(auto_decompress=False)
         self._runner = await _listening(self._pass_on, "127.0.0.1", self.port)
         self._other = await _listening(self._overhear, "127.0.0.2", 0)
         self.port = self._runner.addresses[0][1]
 
     async def down(self) -> None:
-        """Break every connection and listen no more."""
+        """Closes every connection and stops listening."""
         if self._runner and self._other and self._session:
             await self._session.close()
             await self._runner.cleanup()
@@ -152,13 +152,13 @@ class Wire:
             self._runner = None
 
     def fail(self, fault: Fault, at: int = 0, *, lasting: bool = False) -> None:
-        """Break the request with that number from now on; `lasting` those after it too."""
+        """Applies the fault to the request with that number from now on; `lasting` also to all later ones."""
         self._plan, self.asked = (fault, at, lasting), []
         self.held = 0
         self.released.clear()
 
     def heal(self) -> list[str]:
-        """Break nothing more; what was asked for meanwhile."""
+        """Removes all faults and returns the requests since they were set."""
         self._plan, self.faults = None, []
         asked, self.asked = self.asked, []
         return asked
@@ -271,4 +271,4 @@ KINDS: tuple[tuple[Fault, ...], ...] = (
     ),
     ("late", "trickle", "slow"),
 )
-"""All that can befall any request, those together that are alike."""
+"""All faults that any request can have, similar ones grouped."""

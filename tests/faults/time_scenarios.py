@@ -1,8 +1,8 @@
-"""What people do with time and digests."""
+"""Scenarios with time entries and digests."""
 
 from collections.abc import AsyncGenerator
 
-from tests.faults.scene import CHANNEL, NUMBER, Scene, doing, owner
+from tests.faults.scene import CHANNEL, NUMBER, Scene, owner, scenario
 from tests.support.digesting import WEB
 from tests.support.office import TEAM
 from tests.support.reading import JSON
@@ -49,51 +49,51 @@ async def digests_posted(s: Scene) -> int:
 # Time
 
 
-@doing("timelog", "command:timelog", effect=entries_logged, said="Logged ", typed=True)
+@scenario("timelog", "command:timelog", effect=entries_logged, said="Logged ", typed=True)
 async def log(s: Scene) -> Steps:
     yield
     await s.ana.command(f"/timelog {NUMBER} 20m activity:design {s.word}")
 
 
-@doing("timelog on a project", "command:timelog", effect=entries_logged, said="Logged ", typed=True)
+@scenario("timelog on a project", "command:timelog", effect=entries_logged, said="Logged ", typed=True)
 async def log_on_project(s: Scene) -> Steps:
     yield
     await s.ana.command(f"/timelog project:webshop 20m activity:design {s.word}")
 
 
-@doing("timelog without activity", "command:timelog", typed=True)
+@scenario("timelog without activity", "command:timelog", typed=True)
 async def log_without_activity(s: Scene) -> Steps:
     yield
     await s.ana.command(f"/timelog {NUMBER} 20m {s.word}")
 
 
-@doing("timelog form", "command:timelog")
+@scenario("timelog form", "command:timelog")
 async def time_form(s: Scene) -> Steps:
     yield
     await s.ana.command(f"/timelog {NUMBER}")
 
 
-@doing("time shortcut", "shortcut:log_time")
+@scenario("time shortcut", "shortcut:log_time")
 async def time_shortcut(s: Scene) -> Steps:
     yield
     await s.ana.shortcut("log_time")
 
 
-@doing("time from message", "shortcut:time_from_message")
+@scenario("time from message", "shortcut:time_from_message")
 async def time_from_message(s: Scene) -> Steps:
     said = await s.ana.say(f"I worked on #{NUMBER}")
     yield
     await s.ana.shortcut("time_from_message", said)
 
 
-@doing("time button", "action:time.open")
+@scenario("time button", "action:time.open")
 async def time_pressed(s: Scene) -> Steps:
     card = await s.after(s.ana.command(f"/issue {NUMBER}"))
     yield
     await s.ana.press(card, "Log time")
 
 
-@doing("submit time", "form:time.log", effect=entries_logged, said="Logged ", typed=True)
+@scenario("submit time", "form:time.log", effect=entries_logged, said="Logged ", typed=True)
 async def submit_time(s: Scene) -> Steps:
     await s.ana.command(f"/timelog {NUMBER}")
     form = await s.form("Log time")
@@ -101,7 +101,7 @@ async def submit_time(s: Scene) -> Steps:
     await s.ana.submit(form, {"Hours": "1h30", "Activity": "Design", "Comment": s.word})
 
 
-@doing("choose issue for time", "action:time.issue")
+@scenario("choose issue for time", "action:time.issue")
 async def choose_issue(s: Scene) -> Steps:
     await s.ana.shortcut("log_time")
     choose = await s.choosing(await s.form("Log time"), "Issue", f"#{NUMBER}")
@@ -109,7 +109,7 @@ async def choose_issue(s: Scene) -> Steps:
     await choose()
 
 
-@doing("fill in time", "action:time.fill")
+@scenario("fill in time", "action:time.fill")
 async def fill_time(s: Scene) -> Steps:
     kept = {"issue": NUMBER, "hours": "1.5", "spent_on": "2026-01-05", "comment": s.word}
     offer = await s.offer({"time": kept}, "Fill in the form", "time.fill")
@@ -117,7 +117,7 @@ async def fill_time(s: Scene) -> Steps:
     await s.ana.press(offer, "Fill in the form")
 
 
-@doing("log a long day", "action:time.log_anyway", effect=entries_logged, said="Logged ")
+@scenario("log a long day", "action:time.log_anyway", effect=entries_logged, said="Logged ")
 async def log_anyway(s: Scene) -> Steps:
     asked = await s.after(s.ana.command(f"/timelog {NUMBER} 30h activity:design on:2026-01-05 {s.word}"))
     yield
@@ -125,27 +125,27 @@ async def log_anyway(s: Scene) -> Steps:
 
 
 async def logged(s: Scene) -> JSON:
-    """What is said of time that was logged just now, with its button."""
+    """Logs time and returns the confirmation, with its button."""
     await s.ana.command(f"/timelog {NUMBER} 20m activity:design")
     await s.settled()
     return next(m for m in reversed(await s.ana.messages()) if m["text"].startswith("Logged "))
 
 
-@doing("timelog edit", "command:timelog")
+@scenario("timelog edit", "command:timelog")
 async def time_edit(s: Scene) -> Steps:
     await logged(s)
     yield
     await s.ana.command("/timelog edit")
 
 
-@doing("edit button", "action:time.edit")
+@scenario("edit button", "action:time.edit")
 async def edit_pressed(s: Scene) -> Steps:
     told = await logged(s)
     yield
     await s.ana.press(told, "Edit")
 
 
-@doing("submit changed time", "form:time.change", effect=entries_logged, said="Changed to", typed=True)
+@scenario("submit changed time", "form:time.change", effect=entries_logged, said="Changed to", typed=True)
 async def submit_change(s: Scene) -> Steps:
     await s.ana.press(await logged(s), "Edit")
     form = await s.form("Edit time")
@@ -153,7 +153,7 @@ async def submit_change(s: Scene) -> Steps:
     await s.ana.submit(form, {"Hours": "2h", "Comment": s.word})
 
 
-@doing("offer issues for time", "options:time.issue", asked=False)
+@scenario("offer issues for time", "options:time.issue", expects_answer=False)
 async def offer_issues(s: Scene) -> Steps:
     await s.ana.shortcut("log_time")
     form = await s.form("Log time")
@@ -168,44 +168,44 @@ HIDDEN = "don't see Web Shop|can't read Web Shop"
 
 
 async def only_digest(s: Scene) -> None:
-    """The channel has one digest, of Ana's."""
+    """Leaves the channel with exactly one digest, owned by Ana."""
     for found in await s.office.bot.store.digests.in_channel(TEAM, CHANNEL):
         await s.office.bot.store.digests.remove(found)
     await s.after(s.ana.command(WEB))
 
 
 async def listing(s: Scene, login: str = "ana") -> JSON:
-    """The list of the channel's digests, of which there is one of Ana's."""
+    """Returns the list of the channel's digests, which holds one of Ana's."""
     await s.after(s.ana.command(WEB))
     return await s.after(s.person(login).command("/digest"), login)
 
 
-@doing("digest list", "command:digest")
+@scenario("digest list", "command:digest")
 async def list_digests(s: Scene) -> Steps:
     yield
     await s.ana.command("/digest")
 
 
-@doing("digest add", "command:digest", effect=digests_set, said="is set")
+@scenario("digest add", "command:digest", effect=digests_set, said="is set")
 async def add_digest(s: Scene) -> Steps:
     yield
     await s.ana.command(f"{WEB} tracker:bug")
 
 
-@doing("digest form", "command:digest")
+@scenario("digest form", "command:digest")
 async def digest_form(s: Scene) -> Steps:
     yield
     await s.ana.command("/digest add mobile category:sign")
 
 
-@doing("add digest button", "action:digest.add")
+@scenario("add digest button", "action:digest.add")
 async def add_pressed(s: Scene) -> Steps:
     listed = await listing(s)
     yield
     await s.ana.press(listed, "Add a digest")
 
 
-@doing("submit digest", "form:digest.add", effect=digests_set, said="is set")
+@scenario("submit digest", "form:digest.add", effect=digests_set, said="is set")
 async def submit_digest(s: Scene) -> Steps:
     await s.ana.command("/digest add mobile category:sign")
     form = await s.form("New digest")
@@ -213,14 +213,14 @@ async def submit_digest(s: Scene) -> Steps:
     await s.ana.submit(form, {"Schedule": "hourly"})
 
 
-@doing("change digest button", "action:digest.change", who="chris", refused=HIDDEN)
+@scenario("change digest button", "action:digest.change", who="chris", refused=HIDDEN)
 async def change_pressed(s: Scene) -> Steps:
     listed = await listing(s, "chris")
     yield
     await s.chris.press(listed, "Change")
 
 
-@doing("submit changed digest", "form:digest.change", effect=digests_changed, said="is changed to")
+@scenario("submit changed digest", "form:digest.change", effect=digests_changed, said="is changed to")
 async def submit_changed(s: Scene) -> Steps:
     await s.ana.press(await listing(s), "Change")
     form = await s.form("Change digest")
@@ -228,7 +228,7 @@ async def submit_changed(s: Scene) -> Steps:
     await s.ana.submit(form, {"Schedule": "hourly :30"})
 
 
-@doing("post digest now", "action:digest.now", effect=digests_posted, said="is posted in", refused=HIDDEN)
+@scenario("post digest now", "action:digest.now", effect=digests_posted, said="is posted in", refused=HIDDEN)
 async def post_now(s: Scene) -> Steps:
     await s.after(s.ana.command(WEB))
     s.issue()
@@ -237,7 +237,7 @@ async def post_now(s: Scene) -> Steps:
     await s.ana.press(listed, "Post now")
 
 
-@doing("digest now", "command:digest", effect=digests_posted, said="is posted in", refused=HIDDEN)
+@scenario("digest now", "command:digest", effect=digests_posted, said="is posted in", refused=HIDDEN)
 async def now_typed(s: Scene) -> Steps:
     await only_digest(s)
     s.issue()
@@ -245,14 +245,14 @@ async def now_typed(s: Scene) -> Steps:
     await s.ana.command("/digest now")
 
 
-@doing("digest pause", "command:digest", effect=digests_paused, said="is paused", refused=HIDDEN)
+@scenario("digest pause", "command:digest", effect=digests_paused, said="is paused", refused=HIDDEN)
 async def pause_typed(s: Scene) -> Steps:
     await only_digest(s)
     yield
     await s.ana.command("/digest pause")
 
 
-@doing("digest resume", "command:digest", effect=digests_going, said="goes on", refused=HIDDEN)
+@scenario("digest resume", "command:digest", effect=digests_going, said="goes on", refused=HIDDEN)
 async def resume_typed(s: Scene) -> Steps:
     await only_digest(s)
     await s.after(s.ana.command("/digest pause"))
@@ -260,14 +260,14 @@ async def resume_typed(s: Scene) -> Steps:
     await s.ana.command("/digest resume")
 
 
-@doing("digest remove", "command:digest", effect=digests_gone, said="is removed", refused=HIDDEN)
+@scenario("digest remove", "command:digest", effect=digests_gone, said="is removed", refused=HIDDEN)
 async def remove_typed(s: Scene) -> Steps:
     await only_digest(s)
     yield
     await s.ana.command("/digest remove")
 
 
-@doing(
+@scenario(
     "pause digest",
     "action:digest.pause",
     effect=digests_paused,
@@ -281,7 +281,7 @@ async def pause(s: Scene) -> Steps:
     await s.chris.press(listed, "Pause")
 
 
-@doing(
+@scenario(
     "resume digest", "action:digest.resume", effect=digests_going, said="goes on", who="chris", refused=HIDDEN
 )
 async def resume(s: Scene) -> Steps:
@@ -291,7 +291,7 @@ async def resume(s: Scene) -> Steps:
     await s.chris.press(paused, "Resume")
 
 
-@doing(
+@scenario(
     "take digest over",
     "action:digest.take_over",
     effect=digests_taken,
@@ -305,7 +305,7 @@ async def take_over(s: Scene) -> Steps:
     await s.chris.press(listed, "Take over")
 
 
-@doing(
+@scenario(
     "remove digest",
     "action:digest.remove",
     effect=digests_gone,
@@ -319,7 +319,7 @@ async def remove(s: Scene) -> Steps:
     await s.chris.press(listed, "Remove")
 
 
-@doing("undo removal", "action:digest.undo", effect=digests_set, said="is restored", refused=HIDDEN)
+@scenario("undo removal", "action:digest.undo", effect=digests_set, said="is restored", refused=HIDDEN)
 async def undo(s: Scene) -> Steps:
     await only_digest(s)
     gone = await s.after(s.ana.command("/digest remove"))
@@ -327,7 +327,7 @@ async def undo(s: Scene) -> Steps:
     await s.ana.press(gone, "Undo")
 
 
-@doing("offer zones", "options:digest.zone", asked=False)
+@scenario("offer zones", "options:digest.zone", expects_answer=False)
 async def offer_zones(s: Scene) -> Steps:
     await s.ana.command("/digest add mobile")
     form = await s.form("New digest")
@@ -335,10 +335,10 @@ async def offer_zones(s: Scene) -> Steps:
     s.offered = await s.ana.suggest(form, "Time zone", "tok")
 
 
-@doing(
+@scenario(
     "offer a digest's choices",
     *(f"options:digest.{n}" for n in ("tracker", "priority", "category")),
-    asked=False,
+    expects_answer=False,
 )
 async def offer_choices(s: Scene) -> Steps:
     await s.ana.command("/digest add mobile")

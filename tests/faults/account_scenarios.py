@@ -1,9 +1,9 @@
-"""What people do with projects, users and their own account."""
+"""Scenarios with projects, users and the user's own account."""
 
 from collections.abc import AsyncGenerator
 
-from tests.faults.issue_doings import CREATED, issues_made
-from tests.faults.scene import CHANNEL, NUMBER, Scene, doing, owner
+from tests.faults.issue_scenarios import CREATED, issues_made
+from tests.faults.scene import CHANNEL, NUMBER, Scene, owner, scenario
 from tests.support.office import TEAM
 from tests.support.people import KEYS
 
@@ -44,25 +44,25 @@ async def ana_unlinked(s: Scene) -> int:
 # Projects
 
 
-@doing("projects", "command:tracker")
+@scenario("projects", "command:tracker")
 async def list_projects(s: Scene) -> Steps:
     yield
     await s.ana.command("/tracker projects")
 
 
-@doing("project", "command:tracker")
+@scenario("project", "command:tracker")
 async def show_project(s: Scene) -> Steps:
     yield
     await s.ana.command("/tracker project webshop")
 
 
-@doing("default", "command:tracker", effect=default_set, said="from now on")
+@scenario("default", "command:tracker", effect=default_set, said="from now on")
 async def set_default(s: Scene) -> Steps:
     yield
     await s.ana.command("/tracker default infrastructure")
 
 
-@doing("no default", "command:tracker", effect=default_cleared, said="any more")
+@scenario("no default", "command:tracker", effect=default_cleared, said="any more")
 async def clear_default(s: Scene) -> Steps:
     await s.office.bot.store.channels.set_default(
         TEAM, CHANNEL, INFRASTRUCTURE, "Infrastructure", by=owner("ana")
@@ -71,13 +71,13 @@ async def clear_default(s: Scene) -> Steps:
     await s.ana.command("/tracker default none")
 
 
-@doing("project form", "command:tracker", who="chris")
+@scenario("project form", "command:tracker", who="chris")
 async def project_form(s: Scene) -> Steps:
     yield
     await s.chris.command(f"/tracker project new {s.word}")
 
 
-@doing("type project name", "action:project.name", asked=False, who="chris")
+@scenario("type project name", "action:project.name", expects_answer=False, who="chris")
 async def type_name(s: Scene) -> Steps:
     await s.chris.command("/tracker project new")
     form = await s.form("New project", "chris")
@@ -85,7 +85,7 @@ async def type_name(s: Scene) -> Steps:
     await s.chris.type_into(form, "Name", s.word)
 
 
-@doing("submit project", "form:project.new", effect=projects_made, said="Created", typed=True, who="chris")
+@scenario("submit project", "form:project.new", effect=projects_made, said="Created", typed=True, who="chris")
 async def submit_project(s: Scene) -> Steps:
     await s.chris.command(f"/tracker project new {s.word}")
     form = await s.form("New project", "chris")
@@ -93,7 +93,7 @@ async def submit_project(s: Scene) -> Steps:
     await s.chris.submit(form, {"Description": "Typed with care"})
 
 
-@doing("default button", "action:project.default", effect=default_set, said="from now on", who="chris")
+@scenario("default button", "action:project.default", effect=default_set, said="from now on", who="chris")
 async def default_pressed(s: Scene) -> Steps:
     await s.chris.command(f"/tracker project new {s.word}")
     made = await s.after(s.chris.submit(await s.form("New project", "chris"), {}), "chris")
@@ -104,19 +104,19 @@ async def default_pressed(s: Scene) -> Steps:
 # Users
 
 
-@doing("user", "command:tracker", refused="There is no user")
+@scenario("user", "command:tracker", refused="There is no user")
 async def show_user(s: Scene) -> Steps:
     yield
     await s.ana.command("/tracker user 3")
 
 
-@doing("user form", "command:tracker", who="chris")
+@scenario("user form", "command:tracker", who="chris")
 async def user_form(s: Scene) -> Steps:
     yield
     await s.chris.command("/tracker user new @gwen")
 
 
-@doing(
+@scenario(
     "submit user",
     "form:user.new",
     effect=users_made,
@@ -133,13 +133,13 @@ async def submit_user(s: Scene) -> Steps:
     await s.chris.submit(form, values)
 
 
-@doing("user edit form", "command:tracker", who="chris")
+@scenario("user edit form", "command:tracker", who="chris")
 async def user_edit_form(s: Scene) -> Steps:
     yield
     await s.chris.command("/tracker user edit 4")
 
 
-@doing(
+@scenario(
     "submit changed user",
     "form:user.edit",
     effect=users_changed,
@@ -155,34 +155,34 @@ async def submit_changed_user(s: Scene) -> Steps:
     await s.chris.submit(form, {"Last name": s.word})
 
 
-# One's own account
+# The user's own account
 
 
-@doing("account", "command:tracker")
+@scenario("account", "command:tracker")
 async def account(s: Scene) -> Steps:
     yield
     await s.ana.command("/tracker")
 
 
-@doing("whoami", "command:tracker")
+@scenario("whoami", "command:tracker")
 async def whoami(s: Scene) -> Steps:
     yield
     await s.ana.command("/tracker whoami")
 
 
-@doing("unlink", "command:tracker", effect=ana_unlinked, said="forgotten")
+@scenario("unlink", "command:tracker", effect=ana_unlinked, said="forgotten")
 async def unlink(s: Scene) -> Steps:
     yield
     await s.ana.command("/tracker unlink")
 
 
-@doing("link form", "command:tracker", who="ben")
+@scenario("link form", "command:tracker", who="ben")
 async def link_form(s: Scene) -> Steps:
     yield
     await s.person("ben").command("/tracker link")
 
 
-@doing("submit key", "form:link", effect=ben_linked, said="are linked as", who="ben")
+@scenario("submit key", "form:link", effect=ben_linked, said="are linked as", who="ben")
 async def submit_key(s: Scene) -> Steps:
     await s.person("ben").command("/tracker link")
     form = await s.form("Link Tracker", "ben")
@@ -190,7 +190,7 @@ async def submit_key(s: Scene) -> Steps:
     await s.person("ben").submit(form, {"API key": KEYS["ben"]})
 
 
-@doing("submit key and go on", "form:link", said="are linked as", who="ben")
+@scenario("submit key and go on", "form:link", said="are linked as", who="ben")
 async def submit_key_and_go_on(s: Scene) -> Steps:
     await s.person("ben").command(f"/issue {NUMBER}")
     form = await s.form("Link Tracker", "ben")
@@ -198,7 +198,7 @@ async def submit_key_and_go_on(s: Scene) -> Steps:
     await s.person("ben").submit(form, {"API key": KEYS["ben"]})
 
 
-@doing("submit key and create", "form:link", effect=issues_made, said=CREATED, typed=True, who="ben")
+@scenario("submit key and create", "form:link", effect=issues_made, said=CREATED, typed=True, who="ben")
 async def submit_key_and_create(s: Scene) -> Steps:
     await s.person("ben").command(f"/issue new {s.word} project:webshop")
     form = await s.form("Link Tracker", "ben")
@@ -206,7 +206,7 @@ async def submit_key_and_create(s: Scene) -> Steps:
     await s.person("ben").submit(form, {"API key": KEYS["ben"]})
 
 
-@doing("close link form", "closed:link", who="ben")
+@scenario("close link form", "closed:link", who="ben")
 async def close_link(s: Scene) -> Steps:
     await s.person("ben").command(f"/issue {NUMBER}")
     form = await s.form("Link Tracker", "ben")
@@ -214,7 +214,7 @@ async def close_link(s: Scene) -> Steps:
     await s.person("ben").close(form)
 
 
-@doing("link button", "action:link.open", who="ben")
+@scenario("link button", "action:link.open", who="ben")
 async def link_pressed(s: Scene) -> Steps:
     ben = s.person("ben")
     await ben.command(f"/issue {NUMBER}")

@@ -1,9 +1,9 @@
-"""What people do with issues and links to them."""
+"""Scenarios with issues and links to them."""
 
 from collections.abc import AsyncGenerator
 
 from bot.sandbox.tracker.data import Category, free_id
-from tests.faults.scene import CHANNEL, NUMBER, Scene, doing
+from tests.faults.scene import CHANNEL, NUMBER, Scene, scenario
 from tests.support.digesting import WEB
 from tests.support.reading import JSON, button_saying, until
 
@@ -11,7 +11,7 @@ Steps = AsyncGenerator[None, None]
 CREATED = r"[Cc]reated "
 CHOICES = ("tracker", "status", "priority", "assignee", "category", "version", "watchers")
 OTHER = 2
-"""A project with so many categories that they are searched as one types."""
+"""A project with so many categories that the select searches them as the user types."""
 
 
 async def issues_made(s: Scene) -> int:
@@ -28,12 +28,12 @@ async def issues_taken(s: Scene) -> int:
 
 
 async def announced(s: Scene) -> int:
-    """How often an announcement was taken back: once, when it is there no more."""
+    """Returns 1 if the announcement has been deleted, 0 if it is still there."""
     return int(not any(s.word in m["text"] and not m["ephemeral"] for m in await s.ana.messages()))
 
 
 async def message(s: Scene, *files: str, text: str = "") -> JSON:
-    """A message of Ana's, with files."""
+    """Posts a message as Ana, with files, and returns it."""
     ids = [(await s.ana.upload(name, b"1"))["id"] for name in files]
     await s.ana._post("message", channel=s.office.channel_id("general"), text=text or s.word, file_ids=ids)
     await s.settled()
@@ -41,7 +41,7 @@ async def message(s: Scene, *files: str, text: str = "") -> JSON:
 
 
 async def new_issue(s: Scene) -> JSON:
-    """The form for a new issue."""
+    """Opens the form for a new issue."""
     await s.ana.command("/issue new project:webshop")
     return await s.form("New issue")
 
@@ -49,45 +49,45 @@ async def new_issue(s: Scene) -> JSON:
 # Issues
 
 
-@doing("issue new", "command:issue", effect=issues_made, said=CREATED, typed=True)
+@scenario("issue new", "command:issue", effect=issues_made, said=CREATED, typed=True)
 async def create(s: Scene) -> Steps:
     yield
     await s.ana.command(f"/issue new {s.word} project:webshop priority:high to:me")
 
 
-@doing("issue show", "command:issue", refused=f"#{NUMBER} Delivery")
+@scenario("issue show", "command:issue", refused=f"#{NUMBER} Delivery")
 async def show(s: Scene) -> Steps:
     yield
     await s.ana.command(f"/issue {NUMBER}")
 
 
-@doing("issue form", "command:issue")
+@scenario("issue form", "command:issue")
 async def open_form(s: Scene) -> Steps:
     yield
     await s.ana.command("/issue new project:webshop due:2030-01-02")
 
 
-@doing("create shortcut", "shortcut:create_issue")
+@scenario("create shortcut", "shortcut:create_issue")
 async def shortcut(s: Scene) -> Steps:
     yield
     await s.ana.shortcut("create_issue")
 
 
-@doing("create from message", "shortcut:issue_from_message")
+@scenario("create from message", "shortcut:issue_from_message")
 async def from_message(s: Scene) -> Steps:
     found = await message(s)
     yield
     await s.ana.shortcut("issue_from_message", found)
 
 
-@doing("submit issue", "form:issue.create", effect=issues_made, said=CREATED, typed=True)
+@scenario("submit issue", "form:issue.create", effect=issues_made, said=CREATED, typed=True)
 async def submit(s: Scene) -> Steps:
     form = await new_issue(s)
     yield
     await s.ana.submit(form, {"Subject": s.word, "Description": "Typed with care", "Tracker": "Support"})
 
 
-@doing("submit issue with a file", "form:issue.create", effect=issues_made, said=CREATED, typed=True)
+@scenario("submit issue with a file", "form:issue.create", effect=issues_made, said=CREATED, typed=True)
 async def submit_with_file(s: Scene) -> Steps:
     await s.ana.shortcut("issue_from_message", await message(s, f"{s.slug}.log"))
     await s.ana.choose(await s.form("New issue"), "Project", "Web Shop")
@@ -96,7 +96,7 @@ async def submit_with_file(s: Scene) -> Steps:
     await s.ana.submit(form, {"Subject": s.word})
 
 
-@doing("open the form again", "action:form.reopen")
+@scenario("open the form again", "action:form.reopen")
 async def reopen(s: Scene) -> Steps:
     form = await new_issue(s)
     await s.ana.close(form)
@@ -109,37 +109,37 @@ async def reopen(s: Scene) -> Steps:
 
 
 def typed(text: str) -> JSON:
-    """What the bot keeps of a command whose form Slack didn't wait for."""
+    """Returns what the bot saves of a command whose form couldn't be opened in time."""
     name, _, rest = text.partition(" ")
     return {"command": name, "text": rest, "channel_id": CHANNEL}
 
 
-@doing("open the form late", "action:form.resume")
+@scenario("open the form late", "action:form.resume")
 async def resume(s: Scene) -> Steps:
     offer = await s.offer(typed("/issue new project:webshop"), "Open the form", "form.resume")
     yield
     await s.ana.press(offer, "Open the form")
 
 
-@doing("carry out what was kept", "action:form.resume", effect=issues_made, said=CREATED, typed=True)
+@scenario("resume a saved command", "action:form.resume", effect=issues_made, said=CREATED, typed=True)
 async def resume_with_effect(s: Scene) -> Steps:
     offer = await s.offer(typed(f"/issue new {s.word} project:webshop"), "Open the form", "form.resume")
     yield
     await s.ana.press(offer, "Open the form")
 
 
-@doing("choose project", "action:issue.project")
+@scenario("choose project", "action:issue.project")
 async def choose_project(s: Scene) -> Steps:
     choose = await s.choosing(await new_issue(s), "Project", "Infrastructure")
     yield
     await choose()
 
 
-@doing("choose tracker", "action:issue.tracker")
+@scenario("choose tracker", "action:issue.tracker")
 async def choose_tracker(s: Scene) -> Steps:
     await s.ana.command("/issue new project:mobile tracker:bug")
     refused = await s.form("New issue")
-    await s.ana.submit(refused, {"Subject": s.word})  # the service says what it requires
+    await s.ana.submit(refused, {"Subject": s.word})  # the service reports the required fields
     await s.ana.errors()
     await s.ana.close(refused)
     await s.ana.command("/issue new project:mobile tracker:bug")
@@ -148,24 +148,24 @@ async def choose_tracker(s: Scene) -> Steps:
     await choose()
 
 
-@doing("type subject", "action:issue.subject", asked=False)
+@scenario("type subject", "action:issue.subject", expects_answer=False)
 async def type_subject(s: Scene) -> Steps:
     for number in [number for number, issue in s.data.issues.items() if issue.subject.startswith("Gadget ")]:
-        del s.data.issues[number]  # earlier words are similar ones
+        del s.data.issues[number]  # issues of earlier runs would match as similar
     s.issue()
     form = await new_issue(s)
     yield
     await s.ana.type_into(form, "Subject", s.word)
 
 
-@doing("show button", "action:issue.show")
+@scenario("show button", "action:issue.show")
 async def show_pressed(s: Scene) -> Steps:
     made = await s.after(s.ana.command(f"/issue new {s.word} project:webshop"))
     yield
     await s.ana.press(made, "Show")
 
 
-@doing("share button", "action:issue.share", effect=shared_here, said="shares", refused="Share it here")
+@scenario("share button", "action:issue.share", effect=shared_here, said="shares", refused="Share it here")
 async def share(s: Scene) -> Steps:
     s.issue()
     card = await s.after(s.ana.command(f"/issue {max(s.data.issues)}"))
@@ -173,14 +173,14 @@ async def share(s: Scene) -> Steps:
     await s.ana.press(card, "Share here")
 
 
-@doing("take back", "action:announcement.take_back", effect=announced, said="", asked=False)
+@scenario("take back", "action:announcement.take_back", effect=announced, said="", expects_answer=False)
 async def take_back(s: Scene) -> Steps:
     made = await s.after(s.ana.command(f"/issue new {s.word} project:webshop"))
     yield
     await s.ana.press(made, "Take back")
 
 
-@doing("open button", "action:open", asked=False)
+@scenario("open button", "action:open", expects_answer=False)
 async def open_pressed(s: Scene) -> Steps:
     card = await s.after(s.ana.command(f"/issue {NUMBER}"))
     yield
@@ -188,19 +188,19 @@ async def open_pressed(s: Scene) -> Steps:
 
 
 async def result(s: Scene) -> JSON:
-    """A search's answer with one issue in it."""
+    """Returns search results with one issue in them."""
     s.issue()
     return await s.after(s.ana.command(f"/issues id:{max(s.data.issues)}"))
 
 
-@doing("menu: show", "action:issue.menu", refused="Share it here")
+@scenario("menu: show", "action:issue.menu", refused="Share it here")
 async def menu_show(s: Scene) -> Steps:
     found = await result(s)
     yield
     await s.ana.choose_from_menu(found, s.word, "Show")
 
 
-@doing("menu: share", "action:issue.menu", effect=shared_here, said="shares", refused="Share it here")
+@scenario("menu: share", "action:issue.menu", effect=shared_here, said="shares", refused="Share it here")
 async def menu_share(s: Scene) -> Steps:
     found = await result(s)
     yield
@@ -208,7 +208,7 @@ async def menu_share(s: Scene) -> Steps:
 
 
 async def digest(s: Scene) -> JSON:
-    """A digest with an issue of nobody's in it."""
+    """Posts a digest that contains one unassigned issue and returns the post."""
     await s.ana.command(WEB)
     await s.settled()
     s.issue()
@@ -217,21 +217,21 @@ async def digest(s: Scene) -> JSON:
     return next(m for m in await s.ana.messages() if s.word in str(m["blocks"]) and not m["ephemeral"])
 
 
-@doing("menu: take", "action:issue.menu", effect=issues_taken, said="is yours")
+@scenario("menu: take", "action:issue.menu", effect=issues_taken, said="is yours")
 async def menu_take(s: Scene) -> Steps:
     posted = await digest(s)
     yield
     await s.ana.choose_from_menu(posted, s.word, "Take it")
 
 
-@doing("menu: log time", "action:issue.menu")
+@scenario("menu: log time", "action:issue.menu")
 async def menu_time(s: Scene) -> Steps:
     posted = await digest(s)
     yield
     await s.ana.choose_from_menu(posted, s.word, "Log time")
 
 
-@doing("take from somebody", "action:issue.take", effect=issues_taken, said="is yours")
+@scenario("take from someone else", "action:issue.take", effect=issues_taken, said="is yours")
 async def take_from(s: Scene) -> Steps:
     posted = await digest(s)
     s.data.issues[max(s.data.issues)].assigned_to_id = 2
@@ -243,20 +243,20 @@ async def take_from(s: Scene) -> Steps:
 # Searching
 
 
-@doing("issues", "command:issues")
+@scenario("issues", "command:issues")
 async def search(s: Scene) -> Steps:
     yield
     await s.ana.command("/issues project:webshop status:any sort:id")
 
 
-@doing("next page", "action:search.page.next")
+@scenario("next page", "action:search.page.next")
 async def next_page(s: Scene) -> Steps:
     found = await s.after(s.ana.command("/issues project:webshop status:any sort:id"))
     yield
     await s.ana.press(found, "Next ›")
 
 
-@doing("previous page", "action:search.page.previous")
+@scenario("previous page", "action:search.page.previous")
 async def previous_page(s: Scene) -> Steps:
     found = await s.after(s.ana.command("/issues project:webshop status:any sort:id"))
     second = await s.after(s.ana.press(found, "Next ›"))
@@ -264,13 +264,13 @@ async def previous_page(s: Scene) -> Steps:
     await s.ana.press(second, "‹ Previous")
 
 
-@doing("search shortcut", "shortcut:search_issues")
+@scenario("search shortcut", "shortcut:search_issues")
 async def search_shortcut(s: Scene) -> Steps:
     yield
     await s.ana.shortcut("search_issues")
 
 
-@doing("submit search", "form:search", typed=True)
+@scenario("submit search", "form:search", typed=True)
 async def submit_search(s: Scene) -> Steps:
     s.issue()
     await s.ana.shortcut("search_issues")
@@ -279,17 +279,17 @@ async def submit_search(s: Scene) -> Steps:
     await s.ana.submit(form, {"Subject": s.word, "Status": "Any"})
 
 
-# Choices that are searched as one types
+# Selects that search as the user types
 
 
-@doing("offer projects", "options:issue.project", asked=False)
+@scenario("offer projects", "options:issue.project", expects_answer=False)
 async def offer_projects(s: Scene) -> Steps:
     form = await new_issue(s)
     yield
     s.offered = await s.ana.suggest(form, "Project", "web")
 
 
-@doing("offer parents", "options:issue.parent", asked=False)
+@scenario("offer parents", "options:issue.parent", expects_answer=False)
 async def offer_parents(s: Scene) -> Steps:
     s.issue()
     form = await new_issue(s)
@@ -297,7 +297,7 @@ async def offer_parents(s: Scene) -> Steps:
     s.offered = await s.ana.suggest(form, "Parent issue", s.word)
 
 
-@doing("offer choices", *(f"options:issue.{name}" for name in CHOICES), asked=False)
+@scenario("offer choices", *(f"options:issue.{name}" for name in CHOICES), expects_answer=False)
 async def offer_choices(s: Scene) -> Steps:
     while sum(category.project_id == OTHER for category in s.data.categories.values()) <= 100:
         number = free_id(s.data.categories)
@@ -308,7 +308,7 @@ async def offer_choices(s: Scene) -> Steps:
     s.offered = await s.ana.suggest(form, "Category", "Part")
 
 
-@doing("offer custom values", "options:issue.custom", asked=False)
+@scenario("offer custom values", "options:issue.custom", expects_answer=False)
 async def offer_custom_values(s: Scene) -> Steps:
     await s.ana.command("/issue new project:mobile tracker:bug")
     form = await s.form("New issue")
@@ -320,40 +320,40 @@ async def offer_custom_values(s: Scene) -> Steps:
 
 
 async def home(s: Scene) -> JSON:
-    """The Home tab once it is filled."""
+    """Returns the Home tab once it is published."""
     await s.ana.open_home()
     await s.settled()
     return await until(s.ana.home)
 
 
-@doing("open home", "event:app_home_opened")
+@scenario("open home", "event:app_home_opened")
 async def open_home(s: Scene) -> Steps:
     yield
     await s.ana.open_home()
 
 
-@doing("home: create", "action:home.create")
+@scenario("home: create", "action:home.create")
 async def home_create(s: Scene) -> Steps:
     await home(s)
     yield
     await s.ana.press_at_home("Create an issue")
 
 
-@doing("home: search", "action:home.search")
+@scenario("home: search", "action:home.search")
 async def home_search(s: Scene) -> Steps:
     await home(s)
     yield
     await s.ana.press_at_home("Search issues")
 
 
-@doing("home: time", "action:home.time")
+@scenario("home: time", "action:home.time")
 async def home_time(s: Scene) -> Steps:
     await home(s)
     yield
     await s.ana.press_at_home("Log time")
 
 
-@doing("home: mine", "action:home.mine")
+@scenario("home: mine", "action:home.mine")
 async def home_mine(s: Scene) -> Steps:
     shown = await home(s)
     rows = (block["elements"] for block in shown["blocks"] if block["type"] == "actions")
@@ -364,19 +364,19 @@ async def home_mine(s: Scene) -> Steps:
 
 
 def linked(s: Scene) -> str:
-    """The address of an issue of the scene's own."""
+    """Returns the URL of an issue created for this run."""
     s.issue()
     return f"{s.office.bot.client.base_url}/issues/{max(s.data.issues)}"
 
 
-@doing("share a link", "event:link_shared", asked=False)
+@scenario("share a link", "event:link_shared", expects_answer=False)
 async def share_link(s: Scene) -> Steps:
     url = linked(s)
     yield
     await s.ana.say(url)
 
 
-@doing("open details", "event:entity_details_requested")
+@scenario("open details", "event:entity_details_requested")
 async def open_details(s: Scene) -> Steps:
     said = await s.ana.say(linked(s))
     await s.settled()

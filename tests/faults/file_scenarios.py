@@ -1,10 +1,10 @@
-"""What people do with files."""
+"""Scenarios with files."""
 
 from collections.abc import AsyncGenerator
 
 from bot.sandbox.tracker.data import CLOSED_PROJECT
-from tests.faults.issue_doings import message
-from tests.faults.scene import NUMBER, WEBSHOP, Scene, doing
+from tests.faults.issue_scenarios import message
+from tests.faults.scene import NUMBER, WEBSHOP, Scene, scenario
 from tests.support.reading import JSON
 
 Steps = AsyncGenerator[None, None]
@@ -19,27 +19,27 @@ async def files_described(s: Scene) -> int:
     return sum(row.description == s.word for row in s.data.attachments.values())
 
 
-@doing("attach form", "command:issue")
+@scenario("attach form", "command:issue")
 async def attach(s: Scene) -> Steps:
     yield
     await s.ana.command(f"/issue attach {NUMBER}")
 
 
-@doing("attach button", "action:files.open")
+@scenario("attach button", "action:files.open")
 async def attach_pressed(s: Scene) -> Steps:
     card = await s.after(s.ana.command(f"/issue {NUMBER}"))
     yield
     await s.ana.press(card, "Attach files")
 
 
-@doing("attach from message", "shortcut:files_to_issue")
+@scenario("attach from message", "shortcut:files_to_issue")
 async def attach_from_message(s: Scene) -> Steps:
     found = await message(s, f"{s.slug}.log", text=f"For #{NUMBER}")
     yield
     await s.ana.shortcut("files_to_issue", found)
 
 
-@doing("submit files", "form:files.attach", effect=files_attached, said=r"\.log\* attached", typed=True)
+@scenario("submit files", "form:files.attach", effect=files_attached, said=r"\.log\* attached", typed=True)
 async def submit_files(s: Scene) -> Steps:
     await s.ana.command(f"/issue attach {NUMBER}")
     form, file = await s.form("Attach files"), await s.ana.upload(f"{s.slug}.log", b"1")
@@ -47,7 +47,7 @@ async def submit_files(s: Scene) -> Steps:
     await s.ana.submit(form, {"Files": [file]})
 
 
-@doing("submit a message's files", "form:files.attach", effect=files_attached, said=r"\.log\* attached")
+@scenario("submit a message's files", "form:files.attach", effect=files_attached, said=r"\.log\* attached")
 async def submit_message_files(s: Scene) -> Steps:
     found = await message(s, f"{s.slug}.log", text=f"For #{NUMBER}")
     await s.ana.shortcut("files_to_issue", found)
@@ -57,14 +57,14 @@ async def submit_message_files(s: Scene) -> Steps:
 
 
 async def attached(s: Scene) -> JSON:
-    """What is said of a file that was attached, or wasn't."""
+    """Attaches a file and returns the form that reports the result."""
     await s.ana.command(f"/issue attach {NUMBER}")
     form = await s.form("Attach files")
     await s.ana.submit(form, {"Files": [await s.ana.upload(f"{s.slug}.log", b"1")]})
     return await s.form("Files")
 
 
-@doing("retry files", "action:files.retry", effect=files_attached, said=r"\.log\* attached")
+@scenario("retry files", "action:files.retry", effect=files_attached, said=r"\.log\* attached")
 async def retry(s: Scene) -> Steps:
     project = s.data.projects[WEBSHOP]
     before, project.status = project.status, CLOSED_PROJECT
@@ -74,14 +74,14 @@ async def retry(s: Scene) -> Steps:
     await s.ana.press_in_form(told, "Retry")
 
 
-@doing("describe button", "action:files.open_describe")
+@scenario("describe button", "action:files.open_describe")
 async def describe(s: Scene) -> Steps:
     told = await attached(s)
     yield
     await s.ana.press_in_form(told, "Rename or describe")
 
 
-@doing("submit description", "form:files.describe", effect=files_described, said="check_mark", typed=True)
+@scenario("submit description", "form:files.describe", effect=files_described, said="check_mark", typed=True)
 async def submit_description(s: Scene) -> Steps:
     await s.ana.press_in_form(await attached(s), "Rename or describe")
     form = await s.form("Rename or describe")
@@ -89,7 +89,7 @@ async def submit_description(s: Scene) -> Steps:
     await s.ana.submit(form, {"Description": s.word})
 
 
-@doing("new issue with files", "action:files.new")
+@scenario("new issue with files", "action:files.new")
 async def new_with_files(s: Scene) -> Steps:
     await s.ana.shortcut("files_to_issue", await message(s, f"{s.slug}.log"))
     form = await s.form("Attach files")
@@ -97,7 +97,7 @@ async def new_with_files(s: Scene) -> Steps:
     await s.ana.press_in_form(form, "Create a new issue with them")
 
 
-@doing("offer issues for files", "options:files.issue", asked=False)
+@scenario("offer issues for files", "options:files.issue", expects_answer=False)
 async def offer_issues(s: Scene) -> Steps:
     await s.ana.shortcut("files_to_issue", await message(s, f"{s.slug}.log"))
     form = await s.form("Attach files")

@@ -1,0 +1,20 @@
+"""Every scenario by name: the things users do with the bot, as data for the tests of faults.
+
+scene = Scene(office, office.tracker)
+await scene.reset()
+steps = SCENARIOS["submit issue"].steps(scene)
+await anext(steps)           # the setup
+await scene.settled()
+await anext(steps, None)     # the action under test
+await scene.settled()
+"""
+
+from tests.faults import account_scenarios, file_scenarios, issue_scenarios, time_scenarios
+from tests.faults.scene import Scenario
+
+SCENARIOS: dict[str, Scenario] = {
+    found.name: found
+    for module in (issue_scenarios, file_scenarios, time_scenarios, account_scenarios)
+    for found in vars(module).values()
+    if isinstance(found, Scenario)
+}
