@@ -126,7 +126,7 @@ _NUMBER = re.compile(r"(?:#|https?://\S*/users/)?([0-9]{1,9})/?")
 
 def tracker_command(text: str) -> TrackerRequest:
     """What `/tracker <text>` asks for. Raises UserError; it never repeats a key that was typed."""
-    values.without_key(text)
+    values.reject_api_key(text)
     parsed = Parsed(words(text), {})
     if not parsed.words:
         return Account()

@@ -16,7 +16,7 @@ from bot.features.files.batch import Batch, BatchFile, LostFile, State
 from bot.features.issues.issues import Created
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message
-from bot.slack.files import incoming, looked_up, name_of
+from bot.slack.files import incoming, look_up, name_of
 from bot.slack.interaction import FormSubmission
 from bot.slack.replies import Reply
 from bot.store.saved_input import SavedInput
@@ -76,7 +76,7 @@ class FileJobs:
         if not given:
             raise UserError("This message has no files: use it on one that has.")
         files, lost = [], []
-        for file, found in zip(given, await looked_up(reply.slack, given), strict=True):
+        for file, found in zip(given, await look_up(reply.slack, given), strict=True):
             if isinstance(found, LostFile):
                 lost.append(f"{name_of(file)}: {found.sentence(reply.wording.service)}")
             else:
