@@ -1,4 +1,4 @@
-"""The composition root: builds the parts, starts them, and lets work finish before it stops them."""
+"""The composition root: builds the bot's parts, starts them, and shuts them down gracefully."""
 
 import asyncio
 import gc
@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
-from bot.config import Settings, leave_proxies_out
+from bot.config import Settings, ignore_proxies
 from bot.features import registry
 from bot.features.digests.runs import DigestRuns
 from bot.features.registry import Features
@@ -44,21 +44,21 @@ from bot.store.vault import Vault
 from bot.timings import DEFAULT, Timings
 
 SECONDS_TO_CONNECT = 10
-SECONDS_TO_BE_LEFT = 2
-"""How long a balancer in front of several replicas has to notice that one is going."""
+SECONDS_TO_DRAIN = 2
+"""How long a load balancer has to notice that this replica is shutting down."""
 SECONDS_TO_ACKNOWLEDGE = 3  # Slack's limit
-SECONDS_BETWEEN_PRUNINGS = 3600
-NEW_OBJECTS = 10_000
-"""After so many more the collector comes by."""
+SECONDS_BETWEEN_CLEANUPS = 3600
+COLLECTION_THRESHOLD = 10_000
+"""Garbage collection threshold: collect after this many new objects."""
 
 log = structlog.get_logger()
 
 
 class Bot:
-    """The bot with all its parts; `start` it, and `stop` it in the end.
+    """The bot and all its parts: call `start`, then `stop`.
 
-    From start to stop there are: `slack` (without a token where there are several workspaces), `features`,
-    `digests` (the engine) and `port`, the HTTP port in use. `ready` is true in between.
+    After `start`: `slack` is the Web API client (without a token if there are several workspaces), `digests`
+    runs due digests, `port` is the HTTP port actually in use, and `ready` is true until `stop`.
     """
 
     slack: AsyncWebClient
@@ -93,10 +93,10 @@ class Bot:
         self._closing = AsyncExitStack()
 
     async def start(self) -> None:
-        """Opens the database and the listener, and connects to Slack.
+        """Open the database and the HTTP listener, and connect to Slack.
 
-        Raises DatabaseUnavailableError, or OSError when the port can't be listened on; whatever was opened is
-        closed again. Slack or the service being away is no reason not to start: the bot tries again.
+        Doesn't fail if Slack or the service is down: the bot keeps retrying. Raises
+        DatabaseUnavailableError, or OSError if the port is taken, after closing whatever was opened.
         """
         try:
             await self._start()
@@ -113,14 +113,14 @@ class Bot:
         mode = "socket" if self._socket else "http"
         log.info("started", action="bot.started", mode=mode, port=self.port)
 
-    def leave(self) -> None:
-        """Is no longer ready, so that a balancer looks elsewhere; whatever still comes is taken."""
+    def drain(self) -> None:
+        """Report not ready so that load balancers send requests elsewhere; requests are still served."""
         self.ready = False
         if self._web:
-            self._web.leaving = True
+            self._web.draining = True
 
     async def stop(self, grace: float = 10) -> None:
-        """Takes nothing new, lets what is at hand finish for up to `grace` seconds, and closes everything."""
+        """Stop accepting work, wait up to `grace` seconds for in-flight work, and close everything."""
         self.ready = False
         deadline = time.monotonic() + grace
         scheduler, self._scheduler = self._scheduler, None
@@ -128,14 +128,14 @@ class Bot:
             await scheduler.stop()
         if self._web:
             self._web.stopping = True
-        # The socket stays open for answers that go back over it: acknowledgements, and refusals in a form.
+        # The socket stays open for responses that go over it: acknowledgements and form errors.
         await self._pending.idle(min(SECONDS_TO_ACKNOWLEDGE, grace))
         if self._socket:
             await self._socket.close()
-        await _end(self._watching)
+        await _cancel(self._watching)
         left = max(0, deadline - time.monotonic())
-        finishing = [self.digests.stop(left)] if scheduler else []
-        cut_off, *_ = await asyncio.gather(self.in_flight.drain(left), *finishing)
+        finishing_digests = [self.digests.stop(left)] if scheduler else []
+        cut_off, *_ = await asyncio.gather(self.in_flight.drain(left), *finishing_digests)
         await self.completed.stop()
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)
@@ -144,16 +144,16 @@ class Bot:
         settings, closing = self.settings, self._closing
         closing.push_async_callback(self.client.aclose)
         closing.push_async_callback(self.database.close)
-        await self.database.open(_migrating)
+        await self.database.open(_log_migration)
         if urlsplit(settings.slack_api_url).hostname in {"127.0.0.1", "::1", "localhost"}:
-            leave_proxies_out()
+            ignore_proxies()
         connections = await closing.enter_async_context(web_client.session())
         several = settings.several_workspaces
         token = SecretStr("") if several else settings.slack_bot_token
         self.slack = slack = web_client.web_client(token, settings.slack_api_url, connections)
-        app_of = (settings.slack_client_id, settings.slack_client_secret)
+        credentials = (settings.slack_client_id, settings.slack_client_secret)
         workspaces = (
-            InstalledWorkspaces(slack, self.store, self.in_flight, *app_of)
+            InstalledWorkspaces(slack, self.store, self.in_flight, *credentials)
             if several
             else OneWorkspace(slack)
         )
@@ -199,19 +199,19 @@ class Bot:
             }
         )
         secret = None if settings.socket_mode else settings.slack_signing_secret or None
-        installing = flow(slack, self.store.installations, *app_of) if several else None
+        installing = flow(slack, self.store.installations, *credentials) if several else None
         self._web = Web(app, self._pending, readiness, telemetry.REGISTRY, secret, installing=installing)
         await self.store.processes.beat()
-        closing.push_async_callback(self._leave, asyncio.create_task(self._send_heartbeats()))
+        closing.push_async_callback(self._sign_off, asyncio.create_task(self._send_heartbeats()))
         await self._listen(self._web)
-        closing.push_async_callback(_end, asyncio.create_task(self._prune()))
+        closing.push_async_callback(_cancel, asyncio.create_task(self._delete_expired()))
         self._watching = asyncio.create_task(recovery.watch(self._timings.interval))
-        closing.push_async_callback(_end, self._watching)
+        closing.push_async_callback(_cancel, self._watching)
         if settings.socket_mode:
             self._socket = SocketMode(app, settings.slack_app_token, self.slack, self._pending)
             closing.push_async_callback(self._socket.close)
             if not await self._socket.connect(SECONDS_TO_CONNECT):
-                log.warning("no connection to Slack yet; trying on", action="slack.unconnected")
+                log.warning("not connected to Slack yet, still trying", action="slack.unconnected")
         self.digests = features.digest_runs
         self._scheduler = Scheduler(self.digests, self.store.digest_runs, self._timings.interval)
         self._scheduler.start()
@@ -239,36 +239,39 @@ class Bot:
             try:
                 await self.store.processes.beat()
             except Exception:
-                log.exception("heartbeat not sent", action="process.no_heartbeat")
+                log.exception("heartbeat failed", action="process.no_heartbeat")
 
-    async def _leave(self, heartbeats: asyncio.Task[None]) -> None:
-        await _end(heartbeats)
+    async def _sign_off(self, heartbeats: asyncio.Task[None]) -> None:
+        await _cancel(heartbeats)
         try:
             await self.store.processes.leave()
         except Exception:
-            log.exception("the other replicas will notice by the timeout", action="process.not_left")
+            log.exception(
+                "could not sign off; the heartbeat will time out",
+                action="process.not_left",
+            )
 
-    async def _prune(self) -> None:
+    async def _delete_expired(self) -> None:
         while True:
             try:
                 await delete_expired(self.store)
             except Exception:
-                log.exception("what is too old was not forgotten", action="bot.prune_failed")
-            await asyncio.sleep(SECONDS_BETWEEN_PRUNINGS)
+                log.exception("could not delete expired data", action="bot.prune_failed")
+            await asyncio.sleep(SECONDS_BETWEEN_CLEANUPS)
 
 
-def _migrating(migration: str) -> None:
+def _log_migration(migration: str) -> None:
     log.info("migrating the database", action="database.migrating", migration=migration)
 
 
-async def _end(task: asyncio.Task[None]) -> None:
+async def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
 
 @contextmanager
 def stop_signal() -> Iterator[asyncio.Event]:
-    """An event that SIGTERM and Ctrl-C set; a second Ctrl-C ends the program as it would without this."""
+    """Yield an event that SIGTERM or Ctrl-C sets; a second Ctrl-C kills the process as usual."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     signals = (signal.SIGTERM, signal.SIGINT)
     before = {number: signal.getsignal(number) for number in signals}
@@ -290,26 +293,25 @@ def stop_signal() -> Iterator[asyncio.Event]:
         restore()
 
 
-def spare_collector() -> None:
-    """Has Python's collector of cycles leave what is there after the start alone, and come by less often.
+def tune_garbage_collection() -> None:
+    """Exclude everything loaded at startup from garbage collection, and collect less often.
 
-    It would look through all of the libraries again and again, which takes half of the time that a long list
-    is read in.
+    Otherwise Python scans all the libraries over and over, which takes half the time of reading a long list.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(NEW_OBJECTS, 10, 10)
+    gc.set_threshold(COLLECTION_THRESHOLD, 10, 10)
 
 
 async def run(settings: Settings, timings: Timings = DEFAULT) -> int:
-    """Runs the bot until SIGTERM or Ctrl-C; 0, the program's exit code. Raises what `Bot.start` raises."""
+    """Run the bot until SIGTERM or Ctrl-C and return the exit code, 0. Raises what `Bot.start` raises."""
     with stop_signal() as stop:
         bot = Bot(settings, timings)
         await bot.start()
-        spare_collector()
+        tune_garbage_collection()
         await stop.wait()
-        bot.leave()
+        bot.drain()
         if not settings.socket_mode:
-            await asyncio.sleep(SECONDS_TO_BE_LEFT)
+            await asyncio.sleep(SECONDS_TO_DRAIN)
         await bot.stop()
     return 0

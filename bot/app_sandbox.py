@@ -1,4 +1,4 @@
-"""`issuebot sandbox`: a local Slack, the reference service, and the bot between them as in production."""
+"""`issuebot sandbox`: a local Slack, the reference tracker, and the bot running between them."""
 
 import asyncio
 import webbrowser
@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from pydantic import SecretStr
 
 from bot.app import Bot, stop_signal
-from bot.config import Settings, has_screen
+from bot.config import Settings, has_display
 from bot.features.accounts.accounts import Accounts
 from bot.features.digests.digests import Digests, DigestSettings
 from bot.features.digests.schedules import parse
@@ -30,20 +30,20 @@ from bot.store.vault import Vault
 HOST = "127.0.0.1"
 SECONDS_TO_FINISH = 5
 DIGEST_IN, DIGEST_OF, DIGEST_WHEN = "triage", "webshop", "cron */3 * * * *"
-"""The sandbox's own digest: its channel, its project, and when it comes."""
+"""The sandbox's own digest: its channel, project and schedule."""
 DIGEST_EVERY = timedelta(minutes=3)
-"""More often than people's digests may come, so that there is something to see."""
+"""Shorter than users may choose, so that there is something to see."""
 SECONDS_BETWEEN_ISSUES = 50
 
 
 class PortTakenError(Exception):
-    """A port that was asked for can't be listened on; the message says which and what to do."""
+    """A port is already in use; the message names it and says what to do."""
 
 
 class Sandbox:
-    """The three parts in one process, each talking to the others over HTTP and Socket Mode only.
+    """The workspace, the tracker and the bot in one process; they talk over HTTP and Socket Mode only.
 
-    After `start`, `url` is the page's address and `service_url` the service's. Port 0 takes any free one.
+    After `start`, `url` is the page's address and `service_url` the tracker's. Port 0 picks any free port.
     """
 
     bot: Bot
@@ -57,16 +57,14 @@ class Sandbox:
 
     @property
     def url(self) -> str:
-        """The page's address."""
         return self.workspace.url
 
     @property
     def service_url(self) -> str:
-        """The reference service's address."""
         return self.tracker.url
 
     async def start(self) -> None:
-        """Starts all three and links who is linked; PortTakenError when a port can't be had."""
+        """Start all three and link the demo accounts. Raises PortTakenError."""
         try:
             await self._start()
         except BaseException:
@@ -74,7 +72,7 @@ class Sandbox:
             raise
 
     async def stop(self) -> None:
-        """Stops all three, the bot first, and forgets everything."""
+        """Stop all three, the bot first, and delete the database."""
         await self._closing.aclose()
 
     async def _start(self) -> None:
@@ -104,13 +102,13 @@ class Sandbox:
         )
         await self.bot.start()
         self._closing.push_async_callback(self.bot.stop, SECONDS_TO_FINISH)
-        await self._link(person for person in PEOPLE if person.linked)
-        self.workspace.show_links(self._linked)
-        await self._at_home()
-        await self._digest()
+        await self._link_accounts(person for person in PEOPLE if person.linked)
+        self.workspace.show_links(self._linked_users)
+        await self._set_default_projects()
+        await self._add_digest()
 
-    async def _at_home(self) -> None:
-        """Channels that are about a project have it as their own."""
+    async def _set_default_projects(self) -> None:
+        """Give each channel named after a project that project as its default."""
         team_id = (await self.bot.slack.auth_test())["team_id"]
         by = Owner(None, team_id, next(person.slack_id for person in PEOPLE if person.admin))
         for project in self.tracker.data.projects.values():
@@ -120,8 +118,8 @@ class Sandbox:
                         team_id, channel.id, project.id, project.name, by=by
                     )
 
-    async def _digest(self) -> None:
-        """A digest every few minutes, and colleagues who give it something to tell."""
+    async def _add_digest(self) -> None:
+        """Add a digest that posts every few minutes, and simulate colleagues who create issues for it."""
         team_id = (await self.bot.slack.auth_test())["team_id"]
         owner = next(person for person in PEOPLE if person.linked)
         channels = self.workspace.state.channels.values()
@@ -136,10 +134,10 @@ class Sandbox:
             DigestSettings(project=DIGEST_OF, schedule=parse(DIGEST_WHEN), zone=owner.tz),
         )
         project = next(p.id for p in self.tracker.data.projects.values() if p.identifier == DIGEST_OF)
-        going_on = asyncio.create_task(go_on_reporting(self.tracker.data, project, SECONDS_BETWEEN_ISSUES))
-        self._closing.callback(going_on.cancel)
+        reporting = asyncio.create_task(go_on_reporting(self.tracker.data, project, SECONDS_BETWEEN_ISSUES))
+        self._closing.callback(reporting.cancel)
 
-    async def _link(self, people: Iterable[Person]) -> None:
+    async def _link_accounts(self, people: Iterable[Person]) -> None:
         team_id = (await self.bot.slack.auth_test())["team_id"]
         for person in people:
             key = SecretStr(person.api_key)
@@ -147,8 +145,8 @@ class Sandbox:
             owner = Owner(None, team_id, person.slack_id)
             await self.bot.store.links.put(owner, key, user.id, f"{person.firstname} {person.lastname}")
 
-    async def _linked(self) -> set[str]:
-        """The Slack ids of the people who have linked an account."""
+    async def _linked_users(self) -> set[str]:
+        """The Slack IDs of users with a linked account."""
         state = self.workspace.state
         people = [user.id for user in state.users.values() if user.is_choice]
         links = [await self.bot.store.links.get(Owner(None, state.team.id, person)) for person in people]
@@ -165,9 +163,9 @@ async def _listen(server: Tracker | Workspace, port: int, option: str) -> None:
 
 
 async def run(port: int, service_port: int, *, browser: bool, say: Callable[[str], None]) -> int:
-    """Runs the sandbox until SIGTERM or Ctrl-C; 0, the program's exit code.
+    """Run the sandbox until SIGTERM or Ctrl-C and return the exit code, 0.
 
-    `say` gets the page's address first, once everything works. Raises PortTakenError.
+    Calls `say` with the page's address first, once everything is up. Raises PortTakenError.
     """
     with stop_signal() as stop:
         sandbox = Sandbox(port, service_port)
@@ -177,7 +175,7 @@ async def run(port: int, service_port: int, *, browser: bool, say: Callable[[str
             f"The page above is a Slack workspace of your own. The tracker it talks to: {sandbox.service_url}"
         )
         say("Nothing leaves this machine, and nothing is kept. Ctrl-C stops it.")
-        if browser and has_screen():
+        if browser and has_display():
             await asyncio.to_thread(webbrowser.open, sandbox.url)
         await stop.wait()
         await sandbox.stop()

@@ -15,7 +15,7 @@ from bot.store.key_rotation import Rotation
 from bot.store.store import Store
 from bot.store.vault import Vault
 
-# Tracebacks stay plain: the pretty ones show local variables, and those may be secrets.
+# Plain tracebacks: typer's own print local variables, which may hold secrets.
 program = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -31,7 +31,6 @@ T = TypeVar("T")
 
 
 def main() -> None:
-    """The console script."""
     program()
 
 
@@ -42,7 +41,7 @@ def sandbox(
     service_port: Annotated[int, typer.Option(min=0, max=65535, help="The tracker's port.")] = 8081,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
 ) -> None:
-    """Everything on this machine: a Slack workspace in the browser, a tracker with demo data, and the bot."""
+    """Run everything locally: a Slack workspace in your browser, a tracker with demo data, and the bot."""
     telemetry.configure("console", "warning")
     try:
         code = asyncio.run(app_sandbox.run(port, service_port, browser=not no_browser, say=_say))
@@ -53,8 +52,8 @@ def sandbox(
 
 @program.command()
 def run() -> None:
-    """The bot against the real Slack and the real service, configured by the environment."""
-    settings = _configured(config.load)
+    """Run the bot against Slack and your tracker, configured by the environment."""
+    settings = _load_or_fail(config.load)
     telemetry.configure(settings.log_format, settings.log_level, settings.secrets)
     try:
         code = asyncio.run(app.run(settings))
@@ -69,7 +68,7 @@ def run() -> None:
 
 @program.command()
 def check() -> None:
-    """Verifies configuration, Slack, the service and the database, and says how to mend what is wrong."""
+    """Check the configuration, Slack, the service and the database, and explain how to fix problems."""
     try:
         settings = config.load()
     except config.ConfigError as wrong:
@@ -79,14 +78,14 @@ def check() -> None:
         raise typer.Exit(1) from None
     telemetry.configure(settings.log_format, "error", settings.secrets)
 
-    async def every_finding() -> bool:
+    async def report() -> bool:
         fine = True
         async for finding in app_check.check(settings):
             _say(str(finding))
             fine = fine and finding.fine
         return fine
 
-    raise typer.Exit(0 if asyncio.run(every_finding()) else 1)
+    raise typer.Exit(0 if asyncio.run(report()) else 1)
 
 
 @program.command()
@@ -99,7 +98,7 @@ def manifest(
         str | None, typer.Option(help="Put before every command's name; by default COMMAND_PREFIX.")
     ] = None,
 ) -> None:
-    """Prints the Slack app's manifest."""
+    """Print the Slack app manifest."""
     try:
         checked = config.checked_prefix(config.command_prefix() if prefix is None else prefix)
     except ValueError as wrong:
@@ -115,16 +114,16 @@ def manifest(
 
 @keys.command()
 def generate() -> None:
-    """Prints a new encryption key, alone."""
+    """Print a new encryption key."""
     _say(Vault.generate_key().get_secret_value())
 
 
 @keys.command()
 def rotate() -> None:
-    """Encrypts every stored secret anew with the first key of ENCRYPTION_KEYS."""
-    settings = _configured(lambda: config.load_storage(with_keys=True))
+    """Re-encrypt every stored secret with the first key of ENCRYPTION_KEYS."""
+    settings = _load_or_fail(lambda: config.load_storage(with_keys=True))
 
-    async def all_of_them() -> Rotation:
+    async def rotate_all() -> Rotation:
         database = Database(settings.database_url)
         progress = Rotation()
         try:
@@ -138,7 +137,7 @@ def rotate() -> None:
             await database.close()
         return progress
 
-    done = _with_database(all_of_them)
+    done = _run_on_database(rotate_all)
     _say(f"{done.rewritten} encrypted anew, {done.current} had the first key already.")
     if done.unreadable:
         _fail(1, f"ENCRYPTION_KEYS: {done.unreadable} can't be opened with any of these keys, and stay.")
@@ -146,8 +145,8 @@ def rotate() -> None:
 
 @database_commands.command()
 def upgrade() -> None:
-    """Migrates the database to this version."""
-    settings = _configured(lambda: config.load_storage(with_keys=False))
+    """Migrate the database to this version."""
+    settings = _load_or_fail(lambda: config.load_storage(with_keys=False))
 
     async def migrate() -> None:
         database = Database(settings.database_url)
@@ -156,18 +155,18 @@ def upgrade() -> None:
         finally:
             await database.close()
 
-    _with_database(migrate)
+    _run_on_database(migrate)
     _say("The database is up to date.")
 
 
-def _configured(load: Callable[[], T]) -> T:
+def _load_or_fail(load: Callable[[], T]) -> T:
     try:
         return load()
     except config.ConfigError as wrong:
         _fail(2, *wrong.problems)
 
 
-def _with_database(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def _run_on_database(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     try:
         return asyncio.run(work())
     except DatabaseUnavailableError as error:

@@ -1,4 +1,4 @@
-"""The settings: the only reader of the environment (and of `.env` in the working directory)."""
+"""Settings: the only module that reads the environment (and `.env` in the working directory)."""
 
 import os
 import re
@@ -20,37 +20,37 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 LONGEST_COMMAND = "/timelog"
-COMMAND_LIMIT = 32  # Slack's, with the slash
+COMMAND_LIMIT = 32  # Slack's limit, including the slash
 PORTS = range(1, 65536)
 
-TO_STORE = {"encryption_keys": "is missing: `issuebot keys generate` prints one"}
-IN_ONE_WORKSPACE = {
+NEEDED_FOR_KEYS = {"encryption_keys": "is missing: `issuebot keys generate` prints one"}
+NEEDED_IN_ONE_WORKSPACE = {
     "slack_bot_token": "is missing: the bot token (xoxb-…), from your Slack app's “OAuth & Permissions”",
 }
-IN_SEVERAL = {
+NEEDED_FOR_OAUTH = {
     "slack_client_id": "is missing beside SLACK_CLIENT_SECRET: see your Slack app's “Basic Information”",
     "slack_client_secret": "is missing beside SLACK_CLIENT_ID: see your Slack app's “Basic Information”",
 }
-TO_RUN = {
+NEEDED_TO_RUN = {
     "service_base_url": "is missing: your tracking service's address, with its path prefix if it has one",
-    **TO_STORE,
+    **NEEDED_FOR_KEYS,
 }
 
 
 class ConfigError(Exception):
-    """The configuration can't be used; `problems` has a line for each variable, its name first."""
+    """The configuration is invalid. `problems` has one line per variable, starting with its name."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
 
 
-def _commas(value: object) -> object:
+def _split_commas(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 def _hosts(value: object) -> object:
-    return _commas(_lower(value))
+    return _split_commas(_lower(value))
 
 
 def _host(value: str) -> str:
@@ -112,7 +112,7 @@ def _fernet(key: SecretStr) -> SecretStr:
 
 
 def _database(value: str) -> str:
-    """As both who read it do, SQLAlchemy and asyncpg: neither may trip over it later, and quote it."""
+    """Validate with SQLAlchemy's and asyncpg's parsers, so that neither fails later and quotes the URL."""
     try:
         urlsplit(value)
         port = make_url(value).port
@@ -131,7 +131,7 @@ def _header(value: str) -> str:
 
 
 def checked_prefix(value: str) -> str:
-    """The prefix, when every command's name with it is one that Slack takes; else ValueError."""
+    """Return the prefix if Slack accepts every command name with it. Raises ValueError."""
     room = COMMAND_LIMIT - len(LONGEST_COMMAND)
     if re.fullmatch(rf"[a-z0-9_-]{{0,{room}}}", value):
         return value
@@ -145,18 +145,18 @@ def _name(value: str) -> str:
 
 
 class Storage(BaseModel):
-    """What is configured of the database; each field is a variable of the same name in capitals."""
+    """The database settings; each field is set by the variable of the same name in capitals."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True, str_strip_whitespace=True)
 
     database_url: Annotated[str, AfterValidator(_database), Field(repr=False)] = "sqlite:///issuebot.db"
     encryption_keys: Annotated[
-        tuple[Annotated[SecretStr, AfterValidator(_fernet)], ...], NoDecode, BeforeValidator(_commas)
+        tuple[Annotated[SecretStr, AfterValidator(_fernet)], ...], NoDecode, BeforeValidator(_split_commas)
     ] = ()
 
 
 class Settings(Storage):
-    """All that can be configured; a secret that is not set is empty, and so false."""
+    """All settings; a secret that isn't set is empty, and so false."""
 
     slack_bot_token: Annotated[SecretStr, _token("xoxb-")] = SecretStr("")
     slack_app_token: Annotated[SecretStr, _token("xapp-")] = SecretStr("")
@@ -174,29 +174,29 @@ class Settings(Storage):
     service_name: Annotated[str, AfterValidator(_name)] = "Tracker"
     service_text_format: Annotated[Literal["markdown", "textile"], BeforeValidator(_lower)] = "markdown"
     command_prefix: Annotated[str, AfterValidator(checked_prefix)] = ""
-    host: str = "0.0.0.0"  # noqa: S104 - in a container it is the only address that others reach
+    host: str = "0.0.0.0"  # noqa: S104 - containers are reachable on no other address
     port: Annotated[int, Field(ge=0, le=65535)] = 3000
     log_format: Annotated[Literal["console", "json"], BeforeValidator(_lower)] = "console"
     log_level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = "info"
 
     @property
     def socket_mode(self) -> bool:
-        """Whether Slack is reached over Socket Mode; else it reaches the bot over HTTP."""
+        """Whether the bot connects to Slack over Socket Mode; otherwise Slack calls it over HTTP."""
         return bool(self.slack_app_token)
 
     @property
     def several_workspaces(self) -> bool:
-        """Whether workspaces install the bot by Slack's OAuth flow; else it has the token of one."""
+        """Whether workspaces install the bot through OAuth; otherwise it has one workspace's token."""
         return bool(self.slack_client_id)
 
     @property
     def file_hosts(self) -> frozenset[str]:
-        """The hosts, with a port where one was given, that the bot token may be sent to for a file."""
+        """The hosts, with a port if one was given, that the bot token may be sent to for a file."""
         return frozenset({*self.slack_file_hosts, urlsplit(self.slack_api_url).netloc.lower()})
 
     @property
     def secrets(self) -> tuple[SecretStr, ...]:
-        """Every secret in here, to be struck out of logs."""
+        """Every secret in these settings, to be redacted from logs."""
         database = make_url(self.database_url)
         passwords = (database.password, *database.normalized_query.get("password", ()))
         return (
@@ -210,7 +210,7 @@ class Settings(Storage):
 
 
 class _Variables(Settings, BaseSettings):
-    """Never made: pydantic-settings reads its fields' variables."""
+    """Never instantiated: tells pydantic-settings which variables to read."""
 
     model_config = SettingsConfigDict(
         env_file=".env", env_file_encoding="utf-8", env_ignore_empty=True, extra="ignore"
@@ -221,13 +221,13 @@ AnyStorage = TypeVar("AnyStorage", bound=Storage)
 
 
 def load() -> Settings:
-    """The settings from the environment and `.env`; ConfigError with every wrong or missing variable.
+    """Read the settings from the environment and `.env`.
 
-    A value is never repeated in a problem, as it may be a secret.
+    Raises ConfigError with every invalid or missing variable, and never with a value, which may be a secret.
     """
-    given = _given()
-    several = given.keys() & IN_SEVERAL.keys()
-    missing = _missing(given, {**(IN_SEVERAL if several else IN_ONE_WORKSPACE), **TO_RUN})
+    given = _read_variables()
+    several = given.keys() & NEEDED_FOR_OAUTH.keys()
+    missing = _missing(given, {**(NEEDED_FOR_OAUTH if several else NEEDED_IN_ONE_WORKSPACE), **NEEDED_TO_RUN})
     if not given.keys() & {"slack_app_token", "slack_signing_secret"}:
         missing.append(
             "SLACK_APP_TOKEN: is missing: an app-level token (xapp-…) for Socket Mode; "
@@ -237,28 +237,28 @@ def load() -> Settings:
 
 
 def load_storage(*, with_keys: bool) -> Storage:
-    """As `load`, for what works on the database alone."""
-    given = _given()
-    return _checked(Storage, given, _missing(given, TO_STORE if with_keys else {}))
+    """As `load`, for commands that need only the database."""
+    given = _read_variables()
+    return _checked(Storage, given, _missing(given, NEEDED_FOR_KEYS if with_keys else {}))
 
 
 def service_url() -> str | None:
-    """The service's address where it is configured already, whether or not anything else is."""
-    address = _given().get("service_base_url")
+    """The configured SERVICE_BASE_URL, or None; other settings may be missing or invalid."""
+    address = _read_variables().get("service_base_url")
     return address if isinstance(address, str) else None
 
 
 def command_prefix() -> str:
-    """What is put before commands where that is configured already, whether or not anything else is."""
-    return str(_given().get("command_prefix", ""))
+    """The configured COMMAND_PREFIX, or an empty string; other settings may be missing or invalid."""
+    return str(_read_variables().get("command_prefix", ""))
 
 
 def several_workspaces() -> bool:
-    """Whether workspaces install the bot by Slack's OAuth flow, whatever else is configured."""
-    return "slack_client_id" in _given()
+    """Whether OAuth installation is configured; other settings may be missing or invalid."""
+    return "slack_client_id" in _read_variables()
 
 
-def _given() -> dict[str, Any]:
+def _read_variables() -> dict[str, Any]:
     return {**DotEnvSettingsSource(_Variables)(), **EnvSettingsSource(_Variables)()}
 
 
@@ -290,14 +290,14 @@ def _problems(invalid: ValidationError) -> list[str]:
     return [f"{name}: {sentence}" for name, sentence in sentences.items()]
 
 
-def has_screen() -> bool:
-    """Whether a browser can show itself to whoever started the program."""
+def has_display() -> bool:
+    """Whether this process can open a browser window."""
     return sys.platform in {"darwin", "win32"} or bool(
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )
 
 
-def leave_proxies_out() -> None:
-    """Makes slack_sdk talk directly: it takes these variables for every host, this machine's too."""
+def ignore_proxies() -> None:
+    """Unset the proxy variables: slack_sdk would use the proxy even for localhost."""
     for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
         os.environ.pop(name, None)

@@ -23,7 +23,7 @@ class Scheduler:
         self._ticking = asyncio.Lock()
 
     def start(self) -> None:
-        """Check now, then at each interval."""
+        """Check now, then at every interval."""
         self._job = self._scheduler.add_job(
             self._tick,
             "interval",
@@ -44,7 +44,7 @@ class Scheduler:
             self._scheduler.shutdown(wait=False)
 
     async def _watch_clock(self) -> None:
-        """APScheduler uses the wall clock: when that is set back, the next check would be late by as much."""
+        """Reschedule when the wall clock is set back, which would delay APScheduler's next check."""
         while True:
             await asyncio.sleep(self._interval)
             latest = datetime.now(UTC) + timedelta(seconds=2 * self._interval)

@@ -1,7 +1,8 @@
-"""Logs with secrets struck out, and metrics.
+"""Logging with secrets redacted, and metrics.
 
-A log line is `structlog.get_logger().info("what happened", action="stable.name", …)`: `action` never changes,
-the words may. `structlog.contextvars.bind_contextvars` adds the reference, team and user to all that follows.
+Log with `structlog.get_logger().info("what happened", action="stable.name", …)`: the text may change,
+`action` never does. `structlog.contextvars.bind_contextvars` adds the reference, team and user to later
+lines.
 """
 
 import io
@@ -32,23 +33,23 @@ from prometheus_client import (
 from pydantic import SecretStr
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-STRUCK_OUT = "[struck out]"
+REDACTED = "[redacted]"
 
 log = structlog.get_logger(__name__)
 
 REGISTRY = CollectorRegistry()
 COMMANDS = Counter(
-    "issuebot_commands", "What people asked for, by what came of it", ["name", "outcome"], registry=REGISTRY
+    "issuebot_commands", "Commands and other interactions, by outcome", ["name", "outcome"], registry=REGISTRY
 )
 ACK_SECONDS = Histogram(
     "issuebot_ack_seconds",
-    "Time to the acknowledgement, of which Slack allows 3 s",
+    "Time to the acknowledgement; Slack allows 3 s",
     buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5),
     registry=REGISTRY,
 )
 COMPLETION_SECONDS = Histogram(
     "issuebot_completion_seconds",
-    "Time until the person has the answer",
+    "Time until the user has the answer",
     ["name"],
     buckets=(0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60),
     registry=REGISTRY,
@@ -59,27 +60,21 @@ SERVICE_REQUESTS = Counter(
 SERVICE_SECONDS = Histogram(
     "issuebot_service_seconds", "Time for a request to the service", ["operation"], registry=REGISTRY
 )
-TASKS_IN_FLIGHT = Gauge(
-    "issuebot_tasks_in_flight", "Work that is acknowledged and going on", registry=REGISTRY
-)
-DIGEST_RUNS = Counter(
-    "issuebot_digest_runs", "Digests' due times, by what came of them", ["state"], registry=REGISTRY
-)
+TASKS_IN_FLIGHT = Gauge("issuebot_tasks_in_flight", "Acknowledged work in progress", registry=REGISTRY)
+DIGEST_RUNS = Counter("issuebot_digest_runs", "Digest runs, by outcome", ["state"], registry=REGISTRY)
 DIGEST_LAG_SECONDS = Histogram(
     "issuebot_digest_lag_seconds",
-    "Time from a due time to its digest",
+    "Time from a digest's due time to its post",
     buckets=(1, 5, 10, 30, 60, 120, 300, 900, 3600, 86_400),
     registry=REGISTRY,
 )
-DIGESTS_WAITING = Gauge(
-    "issuebot_digests_waiting", "Digests that wait for their turn to be posted", registry=REGISTRY
-)
+DIGESTS_WAITING = Gauge("issuebot_digests_waiting", "Digests waiting to be posted", registry=REGISTRY)
 for _collector in (GCCollector, PlatformCollector, ProcessCollector):
     _collector(registry=REGISTRY)
-BUILD = Info("issuebot_build", "What is running", registry=REGISTRY)
+BUILD = Info("issuebot_build", "The running version", registry=REGISTRY)
 BUILD.info({"version": version("issuebot")})
 
-# What libraries log below warnings holds bodies, addresses with tickets, statements with values, or nothing.
+# Below warnings, these log bodies, URLs with tickets and SQL with values, or nothing useful.
 QUIET = (
     "slack_sdk",
     "slack_bolt",
@@ -91,91 +86,93 @@ QUIET = (
     "apscheduler",
 )
 TROUBLE = {HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600)}
-"""What a service answers that is in no state to answer."""
+"""Statuses that mean the service is overloaded or failing."""
 LONGEST_VALUE = 10_000
-"""How many characters of a value, or of a traceback, are logged."""
-SHORTEST_SECRET = 8  # striking out anything shorter would leave holes in ordinary words
+"""How many characters of a value or traceback are logged."""
+SHORTEST_SECRET = 8  # anything shorter also occurs in ordinary words
 
 _SECRETS = tuple(
     re.compile(pattern)
     for pattern in (
         r"x(?:app|ox[a-z](?:\.xox[a-z])?)-[\w-]+",  # Slack's tokens
         r"(?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])",  # a key of the service
-        r"gAAAA[\w-]{20,}={0,2}",  # something encrypted
+        r"gAAAA[\w-]{20,}={0,2}",  # a Fernet token
         r"(?<![\w-])[\w-]{43}=",  # an encryption key
     )
 )
-"""Apart from each other, as patterns that begin with a letter are found many times faster so."""
-_LED_TO = tuple(
+"""Separate patterns: Python matches one with a literal start many times faster than an alternation."""
+_PREFIXED = tuple(
     re.compile(pattern)
     for pattern in (
         r"((?i:X-[\w-]{0,60}API-Key)\b\\?['\"]?\s*[:=,]\s*b?\\?['\"]?)[^\s'\",}\])\\]+",
-        r"(with code: )[^\s'\"]+",  # an installation's, as Bolt logs it
-        r"(ticket=)[^&\s'\"\\]+",  # Socket Mode's address
-        r"(/(?:commands|actions|app|workflows)/)[TE][0-9A-Z]+/[^\s'\"\\]+",  # whoever has it can post
-        r"(://)[^/\s:@]{0,255}:[^/\s@]{1,255}(?=@)",  # user and password in an address
+        r"(with code: )[^\s'\"]+",  # an OAuth code, as Bolt logs it
+        r"(ticket=)[^&\s'\"\\]+",  # a Socket Mode URL
+        r"(/(?:commands|actions|app|workflows)/)[TE][0-9A-Z]+/[^\s'\"\\]+",  # a response URL: a secret too
+        r"(://)[^/\s:@]{0,255}:[^/\s@]{1,255}(?=@)",  # user and password in a URL
     )
 )
-"""Secrets that are known by what stands before them, which stays."""
-_BREAKING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""What would begin another line, or tell a terminal what to do."""
-_BREAKING_BUT_LINES = re.compile(rf"(?!\n){_BREAKING.pattern}")
+"""Secrets recognized by the text in front of them, which is kept."""
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Characters that would start another line or control a terminal."""
+_UNSAFE_IN_TRACEBACK = re.compile(rf"(?!\n){_UNSAFE.pattern}")
 
 
 def service_answered(operation: str, status: int | None, seconds: float) -> None:
-    """Counts a request to the service, and logs it; no status: there was no answer."""
+    """Count and log a request to the service; `status` is None if there was no response."""
     SERVICE_REQUESTS.labels(operation, str(status or "none")).inc()
     SERVICE_SECONDS.labels(operation).observe(seconds)
     level = logging.WARNING if status is None or status in TROUBLE else logging.DEBUG
-    if logging.getLogger(__name__).isEnabledFor(level):  # far less than structlog takes to find that out
+    if logging.getLogger(__name__).isEnabledFor(level):  # much cheaper than asking structlog
         ms = round(seconds * 1000)
-        log.log(level, "answered", action="service.answered", operation=operation, status=status, ms=ms)
+        log.log(
+            level, "service responded", action="service.answered", operation=operation, status=status, ms=ms
+        )
 
 
 def digest_finished(state: str, late: timedelta) -> None:
-    """Counts a digest's run, and how long after its due time it ended."""
+    """Count a digest run and how long after its due time it ended."""
     DIGEST_RUNS.labels(state).inc()
     DIGEST_LAG_SECONDS.observe(max(0.0, late.total_seconds()))
 
 
 def reference() -> str:
-    """A new short id that is told to a person and is in the log."""
+    """Return a new short ID to show to a user and write to the log."""
     return secrets.token_hex(4)
 
 
-def strike_out(text: str, known: Iterable[str] = ()) -> str:
-    """The text without what looks like a secret, and without those that are known exactly."""
+def redact(text: str, known: Iterable[str] = ()) -> str:
+    """Redact the known secrets and everything that looks like a secret."""
     for secret in known:
-        text = text.replace(secret, STRUCK_OUT)
-    for pattern in _LED_TO:  # first, as what is struck out ends what these go on to
-        text = pattern.sub(rf"\1{STRUCK_OUT}", text)
+        text = text.replace(secret, REDACTED)
+    for pattern in _PREFIXED:  # first, since the others' replacements would end these matches
+        text = pattern.sub(rf"\1{REDACTED}", text)
     for pattern in _SECRETS:
-        text = pattern.sub(STRUCK_OUT, text)
+        text = pattern.sub(REDACTED, text)
     return text
 
 
-def _spelled(match: re.Match[str]) -> str:
+def _escaped(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape").decode()
 
 
 def _in_one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Texts as they are spelled where they would break the line: others wrote some of them."""
+    """Escape control characters and line breaks, since some values come from users."""
     return {
-        name: _BREAKING.sub(_spelled, value) if isinstance(value, str) else value
+        name: _UNSAFE.sub(_escaped, value) if isinstance(value, str) else value
         for name, value in event.items()
     }
 
 
 def _in_json(_logger: WrappedLogger, _method: str, rendered: EventDict | str) -> str:
-    """What JSON itself leaves as it is."""
-    return _BREAKING.sub(lambda match: f"\\u{ord(match[0]):04x}", str(rendered))
+    """Escape what JSON itself leaves unescaped."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", str(rendered))
 
 
 def _cut(text: str, known: Iterable[str]) -> str:
-    """The text, or its beginning and end; redacted before it is cut, so that no half of a secret stays."""
+    """Keep the start and end of a long text; redacts first, so that no half of a secret survives."""
     if len(text) <= LONGEST_VALUE:
         return text
-    text, half = strike_out(text, known), LONGEST_VALUE // 2
+    text, half = redact(text, known), LONGEST_VALUE // 2
     return f"{text[:half]} [cut: {len(text)} characters] {text[-half:]}"
 
 
@@ -185,9 +182,9 @@ def configure(
     known: Iterable[SecretStr] = (),
     stream: TextIO = sys.stderr,
 ) -> None:
-    """Sends all logs, the standard library's too, to the stream, one line an event.
+    """Send all logs, including the standard library's, to `stream`, one line per event.
 
-    `known` are secrets that no pattern can tell, to be struck out wherever they turn up.
+    `known` holds secrets that no pattern recognizes, to be redacted everywhere.
     """
     exact = sorted((s.get_secret_value() for s in known if len(s) >= SHORTEST_SECRET), key=len, reverse=True)
 
@@ -197,14 +194,14 @@ def configure(
         }
 
     def traceback(stream: TextIO, error: structlog.types.ExcInfo) -> None:
-        """Writes a plain traceback, indented so that no line of an error's own text passes for an entry."""
+        """Write a plain traceback, indented so that no line of an error's text looks like a log entry."""
         buffer = io.StringIO()
         structlog.dev.plain_traceback(buffer, error)
-        lines = _BREAKING_BUT_LINES.sub(_spelled, _cut(buffer.getvalue(), exact))
+        lines = _UNSAFE_IN_TRACEBACK.sub(_escaped, _cut(buffer.getvalue(), exact))
         stream.write(textwrap.indent(lines, "    "))
 
-    def without_secrets(_logger: WrappedLogger, _method: str, rendered: EventDict | str) -> str:
-        return strike_out(str(rendered), exact)
+    def redacting(_logger: WrappedLogger, _method: str, rendered: EventDict | str) -> str:
+        return redact(str(rendered), exact)
 
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -212,7 +209,7 @@ def configure(
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    # Tracebacks are plain: the pretty ones show local variables, and those may be secrets.
+    # Plain tracebacks: the pretty ones print local variables, which may hold secrets.
     render: list[Processor] = (
         [
             structlog.processors.format_exc_info,
@@ -234,7 +231,7 @@ def configure(
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *render,
-                without_secrets,
+                redacting,
             ],
         )
     )
@@ -243,7 +240,7 @@ def configure(
     root.setLevel(level.upper())
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
-    logging.getLogger("apscheduler").setLevel(logging.ERROR)  # a tick that takes long is no news
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)  # it warns about every slow tick
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -254,13 +251,13 @@ def configure(
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
-    stamina.instrumentation.set_on_retry_hooks([])  # each try is in the log by itself
-    sys.excepthook = _ended
+    stamina.instrumentation.set_on_retry_hooks([])  # each attempt is logged already
+    sys.excepthook = _log_crash
 
 
-def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """What nobody caught ends the program: it is said like everything else, and not as Python would."""
+def _log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Log an uncaught exception like everything else instead of printing it."""
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
     else:
-        log.critical("ended by an error", action="bot.ended", exc_info=(kind, error, trace))
+        log.critical("crashed", action="bot.ended", exc_info=(kind, error, trace))

@@ -18,7 +18,7 @@ async def sandbox() -> AsyncIterator[Sandbox]:
     await sandbox.stop()
 
 
-async def test_the_sandbox_is_ready_with_everybody_linked_who_should_be(sandbox: Sandbox) -> None:
+async def test_the_sandbox_starts_with_linked_accounts(sandbox: Sandbox) -> None:
     team_id = (await sandbox.bot.slack.auth_test())["team_id"]
     links = {
         person.login: await sandbox.bot.store.links.get(Owner(None, team_id, person.slack_id))
@@ -33,7 +33,7 @@ async def test_the_sandbox_is_ready_with_everybody_linked_who_should_be(sandbox:
             assert link.key.get_secret_value() == person.api_key
 
 
-async def test_it_is_reachable_over_socket_mode_only(sandbox: Sandbox) -> None:
+async def test_the_sandbox_bot_uses_only_socket_mode(sandbox: Sandbox) -> None:
     url = f"http://127.0.0.1:{sandbox.bot.port}"
     async with aiohttp.ClientSession() as session:
         async with session.get(f"{url}/readyz") as answer:
@@ -42,7 +42,7 @@ async def test_it_is_reachable_over_socket_mode_only(sandbox: Sandbox) -> None:
             assert answer.status == 404
 
 
-async def test_work_in_progress_finishes_and_what_takes_too_long_is_cut_off(sandbox: Sandbox) -> None:
+async def test_in_flight_work_finishes_or_is_canceled_after_the_grace_period(sandbox: Sandbox) -> None:
     finished = []
 
     async def work(seconds: float) -> None:
@@ -61,7 +61,7 @@ async def test_work_in_progress_finishes_and_what_takes_too_long_is_cut_off(sand
     assert not sandbox.bot.ready
 
 
-async def test_a_bot_that_cannot_listen_closes_what_it_opened(sandbox: Sandbox) -> None:
+async def test_a_failed_start_closes_everything(sandbox: Sandbox) -> None:
     second = Bot(sandbox.bot.settings.model_copy(update={"port": sandbox.bot.port}))
 
     with pytest.raises(OSError, match="in use"):

@@ -1,4 +1,4 @@
-"""`issuebot check` names each thing that can be wrong, and says how to mend it."""
+"""`issuebot check` names every problem and says how to fix it."""
 
 import base64
 import dataclasses
@@ -38,7 +38,7 @@ async def _findings(settings: Settings, **changes: Any) -> dict[str, str]:
     return {f.name: str(f) async for f in check(settings.model_copy(update=changes))}
 
 
-async def test_check_finds_nothing_wrong_where_nothing_is(sandbox: Sandbox) -> None:
+async def test_check_passes_for_a_working_setup(sandbox: Sandbox) -> None:
     findings = await _findings(sandbox.bot.settings)
 
     assert [line for line in findings.values() if not line.startswith("ok ")] == []
@@ -52,7 +52,7 @@ async def test_check_finds_nothing_wrong_where_nothing_is(sandbox: Sandbox) -> N
     ]
 
 
-async def test_check_says_how_to_mend_what_is_wrong(sandbox: Sandbox) -> None:
+async def test_check_explains_how_to_fix_problems(sandbox: Sandbox) -> None:
     findings = await _findings(
         sandbox.bot.settings,
         slack_bot_token=SecretStr("xoxb-revoked"),
@@ -67,7 +67,7 @@ async def test_check_says_how_to_mend_what_is_wrong(sandbox: Sandbox) -> None:
     assert findings["ENCRYPTION_KEYS"].startswith("wrong ENCRYPTION_KEYS: open all stored keys but 2:")
 
 
-async def test_check_knows_redmine_by_the_way_it_asks_for_a_key(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_check_recognizes_redmine_by_its_challenge(sandbox: Sandbox, tmp_path: Path) -> None:
     async def ask_for_key(_request: web.Request) -> web.Response:
         return web.Response(status=401, headers={"WWW-Authenticate": 'Basic realm="Redmine API"'})
 
@@ -106,7 +106,7 @@ async def test_check_names_missing_scopes(sandbox: Sandbox) -> None:
     assert findings["SLACK_BOT_TOKEN"].startswith("wrong SLACK_BOT_TOKEN: lacks users:read: ")
 
 
-async def test_check_tells_when_slack_and_the_service_are_away(sandbox: Sandbox) -> None:
+async def test_check_reports_that_slack_and_service_are_down(sandbox: Sandbox) -> None:
     nowhere = "http://127.0.0.1:1"
     findings = await _findings(
         sandbox.bot.settings,
@@ -122,13 +122,13 @@ async def test_check_tells_when_slack_and_the_service_are_away(sandbox: Sandbox)
 
 @pytest.fixture(autouse=True)
 def _impatient() -> Iterator[None]:
-    """What isn't there is asked once."""
+    """Try a missing service only once."""
     with stamina.set_testing(True, attempts=1):
         yield
 
 
 class Slack:
-    """A Slack that says of a token what a test wants it to, at `url`."""
+    """A fake Slack whose answers about a token each test chooses."""
 
     def __init__(self) -> None:
         self.whose: dict[str, Any] = {"ok": True, "team": "Acme", "bot_id": "B1"}
@@ -168,7 +168,7 @@ async def slack() -> AsyncIterator[Slack]:
 
 @pytest.fixture
 def configured(tmp_path: Path) -> Callable[..., Settings]:
-    """Settings that are fine, but for a service that isn't there."""
+    """Valid settings, except that the service doesn't exist."""
 
     def settings(**changes: Any) -> Settings:
         good: dict[str, Any] = {
@@ -184,7 +184,7 @@ def configured(tmp_path: Path) -> Callable[..., Settings]:
     return settings
 
 
-async def test_a_token_that_is_no_bots_is_named(slack: Slack, configured: Callable[..., Settings]) -> None:
+async def test_check_rejects_a_user_token(slack: Slack, configured: Callable[..., Settings]) -> None:
     assert "lacks" not in (await _findings(configured(slack_api_url=slack.url)))["SLACK_BOT_TOKEN"]
     slack.whose.pop("bot_id")
 
@@ -193,9 +193,7 @@ async def test_a_token_that_is_no_bots_is_named(slack: Slack, configured: Callab
     assert "wrong SLACK_BOT_TOKEN: is no bot's: copy" in findings["SLACK_BOT_TOKEN"]
 
 
-async def test_socket_mode_that_is_switched_off_is_named(
-    slack: Slack, configured: Callable[..., Settings]
-) -> None:
+async def test_check_reports_disabled_socket_mode(slack: Slack, configured: Callable[..., Settings]) -> None:
     slack.greeting = {"type": "disconnect", "reason": "link_disabled"}
 
     findings = await _findings(configured(slack_api_url=slack.url))
@@ -204,7 +202,7 @@ async def test_socket_mode_that_is_switched_off_is_named(
 
 
 @pytest.mark.parametrize(("seconds", "way"), [(400, "behind"), (-400, "ahead of")])
-async def test_a_clock_that_is_wrong_is_named(
+async def test_check_reports_clock_skew(
     slack: Slack, configured: Callable[..., Settings], seconds: int, way: str
 ) -> None:
     slack.date = formatdate(time.time() + seconds, usegmt=True)
@@ -214,7 +212,7 @@ async def test_a_clock_that_is_wrong_is_named(
     assert f"s {way} Slack's: set it" in findings["clock"]
 
 
-async def test_a_signing_secret_that_is_none_of_slacks_is_named(
+async def test_check_rejects_a_malformed_signing_secret(
     slack: Slack, configured: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slack_check, "SLACK_ITSELF", re.compile(r"127\.0\.0\.1"))
@@ -226,7 +224,7 @@ async def test_a_signing_secret_that_is_none_of_slacks_is_named(
 
 
 @pytest.mark.parametrize("content", [bytes(32), b"correct horse battery staple !!!", bytes(range(8)) * 4])
-async def test_an_encryption_key_that_is_not_random_is_named(
+async def test_check_rejects_a_weak_encryption_key(
     configured: Callable[..., Settings], content: bytes
 ) -> None:
     weak = SecretStr(base64.urlsafe_b64encode(content).decode())
@@ -236,7 +234,7 @@ async def test_an_encryption_key_that_is_not_random_is_named(
     assert "wrong ENCRYPTION_KEYS: one of them isn't random" in findings["ENCRYPTION_KEYS"]
 
 
-async def test_a_database_that_cannot_be_written_is_named(
+async def test_check_reports_a_read_only_database(
     configured: Callable[..., Settings], url_of_postgresql: str
 ) -> None:
     database = Database(url_of_postgresql)
@@ -254,7 +252,7 @@ async def test_a_database_that_cannot_be_written_is_named(
     assert "read-only transaction" in findings["DATABASE_URL"]
 
 
-async def test_whose_the_tables_are_is_said(configured: Callable[..., Settings]) -> None:
+async def test_check_reports_the_schema_version(configured: Callable[..., Settings]) -> None:
     settings = configured()
     assert "`issuebot db upgrade`" in (await _findings(settings))["DATABASE_URL"]
     database = Database(settings.database_url)

@@ -25,12 +25,12 @@ from tests.support.ports import free_port
 Command = Callable[..., Result]
 Start = Callable[..., Awaitable[Process]]
 LONGEST = 90
-"""Seconds that a process starts and stops in, on any machine."""
+"""Seconds within which a process starts or stops on any machine."""
 
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
-    """Runs a command of `issuebot` in an empty directory, with these variables."""
+    """Run an `issuebot` command in an empty directory, with these variables."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "environ", dict(BARE))
 
@@ -42,7 +42,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
 
 @pytest.fixture
 async def start(tmp_path: Path) -> AsyncIterator[Start]:
-    """Starts `python -m bot` as a process of its own, with these variables."""
+    """Start `python -m bot` as a separate process, with these variables."""
     processes: list[Process] = []
 
     async def run(*arguments: str, **variables: str) -> Process:
@@ -64,7 +64,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
 
 
 async def _end(process: Process, number: signal.Signals | None = None) -> tuple[int | None, str, str]:
-    """Exit code, output and errors, after a signal if there is one."""
+    """Exit code, stdout and stderr, after an optional signal."""
     if number is not None:
         process.send_signal(number)
     printed, logged = await asyncio.wait_for(process.communicate(), LONGEST)
@@ -81,7 +81,7 @@ async def _get(url: str) -> tuple[int, str]:
         return answer.status, await answer.text()
 
 
-def test_run_without_configuration_names_each_variable_on_a_line(command: Command) -> None:
+def test_run_lists_every_missing_variable(command: Command) -> None:
     result = command("run")
 
     assert result.exit_code == 2
@@ -94,14 +94,14 @@ def test_run_without_configuration_names_each_variable_on_a_line(command: Comman
     assert result.stdout == ""
 
 
-def test_check_without_configuration_says_how_to_mend_each(command: Command) -> None:
+def test_check_explains_every_missing_variable(command: Command) -> None:
     result = command("check")
 
     assert result.exit_code == 1
     assert "wrong ENCRYPTION_KEYS: is missing: `issuebot keys generate` prints one" in result.stdout
 
 
-def test_a_generated_key_stands_alone_and_can_be_used(command: Command) -> None:
+def test_keys_generate_prints_only_a_usable_key(command: Command) -> None:
     old, new = command("keys", "generate"), command("keys", "generate")
     assert (old.exit_code, len(old.stdout), old.stdout.count("\n")) == (0, 45, 1)
     assert old.stdout != new.stdout
@@ -114,7 +114,7 @@ def test_a_generated_key_stands_alone_and_can_be_used(command: Command) -> None:
     )
 
 
-def test_db_upgrade_makes_the_database_and_names_each_migration(command: Command, tmp_path: Path) -> None:
+def test_db_upgrade_creates_the_database_and_lists_migrations(command: Command, tmp_path: Path) -> None:
     first, second = (command("db", "upgrade", DATABASE_URL=f"sqlite:///{tmp_path}/new.db") for _ in range(2))
 
     assert (first.exit_code, first.stdout) == (0, "The database is up to date.\n")
@@ -124,7 +124,7 @@ def test_db_upgrade_makes_the_database_and_names_each_migration(command: Command
     assert (second.exit_code, second.stdout, second.stderr) == (0, first.stdout, "")
 
 
-def test_keys_rotate_tells_how_far_it_is(command: Command, tmp_path: Path) -> None:
+def test_keys_rotate_shows_its_progress(command: Command, tmp_path: Path) -> None:
     url, key = f"sqlite:///{tmp_path}/bot.db", Vault.generate_key()
 
     async def link_many() -> None:
@@ -143,14 +143,14 @@ def test_keys_rotate_tells_how_far_it_is(command: Command, tmp_path: Path) -> No
     assert rotated.stdout == f"{BATCH + 1} encrypted anew, 0 had the first key already.\n"
 
 
-def test_a_database_that_cannot_be_opened_is_one_sentence(command: Command) -> None:
+def test_a_database_error_is_one_sentence(command: Command) -> None:
     result = command("db", "upgrade", DATABASE_URL="sqlite:////nowhere/at/all/new.db")
 
     assert result.exit_code == 2
     assert result.stderr == "DATABASE_URL: can't be opened: unable to open database file\n"
 
 
-def test_manifest_takes_mode_address_and_prefix(command: Command) -> None:
+def test_manifest_accepts_mode_url_and_prefix(command: Command) -> None:
     address = "https://bot.example.com"
 
     assert command("manifest").stdout == to_yaml(manifest())
@@ -166,7 +166,7 @@ def test_manifest_takes_mode_address_and_prefix(command: Command) -> None:
 @pytest.mark.parametrize(
     "arguments", [("--mode", "http"), ("--mode", "pigeon"), ("--prefix", "Acme"), ("--prefix", "x" * 25)]
 )
-def test_manifest_refuses_what_slack_would_refuse(command: Command, arguments: tuple[str, ...]) -> None:
+def test_manifest_rejects_invalid_options(command: Command, arguments: tuple[str, ...]) -> None:
     result = command("manifest", *arguments)
 
     assert result.exit_code == 2
@@ -174,9 +174,7 @@ def test_manifest_refuses_what_slack_would_refuse(command: Command, arguments: t
     assert arguments[0].removeprefix("--") in result.stderr.lower()
 
 
-async def test_run_serves_over_http_and_ends_on_sigterm(
-    start: Start, command: Command, tmp_path: Path
-) -> None:
+async def test_run_serves_http_and_stops_on_sigterm(start: Start, command: Command, tmp_path: Path) -> None:
     port = free_port()
     process = await start(
         "run",
@@ -208,9 +206,7 @@ async def test_run_serves_over_http_and_ends_on_sigterm(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_the_sandbox_prints_its_page_first_and_stops_cleanly(
-    start: Start, number: signal.Signals
-) -> None:
+async def test_sandbox_prints_its_url_first_and_stops_cleanly(start: Start, number: signal.Signals) -> None:
     process = await start("sandbox", "--port", "0", "--service-port", "0", "--no-browser")
 
     status, page = await _get(await _line(process.stdout))
@@ -221,7 +217,7 @@ async def test_the_sandbox_prints_its_page_first_and_stops_cleanly(
     assert (code, logged) == (0, "")
 
 
-async def test_a_port_that_is_taken_is_one_sentence(start: Start) -> None:
+async def test_a_port_conflict_is_one_sentence(start: Start) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -28,7 +28,7 @@ def _problems() -> tuple[str, ...]:
     return wrong.value.problems
 
 
-def test_what_is_needed_is_enough(environment: pytest.MonkeyPatch) -> None:
+def test_required_variables_are_sufficient(environment: pytest.MonkeyPatch) -> None:
     for name, value in NEEDED.items():
         environment.setenv(name, value)
 
@@ -42,7 +42,7 @@ def test_what_is_needed_is_enough(environment: pytest.MonkeyPatch) -> None:
     assert (settings.host, settings.port, settings.log_level) == ("0.0.0.0", 3000, "info")  # noqa: S104 - the documented default
 
 
-def test_a_signing_secret_in_place_of_the_app_token_means_http(environment: pytest.MonkeyPatch) -> None:
+def test_a_signing_secret_without_an_app_token_selects_http(environment: pytest.MonkeyPatch) -> None:
     for name, value in (NEEDED | {"SLACK_SIGNING_SECRET": "s3cret", "SLACK_APP_TOKEN": ""}).items():
         environment.setenv(name, value)
 
@@ -57,7 +57,7 @@ def test_several_workspaces_need_no_bot_token(environment: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(("alone", "missing"), [tuple(PAIR), tuple(PAIR)[::-1]])
-def test_half_of_what_several_workspaces_need_is_not_enough(
+def test_oauth_needs_both_client_id_and_secret(
     environment: pytest.MonkeyPatch, alone: str, missing: str
 ) -> None:
     for name, value in (NEEDED | {alone: PAIR[alone]}).items():
@@ -68,7 +68,7 @@ def test_half_of_what_several_workspaces_need_is_not_enough(
     assert problem.startswith(f"{missing}: is missing beside {alone}")
 
 
-def test_the_env_file_is_read_and_the_environment_goes_before_it(environment: pytest.MonkeyPatch) -> None:
+def test_the_environment_overrides_the_env_file(environment: pytest.MonkeyPatch) -> None:
     lines = [f"{name}={value}" for name, value in NEEDED.items()]
     Path(".env").write_text("\n".join([*lines, "SERVICE_NAME=Redmine", "PORT=4000"]), encoding="utf-8")
     environment.setenv("PORT", "5000")
@@ -78,7 +78,7 @@ def test_the_env_file_is_read_and_the_environment_goes_before_it(environment: py
     assert (settings.service_name, settings.port) == ("Redmine", 5000)
 
 
-def test_each_missing_variable_is_named() -> None:
+def test_every_missing_variable_is_named() -> None:
     names = [problem.partition(":")[0] for problem in _problems()]
 
     assert names == ["SLACK_BOT_TOKEN", "SERVICE_BASE_URL", "ENCRYPTION_KEYS", "SLACK_APP_TOKEN"]
@@ -107,7 +107,7 @@ def test_each_missing_variable_is_named() -> None:
         ("LOG_FORMAT", "xml"),
     ],
 )
-def test_a_wrong_value_is_one_line_that_does_not_repeat_it(
+def test_invalid_values_are_reported_without_repeating_them(
     environment: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     for needed, right in (NEEDED | (PAIR if name in PAIR else {}) | {name: value}).items():
@@ -119,7 +119,7 @@ def test_a_wrong_value_is_one_line_that_does_not_repeat_it(
     assert "s3cret" not in problem
 
 
-def test_wrong_and_missing_variables_are_told_together(environment: pytest.MonkeyPatch) -> None:
+def test_invalid_and_missing_variables_are_reported_together(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("PORT", "http")
     environment.setenv("SLACK_BOT_TOKEN", "xoxp-1")
 
@@ -130,7 +130,7 @@ def test_wrong_and_missing_variables_are_told_together(environment: pytest.Monke
     assert "SERVICE_BASE_URL: is missing" in problems
 
 
-def test_work_on_the_database_needs_neither_slack_nor_the_service(environment: pytest.MonkeyPatch) -> None:
+def test_database_commands_need_only_database_settings(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("SLACK_BOT_TOKEN", "wrong")
 
     assert load_storage(with_keys=False).database_url == "sqlite:///issuebot.db"
@@ -138,7 +138,7 @@ def test_work_on_the_database_needs_neither_slack_nor_the_service(environment: p
         load_storage(with_keys=True)
 
 
-def test_secrets_are_not_shown(environment: pytest.MonkeyPatch) -> None:
+def test_secrets_are_hidden_in_repr(environment: pytest.MonkeyPatch) -> None:
     secret = {"DATABASE_URL": "postgresql://bot:pa55word@db/bot", "SLACK_SIGNING_SECRET": "s3cret"}
     for name, value in (NEEDED | secret).items():
         environment.setenv(name, value)

@@ -190,7 +190,7 @@ def test_the_compose_file_configures_what_exists() -> None:
 
 
 def test_the_bot_is_given_the_time_to_stop() -> None:
-    needed = app.SECONDS_TO_BE_LEFT + inspect.signature(app.Bot.stop).parameters["grace"].default
+    needed = app.SECONDS_TO_DRAIN + inspect.signature(app.Bot.stop).parameters["grace"].default
     given = re.findall(r"--stop-timeout (\d+)|stop_grace_period: (\d+)s|TimeoutStopSec=(\d+)", TEXT)
 
     assert len(given) == 3

@@ -1,4 +1,4 @@
-"""The bot as whoever runs it sees it: metrics, log, progress, and how it goes."""
+"""The bot as an operator sees it: metrics, logs, progress and shutdown."""
 
 import asyncio
 import io
@@ -34,7 +34,7 @@ TYPED = "Blueberries"
 
 
 async def metrics(office: Office) -> Metrics:
-    """What `/metrics` answers: the values by their labels, by name."""
+    """The values that `/metrics` returns, by name and labels."""
     async with office.http.get(f"http://127.0.0.1:{office.bot.port}/metrics") as answer:
         said = await answer.text()
     found: Metrics = defaultdict(dict)
@@ -45,12 +45,12 @@ async def metrics(office: Office) -> Metrics:
 
 
 def of(found: Metrics, name: str) -> dict[str, float]:
-    """A metric's values; a histogram's are its counts."""
+    """A metric's values; for a histogram, its counts."""
     return found.get(name) or found.get(f"{name}_count") or {}
 
 
 async def digests_due(office: Office, *groups: Group) -> None:
-    """Set digests going that are due in one channel."""
+    """Add digests that are due in one channel."""
     for group in groups:
         wanted = DigestSettings(
             project="webshop", schedule=parse("hourly"), zone="UTC", group=group, empty=True
@@ -64,16 +64,14 @@ async def one_moment(person: Person) -> bool:
 
 
 @pytest.fixture
-def log(wired: Person) -> Callable[[], list[JSON]]:  # noqa: ARG001 - the bot sets levels as it starts
+def log(wired: Person) -> Callable[[], list[JSON]]:  # noqa: ARG001 - the bot sets log levels when it starts
     """The lines that the bot has logged since."""
     stream = io.StringIO()
     telemetry.configure("json", "debug", stream=stream)
     return lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-async def test_every_metric_of_the_readme_moves_and_holds_nothing_that_was_typed(
-    wired: Person, wire: Wire
-) -> None:
+async def test_documented_metrics_change_and_contain_no_user_input(wired: Person, wire: Wire) -> None:
     office = wired.office
     looks = [await metrics(office)]
     wire.fail("slow", lasting=True)
@@ -102,7 +100,7 @@ async def test_every_metric_of_the_readme_moves_and_holds_nothing_that_was_typed
 
 
 @pytest.mark.parametrize("outcome", ["SwitchedOff", "failed"])
-async def test_an_event_whose_listener_fails_is_counted_and_logged_with_its_outcome(
+async def test_failed_events_are_counted_and_logged(
     wired: Person, wire: Wire, log: Callable[[], list[JSON]], outcome: str
 ) -> None:
     labels = json.dumps({"name": "event:link_shared", "outcome": outcome})
@@ -121,7 +119,7 @@ async def test_an_event_whose_listener_fails_is_counted_and_logged_with_its_outc
     assert [(line["outcome"], line["team"], line["user"]) for line in done] == [(outcome, TEAM, "U0ANA0001")]
 
 
-async def test_all_that_is_logged_on_the_way_has_the_reference_of_its_end(
+async def test_all_log_lines_of_a_request_share_its_reference(
     wired: Person, log: Callable[[], list[JSON]]
 ) -> None:
     await wired.ask("/issues status:any")
@@ -149,7 +147,7 @@ async def _presses(person: Person, found: JSON) -> None:
 
 
 @pytest.mark.parametrize("does", [_types, _presses])
-async def test_whoever_waits_for_a_slow_service_hears_so_once(
+async def test_a_slow_service_is_reported_to_the_user_once(
     wired: Person,
     wire: Wire,
     does: Callable[[Person, JSON], Awaitable[None]],
@@ -170,7 +168,7 @@ async def test_whoever_waits_for_a_slow_service_hears_so_once(
     assert [text_of(message) for message in messages].count(STILL_WORKING) == 1
 
 
-async def test_whoever_waits_in_a_form_sees_it_there(wired: Person, wire: Wire) -> None:
+async def test_a_slow_form_shows_progress(wired: Person, wire: Wire) -> None:
     wired.office.wait(still_working=0.05)
     await wired.shortcut("create_issue")
     form = await wired.form("New issue")
@@ -184,9 +182,7 @@ async def test_whoever_waits_in_a_form_sees_it_there(wired: Person, wire: Wire) 
     assert not await one_moment(wired)
 
 
-async def test_a_bot_that_is_told_to_stop_is_not_ready_any_more_and_still_answers(
-    service: Tracker, tmp_path: Path
-) -> None:
+async def test_a_draining_bot_is_not_ready_but_still_answers(service: Tracker, tmp_path: Path) -> None:
     office = Apart(tmp_path, transport="http", service_url=service.url)
     await office.open()
     try:

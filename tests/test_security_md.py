@@ -1,4 +1,4 @@
-"""SECURITY.md promises no more than there is: what it names exists."""
+"""Every module and test that SECURITY.md names exists."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
 
-def test_every_test_that_it_names_is_there() -> None:
+def test_every_named_test_exists() -> None:
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)
 
     assert named
@@ -18,7 +18,7 @@ def test_every_test_that_it_names_is_there() -> None:
     ] == []
 
 
-def test_every_module_that_it_names_is_there_and_every_protection_names_a_test() -> None:
+def test_every_named_module_exists_and_every_protection_is_tested() -> None:
     rows = [row for row in TEXT.splitlines() if row.startswith("| ")][1:]
 
     assert [path for path in re.findall(r"`(bot/[\w/]+\.py)`", TEXT) if not (ROOT / path).is_file()] == []

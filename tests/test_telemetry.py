@@ -17,7 +17,7 @@ KEY = "0123456789abcdef0123456789abcdef01234567"
 ROOT = Path(__file__).parents[1]
 LEVELS = {"debug", "info", "warning", "error", "exception", "critical", "log"}
 HANDED_ON = {"name", "action"}
-"""Variables that hold an action: what somebody did, or what `noted` is told."""
+"""Variables whose value is an action name."""
 SUFFIXES = {
     "counter": ["_total"],
     "gauge": [""],
@@ -55,10 +55,10 @@ DASHBOARD = json.loads((ROOT / ".github" / "grafana-dashboard.json").read_text(e
         "registered-secret",
     ],
 )
-def test_what_looks_like_a_secret_is_struck_out(text: str) -> None:
-    clean = telemetry.strike_out(text, ["registered-secret"])
+def test_secrets_are_redacted(text: str) -> None:
+    clean = telemetry.redact(text, ["registered-secret"])
 
-    assert telemetry.STRUCK_OUT in clean
+    assert telemetry.REDACTED in clean
     for secret in ("xoxb-", "xapp-1", KEY, "short", "Mclvf", "gAAAA", "registered-secret"):
         assert secret not in clean
 
@@ -71,15 +71,15 @@ def test_what_looks_like_a_secret_is_struck_out(text: str) -> None:
         '{"X-Redmine-API-Key": "short"}',
     ],
 )
-def test_a_line_stays_json_when_something_in_quotes_is_struck_out(text: str) -> None:
+def test_redaction_keeps_json_valid(text: str) -> None:
     stream = io.StringIO()
     telemetry.configure("json", "info", stream=stream)
 
     logging.getLogger("somebody").info(text)
 
     event = json.loads(stream.getvalue())["event"]
-    assert event == text.replace("short", telemetry.STRUCK_OUT).replace(
-        "T0HARBOR01/[struck out]", telemetry.STRUCK_OUT
+    assert event == text.replace("short", telemetry.REDACTED).replace(
+        "T0HARBOR01/[redacted]", telemetry.REDACTED
     )
 
 
@@ -87,12 +87,12 @@ def test_a_line_stays_json_when_something_in_quotes_is_struck_out(text: str) -> 
     "text",
     ["issue #42 was created", "GET /issues.json?limit=100 -> 200", "https://tracker.example.com/issues/42"],
 )
-def test_ordinary_text_stays(text: str) -> None:
-    assert telemetry.strike_out(text) == text
+def test_ordinary_text_is_not_redacted(text: str) -> None:
+    assert telemetry.redact(text) == text
 
 
 @pytest.mark.parametrize("form", ["console", "json"])
-def test_logs_of_every_origin_are_struck_out_tracebacks_too(form: str) -> None:
+def test_logs_and_tracebacks_of_every_logger_are_redacted(form: str) -> None:
     stream = io.StringIO()
     telemetry.configure("json" if form == "json" else "console", "debug", [SecretStr("hush-hush")], stream)
 
@@ -117,20 +117,20 @@ def test_logs_of_every_origin_are_struck_out_tracebacks_too(form: str) -> None:
         assert secret not in written
 
 
-def test_an_error_that_ends_the_program_is_struck_out_too() -> None:
+def test_uncaught_errors_are_redacted() -> None:
     stream = io.StringIO()
     telemetry.configure("json", "info", [SecretStr("hush-hush")], stream)
 
     error = RuntimeError(f"{KEY} hush-hush")
     sys.excepthook(type(error), error, None)
 
-    assert "ended by an error" in stream.getvalue()
+    assert "crashed" in stream.getvalue()
     assert "RuntimeError" in stream.getvalue()
     for secret in (KEY, "hush-hush"):
         assert secret not in stream.getvalue()
 
 
-def test_a_json_line_carries_action_and_context() -> None:
+def test_json_lines_contain_action_and_context() -> None:
     stream = io.StringIO()
     telemetry.configure("json", "info", stream=stream)
     structlog.contextvars.bind_contextvars(reference=telemetry.reference(), team="T1", user="U1")
@@ -149,7 +149,7 @@ def test_a_json_line_carries_action_and_context() -> None:
 
 
 def _log_calls() -> Iterator[tuple[str, ast.Call]]:
-    """Every call in the bot that logs something, whichever logger it is, with its place."""
+    """Every log call in the bot, whichever logger it uses, with its location."""
     for path in sorted((ROOT / "bot").rglob("*.py")):
         if "sandbox" not in path.parts:
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -162,7 +162,7 @@ def _log_calls() -> Iterator[tuple[str, ast.Call]]:
                     yield f"{path.relative_to(ROOT)}:{node.lineno}", node
 
 
-def test_every_log_line_has_an_action_that_stays() -> None:
+def test_every_log_call_has_a_constant_action() -> None:
     calls = dict(_log_calls())
     without = []
     for place, call in calls.items():
@@ -187,7 +187,7 @@ def test_the_readme_lists_every_metric() -> None:
     assert sorted(listed) == sorted(bare)
 
 
-def test_the_dashboard_shows_every_metric_and_none_that_is_not_there() -> None:
+def test_the_dashboard_shows_exactly_the_existing_metrics() -> None:
     panels = DASHBOARD["panels"]
     asked = " ".join(target["expr"] for panel in panels for target in panel["targets"])
     named = set(re.findall(r"[a-z_]+(?=\{)", asked))
@@ -200,7 +200,7 @@ def test_the_dashboard_shows_every_metric_and_none_that_is_not_there() -> None:
         assert (panel["fieldConfig"]["defaults"]["unit"] == "s") is times, panel["title"]
 
 
-def test_the_dashboards_panels_lie_beside_each_other() -> None:
+def test_dashboard_panels_do_not_overlap() -> None:
     taken = [
         (x, y)
         for panel in DASHBOARD["panels"]

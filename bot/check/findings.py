@@ -1,16 +1,16 @@
-"""What is found about a variable, and how it is said."""
+"""The result of a check, and how it is printed."""
 
 import time
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 CLOCK_SKEW = 60
-"""Seconds that this machine's clock may be wrong: Slack's requests are refused from five minutes on."""
+"""How many seconds this machine's clock may be off: Slack's requests fail from five minutes on."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found about a variable: fine, or wrong with how to mend it."""
+    """The result of checking one variable: fine, or wrong with how to fix it."""
 
     name: str
     sentence: str
@@ -21,17 +21,16 @@ class Finding:
 
 
 def fine(name: str, sentence: str) -> Finding:
-    """Nothing is to be done about this variable."""
     return Finding(name, sentence, fine=True)
 
 
 def wrong(name: str, sentence: str) -> Finding:
-    """The sentence says what is to be done."""
+    """Return a failed finding; `sentence` says how to fix it."""
     return Finding(name, sentence, fine=False)
 
 
 def clock(whose: str, date: str | None) -> Finding | None:
-    """What an answer's `Date` header says of this machine's clock; None where that is nothing bad."""
+    """Compare this machine's clock with a response's `Date` header; None if they agree or there is none."""
     try:
         ahead = round(time.time() - parsedate_to_datetime(date or "").timestamp())
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the tracking service says of its address and of the header that keys are sent in."""
+"""Checks the service's address and the header that API keys are sent in."""
 
 from collections.abc import AsyncIterator, Sequence
 from http import HTTPStatus
@@ -12,29 +12,29 @@ from bot.service.client import Client
 
 SECONDS_TO_ANSWER = 10
 REDMINE_HEADER = "X-Redmine-API-Key"
-NO_KEY = SecretStr("0" * 40)  # nobody's: what answers to it shows itself, and no account is touched
-SWITCHED_OFF = "switch the REST interface on in the service's settings"
+NO_KEY = SecretStr("0" * 40)  # belongs to no one: shows who answers without touching an account
+ENABLE_API = "switch the REST interface on in the service's settings"
 
 
 async def check(settings: Settings, linked: Sequence[SecretStr]) -> AsyncIterator[Finding]:
-    """Yields what is found of the service; `linked` are keys of which one should work, if there are any."""
+    """Yield what is found about the service; one of the `linked` keys should work, if there are any."""
     async with Client(settings.service_base_url, key_header=settings.service_api_key_header) as client:
-        yield await _address(client)
-        yield await _accepted(client, settings, linked) or await _asked_for(client, settings)
+        yield await _check_address(client)
+        yield await _check_linked_keys(client, settings, linked) or await _check_header(client, settings)
         probe = await client.probe(SECONDS_TO_ANSWER)
         if off := clock("the service's", probe.date if probe else None):
             yield off
 
 
-async def _address(client: Client) -> Finding:
-    """Unauthorized is a good answer here: the interface is there, and asks for a key."""
+async def _check_address(client: Client) -> Finding:
+    """Check the address. Unauthorized is a good sign: the API is there and asks for a key."""
     name = "SERVICE_BASE_URL"
     try:
         await client.list_projects(NO_KEY, limit=1)
     except errors.Unauthorized:
         return fine(name, "the interface answers, and asks for a key")
     except errors.Forbidden:
-        sentence = f"refuses everybody: {SWITCHED_OFF}"
+        sentence = f"refuses everybody: {ENABLE_API}"
     except errors.NotFound:
         sentence = "there is no interface at this address: is a path prefix missing, such as /redmine?"
     except errors.Redirected:
@@ -48,8 +48,10 @@ async def _address(client: Client) -> Finding:
     return wrong(name, sentence)
 
 
-async def _accepted(client: Client, settings: Settings, linked: Sequence[SecretStr]) -> Finding | None:
-    """Whether a key that worked once still does; None where that tells nothing."""
+async def _check_linked_keys(
+    client: Client, settings: Settings, linked: Sequence[SecretStr]
+) -> Finding | None:
+    """Whether one of the linked keys still works; None if that can't be told."""
     name, header = "SERVICE_API_KEY_HEADER", settings.service_api_key_header
     for key in linked:
         try:
@@ -61,7 +63,7 @@ async def _accepted(client: Client, settings: Settings, linked: Sequence[SecretS
         return fine(name, f"keys are sent in {header}, and one that is linked works")
     if not linked:
         return None
-    finding = await _asked_for(client, settings)
+    finding = await _check_header(client, settings)
     if not finding.fine:
         return finding
     many = (
@@ -71,8 +73,8 @@ async def _accepted(client: Client, settings: Settings, linked: Sequence[SecretS
     return wrong(name, f"{many}: {mend}")
 
 
-async def _asked_for(client: Client, settings: Settings) -> Finding:
-    """Redmine tells that it is one when it asks for a key, and it reads one header only."""
+async def _check_header(client: Client, settings: Settings) -> Finding:
+    """Check the header without a key: Redmine identifies itself in its challenge and reads only its own."""
     name, header = "SERVICE_API_KEY_HEADER", settings.service_api_key_header
     probe = await client.probe(SECONDS_TO_ANSWER)
     if probe is None:
@@ -80,7 +82,7 @@ async def _asked_for(client: Client, settings: Settings) -> Finding:
     if "redmine" in probe.authenticate.lower() and header.lower() != REDMINE_HEADER.lower():
         return wrong(name, f"{header} is not read by this service: set it to {REDMINE_HEADER}")
     if probe.status == HTTPStatus.FORBIDDEN:
-        return wrong(name, f"is not looked at: {SWITCHED_OFF}")
+        return wrong(name, f"is not looked at: {ENABLE_API}")
     if probe.status != HTTPStatus.UNAUTHORIZED:
         return wrong(name, f"the service doesn't ask for a key (status {probe.status}): check its address")
     return fine(name, f"keys are sent in {header}")

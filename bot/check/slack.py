@@ -1,4 +1,4 @@
-"""What Slack says of the tokens and secrets."""
+"""Checks the Slack tokens and secrets."""
 
 import asyncio
 import re
@@ -21,15 +21,15 @@ from bot.slack.posting import reason
 from bot.store.store import Store
 
 SECONDS_TO_GREET = 10
-WORKSPACES_ASKED, WORKSPACES_AT_ONCE = 100, 5
+WORKSPACES_CHECKED, WORKSPACES_AT_ONCE = 100, 5
 SLACK_ITSELF = re.compile(r"(.+\.)?slack(-gov)?\.com")
 UPDATE_MANIFEST = "paste `issuebot manifest` into the app's page “App Manifest”"
-# slack_sdk trips over an answer that is text, as a proxy or another program at this address gives it.
-NO_USABLE_ANSWER = (SlackApiError, aiohttp.ClientError, TimeoutError, AttributeError)
+# AttributeError: slack_sdk fails on a text response, such as a proxy's.
+CALL_FAILED = (SlackApiError, aiohttp.ClientError, TimeoutError, AttributeError)
 
 
 async def check(slack: AsyncWebClient, settings: Settings) -> AsyncIterator[Finding]:
-    """Yields what is found of the token, or the app that workspaces install, and of the way to Slack."""
+    """Yield what is found about the bot token or OAuth app, and about the connection to Slack."""
     if settings.several_workspaces:
         yield await _client_secret(slack, settings)
     else:
@@ -42,7 +42,7 @@ async def _bot_token(slack: AsyncWebClient) -> AsyncIterator[Finding]:
     name = "SLACK_BOT_TOKEN"
     try:
         answer = await slack.auth_test()
-    except NO_USABLE_ANSWER as error:
+    except CALL_FAILED as error:
         yield wrong(name, _refusal(error, "install the app anew and copy its bot token"))
         return
     headers = _headers(answer)
@@ -57,11 +57,11 @@ async def _bot_token(slack: AsyncWebClient) -> AsyncIterator[Finding]:
 
 
 async def _client_secret(slack: AsyncWebClient, settings: Settings) -> Finding:
-    """Slack names what is wrong with the pair before, or in place of, the code that nobody ever got."""
+    """Exchange an invalid code: Slack checks the client ID and secret first."""
     name, secret = "SLACK_CLIENT_SECRET", settings.slack_client_secret.get_secret_value()
     try:
         await slack.oauth_v2_access(client_id=settings.slack_client_id, client_secret=secret, code="0")
-    except NO_USABLE_ANSWER as error:
+    except CALL_FAILED as error:
         if reason(error) != "invalid_code":
             mend = "copy SLACK_CLIENT_ID and this from the app's “Basic Information” again"
             return wrong(name, _refusal(error, mend))
@@ -69,16 +69,16 @@ async def _client_secret(slack: AsyncWebClient, settings: Settings) -> Finding:
 
 
 async def installed(store: Store, slack: AsyncWebClient) -> Finding:
-    """Whether all tokens work and have every scope. Expired ones aren't tried: the bot renews them itself."""
+    """Check that all workspaces' tokens work and have every scope; the bot itself renews expired ones."""
     name, at_once = "SLACK_CLIENT_ID", asyncio.Semaphore(WORKSPACES_AT_ONCE)
 
-    async def trouble(bot: InstalledBot) -> str | None:
+    async def problem(bot: InstalledBot) -> str | None:
         if bot.bot_token_expires_at and bot.bot_token_expires_at < time.time():
             return None
         try:
             async with at_once:
                 answer = await web_client.for_team(slack, bot.bot_token, bot.team_id).auth_test()
-        except NO_USABLE_ANSWER as error:
+        except CALL_FAILED as error:
             why = reason(error) or type(error).__name__
         else:
             missing = _missing_scopes(_headers(answer))
@@ -87,7 +87,7 @@ async def installed(store: Store, slack: AsyncWebClient) -> Finding:
         return f"{where} ({why})" if why else None
 
     try:
-        count, latest = await store.installations.latest(WORKSPACES_ASKED)
+        count, latest = await store.installations.latest(WORKSPACES_CHECKED)
     except errors.StoredSecretError as error:
         return wrong(name, f"a workspace's token can't be opened ({error}): install the app there again")
     if not count:
@@ -95,10 +95,10 @@ async def installed(store: Store, slack: AsyncWebClient) -> Finding:
     said = (
         f"{count} installed" if count <= len(latest) else f"{count} installed, the latest {len(latest)} asked"
     )
-    if troubles := [one for one in await asyncio.gather(*map(trouble, latest)) if one]:
+    if problems := [one for one in await asyncio.gather(*map(problem, latest)) if one]:
         mend = f"open {INSTALL_PATH} to install the app there again"
         first = f"where a scope is missing, first {UPDATE_MANIFEST}"
-        return wrong(name, f"{said}, but not in order: {', '.join(troubles)}: {mend}; {first}")
+        return wrong(name, f"{said}, but not in order: {', '.join(problems)}: {mend}; {first}")
     return fine(name, f"{said}, and their tokens work with every scope that is needed")
 
 
@@ -107,13 +107,13 @@ def _headers(answer: AsyncSlackResponse) -> dict[str, str]:
 
 
 def _missing_scopes(headers: dict[str, str]) -> str:
-    """The manifest's scopes that a token lacks: all that Slack lets a bot see of its app's configuration."""
+    """The manifest's scopes that a token lacks: the only part of the app's configuration a bot can see."""
     granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
     return ", ".join(scope for scope in SCOPES if scope not in granted)
 
 
 def _signing_secret(settings: Settings) -> Finding:
-    """Slack tells nothing of it; its own have a form."""
+    """Check the secret's format, since Slack offers no way to test it."""
     name, secret = "SLACK_SIGNING_SECRET", settings.slack_signing_secret.get_secret_value()
     host = urlsplit(settings.slack_api_url).hostname or ""
     if SLACK_ITSELF.fullmatch(host) and not re.fullmatch(r"[0-9a-f]{32}", secret):
@@ -123,12 +123,12 @@ def _signing_secret(settings: Settings) -> Finding:
 
 
 async def _socket_mode(slack: AsyncWebClient, settings: Settings) -> Finding:
-    """A connection is opened, and left at the first word: there Slack says whether it is switched off."""
+    """Open a connection and read its first message, which says whether Socket Mode is turned off."""
     name = "SLACK_APP_TOKEN"
     try:
         answer = await slack.apps_connections_open(app_token=settings.slack_app_token.get_secret_value())
         greeting = await _greeting(str(answer.get("url")))
-    except NO_USABLE_ANSWER as error:
+    except CALL_FAILED as error:
         mend = "make an app-level token with connections:write, and switch Socket Mode on"
         return wrong(name, _refusal(error, mend))
     if greeting.get("type") == "hello":

@@ -1,4 +1,4 @@
-"""Whether the database can be used, and what is in it opened."""
+"""Checks that the database is writable and that the encryption keys open what is stored."""
 
 import base64
 from collections.abc import AsyncIterator
@@ -13,9 +13,9 @@ from bot.store.database import Database, DatabaseUnavailableError
 from bot.store.store import Store
 from bot.store.vault import Vault
 
-LINKS_TRIED = 5
+KEYS_TRIED = 5
 FEWEST_BYTES = 16
-"""So many different ones at least, and not all of them ASCII, are in any 32 random bytes."""
+"""32 random bytes contain at least this many different ones, and some that aren't ASCII."""
 TABLES = {
     "older": "`issuebot run`, or `issuebot db upgrade` before it, makes its tables up to date",
     "current": "its tables are up to date",
@@ -24,7 +24,7 @@ TABLES = {
 
 
 async def check(settings: Settings, slack: AsyncWebClient) -> AsyncIterator[Finding]:
-    """Yields what is found of the database, of the encryption keys, and of installed workspaces."""
+    """Yield what is found about the database, the encryption keys and the installed workspaces."""
     database = Database(settings.database_url)
     try:
         await database.check_writable()
@@ -41,12 +41,12 @@ async def check(settings: Settings, slack: AsyncWebClient) -> AsyncIterator[Find
 
 
 async def linked_keys(settings: Settings) -> tuple[SecretStr, ...]:
-    """Keys of people who are linked, the latest first; none where the database can't be used."""
+    """The latest linked API keys; empty if the database can't be used."""
     database = Database(settings.database_url)
     try:
         if await database.age() == "older":
             return ()
-        return await Store(database, Vault(settings.encryption_keys)).links.latest_keys(LINKS_TRIED)
+        return await Store(database, Vault(settings.encryption_keys)).links.latest_keys(KEYS_TRIED)
     except DatabaseUnavailableError:
         return ()
     finally:
@@ -68,6 +68,6 @@ async def _keys(settings: Settings, store: Store | None) -> Finding:
 
 
 def _is_weak(key: SecretStr) -> bool:
-    """Whether it is a pattern or somebody's words in place of 32 random bytes."""
+    """Whether a key is a pattern or text instead of 32 random bytes."""
     content = base64.urlsafe_b64decode(key.get_secret_value())
     return len(set(content)) < FEWEST_BYTES or content.isascii()

@@ -40,12 +40,12 @@ from bot.features.users.handlers import UserHandlers
 from bot.features.users.people import People
 from bot.features.users.users import Users
 from bot.service.client import Client
-from bot.slack.debounce import Pauses
+from bot.slack.debounce import Debouncer
 from bot.slack.failures import Failures
 from bot.slack.feature import Feature, merged
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Platform, Reply
-from bot.slack.retractable import TAKE_BACK, take_back
+from bot.slack.retractable import TAKE_BACK, delete_pressed
 from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
 from bot.timings import Timings
@@ -78,7 +78,7 @@ def build(
     file_hosts: frozenset[str],
     timings: Timings,
 ) -> Features:
-    pauses, rows = Pauses(), DigestRows()
+    pauses, rows = Debouncer(), DigestRows()
     accounts = Accounts(client, store)
     projects, catalogs, people = Projects(client, store, accounts), Catalogs(client), People(store)
     issues = Issues(client, store, accounts, projects, catalogs=catalogs, people=people)
@@ -148,7 +148,7 @@ def build(
             home.feature(),
             LinkHandlers(shared_links, accounts, platform.audiences, store.deliveries, issues).feature(),
             Uninstall(store, workspaces).feature(),
-            Feature(buttons={TAKE_BACK: take_back, "open": acknowledge_link_button}),
+            Feature(buttons={TAKE_BACK: delete_pressed, "open": acknowledge_link_button}),
         ]
     )
     return Features(routes, Linking(accounts), home, runs, poster, projects, catalogs)

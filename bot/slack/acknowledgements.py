@@ -1,4 +1,4 @@
-"""Acknowledging Slack's requests: the answer to a submission, and which requests still wait for theirs."""
+"""Acknowledges Slack's requests: the response to a form, and which requests still await theirs."""
 
 import asyncio
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from bot.telemetry import ACK_SECONDS
 
 
 class Acknowledgement:
-    """The answer to a form's submission, which can be given once, within Slack's three seconds."""
+    """The response to a form submission: given once, within Slack's three seconds."""
 
     def __init__(self) -> None:
         self._given = asyncio.Event()
         self._body: JSON = {}
 
     def give(self, **body: object) -> bool:
-        """Answer; False where the submission was answered already."""
+        """Respond; returns False if a response was already given."""
         if self._given.is_set():
             return False
         self._body = body
@@ -25,7 +25,7 @@ class Acknowledgement:
         return True
 
     async def body(self, seconds: float) -> JSON:
-        """What Slack is answered; empty, which closes the form, where nothing was given in time."""
+        """The response; empty, which closes the form, if none is given within `seconds`."""
         try:
             await asyncio.wait_for(self._given.wait(), seconds)
         except TimeoutError:
@@ -34,7 +34,7 @@ class Acknowledgement:
 
 
 class PendingRequests:
-    """Counts the requests that wait for an answer, over either transport, and measures how long they do."""
+    """Counts requests that await a response, over either transport, and measures how long they wait."""
 
     def __init__(self) -> None:
         self._waiting = 0
@@ -43,7 +43,7 @@ class PendingRequests:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """A request waits for its answer while the block runs."""
+        """Count one request while the block runs."""
         started = perf_counter()
         self._waiting += 1
         self._idle.clear()
@@ -56,7 +56,7 @@ class PendingRequests:
                 self._idle.set()
 
     async def idle(self, seconds: float) -> None:
-        """Returns when no request waits any more, or when the time is up."""
+        """Return when no request is waiting, or after `seconds`."""
         try:
             await asyncio.wait_for(self._idle.wait(), seconds)
         except TimeoutError:

@@ -1,4 +1,4 @@
-"""Who reads along in a conversation, before anything is posted there for all to see."""
+"""Decides whether a conversation is safe to post in: who can read it, and is the user in it."""
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
@@ -12,9 +12,9 @@ log = structlog.get_logger(__name__)
 
 
 def shared_outside(channel: JSON) -> bool | None:
-    """Whether people outside the company read a conversation; None where Slack doesn't say.
+    """Whether people outside the company can read a conversation; None if Slack doesn't say.
 
-    Slack leaves the flag out of direct messages with the bot, which only one person reads.
+    Slack omits the flag for direct messages with the bot, which only one person reads.
     """
     if channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"):
         return True
@@ -22,28 +22,28 @@ def shared_outside(channel: JSON) -> bool | None:
 
 
 class Audiences:
-    """What Slack says of conversations, for half a minute: it takes fifty such questions in a minute."""
+    """Caches what Slack says about conversations for 30 seconds; the method allows 50 calls a minute."""
 
     def __init__(self) -> None:
         self._recent: TtlCache[tuple[str, str], bool | None] = TtlCache(seconds=30)
 
-    async def barred(
+    async def why_not_post(
         self, slack: AsyncWebClient, team_id: str, channel_id: str, by: str | None
     ) -> Announced | None:
-        """Why nothing may be posted there, if so.
+        """Return why nothing may be posted in a channel, or None.
 
-        `by` is who has to be a member: where the place comes from a form, Slack doesn't vouch for it.
+        `by` must be a member: set it if the channel comes from a form, where Slack doesn't verify membership.
         """
         try:
             if by is not None and not await members.includes(slack, channel_id, by):
                 return Announced.ELSEWHERE
         except SLACK_FAILED as error:
-            log.info("not announced", action="announcement.not_made", error=type(error).__name__)
+            log.info("not posted", action="announcement.not_made", error=type(error).__name__)
             return Announced.UNKNOWN
-        return await self.overheard(slack, team_id, channel_id)
+        return await self.why_not_share(slack, team_id, channel_id)
 
-    async def overheard(self, slack: AsyncWebClient, team_id: str, channel_id: str) -> Announced | None:
-        """Why nothing may be said there, if so: outsiders read along, or can't be ruled out."""
+    async def why_not_share(self, slack: AsyncWebClient, team_id: str, channel_id: str) -> Announced | None:
+        """Return why nothing may be shown in a channel, or None: outsiders read it, or may."""
 
         async def read() -> bool | None:
             return shared_outside((await slack.conversations_info(channel=channel_id)).get("channel") or {})
@@ -51,7 +51,7 @@ class Audiences:
         try:
             shared = await self._recent.get((team_id, channel_id), read)
         except SLACK_FAILED as error:
-            log.info("not announced", action="announcement.not_made", error=type(error).__name__)
+            log.info("not posted", action="announcement.not_made", error=type(error).__name__)
             shared = None
         if shared is None:
             return Announced.UNKNOWN

@@ -1,4 +1,4 @@
-"""Work that is done once, however often it is asked for."""
+"""Claims for work that must be done only once, however often it is requested."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from bot.store.deliveries import Deliveries
 
 @asynccontextmanager
 async def claimed(deliveries: Deliveries, claim: str, otherwise: str) -> AsyncIterator[None]:
-    """Hold a claim; it is released if the block fails.
+    """Hold a claim, and release it if the block fails.
 
     Raises UserError with the sentence `otherwise` if the claim is taken.
     """

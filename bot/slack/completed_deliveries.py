@@ -1,4 +1,4 @@
-"""What is finished is noted some at a time: nobody waits for that."""
+"""Records completed deliveries in batches, so that no request waits for the write."""
 
 import asyncio
 
@@ -6,49 +6,51 @@ import structlog
 
 from bot.store.unfinished import Unfinished
 
-PAUSE = 0.1
-"""Seconds in which more may be finished; who dies meanwhile is told of again."""
-LATER = 5.0
-"""Seconds until it is tried again where the database doesn't take it."""
+BATCH_SECONDS = 0.1
+"""How long a batch is collected. After a crash, its users are told that their request was lost."""
+RETRY_SECONDS = 5.0
+"""Seconds until the next attempt when the database fails."""
 
 log = structlog.get_logger(__name__)
 
 
 class CompletedDeliveries:
-    """Forgets in the database what this process has at hand no more."""
+    """Removes this process's completed deliveries from the database."""
 
     def __init__(self, unfinished: Unfinished) -> None:
         self._unfinished = unfinished
         self._deliveries: set[str] = set()
-        self._noting: asyncio.Task[None] | None = None
+        self._recording: asyncio.Task[None] | None = None
 
     def add(self, delivery: str) -> None:
-        """The delivery is finished."""
+        """Record that a delivery is complete."""
         self._deliveries.add(delivery)
-        if self._noting is None:
-            self._noting = asyncio.create_task(self._note())
+        if self._recording is None:
+            self._recording = asyncio.create_task(self._record())
 
     async def stop(self) -> None:
-        """Notes what is finished, at once: the process stops."""
-        if self._noting is not None:
-            self._noting.cancel()
+        """Write what is left, before the process stops."""
+        if self._recording is not None:
+            self._recording.cancel()
         try:
             if self._deliveries:
                 await self._unfinished.finish(self._deliveries)
         except Exception:
-            log.exception("not noted as finished", action="delivery.not_left")
+            log.exception("completed deliveries not recorded", action="delivery.not_left")
 
-    async def _note(self) -> None:
-        pause = PAUSE
+    async def _record(self) -> None:
+        pause = BATCH_SECONDS
         while self._deliveries:
             await asyncio.sleep(pause)
-            noted = frozenset(self._deliveries)
+            batch = frozenset(self._deliveries)
             try:
-                await self._unfinished.finish(noted)
+                await self._unfinished.finish(batch)
             except Exception:
-                log.exception("not noted as finished", action="delivery.not_finished", count=len(noted))
-                pause = LATER
+                log.exception(
+                    "completed deliveries not recorded", action="delivery.not_finished", count=len(batch)
+                )
+                pause = RETRY_SECONDS
             else:
-                self._deliveries -= noted
-                pause = PAUSE
-        self._noting = None
+                self._deliveries -= batch
+                pause = BATCH_SECONDS
+        self._recording = None

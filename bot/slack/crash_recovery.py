@@ -1,4 +1,4 @@
-"""Tells people whose request was lost in a crash: another replica does, or this one when it is back."""
+"""Notifies users whose request was lost in a crash, from another replica or after a restart."""
 
 import asyncio
 from dataclasses import replace
@@ -7,7 +7,7 @@ import structlog
 
 from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.slack.dispatch import INTERRUPTED
-from bot.slack.failures import Failures, last_resort
+from bot.slack.failures import Failures, log_if_undelivered
 from bot.slack.forms import refilled
 from bot.slack.interaction import read
 from bot.slack.replies import Platform, Reply
@@ -35,24 +35,24 @@ class CrashRecovery:
         self._platform = platform
 
     async def watch(self, interval: float) -> None:
-        """Check every `interval` seconds, until cancelled."""
+        """Check every `interval` seconds until canceled."""
         while True:
             await asyncio.sleep(interval)
             try:
                 abandoned = await self._unfinished.take_abandoned()
             except Exception:
-                log.exception("no check for crashed replicas", action="delivery.not_looked")
+                log.exception("could not check for crashed replicas", action="delivery.not_looked")
                 continue
-            await asyncio.gather(*(self._tell(delivery, asked) for delivery, asked in abandoned.items()))
+            await asyncio.gather(*(self._recover(delivery, asked) for delivery, asked in abandoned.items()))
 
-    async def _tell(self, delivery: str, asked: PendingRequest | None) -> None:
+    async def _recover(self, delivery: str, asked: PendingRequest | None) -> None:
         if asked is not None:
-            whose = {"team": asked.owner.team_id, "user": asked.owner.user_id}
-            log.warning("a request was lost in a crash", action="delivery.abandoned", **whose)
-            await last_resort(self._told(asked))
-        self._completed.add(delivery)  # not where this is interrupted: the next replica tells then
+            user = {"team": asked.owner.team_id, "user": asked.owner.user_id}
+            log.warning("a request was lost in a crash", action="delivery.abandoned", **user)
+            await log_if_undelivered(self._notify(asked))
+        self._completed.add(delivery)  # skipped if this is canceled: the next replica notifies then
 
-    async def _told(self, asked: PendingRequest) -> None:
+    async def _notify(self, asked: PendingRequest) -> None:
         interaction = read(asked.payload)
         if interaction is None:
             return
@@ -60,7 +60,7 @@ class CrashRecovery:
         slack = await self._workspaces.client(*asked.installed)
         reply = Reply.to(interaction, slack, self._platform)
         modal = interaction.modal
-        if reply.in_form and modal:  # a person who has gone on in the form needs no word, and loses nothing
+        if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
             await reply.shown(refilled(modal.json, INTERRUPTED), over=modal.hash)
         else:
             await self._failures.tell(reply, INTERRUPTED)

@@ -1,7 +1,7 @@
-"""Where people pause while they type into a form: the only moment at which it is worth looking something up.
+"""Waits until a user stops typing in a form, before anything is looked up.
 
-What is found is put into the form with the hash of the form that it was looked up for, so that Slack refuses
-it when the form has become another one meanwhile. Replicas need not know of each other for that.
+The result updates the form with the hash it was looked up for, so Slack rejects it if the form has changed
+since. Replicas need no coordination.
 """
 
 import asyncio
@@ -14,20 +14,20 @@ V = TypeVar("V")
 PAUSE = 0.5
 REMEMBERED = 500
 OWN_UPDATES = 50
-"""How many of its own updates of a form the bot remembers: actions in flight name one of the latest."""
+"""How many of the bot's own updates of a form are remembered: actions in flight refer to a recent one."""
 
 
-class Pauses:
-    """What was typed last into each form, and what the bot's own updates made of the forms' hashes."""
+class Debouncer:
+    """Tracks the latest input in each form and the hashes that the bot's own updates gave it."""
 
     def __init__(self) -> None:
         self._latest: OrderedDict[str, float] = OrderedDict()
         self._hashes: OrderedDict[str, list[str]] = OrderedDict()
 
-    async def come(self, form: str, typed_at: float) -> bool:
-        """Wait for a pause; whether nothing more was typed before it came.
+    async def wait(self, form: str, typed_at: float) -> bool:
+        """Wait for a pause in typing; returns False if more was typed meanwhile.
 
-        `typed_at` is Slack's time of the action: what was typed later may well be worked on earlier.
+        `typed_at` is Slack's time of the action, since actions may be handled out of order.
         """
         if typed_at < self._latest.get(form, 0.0):
             return False
@@ -36,18 +36,18 @@ class Pauses:
         return self.is_latest(form, typed_at)
 
     def is_latest(self, form: str, typed_at: float) -> bool:
-        """Whether nothing more was typed since."""
+        """Whether nothing was typed since `typed_at`."""
         return self._latest.get(form) == typed_at
 
     def updated(self, form: str, before: str, after: str) -> None:
-        """An update of the bot's own turned a form with the hash `before` into one with `after`."""
+        """Record that the bot's own update changed a form's hash from `before` to `after`."""
         hashes = self._hashes.get(form, [])
         if hashes[-1:] != [before]:
             hashes = [before]
         _keep(self._hashes, form, [*hashes, after][-OWN_UPDATES:])
 
     def hash_now(self, form: str, known: str) -> str:
-        """The hash that a form has by now, as far as the bot itself has updated it."""
+        """The form's current hash, if only the bot's own updates have changed it since `known`."""
         hashes = self._hashes.get(form, [])
         return hashes[-1] if known in hashes else known
 

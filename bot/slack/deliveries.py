@@ -1,4 +1,4 @@
-"""Telling a delivery from its repetitions (docs/slack.md, Delivery)."""
+"""Identifies repeated deliveries from Slack (docs/slack.md, Delivery)."""
 
 import hashlib
 import json
@@ -9,13 +9,13 @@ from bot.slack.blocks import JSON
 from bot.slack.interaction import Event, FormSubmission, Interaction, OptionsRequest, SlashCommand
 
 UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked"})
-"""Nothing tells the next time from a repetition, which does no harm."""
+"""Events that look the same the next time they happen; handling a repetition does no harm."""
 
 
 def delivery_key(interaction: Interaction) -> str | None:
-    """What tells a delivery from its repetitions; None for what may be asked any number of times.
+    """An idempotency key for a delivery; None for what may be handled any number of times.
 
-    Slack repeats an event under several `event_id`s, so its own content is the key.
+    Slack repeats an event under several `event_id`s, so its content is the key.
     """
     body = interaction.payload
     if isinstance(interaction, OptionsRequest):
@@ -23,28 +23,28 @@ def delivery_key(interaction: Interaction) -> str | None:
     if isinstance(interaction, Event):
         if interaction.name in UNCLAIMED_EVENTS:
             return None
-        told = {
+        content = {
             key: interaction.event.get(key)
             for key in ("type", "user", "channel", "ts", "event_ts", "tab", "view_id", "unfurl_id")
         }
-        return _hashed({"team": body.get("team_id"), **told})
-    told = {key: body.get(key) for key in ("trigger_id", "command", "callback_id", "type", "action_ts")}
-    told["team"] = interaction.owner.team_id
+        return _hashed({"team": body.get("team_id"), **content})
+    content = {key: body.get(key) for key in ("trigger_id", "command", "callback_id", "type", "action_ts")}
+    content["team"] = interaction.owner.team_id
     actions = [(action.get("action_id"), action.get("action_ts")) for action in body.get("actions") or ()]
     view = (body.get("view") or {}).get("id")
-    if told["trigger_id"] is None and view is None and not actions:
+    if content["trigger_id"] is None and view is None and not actions:
         return _hashed(body)
-    return _hashed({**told, "actions": actions, "view": view})
+    return _hashed({**content, "actions": actions, "view": view})
 
 
-def _hashed(told: JSON) -> str:
-    return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+def _hashed(content: JSON) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def unclaimed(interaction: Interaction, text: str) -> BoltResponse:
-    """The answer to what can't be claimed, and so must not be acted on: a sentence where one can be given.
+    """The response when a delivery can't be claimed, and so must not be handled.
 
-    An event is refused, so that Slack delivers it again.
+    Says so to the user if the response can. An event is rejected, so that Slack delivers it again.
     """
     match interaction:
         case SlashCommand():

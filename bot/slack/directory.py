@@ -1,4 +1,4 @@
-"""What Slack knows of a person: their name and time zone, remembered for ten minutes."""
+"""Looks up Slack users: name, time zone and locale, cached for ten minutes."""
 
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -16,23 +16,23 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Profile:
-    """A Slack user as far as the bot needs to know them."""
+    """A Slack user's name, time zone and locale."""
 
     user_id: str
     name: str
     zone: ZoneInfo
     locale: str = ""
-    """Language and region, such as `es-ES`; empty when Slack doesn't tell."""
+    """Language and region, such as `es-ES`; empty if unknown."""
 
 
 class Profiles:
-    """Reads `users.info`; where Slack doesn't answer, the id stands for the name and UTC for the zone."""
+    """Caches `users.info`; falls back to the ID as the name and to UTC."""
 
     def __init__(self) -> None:
         self._recent: TtlCache[tuple[str, str], Profile] = TtlCache(seconds=600)
 
     async def of(self, slack: AsyncWebClient, team_id: str, user_id: str) -> Profile:
-        """The person's profile as that workspace knows them; never raises for what Slack can't tell."""
+        """Return a user's profile as that workspace knows them; never raises if Slack fails."""
 
         async def read() -> Profile:
             answer = await slack.users_info(user=user_id, include_locale=True)
@@ -49,13 +49,15 @@ class Profiles:
         try:
             return await self._recent.get((team_id, user_id), read)
         except SLACK_FAILED as error:
-            log.warning("profile unknown", action="profile.unknown", error=type(error).__name__)
+            log.warning(
+                "could not read a Slack profile", action="profile.unknown", error=type(error).__name__
+            )
             return Profile(user_id, user_id, ZoneInfo("UTC"))
 
 
 @dataclass(frozen=True)
 class Contact:
-    """A Slack user as an account can be made for them; what Slack doesn't tell is empty."""
+    """A Slack user's details for a new account in the service; unknown ones are empty."""
 
     owner: Owner
     firstname: str
@@ -65,14 +67,14 @@ class Contact:
 
 
 async def contact(slack: AsyncWebClient, user_id: str, asker: Owner) -> Contact:
-    """A colleague of whoever asks, read anew. The mail needs the scope `users:read.email`.
+    """Read a colleague's details, uncached. The email needs the scope `users:read.email`.
 
-    Raises UserError for somebody from another company, an app, and who has left.
+    Raises UserError for an app, a deactivated user, and someone from another company.
     """
     try:
         user = (await slack.users_info(user=user_id)).get("user") or {}
     except SLACK_FAILED as error:
-        log.warning("profile unknown", action="profile.unknown", error=type(error).__name__)
+        log.warning("could not read a Slack profile", action="profile.unknown", error=type(error).__name__)
         raise UserError("Slack doesn't tell me who you mentioned: try again in a minute.") from None
     if user.get("is_bot") or user.get("deleted"):
         raise UserError("An account is for a person who is here: you mentioned an app, or somebody who left.")

@@ -1,9 +1,9 @@
-"""The way of every payload, once Bolt has found its workspace's token:
+"""The path of every payload, once Bolt has found its workspace's token:
 
     read → find the handler → claim → acknowledge → run → answer
 
-Bolt's own listeners aren't used: this is a middleware that answers everything itself. Errors, metrics, logs
-and "still working" are dealt with here and nowhere else.
+A middleware that answers everything itself; Bolt's listeners aren't used. Errors, metrics, logs and "still
+working" notices are handled here and nowhere else.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from bot.slack.acknowledgements import Acknowledgement
 from bot.slack.blocks import JSON, Message, button_row, section, sentence
 from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.slack.deliveries import delivery_key, unclaimed
-from bot.slack.failures import EXPIRED_FORM, Failures, last_resort, log_failure
+from bot.slack.failures import EXPIRED_FORM, Failures, log_failure, log_if_undelivered
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult
 from bot.slack.in_flight import InFlight
@@ -52,7 +52,7 @@ from bot.slack.interaction import (
     read,
 )
 from bot.slack.posting import NotDelivered, reason
-from bot.slack.progress import followed
+from bot.slack.progress import follow
 from bot.slack.replies import FormNotShown, Platform, Reply
 from bot.slack.saved_payload import saveable
 from bot.slack.text import escape
@@ -66,15 +66,18 @@ log = structlog.get_logger(__name__)
 INTERRUPTED = "I was stopped in the middle of this: look whether it was done before you try again."
 SENT_ALREADY = "This form was sent already: look whether it was done before you send another."
 Route = Callable[[Any, Reply], Awaitable[Any]]
-"""A handler of whatever kind; each is typed where its feature registers it."""
+"""A handler of any kind; each is typed where its feature registers it."""
 TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
 
 
 @dataclass(frozen=True)
 class Waits:
-    """Seconds until: a select's options are given up; a person hears that it takes a while; a form shows it;
-    a last answer is given up before the process stops; progress is looked at again; Slack has certainly taken
-    an acknowledgement, which would overwrite an update before that.
+    """Timeouts and intervals, in seconds.
+
+    `options`: until a select's options are given up. `still_working`: until the user gets a notice. `form`:
+    until the form shows progress. `last_answer`: for a last reply before the process stops. `progress`:
+    between two updates of a form's progress. `acknowledged`: until Slack has applied an acknowledgement,
+    which would overwrite an earlier update.
     """
 
     options: float = 2.5
@@ -86,20 +89,20 @@ class Waits:
 
 
 class Linking(Protocol):
-    """What the accounts feature does for a person who isn't linked."""
+    """What the accounts feature does for a user who isn't linked."""
 
     def form(self, reply: Reply, why: str, saved: str) -> JSON:
-        """The form that takes a key, and goes on with what is saved once it was good."""
+        """The form that asks for an API key and, once it works, resumes the saved request."""
 
     def offer(self, reply: Reply, why: str, saved: str) -> Message:
         """The same as a message."""
 
     async def verify(self, owner: Owner) -> object:
-        """Ask the service whether the person's key works. Raises NotLinked where it doesn't, ServiceError."""
+        """Check the user's key with the service. Raises NotLinked if it doesn't work, or ServiceError."""
 
 
 class Dispatch(AsyncMiddleware):
-    """Hands every interaction to the feature that answers to it, once."""
+    """Runs each interaction's feature handler, once."""
 
     def __init__(
         self,
@@ -135,7 +138,7 @@ class Dispatch(AsyncMiddleware):
         resp: BoltResponse,  # noqa: ARG002 - Bolt's signature
         next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
     ) -> BoltResponse | None:
-        """The answer to one request; Bolt's own (404) for what no feature answers to."""
+        """The response to a request; Bolt's own 404 if no feature handles it."""
         interaction = read(req.body)
         handler = self._handler(interaction)
         if interaction is None or handler is None:
@@ -145,10 +148,9 @@ class Dispatch(AsyncMiddleware):
         delivery = delivery_key(interaction)
         if refused := await self._claim(interaction, reply, delivery):
             return refused
-        return await self._acknowledged(interaction, reply, handler, delivery)
+        return await self._acknowledge(interaction, reply, handler, delivery)
 
     def _handler(self, interaction: Interaction | None) -> Route | Form | None:
-        """What answers to it."""
         features = self._features
         match interaction:
             case SlashCommand(name=name):
@@ -170,54 +172,54 @@ class Dispatch(AsyncMiddleware):
     async def _claim(
         self, interaction: Interaction, reply: Reply, delivery: str | None
     ) -> BoltResponse | None:
-        """Claim the delivery in the database; the answer to one that isn't this process's to act on."""
+        """Claim the delivery in the database; returns the response if it must not be handled here."""
         if delivery is None:
             return None
-        waited_for = not isinstance(interaction, Event | FormClosed)
+        user_waits = not isinstance(interaction, Event | FormClosed)
         asked = (
             PendingRequest(interaction.owner, interaction.installation, saveable(interaction.payload))
-            if waited_for
+            if user_waits
             else None
         )
         try:
             fresh = await self._deliveries.claim(delivery, asked)
         except Exception:
             reference = telemetry.reference()
-            log.exception("not claimed", action="delivery.unclaimed", reference=reference)
+            log.exception("could not claim a delivery", action="delivery.unclaimed", reference=reference)
             said = f"I can't reach my memory; tell your administrator the reference {reference}."
             if isinstance(interaction, Shortcut | ButtonPress):
-                await last_resort(reply.privately(sentence(said)))
+                await log_if_undelivered(reply.privately(sentence(said)))
             return unclaimed(interaction, said)
         if fresh:
             return None
-        log.info("delivered again", action="delivery.repeated", user=interaction.owner.user_id)
-        if isinstance(interaction, FormSubmission):  # an empty answer would close it as if all was well
+        log.info("repeated delivery", action="delivery.repeated", user=interaction.owner.user_id)
+        if isinstance(interaction, FormSubmission):  # an empty response would close it as if it had succeeded
             return unclaimed(interaction, SENT_ALREADY)
         return BoltResponse(status=200, body="")
 
-    async def _acknowledged(
+    async def _acknowledge(
         self, interaction: Interaction, reply: Reply, handler: Route | Form, delivery: str | None
     ) -> BoltResponse:
-        """Start the work, and answer Slack: at once, but for what the answer itself carries."""
+        """Start the work and respond to Slack at once, unless the response carries the result."""
         if isinstance(handler, Form):
-            return await self._submitted(interaction, reply, handler, delivery)
+            return await self._acknowledge_form(interaction, reply, handler, delivery)
         match interaction:
             case OptionsRequest():
                 found = await self._options(interaction, reply, handler)
                 return BoltResponse(status=200, body={"options": found[:100]})
             case Event(name=name) if name in self._features.settled_events:
-                settled = await self._settled(interaction, reply, handler)
-                return BoltResponse(status=200 if settled else 503, body="")
+                succeeded = await self._handle_settled_event(interaction, reply, handler)
+                return BoltResponse(status=200 if succeeded else 503, body="")
             case Event():
-                self._start(self._notice(interaction, reply, handler), delivery)
+                self._start(self._handle_event(interaction, reply, handler), delivery)
             case _:
-                self._start(self._act(interaction, reply, handler), delivery)
+                self._start(self._run(interaction, reply, handler), delivery)
         return BoltResponse(status=200, body="")
 
-    async def _submitted(
+    async def _acknowledge_form(
         self, form: Interaction, reply: Reply, handler: Form, delivery: str | None
     ) -> BoltResponse:
-        """Start a form's work; Slack's answer is its result, or that it takes a while."""
+        """Start a form's work; the response is its result, or a progress view."""
         ack = Acknowledgement()
         if isinstance(form, FormSubmission):
             self._start(self._submit(form, reply, handler, ack), delivery)
@@ -225,7 +227,7 @@ class Dispatch(AsyncMiddleware):
         return BoltResponse(status=200, body=body or "")
 
     def _start(self, work: Coroutine[Any, Any, None], delivery: str | None) -> None:
-        """Run in the background; Bolt and asyncio keep no reference to a task."""
+        """Run in the background, keeping the reference that Bolt and asyncio don't."""
 
         async def run() -> None:
             try:
@@ -238,24 +240,24 @@ class Dispatch(AsyncMiddleware):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    # One way of running for each kind
+    # One method for each kind of handler
 
-    async def _act(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
-        """A command, a shortcut or a button: whatever happens, the person is told."""
+    async def _run(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
+        """Run a command, shortcut or button; the user hears of any error."""
         with self._measured(interaction) as act:
-            async with self._errors_told(act, reply), self._still_working(reply):
+            async with self._report_errors(act, reply), self._still_working(reply):
                 await handler(interaction, reply)
 
-    async def _notice(self, event: Event, reply: Reply, handler: Route) -> None:
-        """An event: nobody asked for anything, so errors are for the log alone."""
+    async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> None:
+        """Run an event's handler; errors are only logged, since no one is waiting for an answer."""
         with self._measured(event) as act:
             try:
                 await handler(event, reply)
             except Exception as error:  # noqa: BLE001 - it is logged
                 act.failed(error)
 
-    async def _settled(self, event: Event, reply: Reply, handler: Route) -> bool:
-        """An event that must not be lost; whether it needn't be delivered again."""
+    async def _handle_settled_event(self, event: Event, reply: Reply, handler: Route) -> bool:
+        """Run the handler of an event that must not be lost; returns whether it succeeded."""
         with self._measured(event) as act:
             try:
                 await handler(event, reply)
@@ -266,25 +268,25 @@ class Dispatch(AsyncMiddleware):
             return True
 
     async def _options(self, request: OptionsRequest, reply: Reply, handler: Route) -> list[JSON]:
-        """A select's options; none where there is an error or no answer in time."""
+        """A select's options; empty after an error or timeout."""
         with self._measured(request) as act:
             try:
                 async with asyncio.timeout(self.waits.options):
                     found: list[JSON] = await handler(request, reply)
                     return found
-            except KeyRejected as error:  # said once: here, since the next act finds no key any more
+            except KeyRejected as error:  # this is the only chance to say so: the key is deleted now
                 act.outcome = "not_linked"
                 offer = self._linking.offer(reply, reply.wording.sentence(error), "")
-                self._start(last_resort(reply.privately(offer)), None)
+                self._start(log_if_undelivered(reply.privately(offer)), None)
             except Exception as error:  # noqa: BLE001 - it is logged
                 act.failed(error)
             return []
 
     async def _submit(self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement) -> None:
-        """A form: its result is the acknowledgement where it comes in time, else it is put in its place."""
+        """Run a form; its result is the acknowledgement if it comes in time, or else updates the form."""
         reply = reply.at(Place.from_json(form.view.metadata.get("place")))
         with self._measured(form) as act:
-            async with self._errors_told(act, reply, ack):
+            async with self._report_errors(act, reply, ack):
                 result = await self._result(form, reply, handler, ack)
                 if result.errors or result.said:
                     act.outcome = "user_error"
@@ -300,7 +302,7 @@ class Dispatch(AsyncMiddleware):
     async def _result(
         self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement
     ) -> FormResult:
-        work = asyncio.create_task(self._once(form, reply, handler))
+        work = asyncio.create_task(self._submit_once(form, reply, handler))
         try:
             done, _ = await asyncio.wait({work}, timeout=self.waits.form)
             if done:
@@ -311,7 +313,7 @@ class Dispatch(AsyncMiddleware):
             ack.give(response_action="update", view=forms.notice("One moment", told))
             await asyncio.sleep(self.waits.acknowledged)
             progress = partial(_progress, reply, handler)
-            result = await followed(reply, work, progress, told, self.waits.progress)
+            result = await follow(reply, work, progress, told, self.waits.progress)
             result = result.in_form(form.view.json)
             await self._failures.finish(reply, result)
             return result
@@ -320,9 +322,9 @@ class Dispatch(AsyncMiddleware):
                 work.cancel()
                 await asyncio.wait({work})
 
-    async def _once(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
-        """The form's work, once however often it is submitted; given back where it didn't succeed."""
-        claim = f"form:{form.key}"  # one form may have taken the place of another, under the same id
+    async def _submit_once(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
+        """Run a form's work once, however often it is submitted; releases the claim if it fails."""
+        claim = f"form:{form.key}"  # several forms may share a view ID, one after the other
         if not handler.repeatable and not await self._deliveries.claim(claim):
             raise UserError(SENT_ALREADY)
         done = handler.repeatable
@@ -342,38 +344,38 @@ class Dispatch(AsyncMiddleware):
     # Errors
 
     @asynccontextmanager
-    async def _errors_told(
+    async def _report_errors(
         self, act: "Act", reply: Reply, ack: Acknowledgement | None = None
     ) -> AsyncIterator[None]:
-        """Whatever is raised in the block is told to the person, once; a cancellation goes on."""
+        """Tell the user about any error in the block, once; re-raises a cancellation."""
         tell, wording = self._failures.tell, reply.wording
         try:
             yield
         except asyncio.CancelledError:
             telling = tell(reply, INTERRUPTED, ack)
-            await last_resort(asyncio.wait_for(telling, self.waits.last_answer))
+            await log_if_undelivered(asyncio.wait_for(telling, self.waits.last_answer))
             raise
         except NotLinked as error:
             act.outcome = "not_linked"
-            await last_resort(self._offer_link(reply, error, ack))
+            await log_if_undelivered(self._offer_link(reply, error, ack))
         except Unauthorized as error:
             act.failed(error)
-            await last_resort(self._key_refused(reply, error, ack))
+            await log_if_undelivered(self._check_key(reply, error, ack))
         except BotError as error:
             act.failed(error)
-            await last_resort(tell(reply, wording.sentence(error), ack))
+            await log_if_undelivered(tell(reply, wording.sentence(error), ack))
         except FormNotShown as error:
             act.failed(error)
-            await last_resort(self._offer_form(reply, reason(error)))
+            await log_if_undelivered(self._offer_form(reply, reason(error)))
         except NotDelivered as error:
             act.failed(error)
         except Exception as error:  # noqa: BLE001 - it is logged
             act.failed(error)
             said = f"Something went wrong on my side; tell your administrator the reference {act.reference}."
-            await last_resort(tell(reply, said, ack))
+            await log_if_undelivered(tell(reply, said, ack))
 
-    async def _key_refused(self, reply: Reply, error: Unauthorized, ack: Acknowledgement | None) -> None:
-        """A key that was good a moment ago: is it dead, or only not good for this?"""
+    async def _check_key(self, reply: Reply, error: Unauthorized, ack: Acknowledgement | None) -> None:
+        """After Unauthorized: tell whether the key is invalid or just lacks permission."""
         said: BotError = Forbidden(error.method, error.path)
         try:
             await self._linking.verify(reply.owner)
@@ -385,7 +387,7 @@ class Dispatch(AsyncMiddleware):
         await self._failures.tell(reply, reply.wording.sentence(said), ack)
 
     async def _offer_link(self, reply: Reply, why: NotLinked, ack: Acknowledgement | None = None) -> None:
-        """Open the link form, and save what was asked so that it goes on once the person is linked."""
+        """Open the link form, and save the request so that it resumes once the user is linked."""
         saved = await self._saved.put(reply.owner, saveable(reply.interaction.payload))
         said = reply.wording.sentence(why)
         form = self._linking.form(reply, said, saved)
@@ -395,9 +397,9 @@ class Dispatch(AsyncMiddleware):
             await reply.privately(self._linking.offer(reply, said, saved))
 
     async def _offer_form(self, reply: Reply, why: str | None) -> None:
-        """Slack didn't show a form: a button that opens it, in its place."""
+        """Offer a button to open the form that Slack didn't show."""
         if reply.view_id:
-            if why != "not_found":  # then the person has closed it
+            if why != "not_found":  # not_found: the user closed it
                 await self._failures.tell(reply, "Slack didn't show the form: try again.")
             return
         saved = await self._saved.put(reply.owner, saveable(reply.interaction.payload))
@@ -406,10 +408,10 @@ class Dispatch(AsyncMiddleware):
         row = button_row("Open the form", "form.resume", saved)
         await reply.privately(Message(said, (section(said), row)))
 
-    # Going on with what was saved
+    # Resuming saved requests
 
     async def resume(self, reply: Reply, payload: JSON) -> None:
-        """Go on with what was asked before the person was linked; a form comes back as it was."""
+        """Resume what a user asked for before linking; a form comes back filled in."""
         if view := payload.get("view"):
             said = "You are linked now: look it over and send it again."
             await self._failures.finish(reply, FormResult(view=forms.refilled(view, said), said=said))
@@ -421,29 +423,29 @@ class Dispatch(AsyncMiddleware):
         interaction = replace(
             interaction, owner=reply.owner, trigger_id=reply.interaction.trigger_id, installation=(None, None)
         )
-        going_on = Reply(reply.slack, interaction, self._platform, interaction.place, reply.view_id)
+        resumed = Reply(reply.slack, interaction, self._platform, interaction.place, reply.view_id)
         if not isinstance(handler, Form):
-            await self._act(interaction, going_on, handler)
+            await self._run(interaction, resumed, handler)
 
     async def _resume_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """*Open form*: what was asked when Slack didn't wait long enough, once."""
+        """*Open form*: resume a request whose form Slack didn't open in time, once."""
         saved = await self._saved.take(reply.owner, press.value)
         if saved is None:
             raise UserError("That was carried out already, or is too old: ask again.")
         await self.resume(reply, saved)
 
     async def _reopen_pressed(self, press: ButtonPress, reply: Reply) -> None:
-        """*Open the form again*: what was in a form that was closed before its answer came."""
+        """*Open the form again*: restore a form that was closed before its result arrived."""
         saved = await self._saved.get(reply.owner, press.value)
         if saved is None or "view" not in saved:
             raise UserError(EXPIRED_FORM)
         await reply.show(saved["view"])
 
-    # Watching
+    # Metrics, logs and notices
 
     @contextmanager
     def _measured(self, interaction: Interaction) -> Iterator["Act"]:
-        """Count and time what is done in the block, and log its end in one line."""
+        """Count and time the block, and log its outcome on one line."""
         act = Act(f"{interaction.kind}:{interaction.name}", telemetry.reference())
         started = time.perf_counter()
         owner = interaction.owner
@@ -463,20 +465,20 @@ class Dispatch(AsyncMiddleware):
 
     @asynccontextmanager
     async def _still_working(self, reply: Reply) -> AsyncIterator[None]:
-        """Tell somebody who isn't in a form, and has seen nothing for a while, that the work goes on."""
+        """Notify a user who isn't in a form if there is no answer after a while."""
 
-        async def tell() -> None:
+        async def notify() -> None:
             await asyncio.sleep(self.waits.still_working)
             if not (reply.answered.is_set() or reply.view_id or reply.place.home):
                 said = sentence(f"One moment: {reply.wording.service} takes its time.")
-                await last_resort(reply.privately(said))
+                await log_if_undelivered(reply.privately(said))
 
-        telling = asyncio.create_task(tell())
+        notifying = asyncio.create_task(notify())
         try:
             yield
         finally:
-            telling.cancel()
-            await asyncio.wait({telling})
+            notifying.cancel()
+            await asyncio.wait({notifying})
 
 
 def _progress(reply: Reply, form: Form) -> str:
@@ -486,27 +488,27 @@ def _progress(reply: Reply, form: Form) -> str:
 
 @dataclass
 class Act:
-    """One thing that somebody did, as the log and the metrics know it."""
+    """One handled interaction, as logs and metrics describe it."""
 
     name: str
     reference: str
     outcome: str = "ok"
 
     def failed(self, error: Exception) -> None:
-        """Note how it ended, and log what an operator has to know."""
+        """Record the outcome, and log what an operator needs to know."""
         name = self.name
         match error:
             case UserError():
                 self.outcome = "user_error"
             case BotError():
                 self.outcome = type(error).__name__
-                log.info("refused", action=name, error=str(error))
+                log.info("failed with an expected error", action=name, error=str(error))
             case FormNotShown():
                 self.outcome = "form_not_shown"
                 log.warning("form not shown", action=name, error=reason(error) or "no answer")
             case NotDelivered():
                 self.outcome = "not_delivered"
-                log.warning("not delivered", action=name)
+                log.warning("could not answer the user", action=name)
             case TimeoutError():
                 self.outcome = "TimeoutError"
             case _:

@@ -1,4 +1,4 @@
-"""Telling a person that something failed, with what they typed given back; and logging what can't be told."""
+"""Tells a user that something failed and gives back what they typed; logs what can't be delivered."""
 
 from collections.abc import Awaitable
 
@@ -20,13 +20,13 @@ EXPIRED_FORM = "That form is too old to be opened again: begin anew."
 
 
 class Failures:
-    """Tells people what failed; `saved` keeps forms that Slack can't show now."""
+    """Reports failures to users; `saved` keeps forms that Slack can't show at the moment."""
 
     def __init__(self, saved: SavedInput) -> None:
         self._saved = saved
 
     async def tell(self, reply: Reply, text: str, ack: Acknowledgement | None = None) -> None:
-        """Say what went wrong (plain text) and give back the form as it was, or the command."""
+        """Report a failure (plain text), with the form as it was or the typed command."""
         text = without_keys(reply.wording.prefixed(text))
         line = reply.interaction.typed if reply.give_back else None
         if modal := reply.interaction.modal:
@@ -42,7 +42,7 @@ class Failures:
                 await reply.privately(message)
 
     async def finish(self, reply: Reply, result: FormResult) -> None:
-        """Show a form's result where the form is; if it was closed, in a message with a way back into it."""
+        """Show a form's result in the form; if that was closed, in a message with a button to reopen it."""
         if await reply.shown(result.view or forms.notice("Done", "That is done.")):
             return
         if result.message:
@@ -56,8 +56,8 @@ class Failures:
             await reply.privately(Message(result.view["title"]["text"], forms.blocks_of(result.view)))
 
 
-async def last_resort(answer: Awaitable[None]) -> None:
-    """Await an answer; one that can't be given is only worth a log line."""
+async def log_if_undelivered(answer: Awaitable[None]) -> None:
+    """Await a reply and log it if it can't be delivered; for where no other way to reply is left."""
     try:
         await answer
     except NotDelivered:
@@ -67,7 +67,7 @@ async def last_resort(answer: Awaitable[None]) -> None:
 
 
 def log_failure(event: str, action: str, error: Exception) -> None:
-    """Log an error: in one line where Slack has said what it is, else with the traceback."""
+    """Log an error: on one line if Slack gave the reason, otherwise with a traceback."""
     if why := reason(error):
         log.warning(event, action=action, error=why)
     else:

@@ -1,4 +1,4 @@
-"""What a feature answers to; a feature's `__init__` builds one of these, and dispatch reads nothing else."""
+"""What a feature handles: each feature builds one `Feature`, and dispatch reads nothing else."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -27,7 +27,7 @@ Options = Callable[[OptionsRequest, Reply], Awaitable[list[JSON]]]
 
 @dataclass(frozen=True)
 class Form:
-    """A modal's submission: what it does, and what stands in its place while that takes long.
+    """A modal's submit handler, and the text shown while it is slow.
 
     `doing` is plain text with `{service}` for the service's name. A form acts once however often it is
     submitted, unless it is `repeatable`.
@@ -40,7 +40,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Feature:
-    """Handlers by name: a command without slash and prefix, a callback id, an action id, an event's type."""
+    """Handlers by name: a command without slash and prefix, a callback ID, an action ID, or an event type."""
 
     commands: Mapping[str, Handler[SlashCommand]] = field(default_factory=dict)
     shortcuts: Mapping[str, Handler[Shortcut]] = field(default_factory=dict)
@@ -50,11 +50,11 @@ class Feature:
     options: Mapping[str, Options] = field(default_factory=dict)
     events: Mapping[str, Handler[Event]] = field(default_factory=dict)
     settled_events: Mapping[str, Handler[Event]] = field(default_factory=dict)
-    """Events that must not be lost: Slack repeats one until its handler succeeds."""
+    """Events that must not be lost: Slack repeats them until the handler succeeds."""
 
 
 def merged(features: Sequence[Feature]) -> Feature:
-    """All features as one. Raises ValueError when two of them claim the same name."""
+    """Combine all features into one. Raises ValueError if two of them handle the same name."""
     tables: dict[str, Any] = {}
     for table in fields(Feature):
         tables[table.name] = together = {}

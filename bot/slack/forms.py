@@ -1,7 +1,7 @@
-"""Inputs of forms, and reading back what was put into them.
+"""Form inputs, and reading back what a user entered.
 
-A field's `block_id` is its name, or `name:tag` where a form's refresh must forget what was chosen (a
-project's trackers aren't another's); Slack keeps what was typed as long as block and action ids stay.
+A field's `block_id` is its name, or `name:tag` to make a refresh forget its value (trackers differ between
+projects): Slack keeps what was entered as long as block and action IDs stay the same.
 """
 
 import re
@@ -24,11 +24,11 @@ Choice = tuple[str, str]
 
 @dataclass(frozen=True)
 class FormResult:
-    """What becomes of a submitted form: errors at its fields, another view, or, with neither, it closes.
+    """The result of a submitted form: errors at its fields, another view, or neither, which closes the form.
 
-    `said` is what went wrong, when something did: `view` is then the form with all that was in it. `message`
-    says the same as `view` where the form was closed meanwhile. `then` is what follows once the form has its
-    answer, such as an announcement; `resume` is a saved payload that goes on then.
+    `said` is the error text, if any; `view` is then the form as it was filled in. `message` says the same as
+    `view` in case the form was closed meanwhile. `then` runs once Slack has the result, for instance to
+    announce an issue; `resume` is a saved payload to resume after that.
     """
 
     errors: dict[str, str] | None = None
@@ -39,7 +39,7 @@ class FormResult:
     resume: JSON | None = None
 
     def acknowledgement(self) -> JSON:
-        """The answer to the submission."""
+        """The response to the submission."""
         if self.errors:
             return {
                 "response_action": "errors",
@@ -50,7 +50,7 @@ class FormResult:
         return {"response_action": "clear"}
 
     def in_form(self, view: JSON) -> "FormResult":
-        """The same for a form that shows something else by now: errors stand above it."""
+        """The same result for a form that shows something else by now: errors go above it."""
         if not self.errors:
             return self
         said = "\n".join(self.errors.values())
@@ -66,7 +66,6 @@ def form(
     close: str = "Cancel",
     metadata: str = "",
 ) -> JSON:
-    """A modal view."""
     view: JSON = {
         "type": "modal",
         "callback_id": callback_id,
@@ -81,12 +80,12 @@ def form(
 
 
 def notice(title: str, mrkdwn: str) -> JSON:
-    """A view that only says something."""
+    """A view with only a sentence."""
     return form("notice", title, [section(mrkdwn)], close="Close")
 
 
 def loading(title: str) -> JSON:
-    """What is shown while the form's choices are read: the form has to be open within 3 s."""
+    """Shown while the form's choices load, since it must open within 3 seconds."""
     return notice(title, ":hourglass_flowing_sand: One moment…")
 
 
@@ -96,7 +95,7 @@ def said(title: str, blocks: Sequence[Block]) -> JSON:
 
 
 def blocks_of(view: JSON) -> tuple[Block, ...]:
-    """A view's blocks, as a message's."""
+    """A view's blocks without its inputs, for a message."""
     return tuple(block for block in view["blocks"] if block["type"] != "input")
 
 
@@ -109,7 +108,6 @@ def field(
     hint: str | None = None,
     dispatch: bool = False,
 ) -> Block:
-    """A labelled input."""
     named: JSON = {
         "type": "input",
         "block_id": name,
@@ -128,12 +126,12 @@ def text(
     placeholder: str | None = None,
     multiline: bool = False,
     most: int | None = None,
-    told_as_typed: bool = False,
+    on_keystroke: bool = False,
     focus: bool = False,
 ) -> Element:
-    """A line, or several; `told_as_typed` in a field that dispatches: the bot hears of every letter.
+    """A text input. With `on_keystroke`, in a field that dispatches, Slack reports every keystroke.
 
-    `focus` is for one field of a form: the one that a person types into first.
+    At most one field of a form may have `focus`.
     """
     return filled(
         {"type": "plain_text_input", "action_id": action_id, "multiline": multiline},
@@ -141,25 +139,24 @@ def text(
         placeholder=plain(placeholder, 150) if placeholder else None,
         max_length=most,
         focus_on_load=focus or None,
-        dispatch_action_config={"trigger_actions_on": ["on_character_entered"]} if told_as_typed else None,
+        dispatch_action_config={"trigger_actions_on": ["on_character_entered"]} if on_keystroke else None,
     )
 
 
 def day(action_id: str, initial: date | None) -> Element:
-    """A date."""
     picker = {"type": "datepicker", "action_id": action_id}
     return filled(picker, initial_date=initial.isoformat() if initial else None)
 
 
 def checkbox(action_id: str, label: str, *, checked: bool) -> Element:
-    """One box to tick."""
+    """A single checkbox."""
     box = option(label, "yes")
     boxes = {"type": "checkboxes", "action_id": action_id, "options": [box]}
     return filled(boxes, initial_options=[box] if checked else None)
 
 
 def boxes(action_id: str, known: Sequence[Choice], placeholder: str) -> Element:
-    """Boxes, all ticked; a select of several where they are too many for boxes (slack-rules, Sizes)."""
+    """Checkboxes, all checked; a multi-select if there are too many (docs/slack.md, Sizes)."""
     if len(known) > BOXES:
         return choices(action_id, known, [value for value, _ in known], placeholder)
     options = [option(name, value) for value, name in known]
@@ -167,7 +164,7 @@ def boxes(action_id: str, known: Sequence[Choice], placeholder: str) -> Element:
 
 
 def choice(action_id: str, known: Sequence[Choice], chosen: str | None, placeholder: str) -> Element:
-    """A select: all choices at once where they fit, else searched as one types (slack-rules, Sizes)."""
+    """A select with all choices, or searched as the user types if they don't fit (docs/slack.md, Sizes)."""
     options = [option(name, value) for value, name in known]
     initial = next((one for one in options if one["value"] == chosen), None)
     if 0 < len(options) <= LIST:
@@ -177,7 +174,7 @@ def choice(action_id: str, known: Sequence[Choice], chosen: str | None, placehol
 
 
 def choices(action_id: str, known: Sequence[Choice], chosen: Sequence[str], placeholder: str) -> Element:
-    """A select of several."""
+    """A multi-select."""
     options = [option(name, value) for value, name in known]
     initial = [one for one in options if one["value"] in chosen]
     if 0 < len(options) <= LIST:
@@ -187,19 +184,19 @@ def choices(action_id: str, known: Sequence[Choice], chosen: Sequence[str], plac
 
 
 def searched(action_id: str, initial: JSON | None, placeholder: str, least: int = 0) -> Element:
-    """A select whose choices are asked for as one types."""
+    """A select whose options load as the user types."""
     select = {"type": "external_select", "action_id": action_id, "min_query_length": least}
     return filled(select, initial_option=initial, placeholder=plain(placeholder, 150))
 
 
 def several_searched(action_id: str, initial: Sequence[JSON], placeholder: str) -> Element:
-    """A select of several whose choices are asked for as one types."""
+    """A multi-select whose options load as the user types."""
     select = {"type": "multi_external_select", "action_id": action_id, "min_query_length": 0}
     return filled(select, initial_options=list(initial) or None, placeholder=plain(placeholder, 150))
 
 
 def conversation(action_id: str, initial: str | None, placeholder: str) -> Element:
-    """A select of the person's conversations, less those with people outside the company."""
+    """A select of the user's conversations, without externally shared ones."""
     select = {
         "type": "conversations_select",
         "action_id": action_id,
@@ -209,16 +206,16 @@ def conversation(action_id: str, initial: str | None, placeholder: str) -> Eleme
 
 
 def number_in(value: object) -> int:
-    """A number as the bot wrote it into a button, an option or a form. Raises UserError for anything else."""
+    """A number that the bot wrote into a button, option or form. Raises UserError for anything else."""
     if not re.fullmatch("[0-9]{1,12}", str(value)):
         raise UserError(NONSENSE)
     return int(str(value))
 
 
 class Values:
-    """What a form holds: Slack's `view.state.values`, by field name whatever its tag.
+    """Reads Slack's `view.state.values` by field name, ignoring tags.
 
-    What the bot didn't offer raises UserError.
+    Methods raise UserError for a value that the bot didn't offer.
     """
 
     def __init__(self, view: JSON) -> None:
@@ -230,31 +227,30 @@ class Values:
             self.block_ids[name] = block_id
 
     def text(self, name: str) -> str | None:
-        """What was typed, None when nothing."""
+        """The text that was entered; None if blank."""
         value = self._blocks.get(name, {}).get("value")
         return value if isinstance(value, str) and value.strip() else None
 
     def chosen(self, name: str, what: Literal["value", "text"] = "value") -> str | None:
-        """The value, or the text, of what was chosen."""
+        """The value, or the text, of the selected option."""
         selected = self._blocks.get(name, {}).get("selected_option")
         return _of(selected, what) if selected else None
 
     def number(self, name: str) -> int | None:
-        """The number that was chosen."""
+        """The selected number."""
         chosen = self.chosen(name)
         return None if chosen is None else number_in(chosen)
 
     def all_chosen(self, name: str, what: Literal["value", "text"] = "value") -> tuple[str, ...]:
-        """The values, or the texts, of all that were chosen or ticked."""
+        """The values, or the texts, of all selected options."""
         return tuple(_of(option, what) for option in self._blocks.get(name, {}).get("selected_options") or ())
 
     def conversation(self, name: str) -> str | None:
-        """The id of the conversation that was chosen."""
+        """The ID of the selected conversation."""
         chosen = self._blocks.get(name, {}).get("selected_conversation")
         return chosen if isinstance(chosen, str) else None
 
     def day(self, name: str) -> date | None:
-        """The date that was picked."""
         picked = self._blocks.get(name, {}).get("selected_date")
         try:
             return date.fromisoformat(picked) if picked else None
@@ -262,11 +258,11 @@ class Values:
             raise UserError(NONSENSE) from None
 
     def files(self, name: str) -> list[JSON]:
-        """The files that were put in, as Slack's file objects."""
+        """The uploaded files, as Slack's file objects."""
         return [file for file in self._blocks.get(name, {}).get("files") or () if isinstance(file, dict)]
 
     def named(self, prefix: str) -> list[str]:
-        """The names of the fields that begin so."""
+        """The names of the fields that start with `prefix`."""
         return [name for name in self._blocks if name.startswith(prefix)]
 
 
@@ -279,7 +275,7 @@ def _of(selected: JSON, what: Literal["value", "text"]) -> str:
 
 BANNER = "banner"
 SECRET = frozenset({"key"})
-"""Fields whose contents are never given back: not even to the person who typed them."""
+"""Fields whose contents are never given back, not even to the user who entered them."""
 INITIAL = {
     "value": "initial_value",
     "selected_option": "initial_option",
@@ -291,27 +287,27 @@ INITIAL = {
 
 
 def warned(view: JSON, said: str) -> JSON:
-    """A view with a sentence (plain text) above all else."""
+    """The view with a warning (plain text) at the top."""
     banner = section(f":warning: {prose(said)}", block_id=BANNER)
     return view | {"blocks": [banner, *(b for b in view["blocks"] if b.get("block_id") != BANNER)][:LIST]}
 
 
 def refilled(view: JSON, said: str, metadata: str | None = None) -> JSON:
-    """A submitted view once more, with what was put into it and a sentence (plain text) above."""
+    """A submitted view with its values filled in and a warning (plain text) at the top."""
     values = view.get("state", {}).get("values") or {}
     blocks = [_refilled(block, values) for block in view["blocks"]]
     return warned(redefined(view, blocks, metadata), said)
 
 
 def without_secrets(view: JSON) -> JSON:
-    """A submitted view without what was typed into its secret fields."""
+    """A submitted view without the values of secret fields."""
     state = view.get("state") or {}
     values = {block: held for block, held in (state.get("values") or {}).items() if block not in SECRET}
     return view | {"state": state | {"values": values}}
 
 
 def redefined(view: JSON, blocks: Sequence[JSON], metadata: str | None = None) -> JSON:
-    """The view of a payload with other blocks, to be put in its place."""
+    """A view to replace a payload's view, with other blocks."""
     kept = {
         k: view[k]
         for k in ("type", "callback_id", "title", "submit", "close", "notify_on_close")
@@ -335,7 +331,7 @@ def _refilled(block: JSON, values: JSON) -> JSON:
 
 
 def placed(view: JSON, error: BotError, said: str) -> dict[str, str] | None:
-    """An error by block id: at its field, or at those that the service's sentences name; else None."""
+    """The error by block ID if it belongs to a field, or the service's sentences name fields; else None."""
     match error:
         case WrongField(field=name):
             block = Values(view).block_ids.get(name)
@@ -345,20 +341,20 @@ def placed(view: JSON, error: BotError, said: str) -> dict[str, str] | None:
     return None
 
 
-ALSO_CALLED = {"mail": "email"}
-"""Labels for which Redmine's sentences have another word."""
+SYNONYMS = {"mail": "email"}
+"""Labels that Redmine's sentences call something else."""
 
 
 def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
-    """The service's sentences by block id, when each begins with a field's label; else None.
+    """The service's sentences by block ID if each starts with a field's label; else None.
 
-    A service speaks the person's language, so this is a courtesy: what can't be placed is shown above.
+    Best effort: the service answers in the user's language. What can't be matched is shown above the form.
     """
     inputs = [
         (b["label"]["text"].casefold(), b["block_id"]) for b in view["blocks"] if b.get("type") == "input"
     ]
-    called = [(ALSO_CALLED[label], block) for label, block in inputs if label in ALSO_CALLED]
-    labels = sorted([*inputs, *called], key=lambda pair: -len(pair[0]))
+    synonyms = [(SYNONYMS[label], block) for label, block in inputs if label in SYNONYMS]
+    labels = sorted([*inputs, *synonyms], key=lambda pair: -len(pair[0]))
     placed: dict[str, str] = {}
     for said in sentences:
         block_id = next((block for label, block in labels if said.casefold().startswith(label)), None)

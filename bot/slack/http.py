@@ -28,11 +28,11 @@ from bot.slack.acknowledgements import PendingRequests
 
 BODY_LIMIT = 1024 * 1024
 SECONDS_TO_READ = 10
-SECONDS_IDLE = 75  # of a connection without a whole request; proxies keep theirs open for 60
-SECONDS_TO_LINGER = 1  # how long the rest of a request that is refused already is heard out
-SIGNATURE_SECONDS = 300  # Slack's own rule: older requests may be replays
+SECONDS_IDLE = 75  # keep-alive; longer than the 60 seconds of common proxies
+SECONDS_TO_LINGER = 1  # for the rest of a request that is rejected already
+SIGNATURE_SECONDS = 300  # Slack's rule: older requests may be replays
 PROBE_SECONDS = 5
-NO_HTTP = (HttpProcessingError, web.RequestPayloadError)
+MALFORMED_HTTP = (HttpProcessingError, web.RequestPayloadError)
 PROBE_KEPT_SECONDS = 5
 
 Probe = Callable[[], Awaitable[bool]]
@@ -41,7 +41,7 @@ log = structlog.get_logger()
 
 
 def verify(secret: SecretStr, headers: Mapping[str, str], body: bytes, now: float) -> bool:
-    """Whether Slack signed this request within the last five minutes (its signature's version 0).
+    """Whether Slack signed the request within the last five minutes (signature version 0).
 
     See https://docs.slack.dev/authentication/verifying-requests-from-slack/
     """
@@ -55,7 +55,7 @@ def verify(secret: SecretStr, headers: Mapping[str, str], body: bytes, now: floa
 
 
 class Readiness:
-    """Whether what the bot depends on can be reached; answers are kept some seconds, so asking is cheap."""
+    """Checks whether the bot's dependencies respond; results are cached for a few seconds."""
 
     def __init__(self, probes: Mapping[str, Probe]) -> None:
         self._probes = probes
@@ -64,7 +64,7 @@ class Readiness:
         self._asked_at = float("-inf")
 
     async def answers(self) -> dict[str, bool]:
-        """The answer of each probe by its name; one that fails or takes too long is False."""
+        """The result of each probe by name; False if it fails or times out."""
         async with self._asking:
             if time.monotonic() - self._asked_at > PROBE_KEPT_SECONDS:
                 found = await asyncio.gather(*(self._ask(name) for name in self._probes))
@@ -75,15 +75,17 @@ class Readiness:
     async def _ask(self, name: str) -> bool:
         try:
             return await asyncio.wait_for(self._probes[name](), PROBE_SECONDS)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the thing can't be reached
-            log.warning("not reachable", action="readiness.failed", what=name, error=type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - any error means unreachable
+            log.warning(
+                "dependency unreachable", action="readiness.failed", what=name, error=type(error).__name__
+            )
             return False
 
 
 class Web:
-    """The paths that the bot serves; with a signing secret also Slack's requests, and the way of installing.
+    """Serves health, readiness and metrics; with a signing secret also Slack's requests, and OAuth if given.
 
-    Set `leaving` before the end: it isn't ready then; and `stopping` at last: Slack's requests are refused.
+    Set `draining` before a shutdown to report not ready, and `stopping` to reject Slack's requests.
     """
 
     def __init__(
@@ -102,10 +104,9 @@ class Web:
         self._registry = registry
         self._secret = signing_secret
         self._installing = installing
-        self.leaving = self.stopping = False
+        self.draining = self.stopping = False
 
     def application(self) -> web.Application:
-        """The aiohttp application."""
         application = web.Application(client_max_size=BODY_LIMIT)
         application.router.add_get("/healthz", self._health)
         application.router.add_get("/readyz", self._ready)
@@ -118,8 +119,8 @@ class Web:
         return application
 
     def runner(self) -> web.AppRunner:
-        """What serves the application; who sends slowly, or no HTTP, neither stays nor fills the log."""
-        logging.getLogger("aiohttp.server").addFilter(_in_a_line)
+        """The server; drops slow and malformed clients without a traceback for each."""
+        logging.getLogger("aiohttp.server").addFilter(_one_line)
         return web.AppRunner(
             self.application(),
             access_log=None,
@@ -138,7 +139,7 @@ class Web:
         except web.RequestPayloadError:
             return web.Response(status=400)
         if not self._signed(request.headers, body):
-            # Without the body: somebody may have typed a key into what can't be verified.
+            # Without the body, which may contain an API key that a user typed.
             log.warning("a request was not signed by Slack", action="slack.unverified", size=len(body))
             return web.Response(status=401)
         try:
@@ -148,14 +149,14 @@ class Web:
                 headers={name: list(request.headers.getall(name)) for name in request.headers},
             )
             payload_schema.check(bolt_request.body)
-        except Exception as error:  # noqa: BLE001 - Bolt raises anything at what Slack itself never sends
-            payload_schema.refuse(error)
+        except Exception as error:  # noqa: BLE001 - Bolt may raise anything for payloads that Slack never sends
+            payload_schema.log_malformed(error)
             return web.Response(status=400)
         try:
             with self._pending.one():
                 answer = await to_aiohttp_response(await self._app.async_dispatch(bolt_request))
         except Exception:
-            log.exception("a payload was not dispatched", action="slack.failed")
+            log.exception("could not handle a payload", action="slack.failed")
             return web.Response(status=400)
         return web.Response(status=400) if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR else answer
 
@@ -166,9 +167,9 @@ class Web:
         return web.Response(text="ok\n")
 
     async def _ready(self, _request: web.Request) -> web.Response:
-        going = self.leaving or self.stopping
-        answers = {} if going else await self._readiness.answers()
-        ready = not going and all(answers.values())
+        shutting_down = self.draining or self.stopping
+        answers = {} if shutting_down else await self._readiness.answers()
+        ready = not shutting_down and all(answers.values())
         return web.json_response({"ready": ready, **answers}, status=200 if ready else 503)
 
     async def _metrics(self, _request: web.Request) -> web.Response:
@@ -177,11 +178,11 @@ class Web:
         )
 
 
-def _in_a_line(record: logging.LogRecord) -> bool:
-    """A log filter: no traceback, and nothing of what was sent, where that was no HTTP."""
-    if record.exc_info and isinstance(error := record.exc_info[1], NO_HTTP):
+def _one_line(record: logging.LogRecord) -> bool:
+    """Log filter: one line for a malformed request, without the traceback or what was sent."""
+    if record.exc_info and isinstance(error := record.exc_info[1], MALFORMED_HTTP):
         record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
-        record.msg, record.args = "a request is no HTTP: %s", (type(error).__name__,)
+        record.msg, record.args = "malformed HTTP request: %s", (type(error).__name__,)
     return True
 
 
@@ -191,5 +192,5 @@ async def _installing(
     try:
         return await to_aiohttp_response(await step(await to_bolt_request(request)))
     except Exception:
-        log.exception("not installed", action="slack.install_failed")
+        log.exception("installation failed", action="slack.install_failed")
         return web.Response(status=500, text="Something went wrong on our side: try again in a minute.")

@@ -1,4 +1,4 @@
-"""The work in progress: Bolt keeps no reference to the tasks it starts, so we do."""
+"""In-flight work: Bolt keeps no reference to the tasks it starts, so the bot does."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class InFlight:
-    """A set of running tasks that can be waited for."""
+    """The running tasks, which can be drained."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -17,7 +17,7 @@ class InFlight:
 
     @contextmanager
     def track(self) -> Iterator[None]:
-        """Count the current task as work in progress while the block runs."""
+        """Count the current task as in flight while the block runs."""
         task = asyncio.current_task()
         if task is None or task in self._tasks:
             yield
@@ -29,7 +29,7 @@ class InFlight:
             self._tasks.discard(task)
 
     async def drain(self, seconds: float) -> int:
-        """Wait for the work in progress, then cut off what is left; the number that was cut off."""
+        """Wait up to `seconds` for in-flight work, cancel the rest, and return how many were canceled."""
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=seconds)
         left = set(self._tasks)

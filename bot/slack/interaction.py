@@ -1,4 +1,4 @@
-"""What Slack sends, parsed once into frozen types; nothing after this module reads a raw payload.
+"""What Slack sends, parsed once into frozen types; no other module reads a raw payload.
 
     Interaction             who did it, where, and through which installation
     ├── SlashCommand        `/issue 42`
@@ -6,7 +6,7 @@
     ├── ButtonPress         a button, a menu or a select that acts at once
     ├── FormSubmission      a modal was submitted
     ├── FormClosed          a modal was closed
-    ├── OptionsRequest      a select asks for options while a person types
+    ├── OptionsRequest      a select asks for options while a user types
     └── Event               something happened in the workspace
 
 Sources: https://docs.slack.dev/reference/interaction-payloads, https://docs.slack.dev/reference/events and
@@ -27,13 +27,13 @@ from bot.slack.payload_schema import check
 from bot.store.owner import Owner
 
 COMMAND_LENGTH = 8_000
-"""How long a command can be: reading one takes a few milliseconds for each thousand characters."""
+"""The longest command that is parsed: parsing takes a few milliseconds per thousand characters."""
 EXPIRED = "I can't tell what that was about: begin anew."
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where something was asked for: a conversation, a thread in it, or the Home tab; a way to answer."""
+    """Where to answer: a conversation, a thread in it, or the Home tab."""
 
     channel_id: str | None = None
     thread_ts: str | None = None
@@ -42,17 +42,17 @@ class Place:
 
     def as_json(self) -> JSON:
         """For a view's `private_metadata` or saved input."""
-        told = {
+        fields = {
             "channel_id": self.channel_id,
             "thread_ts": self.thread_ts,
             "response_url": self.response_url,
             "home": self.home,
         }
-        return {key: value for key, value in told.items() if value}
+        return {key: value for key, value in fields.items() if value}
 
     @classmethod
     def from_json(cls, data: object) -> "Place":
-        """What `as_json` wrote; anything else in it is dropped."""
+        """Read what `as_json` wrote; drops anything else."""
         known = data if isinstance(data, dict) else {}
         texts = {
             key: known[key]
@@ -64,28 +64,26 @@ class Place:
 
 @dataclass(frozen=True)
 class View:
-    """A modal, or the Home tab, as Slack sent it back; `json` is Slack's own object."""
+    """A modal or the Home tab, as Slack sent it back; `json` is Slack's object."""
 
     json: JSON = field(repr=False)
 
     @property
     def id(self) -> str:
-        """Slack's id of the view."""
         return str(self.json["id"])
 
     @property
     def hash(self) -> str:
-        """Which version of the view this is; an update that names an older one is refused."""
+        """The view's version; Slack rejects an update that names an older one."""
         return str(self.json["hash"])
 
     @property
     def callback_id(self) -> str:
-        """Which form it is."""
         return str(self.json.get("callback_id") or "")
 
     @cached_property
     def metadata(self) -> JSON:
-        """Its `private_metadata` as the bot wrote it; empty for anything else."""
+        """The bot's `private_metadata`; empty if invalid."""
         try:
             data = json.loads(self.json.get("private_metadata") or "{}")
         except ValueError:
@@ -93,12 +91,12 @@ class View:
         return data if isinstance(data, dict) else {}
 
     def text(self, name: str) -> str | None:
-        """A text as the bot wrote it into the metadata; None for anything else."""
+        """A text in the metadata; None if missing or invalid."""
         value = self.metadata.get(name)
         return value if isinstance(value, str) else None
 
     def moment(self, name: str) -> datetime | None:
-        """A moment as the bot wrote it into the metadata; None for anything else."""
+        """A datetime in the metadata; None if missing or invalid."""
         try:
             moment = datetime.fromisoformat(self.text(name) or "")
         except ValueError:
@@ -108,8 +106,10 @@ class View:
 
 @dataclass(frozen=True, kw_only=True)
 class Interaction:
-    """What every payload says. `installation` is the enterprise and team whose installation it came to:
-    people of other companies in a shared channel have ids of their own.
+    """What all payloads have in common.
+
+    `installation` is the enterprise and team that the app was called through; in a shared channel, users of
+    other companies belong to other teams.
     """
 
     name: str
@@ -121,29 +121,29 @@ class Interaction:
 
     @property
     def kind(self) -> str:
-        """The type's word in logs and metrics."""
+        """The type's name in logs and metrics."""
         return KINDS[type(self)]
 
     @property
     def typed(self) -> str | None:
-        """The command as it was typed, to be said back; None for anything that wasn't typed."""
+        """The command as it was typed, to quote it; None for anything but commands."""
         return None
 
     @property
     def modal(self) -> View | None:
-        """The modal that it came from; the Home tab is none."""
+        """The modal it came from, if any; the Home tab isn't one."""
         return None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SlashCommand(Interaction):
-    """A command; `name` comes with its slash and prefix, `raw` is what follows it."""
+    """A command: `name` includes its slash and prefix, `raw` is the text after it."""
 
     raw: str
 
     @property
     def text(self) -> str:
-        """What follows the command. Raises UserError when it is too long to be read."""
+        """The text after the command. Raises UserError if it is too long to parse."""
         if len(self.raw) > COMMAND_LENGTH:
             raise UserError(
                 f"Your command has {len(self.raw):,} characters, and I read up to {COMMAND_LENGTH:,}. "
@@ -153,7 +153,6 @@ class SlashCommand(Interaction):
 
     @property
     def typed(self) -> str:
-        """The whole line."""
         return f"{self.name} {as_typed(self.raw)}".strip()
 
 
@@ -170,13 +169,12 @@ class _InView(Interaction):
 
     @property
     def modal(self) -> View | None:
-        """The modal that it came from."""
         return self.view if self.view and self.view.json.get("type") == "modal" else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ButtonPress(_InView):
-    """A button or a choice; `message` is the message that it is in, if any, `pressed_at` Slack's time."""
+    """A button or a choice; `message` is the message it is in, if any, `pressed_at` Slack's time."""
 
     carried: object
     pressed_at: float
@@ -185,12 +183,12 @@ class ButtonPress(_InView):
 
     @property
     def form_key(self) -> str:
-        """The form that it is in, by an id that no form in another workspace has."""
+        """Identifies the form it is in across workspaces."""
         return f"{self.owner.team_id}:{self.view.id if self.view else ''}"
 
     @property
     def value(self) -> str:
-        """What the button or the chosen option carries. Raises UserError where that is nothing."""
+        """What the button or the selected option carries. Raises UserError if there is nothing."""
         if not isinstance(self.carried, str):
             raise UserError(EXPIRED)
         return self.carried
@@ -202,7 +200,6 @@ class _OfForm(Interaction):
 
     @property
     def modal(self) -> View:
-        """The form."""
         return self.view
 
 
@@ -212,18 +209,18 @@ class FormSubmission(_OfForm):
 
     @property
     def key(self) -> str:
-        """Which form of which workspace this is; one form may take the place of another under one view id."""
+        """Identifies the form across workspaces; several forms may share a view ID, one after the other."""
         return f"{self.owner.team_id}:{self.view.id}:{self.view.callback_id}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FormClosed(_OfForm):
-    """A form that was closed, where it asks to be told."""
+    """A form with `notify_on_close` was closed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OptionsRequest(_InView):
-    """A select asks for what matches `text`; `block_id` is the field's."""
+    """A select asks for options that match `text`; `block_id` is the field's."""
 
     block_id: str
     text: str
@@ -231,7 +228,7 @@ class OptionsRequest(_InView):
 
 @dataclass(frozen=True, kw_only=True)
 class Event(Interaction):
-    """Something happened; `event` is Slack's event object, `authorizations` whose app it is for."""
+    """Something happened; `event` is Slack's event object."""
 
     event: JSON = field(repr=False)
 
@@ -248,7 +245,7 @@ KINDS: dict[type[Interaction], str] = {
 
 
 def parse(body: JSON) -> Interaction | None:
-    """The interaction in a payload from Slack; None for what nobody did (`url_verification`, `ssl_check`).
+    """Parse a payload from Slack; None if no user caused it (`url_verification`, `ssl_check`).
 
     Raises `payload_schema.Malformed`.
     """
@@ -257,33 +254,33 @@ def parse(body: JSON) -> Interaction | None:
 
 
 def read(body: JSON) -> Interaction | None:
-    """The interaction in a payload that was checked before, such as one that was kept."""
-    told = _told(body)
+    """Parse a payload that was validated before, such as a saved one."""
+    common = _common(body)
     match body:
         case {"command": str(name)}:
-            return SlashCommand(name=name, raw=str(body.get("text") or ""), **told)
+            return SlashCommand(name=name, raw=str(body.get("text") or ""), **common)
         case {"event": dict(event)}:
-            return Event(name=str(event.get("type")), event=event, **told)
+            return Event(name=str(event.get("type")), event=event, **common)
         case {"type": "shortcut" | "message_action"}:
-            return Shortcut(name=str(body["callback_id"]), message=body.get("message") or {}, **told)
+            return Shortcut(name=str(body["callback_id"]), message=body.get("message") or {}, **common)
         case {"type": "block_actions"}:
-            return _pressed(body, told)
+            return _pressed(body, common)
         case {"type": "view_submission", "view": dict(view)}:
-            return FormSubmission(name=str(view["callback_id"]), view=View(view), **told)
+            return FormSubmission(name=str(view["callback_id"]), view=View(view), **common)
         case {"type": "view_closed", "view": dict(view)}:
-            return FormClosed(name=str(view["callback_id"]), view=View(view), **told)
+            return FormClosed(name=str(view["callback_id"]), view=View(view), **common)
         case {"type": "block_suggestion"}:
             return OptionsRequest(
                 name=str(body["action_id"]),
                 block_id=str(body["block_id"]),
                 text=str(body.get("value") or ""),
                 view=_view(body),
-                **told,
+                **common,
             )
     return None
 
 
-def _pressed(body: JSON, told: dict[str, Any]) -> ButtonPress:
+def _pressed(body: JSON, common: dict[str, Any]) -> ButtonPress:
     action = body["actions"][0]
     option = action.get("selected_option")
     return ButtonPress(
@@ -293,7 +290,7 @@ def _pressed(body: JSON, told: dict[str, Any]) -> ButtonPress:
         message=body.get("message") or {},
         ephemeral=bool((body.get("container") or {}).get("is_ephemeral")),
         view=_view(body),
-        **told,
+        **common,
     )
 
 
@@ -301,7 +298,7 @@ def _view(body: JSON) -> View | None:
     return View(body["view"]) if body.get("view") else None
 
 
-def _told(body: JSON) -> dict[str, Any]:
+def _common(body: JSON) -> dict[str, Any]:
     container, message = body.get("container") or {}, body.get("message") or {}
     place = Place(
         channel_id=body.get("channel_id")
@@ -321,9 +318,9 @@ def _told(body: JSON) -> dict[str, Any]:
 
 
 def _authorization(body: JSON) -> JSON:
-    """The enterprise and workspace of the installation that an event is for: Slack may name them only there.
+    """The enterprise and workspace of the installation that an event is for, which Slack may name only here.
 
-    In a channel that is shared with another company the person may be from there.
+    Empty in a channel shared with another company, where the user may belong to that one.
     """
     authorizations = body.get("authorizations")
     if not authorizations or body.get("is_ext_shared_channel"):
@@ -332,14 +329,14 @@ def _authorization(body: JSON) -> JSON:
 
 
 def owner_of(body: JSON) -> Owner:
-    """Who sent the payload. People of other companies come with their own team (docs/slack.md, Shared
+    """The user who caused a payload; users of other companies have their own team (docs/slack.md, Shared
     channels and people).
     """
     user = body.get("user") or {}
     if isinstance(event := body.get("event"), dict):
         user = {"id": event.get("user")}
         body = _authorization(body) | {key: value for key, value in body.items() if value}
-    where = body.get("team") or {}  # None in an organization's own installation, as is a view's
+    where = body.get("team") or {}  # None in an organization-wide installation, as is a view's
     enterprise = (
         (body.get("enterprise") or {}).get("id") or body.get("enterprise_id") or where.get("enterprise_id")
     )

@@ -1,4 +1,4 @@
-"""The app's manifest: what Slack must know of the bot. A new command or shortcut is a line here."""
+"""The app manifest: everything that Slack must know about the bot. Add new commands and shortcuts here."""
 
 import json
 import re
@@ -21,7 +21,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Shortcut:
-    """A shortcut: `global` ones are everywhere, `message` ones in a message's menu."""
+    """A shortcut: `global`, or in a message's menu."""
 
     callback_id: str
     kind: Literal["global", "message"]
@@ -68,7 +68,7 @@ SHORTCUTS = (
     Shortcut("time_from_message", "message", "Log time", "Logs time on the issue that this message names"),
 )
 
-# Each with what it is for; Slack's administrators are asked to grant them.
+# What each is for. Slack asks administrators to grant them.
 SCOPES = {
     "commands": "slash commands and shortcuts",
     "chat:write": "announcing a created issue, sharing one",
@@ -103,7 +103,7 @@ EVENTS = (
     "tokens_revoked",
 )
 ORGANIZATION_EVENTS = ("team_access_revoked",)
-"""What Slack tells only apps that organizations may install."""
+"""Events that Slack sends only to apps that organizations can install."""
 EVENTS_PATH = "/slack/events"
 INSTALL_PATH = "/slack/install"
 REDIRECT_PATH = "/slack/oauth_redirect"
@@ -117,11 +117,10 @@ def manifest(
     *,
     several: bool = False,
 ) -> dict[str, Any]:
-    """The manifest as Slack's schema has it.
+    """The manifest, in the shape of Slack's schema.
 
-    `url` is where the bot is reached, needed in HTTP mode and for `several` workspaces: ValueError without
-    it. `prefix` goes before every command's name. Links to `service_url` unfurl, where its host is one that
-    Slack takes.
+    `url` is the bot's address; raises ValueError if it is missing in HTTP mode or for `several` workspaces.
+    Links to `service_url` unfurl if Slack accepts its host.
     """
     address: dict[str, str] = {}
     root = (url or "").rstrip("/").removesuffix(EVENTS_PATH)
@@ -185,14 +184,14 @@ def manifest(
 
 
 def unfurl_domain(service_url: str | None) -> str | None:
-    """The host whose links Slack tells the bot of; None for what it doesn't take: addresses, bare names."""
+    """The host whose links unfurl; None if Slack doesn't accept it, such as an IP or a bare name."""
     host = urlsplit(service_url or "").hostname or ""
     named = re.fullmatch(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)+", host)
     return host if named and not re.fullmatch(r"[0-9.]+", host) else None
 
 
 def to_yaml(value: Mapping[str, Any]) -> str:
-    """The manifest in YAML, as Slack's page shows it; for the few shapes that a manifest has."""
+    """The manifest as YAML; supports only the shapes that a manifest has."""
     return "\n".join(_lines(value, "")) + "\n"
 
 
@@ -215,7 +214,7 @@ def _lines(value: Mapping[str, Any] | Sequence[Any], indent: str) -> Iterator[st
 
 
 def _scalar(value: str | bool) -> str:  # noqa: FBT001 - a manifest's values are texts and booleans
-    """A plain word where it can't be mistaken for anything else, else quoted as in JSON."""
+    """A plain word if it is unambiguous, otherwise quoted as in JSON."""
     if isinstance(value, str) and re.fullmatch(
         r"[a-z]+_[a-z_]+|[a-z]+:[a-z:.]+|(?!true|false|null)[a-z]{3,}", value
     ):

@@ -1,4 +1,4 @@
-"""What a message says, wherever it says it: apps often leave `text` empty and fill blocks or attachments."""
+"""Reads a message's text wherever it is: apps often leave `text` empty and use blocks or attachments."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ def text_of(message: JSON) -> str:
 
 
 def author_of(message: JSON) -> str | None:
-    """The name that an app's message came under; None for a person's."""
+    """The name that an app posted under; None for a user's message."""
     profile = message.get("bot_profile") or {}
     name = message.get("username") or (profile.get("name") if isinstance(profile, dict) else None)
     return str(name) if name else None

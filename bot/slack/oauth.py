@@ -1,4 +1,4 @@
-"""Installing the bot in another workspace or organization: Slack's OAuth flow, by Bolt, with our pages.
+"""Installs the bot in more workspaces or organizations: Bolt's OAuth flow with the bot's pages.
 
 See https://docs.slack.dev/authentication/installing-with-oauth/
 """
@@ -20,7 +20,7 @@ from bot.slack.blocks import shortened
 from bot.slack.manifest import INSTALL_PATH, REDIRECT_PATH, SCOPES
 from bot.store.installations import STATE_SECONDS, Installations
 
-NOT_HERE = (
+NOT_INSTALLED_MESSAGE = (
     "I have no valid token for this workspace: try again in a minute, and if that doesn't help, ask an "
     "administrator to install me again."
 )
@@ -32,8 +32,8 @@ WHY = {
 }
 TEAM = re.compile(r"[TE][A-Z0-9]{1,30}")
 NO_TEAM = "That isn't a Slack workspace's ID. Open this address again without `team`."
-REASON = 100
-"""How much is read of why Slack refused: anybody can put anything there."""
+REASON_LENGTH = 100
+"""How much of Slack's error is shown: anyone can put anything there."""
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 def flow(
     slack: AsyncWebClient, installations: Installations, client_id: str, client_secret: SecretStr
 ) -> AsyncOAuthFlow:
-    """The way from the install path to Slack and back; `slack` is a client without a token."""
+    """The OAuth flow from the install path to Slack and back; `slack` is a client without a token."""
     settings = AsyncOAuthSettings(
         client_id=client_id,
         client_secret=client_secret.get_secret_value(),
@@ -62,7 +62,7 @@ def flow(
 
 class _Flow(AsyncOAuthFlow):
     async def handle_installation(self, request: AsyncBoltRequest) -> BoltResponse:
-        # Bolt puts the parameter into Slack's address as it is.
+        # Bolt would put the parameter into Slack's URL unescaped.
         if not all(TEAM.fullmatch(team) for team in request.query.get("team", ())):
             return BoltResponse(status=400, body=NO_TEAM)
         return await super().handle_installation(request)
@@ -78,8 +78,8 @@ async def _installed(args: AsyncSuccessArgs) -> BoltResponse:
 
 
 async def _failed(args: AsyncFailureArgs) -> BoltResponse:
-    reason = shortened(args.reason, REASON)
-    log.warning("not installed", action="slack.install_failed", why=reason)
+    reason = shortened(args.reason, REASON_LENGTH)
+    log.warning("installation failed", action="slack.install_failed", why=reason)
     said = escape(WHY.get(reason, f"Slack said: {reason}."))
     again = f'<a href="{escape(args.settings.install_path)}">Begin anew</a>'
     return _page(args, args.suggested_status_code, "Not installed", f"{said} {again}.")

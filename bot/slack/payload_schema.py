@@ -1,4 +1,4 @@
-"""The shape of what Slack sends, as far as the bot relies on it. What has another shape isn't Slack's.
+"""The shape of Slack's payloads, as far as the bot relies on it; anything else is rejected.
 
 Sources: https://docs.slack.dev/reference/interaction-payloads, …/reference/events, and for commands
 https://docs.slack.dev/interactivity/implementing-slash-commands
@@ -21,26 +21,26 @@ NEEDED = {
     "entity_details_requested": ("user", "trigger_id"),
     "team_access_revoked": ("team_ids",),
 }
-"""What each event has to have."""
+"""Required fields by event type."""
 
 
 class Malformed(Exception):
-    """A payload that makes no sense; the message says where, and nothing of what was in it."""
+    """An invalid payload; the message names the place and never quotes the payload."""
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(strict=True, hide_input_in_errors=True)
 
 
-class _Thing(_Part):
+class _Identified(_Part):
     id: Id
 
 
-class _User(_Thing):
+class _User(_Identified):
     team_id: Id | None = None
 
 
-class _Team(_Thing):
+class _Team(_Identified):
     enterprise_id: Id | None = None
 
 
@@ -54,7 +54,7 @@ class _Option(_Part):
 
 
 class _Entered(_Part):
-    """What an element holds, or was made to hold."""
+    """An element's current or initial value."""
 
     value: str | None = None
     selected_option: _Option | None = None
@@ -99,7 +99,7 @@ class _Block(_Part):
     element: dict[str, Any] | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> "_Block":
+    def _check_complete(self) -> "_Block":
         if self.type == "input" and not (self.label and self.element):
             raise ValueError("an input has a label and an element")
         return self
@@ -109,7 +109,7 @@ class _State(_Part):
     values: dict[str, dict[str, _Entered]] = {}
 
 
-class _View(_Thing):
+class _View(_Identified):
     type: str
     team_id: Id | None = None
     hash: str
@@ -120,7 +120,7 @@ class _View(_Thing):
     state: _State = _State()
 
     @model_validator(mode="after")
-    def _whole(self) -> "_View":
+    def _check_complete(self) -> "_View":
         if self.type == "modal" and not self.title:
             raise ValueError("a modal has a title")
         return self
@@ -135,7 +135,7 @@ class _Reference(_Part):
     id: str | None = None
 
 
-class _Happening(_Part):
+class _EventBody(_Part):
     type: str
     user: Id | None = None
     channel: Id | None = None
@@ -149,21 +149,21 @@ class _Happening(_Part):
     team_ids: list[Id] | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> "_Happening":
+    def _check_complete(self) -> "_EventBody":
         if any(getattr(self, name) is None for name in NEEDED.get(self.type, ())):
-            raise ValueError("something of the event isn't there")
+            raise ValueError("the event lacks a field")
         return self
 
 
 class _Authorization(_Part):
-    """Whose app an event is for; Bolt reads it wherever it stands."""
+    """The installation that an event is for; Bolt reads it from any payload."""
 
     team_id: Id | None = None
     enterprise_id: Id | None = None
 
 
 class _Payload(_Part):
-    """All that is read of any payload, whatever else it has to have."""
+    """The fields read from any payload; subclasses add required ones."""
 
     type: str | None = None
     team_id: Id | None = None
@@ -173,13 +173,13 @@ class _Payload(_Part):
     authorizations: list[_Authorization] | None = None
     user: _User | None = None
     team: _Team | None = None
-    enterprise: _Thing | None = None
-    channel: _Thing | None = None
+    enterprise: _Identified | None = None
+    channel: _Identified | None = None
     container: _Container | None = None
     message: _Message | None = None
     view: _View | None = None
     actions: list[_Action] | None = None
-    event: _Happening | None = None
+    event: _EventBody | None = None
     text: str | None = None
     value: str | None = None
     action_ts: Moment | None = None
@@ -195,7 +195,7 @@ class _Command(_Payload):
 
 class _Event(_Payload):
     type: Literal["event_callback"]
-    event: _Happening
+    event: _EventBody
 
 
 class _Pressed(_Payload):
@@ -223,7 +223,7 @@ class _MessageShortcut(_Payload):
     user: _User
     callback_id: str
     trigger_id: str
-    channel: _Thing
+    channel: _Identified
     message: _Message
 
 
@@ -241,9 +241,9 @@ _INTERACTION: TypeAdapter[_Payload] = TypeAdapter(
 
 
 def check(body: object) -> None:
-    """Raises Malformed for a payload that isn't in the shape of any that the bot acts on.
+    """Raise Malformed for a payload that matches none of the shapes that the bot handles.
 
-    What Slack sends without anybody having done anything (`url_verification`, `ssl_check`) passes.
+    Accepts Slack's own checks (`url_verification`, `ssl_check`).
     """
     if not isinstance(body, dict):
         raise Malformed("not an object")
@@ -257,13 +257,13 @@ def check(body: object) -> None:
             _INTERACTION.validate_python(body)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        # No deeper: from there on the names may be what somebody sent.
+        # No deeper: those names may come from the payload.
         raise Malformed(" ".join([first["type"], *map(str, first["loc"][:2])])) from None
     except (UnicodeEncodeError, RecursionError) as error:
         raise Malformed(type(error).__name__) from None
 
 
-def refuse(error: Exception) -> None:
-    """Logs that a payload makes no sense, in a line without anything that was in it."""
+def log_malformed(error: Exception) -> None:
+    """Log a malformed payload on one line, without its contents."""
     why = str(error) if isinstance(error, Malformed) else type(error).__name__
-    log.warning("a payload makes no sense", action="slack.malformed", why=why)
+    log.warning("malformed payload", action="slack.malformed", why=why)

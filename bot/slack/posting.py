@@ -1,8 +1,8 @@
-"""Posting: privately to the person who asked, or where the work was asked for.
+"""Posts messages: privately to the user who asked, or in the conversation where they asked.
 
-A `response_url` reaches every conversation, also those that the bot isn't in, but takes five posts in
-30 minutes (slack-rules, Time). What is announced goes by `chat.postMessage`, so that it lands in the
-thread that asked, and is never repeated when it may have been.
+A `response_url` works in every conversation, even those that the bot isn't in, but only for five posts in 30
+minutes (docs/slack.md, Time). Public posts use `chat.postMessage`, so that they land in the right thread, and
+are never retried if the first attempt may have succeeded.
 """
 
 from collections.abc import Awaitable
@@ -23,14 +23,14 @@ log = structlog.get_logger(__name__)
 RESPONSE_ORIGINS = frozenset({"https://hooks.slack.com", "https://hooks.slack-gov.com"})
 TIMEOUT = aiohttp.ClientTimeout(total=10)
 SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
-"""What a call to Slack raises: refused, or broken on the way."""
-UNREACHED = frozenset({"not_in_channel", "channel_not_found"})
-BROKE_OFF = frozenset({None, "internal_error", "fatal_error"})
-"""Slack's words, or none at all, after which nobody knows what it did."""
+"""What a call to Slack raises if it is refused or the connection breaks."""
+NO_ACCESS = frozenset({"not_in_channel", "channel_not_found"})
+OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
+"""Slack's errors, or none at all, after which the outcome is unknown."""
 
 
 class Announced(Enum):
-    """What became of an announcement; the value is a sentence's end for the person."""
+    """The outcome of a public post; the value ends a sentence to the user."""
 
     YES = "was announced"
     NOWHERE = "was not asked for in a conversation"
@@ -42,21 +42,21 @@ class Announced(Enum):
 
 
 class NotDelivered(Exception):
-    """Slack took an answer by no way. What the answer was about stands."""
+    """No way to reach the user worked. The work that the message was about is still done."""
 
 
 def reason(error: BaseException) -> str | None:
-    """Slack's own word for a refusal; None for anything else, also for an answer that isn't the API's."""
+    """Slack's error code; None for any other error or response."""
     answer = getattr(error, "response", None)
     data = getattr(answer, "data", answer)
     word = data.get("error") if isinstance(data, dict) else None
     return word if isinstance(word, str) else None
 
 
-def trusted(slack: AsyncWebClient, response_url: str) -> bool:
-    """Whether a response URL is Slack's: answers go nowhere else (a crafted one would leak them).
+def is_slack_url(slack: AsyncWebClient, response_url: str) -> bool:
+    """Whether a response URL belongs to Slack; a forged one would leak the answer.
 
-    It is read by the parser that also sends to it, so that the two can't disagree about its host.
+    Parses it like the HTTP client does, so that the two can't disagree about the host.
     """
     try:
         target = URL(response_url)
@@ -70,58 +70,59 @@ def trusted(slack: AsyncWebClient, response_url: str) -> bool:
 async def privately(
     slack: AsyncWebClient, place: Place, user_id: str, message: Message, *, replace: bool = False
 ) -> None:
-    """Answer one person: where they asked, else in their conversation with the bot.
+    """Answer one user: where they asked, or else in their direct messages with the bot.
 
-    Where a way fails, the answer goes the next one, though it may be there all the same: whoever asked is
-    rather told twice than not at all. `replace` puts the answer in the place of the private message whose
-    button was pressed. Raises NotDelivered.
+    Tries the next way if one fails, even though the message may have arrived: hearing twice beats not
+    hearing. `replace` replaces the private message whose button was pressed. Raises NotDelivered.
     """
     arguments = message.as_arguments()
-    if place.response_url and trusted(slack, place.response_url):
+    if place.response_url and is_slack_url(slack, place.response_url):
         extra: JSON = {"response_type": "ephemeral", "replace_original": replace}
         if await _respond(slack, place.response_url, arguments | extra) == HTTPStatus.OK:
             return
     if place.channel_id:
-        # Not in the thread: Slack shows nothing there unless it is an active one.
-        there = slack.chat_postEphemeral(channel=place.channel_id, user=user_id, **_by_method(arguments))
-        if await _taken(there):
+        # Not in the thread: Slack shows ephemeral messages only in active ones.
+        there = slack.chat_postEphemeral(channel=place.channel_id, user=user_id, **_for_web_api(arguments))
+        if await _delivered(there):
             return
-    if not await _taken(slack.chat_postMessage(channel=user_id, **arguments)):
+    if not await _delivered(slack.chat_postMessage(channel=user_id, **arguments)):
         raise NotDelivered
 
 
-async def _taken(post: Awaitable[object]) -> bool:
-    """Whether Slack says that it took a private message."""
+async def _delivered(post: Awaitable[object]) -> bool:
+    """Whether Slack confirmed a private message."""
     try:
         await post
     except SLACK_FAILED as error:
         log.warning(
-            "not answered in this way", action="answer.failed", error=reason(error) or type(error).__name__
+            "could not answer, trying another way",
+            action="answer.failed",
+            error=reason(error) or type(error).__name__,
         )
         return False
     return True
 
 
 async def to_person(slack: AsyncWebClient, user_id: str, message: Message) -> bool:
-    """A direct message to somebody who didn't ask for anything here; whether Slack took it."""
+    """Send a direct message to a user who didn't ask for anything; returns whether Slack accepted it."""
     try:
         await slack.chat_postMessage(channel=user_id, **message.as_arguments())
     except SLACK_FAILED as error:
-        log.warning("direct message refused", action="direct.refused", error=type(error).__name__)
+        log.warning("could not send a direct message", action="direct.refused", error=type(error).__name__)
         return False
     return True
 
 
 async def dismiss(slack: AsyncWebClient, place: Place) -> None:
-    """Take away the private message whose button was pressed."""
-    if place.response_url and trusted(slack, place.response_url):
+    """Delete the private message whose button was pressed."""
+    if place.response_url and is_slack_url(slack, place.response_url):
         await _respond(slack, place.response_url, {"delete_original": True})
 
 
-async def withdraw(slack: AsyncWebClient, place: Place, ts: str) -> bool:
-    """Take away the public message whose button was pressed; whether it is gone.
+async def delete_post(slack: AsyncWebClient, place: Place, ts: str) -> bool:
+    """Delete the public message whose button was pressed; returns whether it is gone.
 
-    One that came by a response URL, where the bot isn't a member, goes the same way.
+    Where the bot isn't a member, deletes it through the response URL that it was posted with.
     """
     try:
         await slack.chat_delete(channel=place.channel_id or "", ts=ts)
@@ -129,21 +130,21 @@ async def withdraw(slack: AsyncWebClient, place: Place, ts: str) -> bool:
         if reason(error) == "message_not_found":
             return True
         log.info(
-            "withdrawn otherwise",
+            "deleting through the response URL",
             action="announcement.withdrawn_otherwise",
             error=reason(error) or type(error).__name__,
         )
         url = place.response_url
-        if not (url and trusted(slack, url)):
+        if not (url and is_slack_url(slack, url)):
             return False
         return await _respond(slack, url, {"delete_original": True}) == HTTPStatus.OK
     return True
 
 
 async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tuple[Announced, str | None]:
-    """Post where the work was asked for; `audiences` knows whether that may be.
+    """Post where the user asked; call `Audiences.why_not_post` first.
 
-    Returns the outcome, and the post's `ts` unless it went by a response URL, which doesn't tell it.
+    Returns the outcome, and the post's `ts` unless it went through a response URL, which doesn't return it.
     """
     if place.channel_id is None:
         return Announced.NOWHERE, None
@@ -154,52 +155,52 @@ async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tup
         )
     except SLACK_FAILED as error:
         why, url = reason(error), place.response_url
-        if why in UNREACHED and place.thread_ts is None and url and trusted(slack, url):
+        if why in NO_ACCESS and place.thread_ts is None and url and is_slack_url(slack, url):
             return await _publicly_by_url(slack, url, arguments), None
-        log.warning("announcement failed", action="announcement.failed", error=why or type(error).__name__)
-        return _became(error), None
+        log.warning("could not post", action="announcement.failed", error=why or type(error).__name__)
+        return _outcome(error), None
     return Announced.YES, str(answer["ts"])
 
 
 async def update(slack: AsyncWebClient, channel_id: str, ts: str, message: Message) -> bool:
-    """Replace what the bot's post says; True also when somebody has deleted the post."""
+    """Replace the text of the bot's post; True also if the post was deleted."""
     try:
-        await slack.chat_update(channel=channel_id, ts=ts, **_by_method(message.as_arguments()))
+        await slack.chat_update(channel=channel_id, ts=ts, **_for_web_api(message.as_arguments()))
     except SLACK_FAILED as error:
         why = reason(error) or type(error).__name__
-        log.warning("post not updated", action="post.not_updated", error=why)
+        log.warning("could not update a post", action="post.not_updated", error=why)
         return why == "message_not_found"
     return True
 
 
 async def _publicly_by_url(slack: AsyncWebClient, url: str, arguments: JSON) -> Announced:
-    everybody: JSON = {"response_type": "in_channel", "replace_original": False}
-    status = await _respond(slack, url, arguments | everybody)
+    in_channel: JSON = {"response_type": "in_channel", "replace_original": False}
+    status = await _respond(slack, url, arguments | in_channel)
     if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return Announced.UNSURE
     return Announced.YES if status == HTTPStatus.OK else Announced.FAILED
 
 
-def _became(error: BaseException) -> Announced:
-    """What became of a public post that failed so."""
+def _outcome(error: BaseException) -> Announced:
+    """The outcome of a public post that failed with `error`."""
     why = reason(error)
-    if why in UNREACHED:
+    if why in NO_ACCESS:
         return Announced.UNKNOWN
     status = getattr(getattr(error, "response", None), "status_code", None)
-    refused = isinstance(error, SlackApiError) and why not in BROKE_OFF
+    refused = isinstance(error, SlackApiError) and why not in OUTCOME_UNKNOWN
     if refused or status == HTTPStatus.TOO_MANY_REQUESTS or isinstance(error, aiohttp.ClientConnectorError):
         return Announced.FAILED
     return Announced.UNSURE
 
 
-def _by_method(arguments: JSON) -> JSON:
+def _for_web_api(arguments: JSON) -> JSON:
     return {key: value for key, value in arguments.items() if not key.startswith("unfurl_")}
 
 
 async def _respond(slack: AsyncWebClient, url: str, body: JSON) -> int | None:
-    """One post to a response URL; the answer's status, 0 where Slack wasn't reached.
+    """Post to a response URL and return the status; 0 if Slack wasn't reached.
 
-    None where the connection broke, or a page came in place of an answer: it may have been taken.
+    None if the connection broke or an HTML page came back: the post may have been accepted.
     """
     connections = slack.session
     if connections is None:
@@ -212,7 +213,7 @@ async def _respond(slack: AsyncWebClient, url: str, body: JSON) -> int | None:
         log.warning("response URL failed", action="response_url.failed", error=type(error).__name__)
         return 0 if isinstance(error, aiohttp.ClientConnectorError) else None
     if page and status == HTTPStatus.OK:
-        log.warning("response URL failed", action="response_url.failed", error="a page")
+        log.warning("response URL failed", action="response_url.failed", error="an HTML page")
         return None
     if status != HTTPStatus.OK:
         log.info("response URL refused", action="response_url.refused", status=status)

@@ -1,4 +1,4 @@
-"""Showing a user in a form how far the work is."""
+"""Shows a user in a form how far the work is."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,19 +7,20 @@ from bot.slack.forms import FormResult, notice
 from bot.slack.replies import Reply
 
 INTERVAL = 1.5
-"""Seconds between two looks at the progress."""
+"""Seconds between two checks of the progress."""
 
 
-async def followed(
+async def follow(
     reply: Reply,
     task: asyncio.Task[FormResult],
     doing: Callable[[], str],
     said: str,
     interval: float = INTERVAL,
 ) -> FormResult:
-    """The task's result; the form shows `doing()` (mrkdwn) whenever it changes, until the user closes it.
+    """Await the task and return its result, showing `doing()` (mrkdwn) in the form whenever it changes.
 
-    `said` is what the form already shows. Cancels the task if this is cancelled.
+    `said` is what the form already shows. Cancels the task if this is canceled; stops showing progress when
+    the user closes the form.
     """
     watched = True
     try:

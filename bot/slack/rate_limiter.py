@@ -1,6 +1,5 @@
-"""Posting within Slack's rates (slack-rules, Rates): one message a second and channel, some a second in all.
-
-Who waits is let through in order of due times; a channel that has to wait holds up no other one.
+"""Keeps posts within Slack's rate limits (docs/slack.md, Rates): one message per second and channel, and a
+limit per workspace. Posts go out in order of due times; a busy channel doesn't hold up the others.
 """
 
 import asyncio
@@ -14,11 +13,11 @@ from datetime import datetime
 
 SECONDS_PER_CHANNEL = 1.05
 SECONDS_PER_WORKSPACE = 0.2
-"""Several hundred a minute and workspace are allowed: this leaves room for what people do meanwhile."""
+"""Slack allows several hundred a minute and workspace: this leaves room for users' own requests."""
 
 
-class Pacer:
-    """The turns to post in one workspace."""
+class RateLimiter:
+    """Limits how fast the bot posts in one workspace."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
@@ -26,37 +25,37 @@ class Pacer:
         self._open_at = 0.0
         self._channels: dict[str, float] = {}
         self._changed = asyncio.Event()
-        self._doorman: asyncio.Task[None] | None = None
+        self._scheduler: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     @asynccontextmanager
     async def turn(self, channel_id: str, due_at: datetime) -> AsyncIterator[None]:
-        """Waits for the moment at which a message may go to the channel, and keeps it until it is over."""
-        let_in: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (due_at, next(self._numbers), channel_id, let_in))
+        """Wait until a message may go to the channel; the channel stays reserved until the block ends."""
+        turn_came: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (due_at, next(self._numbers), channel_id, turn_came))
         self._changed.set()
-        if self._doorman is None or self._doorman.done():
-            self._doorman = asyncio.create_task(self._let_in())
+        if self._scheduler is None or self._scheduler.done():
+            self._scheduler = asyncio.create_task(self._run())
         try:
-            await let_in
+            await turn_came
             yield
         finally:
-            if not let_in.cancelled():
+            if not turn_came.cancelled():
                 self._channels[channel_id] = time.monotonic() + SECONDS_PER_CHANNEL
                 self._changed.set()
 
     def hold(self, seconds: float) -> None:
-        """Lets nobody through for so long: Slack asked for that."""
+        """Pause all posts for `seconds`, as Slack asked for in a 429."""
         self._open_at = max(self._open_at, time.monotonic() + seconds)
 
-    async def _let_in(self) -> None:
+    async def _run(self) -> None:
         while self._waiting:
             now = time.monotonic()
             wait = self._open_at - now
             if wait <= 0:
-                wait = self._let_one_in(now)
+                wait = self._start_next(now)
             self._changed.clear()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), wait)
@@ -64,26 +63,24 @@ class Pacer:
             channel: free for channel, free in self._channels.items() if free > time.monotonic()
         }
 
-    def _let_one_in(self, now: float) -> float:
-        """Lets the first one in whose channel is free; the seconds until it's worth looking again, unless a
-        turn ends before.
-        """
+    def _start_next(self, now: float) -> float:
+        """Start the first post whose channel is free; returns the seconds until the next check."""
         soonest = math.inf
-        passed_over = []
+        skipped = []
         while self._waiting:
             entry = heapq.heappop(self._waiting)
-            _, _, channel_id, let_in = entry
-            if let_in.done():  # whoever waited was cut off
+            _, _, channel_id, turn_came = entry
+            if turn_came.done():  # the waiting task was canceled
                 continue
             free_at = self._channels.get(channel_id, 0.0)
             if free_at <= now:
                 self._channels[channel_id] = math.inf
                 self._open_at = now + SECONDS_PER_WORKSPACE
-                let_in.set_result(None)
+                turn_came.set_result(None)
                 soonest = now + SECONDS_PER_WORKSPACE
                 break
             soonest = min(soonest, free_at)
-            passed_over.append(entry)
-        for entry in passed_over:
+            skipped.append(entry)
+        for entry in skipped:
             heapq.heappush(self._waiting, entry)
         return max(0.0, soonest - now) if self._waiting else 0.0

@@ -1,4 +1,4 @@
-"""Giving back what a person typed, less what may be an API key."""
+"""Quotes what a user typed, without anything that may be an API key."""
 
 import re
 
@@ -14,5 +14,5 @@ def without_keys(text: str) -> str:
 
 
 def typed(command: str, said: str = "You typed: ") -> Block:
-    """What the person typed, exactly, after a few words."""
+    """A block that quotes the user's command exactly."""
     return rich_text.paragraph(said, rich_text.words(without_keys(command), code=True))

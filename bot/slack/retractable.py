@@ -1,4 +1,4 @@
-"""Posts that the person who caused them can delete."""
+"""Public posts with a button that lets the user who caused them delete them."""
 
 from typing import TYPE_CHECKING
 
@@ -15,29 +15,29 @@ TAKE_BACK = "announcement.take_back"
 
 
 def retractable(message: Message, owner: Owner) -> Message:
-    """The message with a button at its end; whose it is travels in the button's value."""
+    """Add a delete button to the message; its value identifies the user."""
     question = confirm(
         "Take this message back?",
         "Only the message goes: what it tells of stays as it is.",
         "Take it back",
         style="danger",
     )
-    last = button("Take back", TAKE_BACK, written(owner), confirm=question)
+    last = button("Take back", TAKE_BACK, packed(owner), confirm=question)
     if message.blocks and (row := message.blocks[-1])["type"] == "actions":
         return Message(message.text, (*message.blocks[:-1], row | {"elements": [*row["elements"], last]}))
     return Message(message.text, (*message.blocks, actions([last])))
 
 
-def written(owner: Owner) -> str:
-    """An owner as a button's value."""
+def packed(owner: Owner) -> str:
+    """The owner as a button value."""
     return ":".join((owner.enterprise_id or "", owner.team_id, owner.user_id))
 
 
-async def take_back(press: ButtonPress, reply: "Reply") -> None:
-    """The button *Take back*. Everybody there sees it; whose post it is stands in the post itself."""
-    if _caused_by(press.message) != written(reply.owner):
+async def delete_pressed(press: ButtonPress, reply: "Reply") -> None:
+    """Delete a post. Everyone in the channel sees the button, so this checks who caused the post."""
+    if _caused_by(press.message) != packed(reply.owner):
         raise UserError("Only who caused this message can take it back.")
-    if not await posting.withdraw(reply.slack, reply.place, str(press.message.get("ts"))):
+    if not await posting.delete_post(reply.slack, reply.place, str(press.message.get("ts"))):
         raise UserError(
             "Slack doesn't say that the message is gone: if it still stands there, an administrator can "
             "delete it."

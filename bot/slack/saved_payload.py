@@ -1,4 +1,4 @@
-"""What is saved of a payload to go on with it later: no tokens, no triggers, nothing about other people."""
+"""The parts of a payload saved to resume it later: no tokens, no triggers, no other people's data."""
 
 from bot.slack.blocks import JSON
 from bot.slack.forms import without_secrets
@@ -20,7 +20,7 @@ SAVED_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_pr
 
 
 def saveable(payload: JSON) -> JSON:
-    """The parts of a payload that are needed to go on with it."""
+    """The parts of a payload that are needed to resume it."""
     saved = {key: payload[key] for key in SAVED if key in payload}
     view = saved.pop("view", None)
     if view and view.get("type") == "modal":
@@ -31,7 +31,7 @@ def saveable(payload: JSON) -> JSON:
 
 
 def message_saveable(message: JSON) -> JSON:
-    """The parts of a message that are needed to make something of it; its files are looked up again then."""
+    """The parts of a message that are needed to create something from it; its files are fetched again."""
     files = [
         {"id": file["id"], "file_access": "check_file_info"}
         for file in message.get("files") or ()

@@ -1,4 +1,4 @@
-"""Socket Mode: the bot connects to Slack and is handed what people do over that connection."""
+"""Socket Mode: the bot connects to Slack and receives payloads over that connection."""
 
 import asyncio
 import logging
@@ -19,36 +19,36 @@ SECONDS_BETWEEN_PINGS = 10
 
 
 class SocketMode:
-    """One connection that is made anew whenever it is lost, until it is closed."""
+    """A connection that reconnects until it is closed."""
 
     def __init__(
         self, app: AsyncApp, token: SecretStr, slack: AsyncWebClient, pending: PendingRequests
     ) -> None:
-        # Slack's class, which leaves some of its methods without types.
+        # slack_sdk leaves some of its methods untyped.
         self._client: Any = _Handler(app, token, slack, pending).client
-        self._client.logger.addFilter(_in_a_line)
-        spent = aiohttp.TraceConfig()
-        spent.on_request_start.append(self._forget_address)
-        spent.freeze()
-        self._client.aiohttp_client_session.trace_configs.append(spent)
+        self._client.logger.addFilter(_one_line)
+        tracing = aiohttp.TraceConfig()
+        tracing.on_request_start.append(self._clear_url)
+        tracing.freeze()
+        self._client.aiohttp_client_session.trace_configs.append(tracing)
         self._connecting: asyncio.Task[None] | None = None
 
     async def connect(self, seconds: float) -> bool:
-        """Connects; False when that took longer than the seconds, and then it goes on trying."""
+        """Connect; returns False if that takes longer than `seconds`, and keeps trying."""
         self._connecting = asyncio.create_task(self._client.connect())
         done, _ = await asyncio.wait({self._connecting}, timeout=seconds)
         return bool(done)
 
     async def is_connected(self) -> bool:
-        """Whether Slack can hand us something now."""
+        """Whether Slack can deliver payloads now."""
         return bool(await self._client.is_connected())
 
-    async def _forget_address(self, *_: object) -> None:
-        """An address opens one connection: where that fails, Slack's class would try it for ever."""
+    async def _clear_url(self, *_: object) -> None:
+        """Clear the single-use URL, which slack_sdk would retry forever if connecting fails."""
         self._client.wss_uri = None
 
     async def close(self) -> None:
-        """Disconnects and ends the connection's tasks."""
+        """Disconnect and stop the connection's tasks."""
         client = self._client
         await client.close()
         tasks = [self._connecting, client.message_processor, client.current_session_monitor]
@@ -59,8 +59,8 @@ class SocketMode:
         await asyncio.gather(*running, return_exceptions=True)
 
 
-def _in_a_line(record: logging.LogRecord) -> bool:
-    """A log filter: that no connection can be made is said every few seconds, so without the traceback."""
+def _one_line(record: logging.LogRecord) -> bool:
+    """Log filter: no traceback for failed connections, which are logged every few seconds."""
     if record.getMessage().startswith("Failed to connect"):
         record.exc_info = None
     return True
@@ -77,7 +77,7 @@ class _Handler(AsyncSocketModeHandler):
         try:
             payload_schema.check(req.payload)
         except payload_schema.Malformed as error:
-            payload_schema.refuse(error)
+            payload_schema.log_malformed(error)
             return
         with self._pending.one():
             await super().handle(client, req)

@@ -1,6 +1,6 @@
-"""The client of Slack's Web API, with retries chosen for each method.
+"""The Slack Web API client, with retries chosen per method.
 
-slack_sdk's default repeats every call whose connection broke, posts too, which doubles a message.
+slack_sdk's default retries every call whose connection broke, posts included, which would duplicate messages.
 """
 
 from http import HTTPStatus
@@ -17,7 +17,7 @@ from slack_sdk.http_retry.state import RetryState
 from slack_sdk.web.async_client import AsyncWebClient
 
 TIMEOUT = aiohttp.ClientTimeout(total=15, connect=5)
-LONGEST_WAIT = 3  # seconds asked for with a 429; beyond that the person is told instead
+LONGEST_WAIT = 3  # the longest Retry-After to wait for; otherwise the user hears of it
 REPEATABLE = frozenset(
     {
         "api.test",
@@ -35,10 +35,10 @@ REPEATABLE = frozenset(
         "views.update",
     }
 )
-"""What does no more when it is done twice."""
+"""Idempotent methods."""
 
 
-class _Broken(AsyncConnectionErrorRetryHandler):
+class _RetryIdempotent(AsyncConnectionErrorRetryHandler):
     async def _can_retry_async(
         self,
         *,
@@ -52,8 +52,8 @@ class _Broken(AsyncConnectionErrorRetryHandler):
         return await super()._can_retry_async(state=state, request=request, response=response, error=error)
 
 
-class _ShortWaits(AsyncRateLimitErrorRetryHandler):
-    """A call answered with 429 was not carried out, so any of them may be repeated."""
+class _RetryRateLimited(AsyncRateLimitErrorRetryHandler):
+    """Retries any call after a short 429, since Slack didn't execute it."""
 
     async def _can_retry_async(
         self,
@@ -71,12 +71,12 @@ class _ShortWaits(AsyncRateLimitErrorRetryHandler):
 
 
 def session() -> aiohttp.ClientSession:
-    """The connections to Slack, to be closed in the end; all their waits are bounded."""
+    """The HTTP session for Slack, with timeouts; the caller closes it."""
     return aiohttp.ClientSession(timeout=TIMEOUT)
 
 
 def for_team(slack: AsyncWebClient, token: str, team_id: str | None) -> AsyncWebClient:
-    """A client like this one for a team's token; with an organization's, Slack must be told which team."""
+    """A client like this one with a team's token; for an organization's token Slack also needs the team."""
     return AsyncWebClient(
         token=token,
         base_url=slack.base_url,
@@ -87,10 +87,10 @@ def for_team(slack: AsyncWebClient, token: str, team_id: str | None) -> AsyncWeb
 
 
 def web_client(token: SecretStr, base_url: str, connections: aiohttp.ClientSession) -> AsyncWebClient:
-    """A client that speaks with this token to the API at this root, over these connections."""
+    """A client with this token for the API at `base_url`."""
     return AsyncWebClient(
         token=token.get_secret_value(),
         base_url=base_url,
         session=connections,
-        retry_handlers=[_Broken(max_retry_count=1), _ShortWaits(max_retry_count=1)],
+        retry_handlers=[_RetryIdempotent(max_retry_count=1), _RetryRateLimited(max_retry_count=1)],
     )

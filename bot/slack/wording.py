@@ -1,4 +1,4 @@
-"""What the bot's sentences depend on: what the service and the commands are called here."""
+"""What the bot's sentences depend on: the service's name and the command prefix."""
 
 import re
 from dataclasses import dataclass
@@ -21,21 +21,21 @@ class Wording:
     prefix: str = ""
 
     def command(self, name: str) -> str:
-        """A slash command as people type it here."""
+        """A slash command as users type it in this workspace."""
         return f"/{self.prefix}{name}"
 
     def prefixed(self, text: str) -> str:
-        """A sentence with the prefix put into the commands that it names in backticks."""
+        """The text with the prefix added to commands in backticks."""
         return _COMMAND.sub(f"`/{self.prefix}", text) if self.prefix else text
 
     def sentence(self, error: BotError) -> str:
-        """What a person is told about an error."""
+        """The sentence that a user sees for an error."""
         return self.prefixed(error.sentence(self.service))
 
     def url(self, number: int) -> str:
-        """The page of issue `number`."""
+        """The URL of issue `number`."""
         return issue_url(self.base_url, number)
 
     async def mrkdwn(self, text: str | None) -> str:
-        """The service's text as Slack's mrkdwn; plain where converting it takes too long."""
+        """The service's text as mrkdwn; plain if converting it takes too long."""
         return (await rendered(text or "", self.text_format)).strip()

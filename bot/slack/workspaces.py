@@ -1,4 +1,4 @@
-"""The workspaces that the bot serves: one with a plain token, or all that installed it; a client for each."""
+"""The workspaces that the bot serves, and their clients: one with a fixed token, or all that installed it."""
 
 import asyncio
 import hashlib
@@ -24,19 +24,19 @@ from bot.slack.posting import reason
 from bot.store.store import Store
 
 EARLY = 120
-"""Minutes before its end at which a token is renewed (Slack's tokens live for 12 hours)."""
+"""How many minutes before its expiration a token is renewed (tokens last 12 hours)."""
 AT_LEAST = 60.0
-"""Seconds that a token must be good for: with less, whoever needs it waits for the new one."""
+"""With fewer seconds than this left on a token, callers wait for the new one."""
 ONE_RENEWAL = timedelta(minutes=2)
-"""A renewal is some process's own for so long: a refresh token works once."""
+"""How long a process holds the claim to renew a token: a refresh token works once."""
 WAIT, LONGEST_WAIT = 0.25, 10.0
-LOST = "a workspace's token can't be renewed any more: open /slack/install there and install the app again"
+LOST = "a workspace's token can no longer be renewed: reinstall the app there from /slack/install"
 
 log = structlog.get_logger(__name__)
 
 
 class NotInstalled(SlackApiError):
-    """There is no installation for the workspace."""
+    """The bot isn't installed in the workspace."""
 
     def __init__(self) -> None:
         super().__init__("not installed", {"ok": False, "error": "not_authed"})  # type: ignore[no-untyped-call] # slack_sdk's
@@ -47,36 +47,32 @@ class TokenUnusable(NotInstalled):
 
 
 class Workspaces(AsyncAuthorize):
-    """The workspaces' clients; Bolt asks it for the token of whatever comes from Slack."""
+    """Clients for workspaces; Bolt calls it for the token of each payload."""
 
     @abstractmethod
     async def client(self, enterprise_id: str | None, team_id: str | None) -> AsyncWebClient:
-        """The client for a team, or with no team for an organization. Raises NotInstalled or
-        TokenUnusable.
-        """
+        """The client for a team, or without one for an organization. Raises NotInstalled or TokenUnusable."""
 
 
 class OneWorkspace(Workspaces):
-    """The one workspace of a plain token."""
+    """The only workspace, with a fixed token."""
 
     def __init__(self, slack: AsyncWebClient) -> None:
         self._slack = slack
 
     async def client(self, enterprise_id: str | None, team_id: str | None) -> AsyncWebClient:  # noqa: ARG002 - there is only one
-        """The client with the token."""
         return self._slack
 
     async def __call__(
         self, *, enterprise_id: str | None, team_id: str | None, user_id: str | None, **_: object
     ) -> AuthorizeResult:
-        """The token for whatever comes."""
         return AuthorizeResult(
             enterprise_id=enterprise_id, team_id=team_id, user_id=user_id, bot_token=self._slack.token
         )
 
 
 class InstalledWorkspaces(Workspaces):
-    """All that installed the bot by Slack's OAuth flow; their tokens are renewed in time.
+    """All workspaces that installed the bot through OAuth; renews their tokens.
 
     `slack` is a client without a token.
     """
@@ -111,16 +107,17 @@ class InstalledWorkspaces(Workspaces):
         user_id: str | None,
         **_: object,
     ) -> AuthorizeResult | None:
-        """The token for what came from Slack; None where the bot isn't installed.
+        """The token for a payload; None if the bot isn't installed.
 
-        Where the database doesn't answer there is none either, and whoever claims the delivery says so.
+        If the database fails, returns no token: claiming the delivery then fails too, and the user hears of
+        it.
         """
         try:
             bot = await self._bot(enterprise_id, None if context.is_enterprise_install else team_id)
         except NotInstalled:
             return None
         except Exception:
-            log.exception("no token can be read", action="slack.no_token", team=team_id)
+            log.exception("could not read a workspace's token", action="slack.no_token", team=team_id)
             return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, user_id=user_id)
         return AuthorizeResult(
             enterprise_id=enterprise_id,
@@ -136,10 +133,8 @@ class InstalledWorkspaces(Workspaces):
         try:
             bot = await self._store.installations.find(enterprise_id, team_id)
         except StoredSecretError as error:
-            said = (
-                "a workspace's token can't be opened: is the right key in ENCRYPTION_KEYS? Else install again"
-            )
-            log.error(said, action="slack.token_unreadable", team=team_id, error=str(error))  # noqa: TRY400 - it says it all
+            said = "a workspace's token can't be decrypted: check ENCRYPTION_KEYS, or reinstall the app there"
+            log.error(said, action="slack.token_unreadable", team=team_id, error=str(error))  # noqa: TRY400 - no traceback needed
             raise TokenUnusable from None
         if bot is None:
             raise NotInstalled
@@ -154,16 +149,16 @@ class InstalledWorkspaces(Workspaces):
         return bot
 
     def _renewal(self, bot: Bot) -> asyncio.Task[Bot]:
-        """The one renewal of this token in this process."""
+        """The renewal of this token that is running in this process, or a new one."""
         token = bot.bot_refresh_token or ""
-        if (going_on := self._renewing.get(token)) is not None:
-            return going_on
+        if (running := self._renewing.get(token)) is not None:
+            return running
         renewal = self._renewing[token] = asyncio.create_task(self._renewed(bot))
         renewal.add_done_callback(lambda _: self._renewing.pop(token))
         return renewal
 
     async def _renewed(self, bot: Bot) -> Bot:
-        """The installation with a new token; as it was where there is none to be had now."""
+        """The installation with a new token; unchanged if renewing it fails."""
         about = {"team": bot.team_id, "enterprise": bot.enterprise_id}
         claim = f"renewal:{hashlib.sha256((bot.bot_refresh_token or '').encode()).hexdigest()}"
         with self._in_flight.track():
@@ -175,14 +170,16 @@ class InstalledWorkspaces(Workspaces):
                 )
             except SlackTokenRotationError as error:
                 if (why := reason(error.api_error)) == "invalid_refresh_token":
-                    log.error(LOST, action="slack.token_lost", **about)  # noqa: TRY400 - it says it all
+                    log.error(LOST, action="slack.token_lost", **about)  # noqa: TRY400 - no traceback needed
                 else:
-                    log.warning("token not renewed", action="slack.token_not_renewed", error=why, **about)
+                    log.warning(
+                        "could not renew a token", action="slack.token_not_renewed", error=why, **about
+                    )
                 return bot
-            except Exception as error:  # noqa: BLE001 - whatever it is, there is no new token yet
-                # Slack may have renewed it all the same: then the next attempt is told that it is lost.
+            except Exception as error:  # noqa: BLE001 - any error leaves the old token
+                # Slack may have renewed it anyway; then the next attempt finds it lost.
                 kind = type(error).__name__
-                log.warning("token not renewed", action="slack.token_not_renewed", error=kind, **about)
+                log.warning("could not renew a token", action="slack.token_not_renewed", error=kind, **about)
                 return bot
             if renewed is not None:
                 await self._keep(renewed, about)
@@ -199,7 +196,7 @@ class InstalledWorkspaces(Workspaces):
             log.info("token renewed", action="slack.token_renewed", **about)
 
     async def _renewed_elsewhere(self, bot: Bot) -> Bot:
-        """What another process makes of it, if that is done soon."""
+        """Wait briefly for another process to renew the token."""
         for _ in range(int(LONGEST_WAIT / WAIT)):
             now = await self._store.installations.find(bot.enterprise_id, bot.team_id)
             if now is None or now.bot_refresh_token != bot.bot_refresh_token:
@@ -211,5 +208,5 @@ class InstalledWorkspaces(Workspaces):
 
 
 def _seconds_left(bot: Bot) -> float:
-    """How long the token is good for; without rotation for ever."""
+    """Seconds until the token expires; infinite without token rotation."""
     return float("inf") if bot.bot_token_expires_at is None else bot.bot_token_expires_at - time()

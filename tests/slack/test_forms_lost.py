@@ -1,4 +1,4 @@
-"""Slack shows a form, but its answer gets lost: the form is filled all the same and waits no more."""
+"""Slack shows a form but its response is lost: the form is filled in anyway."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -30,7 +30,7 @@ async def ana(wire: SlackWire, tmp_path: Path) -> AsyncIterator[Person]:
 
 
 async def results(ana: Person) -> tuple[JSON, JSON, str]:
-    """A form of search results, a line of it, and the number of the issue there."""
+    """A form of search results, its first row, and that issue's number."""
     await ana.shortcut("search_issues")
     await ana.submit(await ana.form("Search issues"), {"Project": "Web Shop"})
     found = await ana.form("Search results")
@@ -39,7 +39,9 @@ async def results(ana: Person) -> tuple[JSON, JSON, str]:
 
 
 @SHOWN
-async def test_a_form_above_another_is_filled(ana: Person, wire: SlackWire, fault: str) -> None:
+async def test_a_stacked_form_is_filled_after_a_lost_response(
+    ana: Person, wire: SlackWire, fault: str
+) -> None:
     found, line, number = await results(ana)
     wire.faults = [("views.push", fault)]
 
@@ -54,7 +56,7 @@ async def test_a_form_above_another_is_filled(ana: Person, wire: SlackWire, faul
 
 
 @SHOWN
-async def test_a_form_that_was_opened_is_filled_and_sent(ana: Person, wire: SlackWire, fault: str) -> None:
+async def test_an_opened_form_works_after_a_lost_response(ana: Person, wire: SlackWire, fault: str) -> None:
     wire.faults = [("views.open", fault)]
     await ana.command("/issue new project:webshop")
 
@@ -66,9 +68,7 @@ async def test_a_form_that_was_opened_is_filled_and_sent(ana: Person, wire: Slac
 
 
 @pytest.mark.parametrize("fault", ["lose the request", "500 before it"])
-async def test_what_wasnt_shown_is_said_where_it_was_asked_for(
-    ana: Person, wire: SlackWire, fault: str
-) -> None:
+async def test_a_form_that_fails_to_open_is_reported(ana: Person, wire: SlackWire, fault: str) -> None:
     found, line, _ = await results(ana)
     wire.faults = [("views.push", fault), ("views.open", fault)]
 

@@ -32,7 +32,7 @@ COMMAND = {
 
 
 class Api:
-    """Slack's Web API, as far as it is needed here; `answers` are given first, one by one."""
+    """A fake Web API; returns `answers` first, one by one."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -74,7 +74,7 @@ async def connections() -> AsyncIterator[aiohttp.ClientSession]:
 
 @pytest.fixture
 async def serve(api: Api, connections: aiohttp.ClientSession) -> AsyncIterator[Serve]:
-    """Starts the listener around a Bolt app that knows one command; gives its address."""
+    """Start the listener around a Bolt app with one command, and return its URL."""
     runners = []
 
     async def start(
@@ -126,13 +126,13 @@ async def _get(url: str) -> tuple[int, str]:
         return answer.status, await answer.text()
 
 
-async def test_a_signed_command_reaches_its_listener(serve: Serve) -> None:
+async def test_a_signed_command_is_handled(serve: Serve) -> None:
     body = urlencode(COMMAND).encode()
 
     assert await _post(await serve(), body, _signed(body)) == (200, "You are Ana.")
 
 
-async def test_what_is_not_signed_is_refused_and_not_logged(serve: Serve) -> None:
+async def test_unsigned_requests_are_rejected_and_their_bodies_not_logged(serve: Serve) -> None:
     url = await serve()
     body = urlencode(COMMAND | {"text": "my-typed-key"}).encode()
     good = _signed(body)
@@ -157,20 +157,20 @@ async def test_what_is_not_signed_is_refused_and_not_logged(serve: Serve) -> Non
     assert "my-typed-key" not in str(logs)
 
 
-async def test_ssl_check_gets_no_special_way_in(serve: Serve) -> None:
+async def test_ssl_check_does_not_bypass_verification(serve: Serve) -> None:
     status, _ = await _post(await serve(), urlencode(COMMAND | {"ssl_check": "1"}).encode(), {})
 
     assert status == 401
 
 
-async def test_signed_nonsense_is_a_bad_request(serve: Serve) -> None:
+async def test_a_signed_malformed_body_is_a_bad_request(serve: Serve) -> None:
     url = await serve()
     for body in (b"payload={broken", b"\xff\xfe"):
         status, _ = await _post(url, body, _signed(body))
         assert status == 400
 
 
-async def test_too_large_a_body_is_refused(serve: Serve) -> None:
+async def test_oversized_bodies_are_rejected(serve: Serve) -> None:
     body = b"x" * (BODY_LIMIT + 1)
 
     status, _ = await _post(await serve(), body, _signed(body))
@@ -178,7 +178,7 @@ async def test_too_large_a_body_is_refused(serve: Serve) -> None:
     assert status == 413
 
 
-async def test_in_socket_mode_there_is_no_way_in_over_http(serve: Serve) -> None:
+async def test_socket_mode_serves_no_slack_endpoint_over_http(serve: Serve) -> None:
     body = urlencode(COMMAND).encode()
 
     status, _ = await _post(await serve(secret=None), body, _signed(body))
@@ -186,7 +186,7 @@ async def test_in_socket_mode_there_is_no_way_in_over_http(serve: Serve) -> None
     assert status == 404
 
 
-async def test_the_process_lives_and_is_measured(serve: Serve) -> None:
+async def test_health_and_metrics_are_served(serve: Serve) -> None:
     url = await serve()
 
     assert await _get(f"{url}/healthz") == (200, "ok\n")
@@ -195,7 +195,7 @@ async def test_the_process_lives_and_is_measured(serve: Serve) -> None:
     assert "something_total 0.0" in metrics
 
 
-async def test_readiness_names_what_cannot_be_reached_and_asks_once(serve: Serve) -> None:
+async def test_readiness_names_failed_dependencies_and_caches_results(serve: Serve) -> None:
     asked = []
 
     async def fine() -> bool:
@@ -214,7 +214,7 @@ async def test_readiness_names_what_cannot_be_reached_and_asks_once(serve: Serve
     assert asked == ["database"]
 
 
-async def test_ready_when_everything_answers(serve: Serve) -> None:
+async def test_ready_if_every_dependency_responds(serve: Serve) -> None:
     async def fine() -> bool:
         return True
 
@@ -223,7 +223,7 @@ async def test_ready_when_everything_answers(serve: Serve) -> None:
     assert await _get(f"{url}/readyz") == (200, '{"ready": true, "database": true}')
 
 
-async def test_while_stopping_nothing_new_is_taken(serve: Serve) -> None:
+async def test_new_requests_are_rejected_while_stopping(serve: Serve) -> None:
     url = await serve(stopping=True)
     body = urlencode(COMMAND).encode()
 
@@ -232,7 +232,7 @@ async def test_while_stopping_nothing_new_is_taken(serve: Serve) -> None:
     assert (await _get(f"{url}/healthz"))[0] == 200
 
 
-async def test_a_broken_connection_repeats_reads_but_never_posts(
+async def test_reads_are_retried_after_connection_errors_but_posts_are_not(
     api: Api, connections: aiohttp.ClientSession
 ) -> None:
     slack = web_client.web_client(SecretStr("xoxb-1"), api.url, connections)
@@ -246,7 +246,7 @@ async def test_a_broken_connection_repeats_reads_but_never_posts(
     assert api.calls == ["chat.postMessage"]
 
 
-async def test_a_short_wait_is_kept_and_a_long_one_is_told(
+async def test_short_rate_limits_are_waited_out_long_ones_raise(
     api: Api, connections: aiohttp.ClientSession
 ) -> None:
     slack = web_client.web_client(SecretStr("xoxb-1"), api.url, connections)

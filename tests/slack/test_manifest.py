@@ -40,12 +40,12 @@ NEEDED: dict[str, set[str]] = {
     "views_push": set(),
     "views_update": set(),
 }
-"""The scopes that Slack documents of each method: https://docs.slack.dev/reference/methods."""
+"""The scopes that Slack documents for each method: https://docs.slack.dev/reference/methods."""
 NEEDED_BESIDE = {"commands", "links:read"}
 """What slash commands and shortcuts, and the event link_shared, need."""
 
 
-def test_the_file_at_the_root_is_the_default_output() -> None:
+def test_manifest_yml_is_the_default_output() -> None:
     assert (ROOT / "manifest.yml").read_text(encoding="utf-8") == to_yaml(manifest())
 
 
@@ -53,13 +53,13 @@ def test_the_file_at_the_root_is_the_default_output() -> None:
     ("mode", "url", "several"),
     [("socket", None, False), ("socket", ADDRESS, True), ("http", ADDRESS, False), ("http", ADDRESS, True)],
 )
-def test_slack_takes_it(mode: Mode, url: str | None, several: bool) -> None:  # noqa: FBT001 - parametrized
+def test_the_manifest_matches_slacks_schema(mode: Mode, url: str | None, several: bool) -> None:  # noqa: FBT001 - parametrized
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
 
     assert list(Draft7Validator(schema).iter_errors(manifest(mode, url, "x" * 24, several=several))) == []
 
 
-def test_it_names_what_has_a_listener_and_nothing_else() -> None:
+def test_the_manifest_lists_exactly_the_handled_features() -> None:
     features = manifest()["features"]
 
     assert {c["command"].removeprefix("/") for c in features["slash_commands"]} == REGISTERED["command"]
@@ -72,13 +72,13 @@ def test_it_names_what_has_a_listener_and_nothing_else() -> None:
     assert REGISTERED["event"] - events() == {"team_access_revoked"}  # only organizations' apps are told
 
 
-def test_links_are_previewed_as_the_tasks_that_the_bot_sends() -> None:
+def test_link_previews_declare_the_task_entity() -> None:
     previews = manifest()["features"]["rich_previews"]
 
     assert previews == {"is_active": True, "entity_types": [shared_links.TASK]}
 
 
-def test_it_asks_for_the_scopes_of_what_is_called_and_for_no_others() -> None:
+def test_the_manifest_requests_exactly_the_scopes_in_use() -> None:
     methods = {name for name in dir(AsyncWebClient) if "_" in name.strip("_")}
     files = [path for path in (ROOT / "bot").rglob("*.py") if "sandbox" not in path.parts]
     nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
@@ -90,7 +90,7 @@ def test_it_asks_for_the_scopes_of_what_is_called_and_for_no_others() -> None:
 
 
 @pytest.mark.parametrize("mode", ["socket", "http"])
-def test_several_workspaces_come_back_to_the_bot_and_get_tokens_that_are_renewed(mode: Mode) -> None:
+def test_several_workspaces_need_redirects_and_token_rotation(mode: Mode) -> None:
     content = manifest(mode, f"{ADDRESS}/slack/events", several=True)
 
     assert content["oauth_config"]["redirect_urls"] == [f"{ADDRESS}/slack/oauth_redirect"]
@@ -100,7 +100,7 @@ def test_several_workspaces_come_back_to_the_bot_and_get_tokens_that_are_renewed
         manifest(mode, several=True)
 
 
-def test_every_command_has_the_prefix_and_arrives_with_ids() -> None:
+def test_commands_have_the_prefix_and_escape_mentions() -> None:
     commands = manifest(prefix="acme-")["features"]["slash_commands"]
 
     names = {"/acme-issue", "/acme-issues", "/acme-timelog", "/acme-digest", "/acme-tracker"}
@@ -108,7 +108,7 @@ def test_every_command_has_the_prefix_and_arrives_with_ids() -> None:
     assert all(command["should_escape"] for command in commands)
 
 
-def test_in_http_mode_every_request_goes_to_the_one_path() -> None:
+def test_http_mode_uses_one_request_url() -> None:
     content = manifest("http", "https://bot.example.com/")
 
     assert not content["settings"]["socket_mode_enabled"]
@@ -119,7 +119,7 @@ def test_in_http_mode_every_request_goes_to_the_one_path() -> None:
 
 
 @pytest.mark.parametrize("url", [None, "", "bot.example.com"])
-def test_http_mode_without_an_address_says_what_is_needed(url: str | None) -> None:
+def test_http_mode_requires_a_url(url: str | None) -> None:
     with pytest.raises(ValueError, match="needs --url"):
         manifest("http", url)
 
@@ -134,13 +134,11 @@ def test_http_mode_without_an_address_says_what_is_needed(url: str | None) -> No
         (None, None),
     ],
 )
-def test_links_to_the_service_unfurl_where_slack_takes_its_host(
-    service_url: str | None, domains: list[str] | None
-) -> None:
+def test_links_unfurl_if_slack_accepts_the_host(service_url: str | None, domains: list[str] | None) -> None:
     assert manifest(service_url=service_url)["features"].get("unfurl_domains") == domains
 
 
-def test_yaml_quotes_what_could_be_mistaken() -> None:
+def test_yaml_quotes_ambiguous_values() -> None:
     content = {
         "a": "true",
         "b": True,

@@ -1,4 +1,4 @@
-"""What a person typed or did survives slow services, closed forms, dead keys and hasty clicks."""
+"""What a user typed or did survives slow services, closed forms, revoked keys and hasty clicks."""
 
 from bot.sandbox.people import PEOPLE
 from bot.store.owner import Owner
@@ -9,12 +9,12 @@ from tests.support.reading import text_of, until, values_of
 KEY = next(person.api_key for person in PEOPLE if person.login == "ben")
 
 
-def let_her_key_die(office: Office, login: str) -> None:
+def revoke_key(office: Office, login: str) -> None:
     user = next(user for user in office.tracker.data.users.values() if user.login == login)
     user.api_key = "f" * 40
 
 
-async def test_a_wrong_key_leaves_the_offer_to_link_where_it_is(ben: Person) -> None:
+async def test_a_wrong_key_keeps_the_link_offer(ben: Person) -> None:
     await ben.command("/issue new Very important project:webshop")
     offer = await ben.after(ben.close(await ben.form("Link Tracker")))
     await ben.press(offer, "Link Tracker")
@@ -27,7 +27,7 @@ async def test_a_wrong_key_leaves_the_offer_to_link_where_it_is(ben: Person) -> 
     assert any("Very important" in text_of(m) for m in await ben.messages())
 
 
-async def test_a_command_resumed_after_linking_is_said_back_when_it_fails(ben: Person) -> None:
+async def test_a_resumed_command_that_fails_is_quoted(ben: Person) -> None:
     await ben.command("/issue new Very important project:webshop priority:nonsense")
 
     await ben.submit(await ben.form("Link Tracker"), {"API key": KEY})
@@ -37,9 +37,7 @@ async def test_a_command_resumed_after_linking_is_said_back_when_it_fails(ben: P
     assert "/issue new Very important project:webshop priority:nonsense" in said
 
 
-async def test_a_form_sent_by_somebody_unlinked_comes_back_once_they_are_linked(
-    office: Office, ana: Person
-) -> None:
+async def test_a_form_submitted_before_linking_returns_after_linking(office: Office, ana: Person) -> None:
     await ana.command("/issue new project:webshop")
     form = await ana.form("New issue")
     await office.bot.store.links.delete(Owner(None, TEAM, ana.user_id))
@@ -52,7 +50,7 @@ async def test_a_form_sent_by_somebody_unlinked_comes_back_once_they_are_linked(
     assert (again["Subject"], again["Due date"]) == ("Typed with care", "2030-01-02")
 
 
-async def test_the_search_form_leads_to_linking_too(ben: Person) -> None:
+async def test_the_search_form_asks_an_unlinked_user_to_link(ben: Person) -> None:
     await ben.shortcut("search_issues")
     await ben.submit(await ben.form("Search issues"), {"Subject": "voucher"})
 
@@ -61,17 +59,17 @@ async def test_the_search_form_leads_to_linking_too(ben: Person) -> None:
     assert values_of(await ben.form("Search issues"))["Subject"] == "voucher"
 
 
-async def test_a_key_that_died_while_choosing_is_said_at_once(office: Office, ana: Person) -> None:
+async def test_a_revoked_key_is_reported_while_choosing_options(office: Office, ana: Person) -> None:
     await ana.command("/issue new project:webshop")
     form = await ana.form("New issue")
-    let_her_key_die(office, "ana")
+    revoke_key(office, "ana")
 
     told = await ana.after(ana.suggest(form, "Project", "web"), DM)
 
     assert "no longer accepts your API key" in text_of(told)
 
 
-async def test_options_wait_for_a_project_to_be_chosen(ana: Person) -> None:
+async def test_options_are_empty_until_a_project_is_chosen(ana: Person) -> None:
     await ana.command("/issue private:yes due:2030-01-02 to:me tracker:support")
     form = await ana.form("New issue")
     assert "Due date" not in values_of(form)
@@ -86,7 +84,7 @@ async def test_options_wait_for_a_project_to_be_chosen(ana: Person) -> None:
     assert values["Private"]
 
 
-async def test_names_that_the_project_does_not_have_are_said_in_the_form(ana: Person) -> None:
+async def test_unknown_names_are_reported_in_the_form(ana: Person) -> None:
     await ana.command("/issue new project:webshop priority:nonsense")
 
     assert "I know of no priority “nonsense” here" in text_of(await ana.form("New issue"))
@@ -108,7 +106,7 @@ async def test_choices_of_another_project_are_never_sent(office: Office, ana: Pe
     assert len(office.tracker.data.issues) == count + 1
 
 
-async def test_an_issue_meant_to_be_private_is_announced_to_nobody(office: Office, ben: Person) -> None:
+async def test_a_private_issue_is_never_announced(office: Office, ben: Person) -> None:
     await office.link(ben.user_id, KEY)
 
     said = await ben.ask("/issue new Secret salaries project:webshop private:yes")
@@ -117,7 +115,7 @@ async def test_an_issue_meant_to_be_private_is_announced_to_nobody(office: Offic
     assert "Everyone can see" in text_of(said)
 
 
-async def test_what_cannot_be_searched_for_offers_nothing(ana: Person) -> None:
+async def test_unsearchable_fields_offer_no_options(ana: Person) -> None:
     await ana.command("/issue new project:webshop")
     form = await ana.form("New issue")
 
@@ -125,7 +123,7 @@ async def test_what_cannot_be_searched_for_offers_nothing(ana: Person) -> None:
         assert (await ana.suggest(form, "Parent issue", typed))["options"] == []
 
 
-async def test_a_card_opens_above_the_results_of_a_form(ana: Person) -> None:
+async def test_a_card_opens_on_top_of_search_results(ana: Person) -> None:
     await ana.shortcut("search_issues")
     await ana.submit(await ana.form("Search issues"), {"Project": "Web Shop"})
     results = await ana.form("Search results")

@@ -1,4 +1,4 @@
-"""Posting when Slack itself is in trouble: what was done is never called a failure."""
+"""Posting while Slack is failing: completed work is never reported as failed."""
 
 from collections.abc import AsyncIterator
 
@@ -17,7 +17,7 @@ HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
 
 
 class Slack:
-    """Slack's Web API with its answers to posts as told; knows every conversation."""
+    """A fake Web API with scripted answers to posts; knows every conversation."""
 
     def __init__(self) -> None:
         self.posts = 0
@@ -72,7 +72,7 @@ async def client(slack: Slack) -> AsyncIterator[AsyncWebClient]:
         ((0, "", {}), Announced.UNSURE),
     ],
 )
-async def test_a_post_that_fails_in_any_way_is_told_and_not_repeated(
+async def test_failed_posts_are_reported_and_never_retried(
     slack: Slack, client: AsyncWebClient, answer: tuple[int, str, dict[str, str]], became: Announced
 ) -> None:
     slack.status, slack.body, slack.headers = answer
@@ -84,7 +84,7 @@ async def test_a_post_that_fails_in_any_way_is_told_and_not_repeated(
 
 
 @pytest.mark.parametrize(
-    ("channel", "barred"),
+    ("channel", "expected"),
     [
         ({}, Announced.UNKNOWN),
         ({"is_ext_shared": None}, Announced.UNKNOWN),
@@ -95,16 +95,14 @@ async def test_a_post_that_fails_in_any_way_is_told_and_not_repeated(
     ],
 )
 async def test_a_channel_is_internal_only_if_slack_says_so(
-    slack: Slack, client: AsyncWebClient, channel: dict[str, object], barred: Announced | None
+    slack: Slack, client: AsyncWebClient, channel: dict[str, object], expected: Announced | None
 ) -> None:
     slack.channel = channel
 
-    assert await Audiences().overheard(client, "T1", "C1") is barred
+    assert await Audiences().why_not_share(client, "T1", "C1") is expected
 
 
-async def test_where_the_bot_is_no_member_the_response_url_announces(
-    slack: Slack, client: AsyncWebClient
-) -> None:
+async def test_posts_use_the_response_url_if_not_a_member(slack: Slack, client: AsyncWebClient) -> None:
     slack.body = '{"ok": false, "error": "not_in_channel"}'
     place = Place("C1", response_url=client.base_url + "respond")
 
@@ -114,7 +112,7 @@ async def test_where_the_bot_is_no_member_the_response_url_announces(
 
 
 @pytest.mark.parametrize("way", ["straight", "by a redirect"])
-async def test_private_answers_never_go_to_a_host_that_is_not_slacks(
+async def test_private_answers_are_sent_only_to_slack_hosts(
     slack: Slack, client: AsyncWebClient, way: str
 ) -> None:
     async def steal(_: web.Request) -> web.Response:
@@ -137,7 +135,7 @@ async def test_private_answers_never_go_to_a_host_that_is_not_slacks(
     assert slack.posts == 1
 
 
-async def test_a_private_answer_whose_every_way_broke_is_tried_by_each_and_said_to_be_untold(
+async def test_a_private_answer_tries_every_way_before_giving_up(
     slack: Slack, client: AsyncWebClient
 ) -> None:
     place = Place("C1", response_url=client.base_url + "breaking")

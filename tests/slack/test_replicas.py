@@ -1,4 +1,4 @@
-"""Three replicas on one PostgreSQL, which share nothing else, killed in turn while people work."""
+"""Three replicas that share only one PostgreSQL, killed in turn while people work."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ LONGEST_WORK = 5.0
 
 @dataclass
 class Asked:
-    """A command, in a channel of its own: what Slack heard of it, and what the person did."""
+    """A command in its own channel, and the responses to it."""
 
     number: int
     at: float = field(default_factory=time.monotonic)
@@ -52,17 +52,16 @@ class Asked:
 
     @property
     def subject(self) -> str:
-        """Words that no other command has."""
+        """A subject unique to this command."""
         return f"Asked {self.number}."
 
     @property
     def channel(self) -> str:
-        """Where it was asked."""
         return f"C0ASK{self.number:05}"
 
 
 class Work:
-    """What people ask for, one command after the other, and what came of it."""
+    """Sends commands one after another and records the outcomes."""
 
     def __init__(self, scene: Scene, replicas: Replicas, http: aiohttp.ClientSession) -> None:
         self.asked: dict[str, Asked] = {}
@@ -71,14 +70,14 @@ class Work:
         self._http = http
         self._numbers = count(1)
 
-    async def go_on(self, person: str) -> None:
-        """Create an issue, wait for the answer, and so on, until cancelled; look at the Home tab at times."""
+    async def run(self, person: str) -> None:
+        """Create issues one at a time until canceled, opening the Home tab now and then."""
         while True:
             asked = await self._ask(person)
             if asked.number % 5 == 0:
                 await self._act("home", person)
             ends = time.monotonic() + LONGEST_WORK
-            while not self.told(asked) and time.monotonic() < ends:
+            while not self.answers(asked) and time.monotonic() < ends:
                 await asyncio.sleep(0.05)
 
     async def _ask(self, person: str) -> Asked:
@@ -96,32 +95,32 @@ class Work:
         async with self._http.post(url, json={"user": person, **body}) as answer:
             assert answer.status == 200
 
-    def told(self, asked: Asked) -> list[str]:
-        """What the person was told, by the bot or by Slack."""
+    def answers(self, asked: Asked) -> list[str]:
+        """What the bot or Slack told the user."""
         messages = self._scene.workspace.state.messages[asked.channel]
         said = [m.text for m in messages if m.by_app and not m.text.startswith("One moment")]
         return said + ([asked.outcome] if asked.outcome not in {"", "acknowledged"} else [])
 
-    def cut_off(self, asked: Asked) -> bool:
-        """Whether a process that had it was killed before it could finish."""
+    def was_killed(self, asked: Asked) -> bool:
+        """Whether the process that handled it was killed before it could finish."""
         if given := self._replicas.given.get(asked.channel):
             return not self._replicas.killed.isdisjoint(given)
         return any(0 <= moment - asked.at <= LONGEST_WORK for moment in self._replicas.kills)
 
-    def untold(self) -> list[Asked]:
-        """The commands of which nobody was told anything."""
-        return [asked for asked in self.asked.values() if not self.told(asked)]
+    def unanswered(self) -> list[Asked]:
+        """The commands that got no answer."""
+        return [asked for asked in self.asked.values() if not self.answers(asked)]
 
     async def settled(self) -> None:
-        """Wait until everybody is told."""
+        """Wait until every command is answered."""
         ends = time.monotonic() + PATIENCE
-        while self.untold() and time.monotonic() < ends:
+        while self.unanswered() and time.monotonic() < ends:
             await asyncio.sleep(0.1)
 
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The service takes its time, so that there is always something to cut off; Slack's rates leave room."""
+    """A slow service, so that there is always in-flight work to kill, and generous Slack rate limits."""
     made = Tracker.app
 
     @web.middleware
@@ -148,13 +147,13 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
 @pytest.mark.timeout(0 if LONG else 150)
 @pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("transport", ["http", "socket"] if LONG else ["http"])
-async def test_replicas_killed_in_turn_do_everything_once_and_tell_everybody(
+async def test_killed_replicas_act_once_and_notify_every_user(
     transport: str, url_of_postgresql: str, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = free_port() if transport == "http" else None
     scene = Scene(url_of_postgresql, f"http://127.0.0.1:{port}/slack/events" if port else None)
     kills, due = KILLS if port else (KILLS + 1) // 2, DIGESTS[transport]
-    dice = random.Random(6)  # noqa: S311 - when processes die is no secret
+    dice = random.Random(6)  # noqa: S311 - not security-relevant
     async with scene.opened(), Replicas(scene, http).up(port) as replicas:
         work = Work(scene, replicas, http)
         for delivery in (HttpDelivery, SocketDelivery):
@@ -163,7 +162,7 @@ async def test_replicas_killed_in_turn_do_everything_once_and_tell_everybody(
         project = next(p.id for p in scene.tracker.data.projects.values() if p.identifier == PROJECTS[1])
         tasks = [asyncio.create_task(go_on_reporting(scene.tracker.data, project, 0.5))]
         tasks += [
-            asyncio.create_task(work.go_on((ANA, CHRIS)[n % 2].slack_id))
+            asyncio.create_task(work.run((ANA, CHRIS)[n % 2].slack_id))
             for n in range(PEOPLE_AT_WORK[transport])
         ]
         await scene.due(digests, over=kills * 1.5)
@@ -183,8 +182,8 @@ async def test_replicas_killed_in_turn_do_everything_once_and_tell_everybody(
         posts = scene.posts()
 
     made = Counter(issue.subject for issue in scene.tracker.data.issues.values())
-    told = {asked.subject: work.told(asked) for asked in work.asked.values()}
-    cut_off = [asked for asked in work.asked.values() if INTERRUPTED in "".join(told[asked.subject])]
+    told = {asked.subject: work.answers(asked) for asked in work.asked.values()}
+    was_killed = [asked for asked in work.asked.values() if INTERRUPTED in "".join(told[asked.subject])]
     twice = {subject for subject, said in told.items() if len(said) > 1}
     counts = {
         "asked": len(work.asked),
@@ -192,19 +191,19 @@ async def test_replicas_killed_in_turn_do_everything_once_and_tell_everybody(
         "told by Slack that it failed": sum(
             asked.outcome not in {"", "acknowledged"} for asked in work.asked.values()
         ),
-        "told that SIGKILL cut it off, done": sum(made[asked.subject] for asked in cut_off),
-        "told that SIGKILL cut it off, not done": sum(not made[asked.subject] for asked in cut_off),
+        "told that SIGKILL cut it off, done": sum(made[asked.subject] for asked in was_killed),
+        "told that SIGKILL cut it off, not done": sum(not made[asked.subject] for asked in was_killed),
         "told so though they had been answered": len(twice),
-        "told nothing": len(work.untold()),
+        "told nothing": len(work.unanswered()),
         "digests": len(posts),
         **replicas.counts,
     }
     sys.stdout.write(f"{transport}: {counts}\n")
     assert {subject: made[subject] for subject in told if made[subject] > 1} == {}
-    assert work.untold() == []
-    assert {asked.subject for asked in cut_off if not work.cut_off(asked)} == set()
+    assert work.unanswered() == []
+    assert {asked.subject for asked in was_killed if not work.was_killed(asked)} == set()
     assert {subject: told[subject] for subject in twice if len(told[subject]) > 2} == {}
-    assert twice <= {asked.subject for asked in cut_off}
+    assert twice <= {asked.subject for asked in was_killed}
     assert [s for s, said in told.items() if any(f" {s}>" in one for one in said) and not made[s]] == []
     assert states == {RunState.SENT: due}
     assert len({(post.digest, post.due_at) for post in posts}) == len(posts) == due

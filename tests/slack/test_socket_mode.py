@@ -1,4 +1,4 @@
-"""Socket Mode, where it isn't a journey."""
+"""Socket Mode details that the end-to-end tests don't cover."""
 
 import logging
 
@@ -12,7 +12,7 @@ from bot.slack.socket_mode import SocketMode
 from tests.support.ports import free_port
 
 
-async def test_that_no_connection_can_be_made_is_said_in_a_line(caplog: pytest.LogCaptureFixture) -> None:
+async def test_failed_connections_are_logged_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
     slack = AsyncWebClient("xoxb-1", base_url=f"http://127.0.0.1:{free_port()}/api/", retry_handlers=[])
     app = AsyncApp(client=slack, signing_secret="-", logger=logging.getLogger("slack_bolt"))
     socket = SocketMode(app, SecretStr("xapp-1"), slack, PendingRequests())

@@ -1,4 +1,4 @@
-"""The same bot over signed HTTP, with a command prefix, and brought to a stop while it works."""
+"""The bot over signed HTTP: command prefix, shutdown and malformed requests."""
 
 import asyncio
 import hashlib
@@ -34,7 +34,7 @@ def ana(office: Office) -> Person:
     return Person(office, "U0ANA0001")
 
 
-async def test_the_whole_way_works_over_signed_http(office: Office, ana: Person) -> None:
+async def test_linking_and_commands_work_over_signed_http(office: Office, ana: Person) -> None:
     ben = Person(office, "U0BEN0001")
     await ben.command("/acme-issue 28")
     link = await ben.form("Link Tracker")
@@ -47,12 +47,12 @@ async def test_the_whole_way_works_over_signed_http(office: Office, ana: Person)
     assert "By HTTP" in text_of(await ana.ask("/acme-issues by http"))
 
 
-async def test_sentences_name_the_commands_as_they_are_called_here(ana: Person) -> None:
+async def test_sentences_use_the_command_prefix(ana: Person) -> None:
     assert "`/acme-tracker default`" in (await ana.ask("/acme-issue new Where to"))["text"]
     assert "/acme-issues to:me" in text_of(await ana.ask("/acme-tracker help"))
 
 
-async def test_work_in_progress_is_finished_before_the_bot_stops(office: Office, ana: Person) -> None:
+async def test_in_flight_work_finishes_before_the_bot_stops(office: Office, ana: Person) -> None:
     asking = asyncio.create_task(ana.ask("/acme-issues status:any"))
     while not len(office.bot.in_flight):
         await asyncio.sleep(0)
@@ -80,7 +80,7 @@ MALFORMED = [
 ]
 
 
-async def test_what_slack_never_sends_is_refused_and_the_bot_goes_on(office: Office, ana: Person) -> None:
+async def test_malformed_requests_are_rejected_and_the_bot_keeps_running(office: Office, ana: Person) -> None:
     url = f"http://127.0.0.1:{office.bot.port}/slack/events"
     statuses = {}
     for number, body in enumerate(MALFORMED):
@@ -95,7 +95,7 @@ async def test_what_slack_never_sends_is_refused_and_the_bot_goes_on(office: Off
     assert "Ana Ruiz" in (await ana.ask("/acme-tracker whoami"))["text"]
 
 
-async def test_the_certificate_check_of_slack_is_answered(office: Office) -> None:
+async def test_ssl_check_is_answered(office: Office) -> None:
     url = f"http://127.0.0.1:{office.bot.port}/slack/events"
     body = "ssl_check=1&token=x"
     headers = {"Content-Type": "application/x-www-form-urlencoded"}

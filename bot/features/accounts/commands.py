@@ -126,7 +126,7 @@ _NUMBER = re.compile(r"(?:#|https?://\S*/users/)?([0-9]{1,9})/?")
 
 def tracker_command(text: str) -> TrackerRequest:
     """Parse `/tracker <text>`. Raises UserError, never with a typed API key in its text."""
-    values.without_key(text)
+    values.reject_api_key(text)
     parsed = Parsed(words(text), {})
     if not parsed.words:
         return Account()

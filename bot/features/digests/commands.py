@@ -104,7 +104,7 @@ _SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "
 
 def digest_command(text: str) -> DigestRequest:
     """The request in `/digest <text>`. Raises UserError, which never repeats a key that was typed."""
-    values.without_key(text)
+    values.reject_api_key(text)
     parsed = parse(text, OPTIONS)
     command = parsed.words[0].text.lower() if parsed.words else "list"
     rest = parsed.after(1)

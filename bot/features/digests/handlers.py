@@ -42,7 +42,7 @@ from bot.slack.interaction import (
     OptionsRequest,
     SlashCommand,
 )
-from bot.slack.posting import SLACK_FAILED, UNREACHED, reason
+from bot.slack.posting import NO_ACCESS, SLACK_FAILED, reason
 from bot.slack.replies import Reply
 from bot.store.channels import Channel
 from bot.store.deliveries import Deliveries
@@ -398,7 +398,7 @@ async def _digest_channel(reply: Reply, channel_id: str | None) -> Channel:
     try:
         about = (await reply.slack.conversations_info(channel=channel_id)).get("channel") or {}
     except SLACK_FAILED as error:
-        if reason(error) not in UNREACHED:
+        if reason(error) not in NO_ACCESS:
             raise UserError("Slack doesn't tell me who is in that channel: try again in a minute.") from None
         about = {"is_member": False}
     if not about.get("is_im") and not about.get("is_member", True):

@@ -28,9 +28,9 @@ from bot.slack.blocks import (
     button,
     context,
     header,
-    letters,
     section,
     shortened,
+    text_length,
 )
 from bot.slack.text import bold, cut, line, link
 from bot.slack.wording import Wording
@@ -231,7 +231,7 @@ def _updated(block: Block, issues: Mapping[int, Issue]) -> Block:
 
 
 def _weight(block: Block) -> int:
-    return BLOCK_WEIGHT + letters(block)
+    return BLOCK_WEIGHT + text_length(block)
 
 
 def _short_lines(left: Sequence[Part], wording: Wording, room: int) -> tuple[list[str], int]:

@@ -37,7 +37,7 @@ from bot.features.digests.posts import (
 from bot.slack.audience import shared_outside
 from bot.slack.blocks import JSON, Message
 from bot.slack.posting import SLACK_FAILED, reason
-from bot.slack.rate_limiter import Pacer
+from bot.slack.rate_limiter import RateLimiter
 from bot.slack.wording import Wording
 from bot.slack.workspaces import Workspaces
 from bot.store.digests import Digest, Notice, Pause
@@ -89,7 +89,7 @@ class SlackPoster:
     def __init__(self, workspaces: Workspaces, wording: Wording) -> None:
         self._workspaces = workspaces
         self._wording = wording
-        self._pacers: dict[str, Pacer] = defaultdict(Pacer)
+        self._pacers: dict[str, RateLimiter] = defaultdict(RateLimiter)
         self._channels: TtlCache[str, Mapping[str, ChannelStatus]] = TtlCache(seconds=CHANNELS_TTL)
         self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slack_time: tuple[datetime, float] | None = None

@@ -21,7 +21,7 @@ from bot.slack.failures import Failures
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading, number_in
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut
-from bot.slack.progress import followed
+from bot.slack.progress import follow
 from bot.slack.replies import Reply
 from bot.slack.saved_payload import message_saveable
 from bot.store.deliveries import Deliveries
@@ -125,7 +125,7 @@ class FileHandlers:
         async with claimed(self._deliveries, f"retry:{job_id}", RETRIED):
             await self._jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
-            result = await followed(reply, work, lambda: _progress(reply, batch), "")
+            result = await follow(reply, work, lambda: _progress(reply, batch), "")
         if not in_form:
             await posting.dismiss(reply.slack, pressed)
         await self._failures.finish(reply, result)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.errors import UserError
 from bot.features.files import views
 from bot.features.files.batch import Batch, BatchFile, LostFile, State
-from bot.features.files.slack_files import incoming, looked_up, name_of
+from bot.features.files.slack_files import incoming, look_up, name_of
 from bot.features.issues.issues import Created
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message
@@ -76,7 +76,7 @@ class FileJobs:
         if not given:
             raise UserError("This message has no files: use it on one that has.")
         files, lost = [], []
-        for file, found in zip(given, await looked_up(reply.slack, given), strict=True):
+        for file, found in zip(given, await look_up(reply.slack, given), strict=True):
             if isinstance(found, LostFile):
                 lost.append(f"{name_of(file)}: {found.sentence(reply.wording.service)}")
             else:

@@ -1,4 +1,4 @@
-"""Fetching files from Slack: the token goes to Slack's file hosts only and never along a redirect."""
+"""Downloads files from Slack; sends the token to Slack's file hosts only and never follows redirects."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -11,32 +11,32 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.features.files.attach import Incoming, LostFile
 from bot.slack.blocks import JSON
-from bot.slack.posting import BROKE_OFF, reason
+from bot.slack.posting import OUTCOME_UNKNOWN, reason
 
-PIECE = 64 * 1024
+CHUNK = 64 * 1024
 TIMEOUT = aiohttp.ClientTimeout(total=600, connect=5, sock_read=30)
 HIDDEN = "Slack doesn't show it to me: invite me to the conversation and try again"
 UNREACHED = "Slack can't be reached: try again"
 DELETED = "it was deleted in Slack"
 
 
-async def looked_up(slack: AsyncWebClient, files: Sequence[JSON]) -> list[JSON | LostFile]:
-    """Slack's file objects with all that is needed to fetch them, or why one can't be fetched."""
+async def look_up(slack: AsyncWebClient, files: Sequence[JSON]) -> list[JSON | LostFile]:
+    """For each file, its complete Slack file object, or the reason why it can't be downloaded."""
 
     async def one(file: JSON) -> JSON | LostFile:
         try:
-            return await whole(slack, file)
+            return await complete(slack, file)
         except LostFile as lost:
             return lost
 
     return list(await asyncio.gather(*(one(file) for file in files)))
 
 
-async def whole(slack: AsyncWebClient, file: JSON) -> JSON:
-    """A file object, asked for where Slack gave less of it (slack-rules, Files). Raises LostFile."""
+async def complete(slack: AsyncWebClient, file: JSON) -> JSON:
+    """Complete a file object that Slack abbreviated (docs/slack.md, Files). Raises LostFile."""
     if file.get("mode") == "tombstone":
         raise LostFile(DELETED)
-    if file.get("file_access") == "check_file_info" or not (address(file) or file.get("is_external")):
+    if file.get("file_access") == "check_file_info" or not (download_url(file) or file.get("is_external")):
         file = await _info(slack, str(file.get("id") or ""))
     if file.get("mode") == "tombstone":
         raise LostFile(DELETED)
@@ -45,7 +45,7 @@ async def whole(slack: AsyncWebClient, file: JSON) -> JSON:
         raise LostFile(f"it lies with another service ({place}), not with Slack, so I can't fetch it")
     if file.get("file_access") == "access_denied":
         raise LostFile(HIDDEN)
-    if file.get("mode") == "hidden_by_limit" or not address(file):
+    if file.get("mode") == "hidden_by_limit" or not download_url(file):
         raise LostFile("Slack doesn't hand it out: it may be older than your plan keeps files")
     return file
 
@@ -59,12 +59,12 @@ async def incoming(
     description: str | None = None,
     uploader: str | None = None,
 ) -> Incoming:
-    """A file of a message or a form, to be read when it is wanted; reading raises LostFile.
+    """A file of a message or form whose content is downloaded when read; reading raises LostFile.
 
-    `uploader` is whose it has to be: the token reads the files of all conversations that the bot is in.
+    `uploader` must own the file: the token can read files of every conversation that the bot is in.
     """
     file_id = str(file.get("id") or "")
-    [found] = await looked_up(slack, [file])
+    [found] = await look_up(slack, [file])
     if uploader is not None and not isinstance(found, LostFile) and found.get("user") != uploader:
         found = LostFile("somebody else put it into Slack: take it from their message")
     content = fetch(slack, hosts, found)
@@ -77,25 +77,24 @@ async def incoming(
 
 
 def name_of(file: JSON) -> str:
-    """What a file is called."""
     return str(file.get("name") or file.get("title") or "file")
 
 
-def address(file: JSON) -> str:
-    """Where its bytes are."""
+def download_url(file: JSON) -> str:
+    """The URL to download a file from; empty if unknown."""
     return str(file.get("url_private_download") or file.get("url_private") or "")
 
 
 async def fetch(
     slack: AsyncWebClient, hosts: frozenset[str], file: JSON | LostFile
 ) -> AsyncGenerator[bytes, None]:
-    """The bytes of a file that was looked up, in pieces. Raises LostFile where Slack doesn't hand it out.
+    """Stream a file that was looked up. Raises LostFile if Slack doesn't provide it.
 
-    Without the right, Slack answers 200 with a page instead of the file (slack-rules, Files).
+    Without permission, Slack answers 200 with an HTML page instead of the file (docs/slack.md, Files).
     """
     if isinstance(file, LostFile):
         raise file
-    url = address(file)
+    url = download_url(file)
     if not _may_have_token(slack, hosts, url):
         raise LostFile("its address isn't Slack's, so I don't show my token there")
     session = slack.session
@@ -105,8 +104,8 @@ async def fetch(
     try:
         async with session.get(url, headers=headers, allow_redirects=False, timeout=TIMEOUT) as answer:
             _check(answer, file)
-            async for piece in answer.content.iter_chunked(PIECE):
-                yield piece
+            async for chunk in answer.content.iter_chunked(CHUNK):
+                yield chunk
     except (aiohttp.ClientError, TimeoutError):
         raise LostFile("it was lost on the way from Slack: try again") from None
 
@@ -136,7 +135,7 @@ async def _info(slack: AsyncWebClient, file_id: str) -> JSON:
             raise LostFile(DELETED) from None
         if why == "ratelimited":
             raise LostFile("Slack is asking me to slow down: try again in a minute") from None
-        if why in BROKE_OFF:
+        if why in OUTCOME_UNKNOWN:
             raise LostFile(UNREACHED) from None
         raise LostFile(HIDDEN) from None
     except (aiohttp.ClientError, TimeoutError):

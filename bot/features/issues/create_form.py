@@ -66,7 +66,7 @@ def create_form(
                 "issue.subject",
                 draft.subject,
                 most=SUBJECT_LENGTH,
-                told_as_typed=True,
+                on_keystroke=True,
                 focus=project is not None and not draft.subject,
             ),
             optional=False,

@@ -20,7 +20,7 @@ from bot.features.users.people import People
 from bot.service.models import Project
 from bot.slack import forms
 from bot.slack.blocks import JSON, option
-from bot.slack.debounce import Pauses
+from bot.slack.debounce import Debouncer
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import NONSENSE, FormResult, loading, number_in
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut, View
@@ -59,7 +59,7 @@ class CreateFormHandlers:
         duplicates: DuplicateHandlers,
         files: Files,
         jobs: FileJobs,
-        pauses: Pauses,
+        pauses: Debouncer,
     ) -> None:
         self._issues = issues
         self._accounts = accounts

@@ -10,7 +10,7 @@ from bot.features.issues.duplicates import Duplicates
 from bot.features.issues.issues import Source
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block
-from bot.slack.debounce import Pauses
+from bot.slack.debounce import Debouncer
 from bot.slack.feature import Feature
 from bot.slack.interaction import ButtonPress
 from bot.slack.posting import SLACK_FAILED, reason
@@ -35,7 +35,7 @@ def source_from_metadata(metadata: JSON) -> Source | None:
 class DuplicateHandlers:
     """Looks for similar issues while a user types a new one."""
 
-    def __init__(self, duplicates: Duplicates, pauses: Pauses, accounts: Accounts) -> None:
+    def __init__(self, duplicates: Duplicates, pauses: Debouncer, accounts: Accounts) -> None:
         self._duplicates = duplicates
         self._pauses = pauses
         self._accounts = accounts
@@ -59,7 +59,7 @@ class DuplicateHandlers:
         if press.view is None:
             raise UserError(forms.NONSENSE)
         key, view, pauses, typed_at = press.form_key, press.view.json, self._pauses, press.pressed_at
-        if not await pauses.come(key, typed_at):
+        if not await pauses.wait(key, typed_at):
             return
         try:
             project = forms.Values(view).number("project")

@@ -65,7 +65,7 @@ class LinkHandlers:
                 urls.setdefault(number, link["url"])
         if not urls or await self._accounts.linked_as(reply.owner) is None:
             return
-        if await self._audiences.overheard(reply.slack, reply.owner.team_id, channel) is not None:
+        if await self._audiences.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
             return
         claims = {n: f"unfurl:{reply.owner.team_id}:{channel}:{n}" for n in list(urls)[:LINKS]}
         deliveries = self._deliveries

@@ -13,7 +13,7 @@ from bot.features.projects import views
 from bot.features.projects.projects import ProjectDraft, Projects
 from bot.slack import forms
 from bot.slack.blocks import sentence
-from bot.slack.debounce import Pauses
+from bot.slack.debounce import Debouncer
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission
@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 class ProjectHandlers:
     """Handles projects and the default project of a channel."""
 
-    def __init__(self, projects: Projects, accounts: Accounts, pauses: Pauses) -> None:
+    def __init__(self, projects: Projects, accounts: Accounts, pauses: Debouncer) -> None:
         self._projects = projects
         self._accounts = accounts
         self._pauses = pauses
@@ -95,7 +95,7 @@ class ProjectHandlers:
         if press.view is None:
             return
         view, pauses, form_key = press.view.json, self._pauses, press.form_key
-        if not await pauses.come(form_key, press.pressed_at) or (form := views.with_suggestion(view)) is None:
+        if not await pauses.wait(form_key, press.pressed_at) or (form := views.with_suggestion(view)) is None:
             return
         now = pauses.hash_now(form_key, view["hash"])
         try:

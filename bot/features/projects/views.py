@@ -54,7 +54,7 @@ def new_form(draft: ProjectDraft, metadata: str) -> JSON:
         forms.field(
             "name",
             "Name",
-            forms.text("project.name", draft.name, most=PROJECT_NAME_LENGTH, told_as_typed=True),
+            forms.text("project.name", draft.name, most=PROJECT_NAME_LENGTH, on_keystroke=True),
             optional=False,
             dispatch=True,
         ),

@@ -372,8 +372,8 @@ class TimelogHandlers:
         except BotError as error:
             log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
             return post.channel_id
-        overheard = await self._audiences.overheard(reply.slack, reply.owner.team_id, post.channel_id)
-        if post.ts is None or not on.public or overheard:
+        blocked = await self._audiences.why_not_share(reply.slack, reply.owner.team_id, post.channel_id)
+        if post.ts is None or not on.public or blocked:
             return post.channel_id
         message = retractable(views.announced(entry, reply.wording, reply.owner.user_id), reply.owner)
         updated = await posting.update(reply.slack, post.channel_id, post.ts, message)

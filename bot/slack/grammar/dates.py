@@ -1,4 +1,4 @@
-"""Days and ranges of days as people write them (contract.md, Slash commands)."""
+"""Dates and date ranges as users type them (docs/commands.md)."""
 
 import re
 from datetime import UTC, date, datetime, time, timedelta
@@ -9,7 +9,7 @@ from bot.errors import UserError
 from bot.service.filters import DateRange, TimeRange
 
 Towards = Literal["past", "future"]
-"""Where `7d` and `mon` look for a day: creation lies in the past, a due date in the future."""
+"""Which way `7d` and `mon` point: creation dates lie in the past, due dates in the future."""
 
 _NAMED = {"today": 0, "yesterday": -1, "tomorrow": 1}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -31,7 +31,7 @@ def day(text: str, today: date, towards: Towards = "future") -> date:
 
 
 def spent_day(text: str, today: date) -> date:
-    """The day on which time was spent: `today`, `yesterday`, `mon`…`sun` (the latest one before today) or
+    """The date on which time was spent: `today`, `yesterday`, `mon`…`sun` (the latest before today) or
     `2026-07-01`. Raises UserError.
     """
     typed = text.strip().lower()
@@ -42,12 +42,12 @@ def spent_day(text: str, today: date) -> date:
 
 
 def is_weekday(text: str) -> bool:
-    """Whether `text` is the name of a weekday, such as `mon` or `Monday`."""
+    """Whether `text` names a weekday, such as `mon` or `Monday`."""
     return _weekday(text.strip().lower()) is not None
 
 
 def days(text: str, today: date, towards: Towards) -> DateRange:
-    """`>=D`, `<=D`, `>D`, `<D`, `D..D`, `D..`, `..D`, `D`, or `7d`: seven days with today the last or first.
+    """Parse `>=D`, `<=D`, `>D`, `<D`, `D..D`, `D..`, `..D`, `D`, or `7d`: seven days that end or start today.
 
     Raises UserError.
     """
@@ -84,7 +84,7 @@ def times(text: str, today: date, zone: ZoneInfo, towards: Towards) -> TimeRange
     since = datetime.combine(span.since, time.min, zone) if span.since else None
     if span.until is None:
         return TimeRange(since, None)
-    # counted in UTC: the last hour of a day may come twice where summer time ends at midnight
+    # in UTC: a day's last hour may repeat where daylight saving time ends at midnight
     after = datetime.combine(span.until + timedelta(days=1), time.min, zone).astimezone(UTC)
     return TimeRange(since, (after - timedelta(seconds=1)).astimezone(zone))
 

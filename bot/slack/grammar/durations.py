@@ -1,4 +1,4 @@
-"""Durations as people write them (contract.md, `/timelog`)."""
+"""Durations as users type them (docs/commands.md)."""
 
 import re
 from decimal import Decimal
@@ -12,8 +12,7 @@ _DECIMAL = re.compile(rf"([0-9]{{1,5}}(?:\.[0-9]{{1,4}}|,[0-9]{{1,2}})?)\s*{_HOU
 _COMMA = re.compile(rf"([0-9]{{1,5}},[0-9]{{3,4}})\s*{_HOURS}?")
 _MINUTES = re.compile(rf"([0-9]{{1,7}})\s*{_MINS}")
 _BOTH = re.compile(rf"([0-9]{{1,5}})\s*(?:{_HOURS}\s*|:)([0-9]{{1,2}})\s*{_MINS}?")
-# Languages that write 1,125 for one and an eighth (CLDR, decimal separator); Mexico and Slack's Latin America
-# write a point.
+# Languages with a decimal comma (CLDR); Mexico and Slack's Latin America use a point.
 _COMMA_LANGUAGES = frozenset(
     (
         *("bg", "ca", "cs", "da", "de", "el", "es", "et", "fi", "fr", "hr", "hu", "id", "is", "it", "lt"),
@@ -26,7 +25,7 @@ _POINT_LOCALES = frozenset({"es-MX", "es-LA"})
 def hours(text: str, locale: str = "") -> Decimal:
     """`1.5`, `1,5h`, `90m`, `1h30`, `1h 30m` or `1:30` → hours, to four places. Raises UserError.
 
-    `locale` is the person's, as Slack has it: where decimals have a comma, `1,125` is no thousand.
+    `locale` is the user's Slack locale: with a decimal comma, `1,125` isn't a thousand.
     """
     typed = text.strip().lower()
     comma = locale.partition("-")[0] in _COMMA_LANGUAGES and locale not in _POINT_LOCALES

@@ -1,4 +1,4 @@
-"""Words → options and text (contract.md, Slash commands)."""
+"""Words → options and text (docs/commands.md)."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -12,7 +12,7 @@ from bot.slack.grammar.tokens import Atom, Value, Word, words
 CUSTOM_FIELD = "cf_"
 _OPTION = re.compile(r"([^\W\d_][\w-]{0,31}):(.*)", re.DOTALL)
 _CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
-_ALSO_CALLED = {
+_SYNONYMS = {
     "assign": "to",
     "assigned": "to",
     "assigned_to": "to",
@@ -35,14 +35,14 @@ _ALSO_CALLED = {
 
 @dataclass(frozen=True)
 class Parsed:
-    """A command's options by key, in the order typed, and the words that are none."""
+    """A command's options by key, in the order typed, and the remaining words."""
 
     words: tuple[Word, ...]
     options: Mapping[str, tuple[Value, ...]]
 
     @property
     def text(self) -> str:
-        """The words as the person wrote them, less the quotes that go round all of it or shield an option."""
+        """The words as typed, without quotes around all of it or around what looks like an option."""
         if len(self.words) == 1 and self.words[0].quoted:
             return self.words[0].text
         shown = (w.text if w.quoted and _OPTION.match(w.text) else w.source for w in self.words)
@@ -59,7 +59,7 @@ class Parsed:
 
 
 class UnknownOption(UserError):
-    """A key that isn't one of the command's; it may be the name of one of the project's custom fields.
+    """A key that the command doesn't have; it may name one of the project's custom fields.
 
     `project` is the project that the command names, if any.
     """
@@ -70,11 +70,10 @@ class UnknownOption(UserError):
 
 
 def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
-    """The options of `text`, keys in lower case. `cf_` in `known` stands for `cf_<id>`, and for the names of
-    `fields`, which become `cf_<id>`.
+    """Parse the options of `text`, with keys in lower case.
 
-    Raises UserError for an unknown key (UnknownOption where custom fields are known), a key without a value,
-    and a quote that is never closed.
+    `cf_` in `known` allows `cf_<id>` and the names of `fields`, which become `cf_<id>`. Raises UserError for
+    an unknown key (UnknownOption if custom fields are allowed), a key without a value, and an unclosed quote.
     """
     plain: list[Word] = []
     options: dict[str, list[Value]] = {}
@@ -103,14 +102,14 @@ def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Pa
 
 
 def option_key(name: str) -> str:
-    """A custom field's name as a key: `Customer reference` is `customer-reference`."""
+    """A custom field's name as an option key: `Customer reference` is `customer-reference`."""
     return re.sub(r"[\W_]+", "-", name.casefold()).strip("-")
 
 
 def nearest(name: str, names: Collection[str]) -> str | None:
-    """The one of `names` that was most likely meant."""
+    """The best match for a misspelled name, if any."""
     name = name.lower()
-    if (other := _ALSO_CALLED.get(name)) in names:
+    if (other := _SYNONYMS.get(name)) in names:
         return other
     started = [n for n in names if len(name) > 1 and n.startswith(name)]
     close = started or get_close_matches(name, sorted(names), n=1, cutoff=0.5)
@@ -118,7 +117,7 @@ def nearest(name: str, names: Collection[str]) -> str | None:
 
 
 def _option(word: Word) -> tuple[str, Value] | None:
-    """The key and value of a word, or None where its colon is only text: `12:30`, `http://…`, `std::x`."""
+    """The key and value of a word, or None if its colon is only text: `12:30`, `http://…`, `std::x`."""
     first = word.atoms[0]
     match = None if first.quoted or first.user else _OPTION.fullmatch(first.text)
     if match is None or match[2].startswith((":", "//")):
@@ -134,7 +133,7 @@ def _is_known(key: str, known: Collection[str]) -> bool:
 
 
 def _custom_field(key: str, fields: Collection[Ref]) -> str | None:
-    """The key of the custom field of that name. Raises UserError where several have it."""
+    """The key of the custom field with that name. Raises UserError if there are several."""
     meant = [field for field in fields if option_key(field.name) == option_key(key)]
     if len(meant) > 1:
         listed = " or ".join(f"`{CUSTOM_FIELD}{field.id}:`" for field in meant)

@@ -1,16 +1,16 @@
-"""What a slash command asks for, as frozen values: nothing is looked up, names stay as typed."""
+"""What slash commands ask for, as frozen values: names stay as typed, nothing is looked up."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Me:
-    """Whoever typed the command."""
+    """The user who typed the command."""
 
 
 @dataclass(frozen=True)
 class SlackUser:
-    """Someone mentioned; `name` is what Slack wrote beside the id, maybe empty."""
+    """A mentioned user; `name` is what Slack wrote next to the ID, if anything."""
 
     id: str
     name: str = ""
@@ -18,7 +18,7 @@ class SlackUser:
 
 @dataclass(frozen=True)
 class Named:
-    """Someone by the name or id that the service knows them by, as typed."""
+    """A user by their name or ID in the service, as typed."""
 
     name: str
 

@@ -1,7 +1,7 @@
-"""Command text → words: Slack's entities, its escaping, and quotes.
+"""Command text → words: handles Slack's entities, its escaping, and quotes.
 
-Slack escapes only `&`, `<` and `>` in what a person types, so every raw `<…>` is an entity of its own
-making; it is read before anything is decoded, and `&lt;!channel&gt;` stays the text it is.
+Slack escapes only `&`, `<` and `>`, so every raw `<…>` is an entity that Slack made; entities are parsed
+before anything is unescaped, and `&lt;!channel&gt;` stays text.
 """
 
 import re
@@ -19,7 +19,7 @@ _CLOSERS = {'"': '"', "«": "»"} | dict.fromkeys(_CURLY, _CURLY)
 
 @dataclass(frozen=True)
 class Atom:
-    """A stretch of a word: plain characters, something in quotes, or an entity as the text it stands for."""
+    """Part of a word: plain characters, quoted text, or an entity as the text it stands for."""
 
     text: str
     quoted: bool = False
@@ -28,22 +28,22 @@ class Atom:
 
 @dataclass(frozen=True)
 class Value:
-    """A word, or what follows an option's colon."""
+    """A word, or the text after an option's colon."""
 
     atoms: tuple[Atom, ...]
 
     @property
     def text(self) -> str:
-        """As text, without the quotes."""
+        """The text without quotes."""
         return "".join(atom.text for atom in self.atoms).strip()
 
     @property
     def user(self) -> SlackUser | None:
-        """The person, when it is a mention and nothing else."""
+        """The user, if the value is only a mention."""
         return self.atoms[0].user if len(self.atoms) == 1 else None
 
     def parts(self) -> tuple["Value", ...]:
-        """The items of a comma-separated list; a comma inside quotes belongs to its item."""
+        """The items of a comma-separated list; a comma inside quotes doesn't separate."""
         items: list[list[Atom]] = [[]]
         for atom in self.atoms:
             if atom.quoted or atom.user:
@@ -58,23 +58,23 @@ class Value:
 
 @dataclass(frozen=True)
 class Word(Value):
-    """A word of the command; `source` is how it reads with its quotes."""
+    """A word of the command; `source` includes its quotes."""
 
     source: str
 
     @property
     def quoted(self) -> bool:
-        """Whether quotes go round all of it."""
+        """Whether the whole word is quoted."""
         return all(atom.quoted for atom in self.atoms)
 
 
 def decode(text: str) -> str:
-    """Undo Slack's escaping, once (its docs: Formatting message text, Escaping text)."""
+    """Undo Slack's escaping, once (Slack's docs: Formatting message text, Escaping text)."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def as_typed(text: str) -> str:
-    """A command's text as the person typed it: entities as what they stood for."""
+    """A command's text as the user typed it, with entities as plain text."""
     said = ""
     at = 0
     for match in _ENTITY.finditer(text):
@@ -86,11 +86,11 @@ def as_typed(text: str) -> str:
 
 
 def words(text: str) -> tuple[Word, ...]:
-    """The words of a command's text; double quotes round a word, or after a colon or comma, hold it together.
+    """Split a command's text; double quotes around a word, or after a colon or comma, keep it together.
 
-    Raises UserError when a quote is never closed.
+    Raises UserError for an unclosed quote.
     """
-    units = tuple(_units(text.replace(JOINER, "")))  # as in a subject copied from a message of the bot
+    units = tuple(_units(text.replace(JOINER, "")))  # it occurs in subjects copied from the bot's messages
     found = []
     at = 0
     while at < len(units):
@@ -103,7 +103,7 @@ def words(text: str) -> tuple[Word, ...]:
 
 
 def _units(text: str) -> Iterator[str | Atom]:
-    """Single characters as they are meant, and whole entities."""
+    """Single unescaped characters, and whole entities."""
     at = 0
     for match in _ENTITY.finditer(text):
         yield from decode(text[at : match.start()])
@@ -134,7 +134,7 @@ def _is_space(unit: str | Atom) -> bool:
 
 
 def _word(units: Sequence[str | Atom], at: int) -> tuple[Word, int]:
-    """The word that begins at `at`, and where it ends."""
+    """The word that starts at `at`, and where it ends."""
     atoms: list[Atom] = []
     source = ""
     while at < len(units) and not _is_space(units[at]):
@@ -159,8 +159,8 @@ def _word(units: Sequence[str | Atom], at: int) -> tuple[Word, int]:
 
 
 def _closing(units: Sequence[str | Atom], at: int, opener: str) -> int:
-    """Where the quote opened at `at` closes: with its own kind or, as keyboards curl quotes by halves,
-    with another kind of double quote.
+    """The end of the quote opened at `at`: the same kind or, since keyboards curl quotes inconsistently,
+    another kind of double quote.
     """
     own = _CLOSERS[opener]
     for closers in (own, own if opener == "«" else f'"{_CURLY}'):

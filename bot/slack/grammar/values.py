@@ -1,4 +1,4 @@
-"""Option values → names, numbers and people. Every function raises UserError with what to type instead."""
+"""Option values → names, numbers and people. Functions raise UserError, which says what to type instead."""
 
 import re
 from collections.abc import Collection
@@ -23,26 +23,26 @@ _NAMED_BY_LINK = re.compile(
     r"(?:^attach\s++|^\s*+|parent:\s*+)<?(https?://[^|>\s]{1,2000}/issues/[0-9][^|>\s]{0,2000})",
     re.IGNORECASE,
 )
-"""Where a command takes a link for an issue's number."""
+"""Where a command accepts a link in place of an issue number."""
 _SELF = ("me", "@me", "myself")
 
 
 def own_text(text: str, base_url: str) -> str:
-    """A command's text. Raises UserError when it names an issue by a link to another service."""
+    """Return the command's text. Raises UserError if it links to an issue of another service."""
     for url in _NAMED_BY_LINK.findall(text):
         if linked_issue(base_url, url) is None:
             raise UserError("That link doesn't lead to an issue of {service}: give the issue's number.")
     return text
 
 
-def without_key(text: str) -> None:
-    """Raises UserError, which doesn't repeat it, where a key of the service was typed."""
+def reject_api_key(text: str) -> None:
+    """Raise UserError, without repeating it, if an API key was typed."""
     if _KEY.search(text):
         raise UserError(KEY_TYPED)
 
 
 def one(parsed: Parsed, key: str) -> Value | None:
-    """The only value of an option that can be given once."""
+    """The value of an option that can be given only once."""
     values = parsed.options.get(key, ())
     if len(values) > 1:
         raise UserError(f"`{key}:` is given {len(values)} times: leave one.")
@@ -50,13 +50,13 @@ def one(parsed: Parsed, key: str) -> Value | None:
 
 
 def name(parsed: Parsed, key: str) -> str | None:
-    """The text of an option that can be given once."""
+    """The text of an option that can be given only once."""
     value = one(parsed, key)
     return None if value is None else value.text
 
 
 def listed(parsed: Parsed, key: str) -> tuple[Value, ...]:
-    """The values of an option that takes several, with commas between them or by being repeated."""
+    """The values of an option that accepts several, separated by commas or repeated."""
     values = tuple(part for value in parsed.options.get(key, ()) for part in value.parts())
     if key in parsed.options and not values:
         raise UserError(f"`{key}:` needs a value right after its colon.")
@@ -64,12 +64,12 @@ def listed(parsed: Parsed, key: str) -> tuple[Value, ...]:
 
 
 def names(parsed: Parsed, key: str) -> tuple[str, ...]:
-    """The texts of an option that takes several."""
+    """The texts of an option that accepts several."""
     return tuple(value.text for value in listed(parsed, key))
 
 
 def keyword(found: tuple[str, ...], words: Collection[str]) -> str | None:
-    """The word, when `found` is nothing but one of `words`. Raises when it stands beside other values."""
+    """The keyword, if `found` is one of `words`. Raises UserError if it is combined with other values."""
     said = [value.lower() for value in found]
     meant = next((word for word in said if word in words), None)
     if meant and len(said) > 1:
@@ -85,18 +85,18 @@ def person(value: Value) -> Person:
 
 
 def people(parsed: Parsed, key: str) -> tuple[Person, ...]:
-    """The people of an option that takes several."""
+    """The people in an option that accepts several."""
     return tuple(person(value) for value in listed(parsed, key))
 
 
 def issue_number(text: str) -> int | None:
-    """The issue meant by `42`, `#42` or a link to it, or None."""
+    """The issue number in `42`, `#42` or a link, or None."""
     match = _NUMBER.fullmatch(text.strip())
     return int(match[1]) or None if match else None
 
 
 def numbers(parsed: Parsed, key: str) -> tuple[int, ...]:
-    """Issue numbers, several with commas or by being repeated."""
+    """Issue numbers, separated by commas or repeated."""
     found = tuple(issue_number(text) for text in names(parsed, key))
     if None in found:
         raise UserError(f"`{key}:` takes issue numbers: write `{key}:42`.")
@@ -104,7 +104,7 @@ def numbers(parsed: Parsed, key: str) -> tuple[int, ...]:
 
 
 def yes_or_no(parsed: Parsed, key: str) -> bool:
-    """`yes` or `no`; no when the option isn't there."""
+    """Whether the option is `yes`; False if it is missing."""
     said = name(parsed, key)
     if said is None:
         return False
@@ -114,13 +114,13 @@ def yes_or_no(parsed: Parsed, key: str) -> bool:
 
 
 def custom_fields(parsed: Parsed) -> dict[int, str]:
-    """The values of `cf_<id>:` options by id."""
+    """The values of `cf_<id>:` options by ID."""
     keys = [key for key in parsed.options if key.startswith(CUSTOM_FIELD)]
     return {int(key.removeprefix(CUSTOM_FIELD)): name(parsed, key) or "" for key in keys}
 
 
 def unknown_word(word: str, known: Collection[str], command: str) -> UserError:
-    """The error for a subcommand that isn't there. It doesn't repeat the word, which may be a secret."""
+    """The error for an unknown subcommand. Doesn't repeat the word, which may be a secret."""
     meant = nearest(word, known)
     if meant:
         return UserError(f"`{command}` doesn't know that word: did you mean `{command} {meant}`?")

@@ -1,4 +1,4 @@
-"""Slack's mrkdwn: escaping what others wrote, and translating from and to the service's text formats."""
+"""Slack's mrkdwn: escapes other people's text, and converts from and to the service's text formats."""
 
 from bot.slack.text.building import LONGEST, code
 from bot.slack.text.escaping import bold, clean, cut, escape, is_web, line, link, own, prose, spoken, stripped

@@ -1,4 +1,4 @@
-"""What both translators to mrkdwn need: marks that hold, fences that close, tables that line up."""
+"""Shared by both converters to mrkdwn: marks, code blocks, and tables."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _COLUMN = 40
 
 
 def plain(text: str) -> str:
-    """Text escaped, with its bare addresses as links."""
+    """Escaped text with bare URLs as links."""
     shown = []
     at = 0
     for match in _BARE_URL.finditer(text):
@@ -24,14 +24,14 @@ def plain(text: str) -> str:
 
 
 def marked(mark: str, inner: str) -> str:
-    """`inner` between marks, which Slack reads on one line only and never twice."""
+    """`inner` between marks, on one line; unchanged if it already contains the mark: Slack can't nest it."""
     inner = " ".join(inner.split())
     return inner if not inner or mark in _outside_links(inner) else f"{mark}{inner}{mark}"
 
 
 def joined(pieces: Sequence[tuple[str, bool]]) -> str:
-    """Pieces one after the other; an edge parts those with marks from a letter beside them, as Slack reads
-    a mark only beside a space or punctuation, and one backtick from another.
+    """Join pieces, with a zero-width space between two backticks, and where a mark touches a letter: Slack
+    would not read it as a mark.
     """
     text = ""
     after_mark = False
@@ -46,19 +46,19 @@ def joined(pieces: Sequence[tuple[str, bool]]) -> str:
 
 
 def code(text: str) -> str:
-    """Code within a line; plain where it holds a backtick, which would end it."""
+    """Inline code; plain if it contains a backtick, which would end it."""
     text = " ".join(clean(text).split())
     return literal(text) if "`" in text or not text else f"`{escape(text)}`"
 
 
 def fence(text: str) -> str:
-    """Code on lines of its own."""
+    """A code block."""
     shown = escape(text).strip("\n")
     return f"{FENCE}\n{unfenced(shown)}\n{FENCE}" if shown.strip() else ""
 
 
 def prefixed(text: str, first: str, others: str) -> str:
-    """`first` before the first line and `others` before the rest, but nothing before lines of code."""
+    """`first` before the first line and `others` before the rest, but nothing inside code blocks."""
     lines = []
     inside = False
     for number, said in enumerate(text.split("\n")):
@@ -73,7 +73,7 @@ def prefixed(text: str, first: str, others: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of plain cells as code, in columns."""
+    """Rows of plain cells as a code block with aligned columns."""
     cells = [[" ".join(cell.split()) for cell in row] for row in rows if row]
     count = max((len(row) for row in cells), default=0)
     widths = [min(max(len(row[n]) for row in cells if n < len(row)), _COLUMN) for n in range(count)]

@@ -1,9 +1,9 @@
-"""Text that others wrote, made safe to stand in mrkdwn (slack-rules.md, Text and Sizes)."""
+"""Makes other people's text safe to use in mrkdwn (docs/slack.md, Text and Sizes)."""
 
 import re
 from urllib.parse import quote
 
-# Control characters but \t and \n, embedding and override of the writing direction, halves of characters
+# Control characters except \t and \n, bidirectional overrides, surrogates, and the byte order mark
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _BREAKS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _WEB = re.compile(r"https?://\S", re.IGNORECASE)
@@ -11,17 +11,17 @@ _ADDRESS = re.compile(r"https?:|www\.", re.IGNORECASE)
 _NOT_IN_URL = re.compile(r'[\s"<>|`]')
 _ENTITY_LENGTH = 5
 _CODE = re.compile(r"“[^“”\n]*”|`([^`\n]+)`")
-"""Code in a sentence of the bot; what it quotes is somebody else's, backticks included."""
+"""Code in the bot's own sentences; skips quoted text, which belongs to someone else, backticks included."""
 _MARKS = re.compile(r"[*_~`]+")
 _EMOJI = re.compile(r":(?![0-9]{1,2}:)(?=[\w+'-]{1,100}:)")
 _QUOTED = re.compile("^&gt;", re.MULTILINE)
 _HARMLESS = re.compile(r"[A-Za-z0-9.,;!?()/'+#%-]+(?: [A-Za-z0-9.,;!?()/'+#%-]+)*")
-"""What is a safe line as it is, as most names and subjects are: found ten times faster than all the rest."""
+"""Matches lines that need no escaping, as most names and subjects: ten times faster than escaping them."""
 _LINE = 255
 _LABEL = 300
 FENCE = "```"
-EDGE = "\u200b"  # has no width, and parts what would be read as one
-JOINER = "\u2060"  # has no width, and reads as part of the word on either side
+EDGE = "\u200b"  # zero-width space: separates
+JOINER = "\u2060"  # word joiner: zero width, part of the word on either side
 _OWN_TOKEN = re.compile(r"<(?!https?://|@[UW]|#[CDG]|!date\^)([^<>]*)(>?)")
 _STRIPPED = re.compile(
     rf"{JOINER}(?P<kept>[*_~`]){JOINER}|```\n?(?P<fence>.*?)\n?```|`(?P<code>[^`\n]*)`"
@@ -31,27 +31,27 @@ _STRIPPED = re.compile(
 
 
 def unfenced(text: str) -> str:
-    """`text` with no three backticks in a row, which would open or close a block of code."""
+    """`text` without three backticks in a row, which would open or close a code block."""
     return re.sub("``(?=`)", f"``{EDGE}", text)
 
 
 def clean(text: str) -> str:
-    """Without what can't be seen and may deceive; every kind of line break is a line feed."""
+    """Remove invisible characters that may deceive, and normalize line breaks."""
     if text.isprintable():
         return text
     return _UNSEEN.sub("", _BREAKS.sub("\n", text))
 
 
 def escape(text: str) -> str:
-    """`text` as characters only: no mention, link or entity can come of it."""
+    """`text` as literal characters: it can't form a mention, link or entity."""
     return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def literal(text: str) -> str:
-    """As `escape`, and nothing in it is formatting, quote or emoji: it can't pass for the bot's own words.
+    """As `escape`, and without formatting, quotes or emoji: it can't pass for the bot's own words.
 
-    Slack has no way to escape a mark. It reads one only at the edge of a word, so a joiner on both sides
-    turns it off. Between two letters, or two spaces, marks mean nothing and get no joiners.
+    Slack has no escape for marks. It reads them only at the edge of a word, so a word joiner on both sides
+    disables them. Between two letters or two spaces they mean nothing and need no joiners.
     """
     shown = _MARKS.sub(_unmarked, _EMOJI.sub(f":{JOINER}", escape(text)))
     return _QUOTED.sub(f"{JOINER}&gt;", shown)
@@ -66,7 +66,7 @@ def _unmarked(match: re.Match[str]) -> str:
 
 
 def line(text: str, most: int = _LINE) -> str:
-    """As `literal`, on one line of at most so many characters."""
+    """As `literal`, on one line of at most `most` characters."""
     if len(text) <= most and _HARMLESS.fullmatch(text):
         return text
     shown = " ".join(clean(text[: most * 2]).split())
@@ -74,7 +74,7 @@ def line(text: str, most: int = _LINE) -> str:
 
 
 def prose(text: str) -> str:
-    """A sentence that may hold others' words: as `literal`, but `code` in backticks stays code."""
+    """A sentence that may contain other people's words: as `literal`, but text in backticks stays code."""
     shown = ""
     at = 0
     for match in _CODE.finditer(text):
@@ -85,17 +85,17 @@ def prose(text: str) -> str:
 
 
 def spoken(text: str) -> str:
-    """A sentence of the bot for a place that shows plain text: without the backticks around `code`."""
+    """A sentence of the bot as plain text, without the backticks around code."""
     return _CODE.sub(lambda m: m[1] or m[0], clean(text))
 
 
 def own(mrkdwn: str) -> str:
-    """What the bot says, with `<name>` in it as characters: only links, mentions and dates are tokens."""
+    """The bot's own mrkdwn with `<name>` placeholders escaped: only links, mentions and dates are tokens."""
     return _OWN_TOKEN.sub(lambda m: f"&lt;{m[1]}{'&gt;' if m[2] else ''}", mrkdwn)
 
 
 def stripped(mrkdwn: str) -> str:
-    """What this package translated or escaped, as plain text: no marks, `label (address)` for a link."""
+    """Escaped or converted mrkdwn as plain text: no marks, and `label (url)` for a link."""
 
     def shown(match: re.Match[str]) -> str:
         if match["label"]:
@@ -110,14 +110,14 @@ def stripped(mrkdwn: str) -> str:
 
 
 def is_web(url: str) -> bool:
-    """Whether an address leads to the web."""
+    """Whether a URL is http or https."""
     return _WEB.match(clean(url).strip()) is not None
 
 
 def link(url: str, label: str = "") -> str:
-    """A link; for anything but http and https only the label, escaped, or the address if there is none.
+    """A link; for other schemes only the escaped label, or the URL if there is none.
 
-    A label that is an address itself is left out, so that none can pass for another.
+    Drops a label that looks like a URL, so that no link can pass for another.
     """
     url = clean(url).strip()
     shown = line(label, _LABEL)
@@ -128,15 +128,15 @@ def link(url: str, label: str = "") -> str:
 
 
 def bold(text: str) -> str:
-    """`text` escaped, on one line and bold; plain where it holds what would end or break the bold."""
+    """`text` escaped, on one line and bold; plain if it contains an asterisk."""
     shown = line(text)
     return shown if not shown or "*" in shown else f"*{shown}*"
 
 
 def cut(text: str, limit: int, suffix: str = "…") -> str:
-    """Well-formed mrkdwn within `limit` characters: not cut inside an entity or a `<…>`, code blocks closed.
+    """Cut mrkdwn to `limit` characters: never inside an entity or a `<…>`, and with code blocks closed.
 
-    `suffix` marks that something is missing; it is left out where there is no room for it.
+    `suffix` marks the cut; omitted if it doesn't fit.
     """
     if len(text) <= limit:
         return text

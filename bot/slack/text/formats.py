@@ -1,4 +1,4 @@
-"""The two text formats that a service may want (contract.md, SERVICE_TEXT_FORMAT)."""
+"""The two text formats of the service (docs/service.md, Issues)."""
 
 import re
 from collections.abc import Callable
@@ -10,17 +10,17 @@ _HIDDEN = "\u200b"
 
 
 def to_markdown(text: str, name_of: Callable[[str], str]) -> str:
-    """A Slack message's text as Markdown; `name_of` gives the name for a Slack user's id."""
+    """A Slack message's text as Markdown; `name_of` returns the name for a Slack user ID."""
     return translate(text, name_of, _Markdown())
 
 
 def to_textile(text: str, name_of: Callable[[str], str]) -> str:
-    """A Slack message's text as Textile; `name_of` gives the name for a Slack user's id."""
+    """A Slack message's text as Textile; `name_of` returns the name for a Slack user ID."""
     return translate(text, name_of, _Textile())
 
 
 class _Markdown:
-    """CommonMark, in words that Redmine's older Markdown reads the same way."""
+    """CommonMark, limited to what Redmine's older Markdown parser reads the same way."""
 
     _MARKS: ClassVar = {"bold": "**", "italic": "*", "strike": "~~"}
     _PUNCTUATION = re.compile(r"\\(?=[!-/:-@\[-`{-~])|`|(?<!\s)\*|\*(?!\s)|(?<!\w)_|_(?!\w)|~(?=~)")
@@ -52,7 +52,7 @@ class _Markdown:
         return f"{mark}{inner}{mark}"
 
     def paragraph(self, lines: list[str]) -> str:
-        return "  \n".join(lines)  # two spaces: the line break stays one
+        return "  \n".join(lines)  # two spaces make a hard line break
 
     def quote(self, lines: list[str]) -> str:
         return "  \n".join(f"> {line}" if line else ">" for line in lines)

@@ -16,13 +16,13 @@ _QUOTED = re.compile(r"^> ?", re.MULTILINE)  # Slack's quotes don't nest
 _MARKS = {"strong": "*", "em": "_", "s": "~"}
 
 _CELLS = 1_000
-"""How many cells of tables are shown: more than fit into a message."""
+"""How many table cells are shown: more than fit into a message."""
 
 
 def _bounded_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's
-    """The library's rule, except that a table beyond the text's budget of cells is left as plain lines.
+    """The library's rule, except that tables beyond the limit on cells stay plain lines.
 
-    The library completes short rows, so a few kilobytes of source can stand for a million cells.
+    The library completes short rows, so a few kilobytes of source can become a million cells.
     """
     if silent or not table_rule(state, start, end, True):  # noqa: FBT003 - markdown-it's
         return table_rule(state, start, end, silent)
@@ -37,7 +37,7 @@ PARSER.block.ruler.at("table", _bounded_table, {"alt": ["paragraph", "reference"
 
 
 def from_markdown(text: str) -> str:
-    """A description as Slack shows it. Everything is escaped, HTML included; nothing mentions anyone."""
+    """Convert a description to mrkdwn. Everything is escaped, HTML included; mentions stay text."""
     return _blocks(SyntaxTreeNode(PARSER.parse(text[:LONGEST], {})).children)
 
 
@@ -80,7 +80,7 @@ def _list(node: SyntaxTreeNode) -> str:
 
 
 def _inline(node: SyntaxTreeNode, within: str = "") -> str:
-    """The inline content of a block, or of a mark; `within` holds the marks that already go round it."""
+    """The inline content of a block or mark; `within` holds the marks that already surround it."""
     pieces: list[tuple[str, bool]] = []
     for child in node.children:
         match child.type:
@@ -105,7 +105,7 @@ def _inline(node: SyntaxTreeNode, within: str = "") -> str:
 
 
 def _words(node: SyntaxTreeNode) -> str:
-    """The bare words, unescaped."""
+    """The text without formatting, unescaped."""
     if node.type in ("softbreak", "hardbreak"):
         return " "
     return "".join(_words(child) for child in node.children) if node.children else node.content

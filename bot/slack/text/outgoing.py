@@ -15,41 +15,41 @@ _MARKED = re.compile(
     r"(?<!\w)(?:\*(?P<bold>(?=\S)[^*\n]+(?<=\S))\*|_(?P<italic>(?=\S)[^_\n]+(?<=\S))_"
     r"|~(?P<strike>(?=\S)[^~\n]+(?<=\S))~)(?!\w)"
 )
-_KEPT = "\x00"  # stands round the number of a stretch that is already translated
+_KEPT = "\x00"  # surrounds the number of a part that is already converted
 _KEPT_AT = re.compile(f"{_KEPT}([0-9]+){_KEPT}")
 _INDENT = 4
 _NESTED = 3  # bold in italic in strike
 
 
 class Format(Protocol):
-    """How a text format writes what Slack's messages hold."""
+    """How a text format writes the elements of Slack messages."""
 
     def text(self, plain: str) -> str:
-        """Characters that mean only themselves."""
+        """Plain text, escaped."""
 
     def start(self, line: str) -> str:
-        """A translated line that must not be read as a heading or rule."""
+        """A converted line, escaped at its start so that it isn't a heading or rule."""
 
     def code(self, code: str) -> str:
-        """Code within a line."""
+        """Inline code."""
 
     def fence(self, code: str) -> str:
-        """Code on lines of its own."""
+        """A code block."""
 
     def link(self, url: str, label: str) -> str:
-        """A link; `label` is plain, or empty."""
+        """A link; `label` is plain text, or empty."""
 
     def marked(self, kind: str, inner: str) -> str:
-        """`inner`, translated, as `bold`, `italic` or `strike`."""
+        """`inner`, already converted, as `bold`, `italic` or `strike`."""
 
     def paragraph(self, lines: list[str]) -> str:
-        """Lines that stay lines."""
+        """Lines with line breaks between them."""
 
     def quote(self, lines: list[str]) -> str:
         """Quoted lines."""
 
     def item(self, level: int, number: str, line: str) -> str:
-        """An item of a list; `number` is empty for a bullet."""
+        """A list item; `number` is empty for a bullet."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class _Block:
 
 
 def translate(text: str, name_of: Callable[[str], str], to: Format) -> str:
-    """A message's text in the format `to`; `name_of` gives the name for a Slack user's id."""
+    """Convert a message's text to the format `to`; `name_of` returns the name for a Slack user ID."""
     text = text.replace(_KEPT, "").replace("\r\n", "\n")
     blocks: list[str] = []
     at = 0
@@ -73,7 +73,7 @@ def translate(text: str, name_of: Callable[[str], str], to: Format) -> str:
 
 
 def to_plain(text: str, name_of: Callable[[str], str]) -> str:
-    """A message's text without any markup, as for a subject."""
+    """A message's text without markup, for instance for a subject."""
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -104,7 +104,7 @@ def _blocks(text: str, name_of: Callable[[str], str], to: Format) -> list[str]:
 
 
 def _split(text: str) -> list[_Block]:
-    """Paragraphs, quotes and lists, as runs of lines of one kind; empty lines part them."""
+    """Split into paragraphs, quotes and lists: runs of lines of one kind, separated by empty lines."""
     blocks: list[_Block] = []
     last = ""
     rest_quoted = False
@@ -168,7 +168,7 @@ def _entity(inside: str, name_of: Callable[[str], str], to: Format) -> str:
 
 
 def _said(inside: str, name_of: Callable[[str], str]) -> str:
-    """How an entity reads as plain words."""
+    """An entity as plain text."""
     target, label = (decode(part) for part in inside.partition("|")[::2])
     match target[:1]:
         case "@":
@@ -184,7 +184,7 @@ def _said(inside: str, name_of: Callable[[str], str]) -> str:
 
 
 def _address(inside: str) -> str:
-    """How an entity reads in code, still escaped."""
+    """An entity as it reads in code, still escaped."""
     target, _, label = inside.partition("|")
     if target.startswith(("@", "#", "!")):
         return target[0].replace("!", "@") + (label.lstrip("@#") or target[1:])

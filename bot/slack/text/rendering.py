@@ -1,4 +1,4 @@
-"""The service's text as Slack's, without holding up the event loop."""
+"""Converts the service's text to mrkdwn without blocking the event loop."""
 
 import asyncio
 from typing import Literal
@@ -12,10 +12,9 @@ _SECONDS = 1.0
 
 
 async def rendered(text: str, text_format: Literal["markdown", "textile"], seconds: float = _SECONDS) -> str:
-    """A description as mrkdwn, converted in a thread; as plain text if that takes longer than `seconds`.
+    """Convert a description to mrkdwn in a thread; plain text if that takes longer than `seconds`.
 
-    A thread can't be stopped. One that is too late ends soon by itself, as both converters bound what they
-    read.
+    The thread can't be stopped, but both converters limit their input, so it ends soon.
     """
     convert = from_textile if text_format == "textile" else from_markdown
     try:

@@ -1,4 +1,4 @@
-"""Textile as Redmine reads it → mrkdwn, a line at a time."""
+"""Textile as Redmine reads it → mrkdwn, line by line."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ _DEEPEST = 5
 
 
 def from_textile(text: str) -> str:
-    """A description as Slack shows it. Everything is escaped, HTML included; nothing mentions anyone."""
+    """Convert a description to mrkdwn. Everything is escaped, HTML included; mentions stay text."""
     text = clean(text[:LONGEST])
     blocks = []
     at = 0
@@ -47,7 +47,7 @@ def from_textile(text: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """The blocks of a stretch without code, each as mrkdwn."""
+    """The blocks of a text without code blocks, each as mrkdwn."""
     for paragraph in re.split(r"\n[ \t]*\n", text):
         lines = [said for said in paragraph.split("\n") if said.strip()]
         if not lines:
@@ -61,7 +61,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _lines(lines: list[str]) -> Iterator[str]:
-    """Lines of one paragraph: list items, quotes, rows and plain ones may follow each other."""
+    """The lines of a paragraph, which may mix list items, quotes, table rows and plain text."""
     rows: list[list[str]] = []
     counts: dict[str, int] = {}
     for said in [*lines, ""]:
@@ -85,7 +85,7 @@ def _lines(lines: list[str]) -> Iterator[str]:
 
 
 def _item(marks: str, text: str, counts: dict[str, int]) -> str:
-    """One item of a list; `counts` holds how far the lists that are still open have been numbered."""
+    """A list item; `counts` holds the current number of each open numbered list."""
     for other in [open_list for open_list in counts if not marks.startswith(open_list)]:
         del counts[other]
     counts[marks] = counts.get(marks, 0) + 1
@@ -94,7 +94,7 @@ def _item(marks: str, text: str, counts: dict[str, int]) -> str:
 
 
 def _cell(text: str) -> str:
-    """A cell's bare words: inside code nothing is marked."""
+    """A cell's text without formatting, since it is shown in a code block."""
     return _words(_CELL.sub("", text.strip() + " ", count=1).strip())
 
 
@@ -113,7 +113,7 @@ def _inline(text: str, within: str = "", depth: int = 0) -> str:
 
 
 def _piece(match: re.Match[str], within: str, depth: int) -> tuple[str, bool]:
-    """What one match becomes, and whether it has a mark round it."""
+    """The converted match, and whether it is surrounded by a mark."""
     kind = match.lastgroup
     if match["at"] or match["code"]:
         return code(match["at"] or match["code"]), True

@@ -1,4 +1,4 @@
-"""Fetching files from Slack: every trap becomes a sentence, and the token goes nowhere else."""
+"""Downloading files from Slack: failures are explained, and the token goes to Slack only."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -20,7 +20,7 @@ PAGE = "<html>Sign in</html>"
 
 
 class FileHost:
-    """Slack's Web API and file host in one; `files` is what `files.info` knows."""
+    """A fake Web API and file host; `files` is what `files.info` returns."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -96,7 +96,7 @@ async def lost(slack: AsyncWebClient, file: JSON) -> str:
     return caught.value.sentence("Tracker")
 
 
-async def test_a_file_comes_whole_with_what_slack_knows_of_it(slack: AsyncWebClient, host: FileHost) -> None:
+async def test_a_file_downloads_with_its_metadata(slack: AsyncWebClient, host: FileHost) -> None:
     found = await incoming(slack, HOSTS, host.file(), name="b.log", description="Seen")
 
     assert (found.id, found.name, found.size, found.content_type, found.description) == (
@@ -110,7 +110,7 @@ async def test_a_file_comes_whole_with_what_slack_knows_of_it(slack: AsyncWebCli
     assert host.served == ["Bearer xoxb-1"]
 
 
-async def test_what_a_shared_channel_holds_back_is_asked_for(slack: AsyncWebClient, host: FileHost) -> None:
+async def test_abbreviated_file_objects_are_completed(slack: AsyncWebClient, host: FileHost) -> None:
     host.files["F1"] = host.file()
 
     assert await read(slack, {"id": "F1", "file_access": "check_file_info"}) == CONTENT
@@ -127,14 +127,14 @@ async def test_what_a_shared_channel_holds_back_is_asked_for(slack: AsyncWebClie
         ("500", "Slack failed to hand it out: try again"),
     ],
 )
-async def test_what_is_not_the_file_is_a_sentence(
+async def test_failed_downloads_explain_why(
     slack: AsyncWebClient, host: FileHost, path: str, said: str
 ) -> None:
     assert (await lost(slack, host.file(path))).startswith(said)
     assert len(host.served) == 1
 
 
-async def test_a_page_is_told_from_a_file_that_is_one(slack: AsyncWebClient, host: FileHost) -> None:
+async def test_an_html_page_is_distinguished_from_an_html_file(slack: AsyncWebClient, host: FileHost) -> None:
     page = host.file("page", mimetype="text/html", size=len(PAGE))
 
     assert await read(slack, page) == PAGE.encode()
@@ -153,7 +153,7 @@ async def test_a_page_is_told_from_a_file_that_is_one(slack: AsyncWebClient, hos
         ({"url_private_download": "https://files.slack.com.evil.example/a"}, "its address isn't Slack's"),
     ],
 )
-async def test_what_cannot_be_fetched_is_not_tried(
+async def test_unfetchable_files_are_not_requested(
     slack: AsyncWebClient, host: FileHost, more: JSON, said: str
 ) -> None:
     assert (await lost(slack, host.file(**more))).startswith(said)
@@ -168,7 +168,7 @@ async def test_what_cannot_be_fetched_is_not_tried(
         ("ratelimited", "Slack is asking me to slow down"),
     ],
 )
-async def test_a_file_that_slack_does_not_tell_of_is_a_sentence(
+async def test_an_unreadable_file_is_explained(
     slack: AsyncWebClient, host: FileHost, error: str, said: str
 ) -> None:
     host.error = error

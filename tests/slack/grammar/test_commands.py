@@ -79,11 +79,11 @@ def search(text: str) -> Search:
         ("new 42", NewIssue(subject="42")),
     ],
 )
-def test_issue(text: str, request_: object) -> None:
+def test_issue_commands_parse(text: str, request_: object) -> None:
     assert issue_command(text, WEDNESDAY) == request_
 
 
-def test_issue_new_takes_every_option() -> None:
+def test_issue_new_accepts_every_option() -> None:
     typed = (
         'new Blank page project:"Web shop" tracker:Bug status:New priority:High category:UI version:1.0 '
         "to:<@U2|bo> watch:me,<@U3|cy> watch:Dee parent:#7 start:today due:fri estimate:1h30 private:yes "
@@ -125,11 +125,11 @@ def test_issue_new_takes_every_option() -> None:
         ("new x due:someday", "“someday” isn't a date"),
     ],
 )
-def test_issue_refuses_with_what_to_type(text: str, said: str) -> None:
+def test_invalid_issue_commands_say_what_to_type(text: str, said: str) -> None:
     assert said in refused("/issue", text)
 
 
-def test_issues_takes_names_people_and_numbers() -> None:
+def test_issues_accepts_names_people_and_numbers() -> None:
     typed = (
         'blank "login page" project:web subproject:none tracker:Bug,"Feature request" tracker:Task '
         "status:any to:me,<@U2|bo> author:@cy priority:High category:none version:any parent:7 id:#1,2 "
@@ -160,7 +160,7 @@ def test_issues_takes_names_people_and_numbers() -> None:
     assert issues_command("help", WEDNESDAY, PARIS) == Help()
 
 
-def test_days_of_a_search_are_those_of_the_callers_zone() -> None:
+def test_search_dates_use_the_users_time_zone() -> None:
     found = search("created:&gt;=2026-07-01 updated:7d closed:2026-03-29 start:..today due:7d")
 
     assert found.created is not None
@@ -181,7 +181,7 @@ def test_days_of_a_search_are_those_of_the_callers_zone() -> None:
     assert found.due == DateRange(WEDNESDAY, date(2026, 7, 21))
 
 
-def test_sorting() -> None:
+def test_sort_options_parse() -> None:
     assert search("sort:priority:desc,updated,-due").sort == (
         Sort("priority", descending=True),
         Sort("updated_on"),
@@ -204,7 +204,7 @@ def test_sorting() -> None:
         ("created:2026-02-30", "isn't a date"),
     ],
 )
-def test_issues_refuses_with_what_to_type(text: str, said: str) -> None:
+def test_invalid_searches_say_what_to_type(text: str, said: str) -> None:
     assert said in refused("/issues", text)
 
 
@@ -235,14 +235,14 @@ def test_issues_refuses_with_what_to_type(text: str, said: str) -> None:
         ("default", ShowDefault()),
     ],
 )
-def test_tracker(text: str, request_: object) -> None:
+def test_tracker_commands_parse(text: str, request_: object) -> None:
     assert tracker_command(text) == request_
 
 
 @pytest.mark.parametrize(
     "text", [f"link {KEY}", "link s3cret-key", f"whoami {KEY}", KEY, f"projects key:{KEY}"]
 )
-def test_a_typed_key_is_refused_and_never_repeated(text: str) -> None:
+def test_a_typed_api_key_is_rejected_and_never_repeated(text: str) -> None:
     said = refused("/tracker", text)
 
     assert "Never type your key into a command" in said
@@ -267,12 +267,12 @@ def test_a_typed_key_is_refused_and_never_repeated(text: str) -> None:
         ("user edit", "`/tracker user edit 5`"),
     ],
 )
-def test_tracker_refuses_with_what_to_type(text: str, said: str) -> None:
+def test_invalid_tracker_commands_say_what_to_type(text: str, said: str) -> None:
     assert said in refused("/tracker", text)
 
 
 @given(TYPED)
-def test_whatever_is_typed_nothing_but_a_user_error_is_raised(text: str) -> None:
+def test_any_command_text_raises_only_user_errors(text: str) -> None:
     for read in (
         lambda: issue_command(text, WEDNESDAY),
         lambda: issues_command(text, WEDNESDAY, PARIS),

@@ -21,7 +21,7 @@ def texts(text: str, key: str) -> list[str]:
     return [value.text for value in parse(text, KNOWN).options[key]]
 
 
-def test_options_stand_anywhere_and_the_other_words_are_the_text() -> None:
+def test_options_may_appear_anywhere_in_the_text() -> None:
     parsed = parse("PROJECT:web the page priority:High is  blank\ncf_7:blue", KNOWN)
 
     assert parsed.text == "the page is blank"
@@ -33,11 +33,11 @@ def test_options_stand_anywhere_and_the_other_words_are_the_text() -> None:
 
 
 @pytest.mark.parametrize("quotes", ['""', "“”", "””", "„“", "‟”", "«»", '“"', '"”'])
-def test_quotes_of_any_kind_hold_a_value_together(quotes: str) -> None:
+def test_any_kind_of_quotes_keeps_a_value_together(quotes: str) -> None:
     assert texts(f"new desc:{quotes[0]}two: words{quotes[1]} more", "desc") == ["two: words"]
 
 
-def test_a_quote_keeps_its_own_lines_and_the_quotes_of_another_kind() -> None:
+def test_quoted_text_keeps_line_breaks_and_other_quotes() -> None:
     assert texts('desc:"says “hi”\nand goes"', "desc") == ["says “hi”\nand goes"]
 
 
@@ -55,17 +55,17 @@ def test_a_quote_keeps_its_own_lines_and_the_quotes_of_another_kind() -> None:
         'Button "Save" does nothing',
     ],
 )
-def test_text_that_merely_has_a_colon_or_a_quote_stays_as_it_is(text: str) -> None:
+def test_colons_and_quotes_in_plain_text_are_kept(text: str) -> None:
     assert parse(text, KNOWN).text == text
     assert not parse(text, KNOWN).options
 
 
-def test_quotes_make_text_of_what_would_be_an_option() -> None:
+def test_quoted_options_are_text() -> None:
     assert parse('"priority:high and all"', KNOWN).text == "priority:high and all"
     assert parse('say "priority:high" loud', KNOWN).text == "say priority:high loud"
 
 
-def test_what_slack_marks_up_is_read_before_its_escaping_is_undone() -> None:
+def test_entities_are_parsed_before_text_is_unescaped() -> None:
     sent = (
         "ask <@U1|ana> or <@U2> in <#C1|general> &amp;lt; <https://x.y/a?b=1&amp;c|label> <!here> "
         "<!subteam^S1|@team> <!date^1^{date}|today> <mailto:a@b.c|a@b.c> &lt;!channel&gt;"
@@ -76,7 +76,7 @@ def test_what_slack_marks_up_is_read_before_its_escaping_is_undone() -> None:
     )
 
 
-def test_a_mention_as_a_value_is_a_person() -> None:
+def test_a_mention_as_a_value_is_a_user() -> None:
     (value,) = parse('to:"<@U1|ana>"', KNOWN).options["to"]
     assert value.user == SlackUser("U1", "ana")
 
@@ -99,20 +99,20 @@ def test_a_mention_as_a_value_is_a_person() -> None:
         ("a “quote", "never closed"),
     ],
 )
-def test_what_cant_be_read_is_answered_with_what_to_type(text: str, said: str) -> None:
+def test_invalid_options_say_what_to_type(text: str, said: str) -> None:
     with pytest.raises(UserError) as raised:
         parse(text, KNOWN)
     assert said in raised.value.sentence("Tracker")
 
 
-def test_custom_fields_are_named_only_where_there_are_some() -> None:
+def test_custom_fields_are_suggested_only_if_allowed() -> None:
     with pytest.raises(UserError) as raised:
         parse("localhost:3000", ("project", "tz"))
     assert "cf_" not in raised.value.sentence("Tracker")
 
 
 @given(TYPED)
-def test_nothing_but_a_user_error_is_ever_raised(text: str) -> None:
+def test_any_text_raises_only_user_errors(text: str) -> None:
     try:
         parsed = parse(text, KNOWN)
     except UserError:

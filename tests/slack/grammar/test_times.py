@@ -29,14 +29,14 @@ WEDNESDAY = date(2026, 7, 15)
         ("100", "100"),
     ],
 )
-def test_durations(text: str, expected: str) -> None:
+def test_durations_parse(text: str, expected: str) -> None:
     assert str(hours(text)) == str(Decimal(expected))
 
 
 @pytest.mark.parametrize(
     "text", ["", "soon", "0", "0m", "-1", "1h75", "1:5:0", "100000", "1e3", "٣", "1,500"]
 )
-def test_what_is_no_duration_is_answered_with_examples(text: str) -> None:
+def test_invalid_durations_are_answered_with_examples(text: str) -> None:
     with pytest.raises(UserError, match="`90m`"):
         hours(text)
 
@@ -57,14 +57,14 @@ def test_what_is_no_duration_is_answered_with_examples(text: str) -> None:
         ("Friday", "07-17"),
     ],
 )
-def test_a_day_to_come(text: str, expected: str) -> None:
+def test_future_dates_parse(text: str, expected: str) -> None:
     assert day(text, WEDNESDAY).isoformat() == f"2026-{expected}"
 
 
 @pytest.mark.parametrize(
     "text", ["", "soon", "2026-02-30", "0001-01-01", "99999w", "m", "1/2/2026", "20260701"]
 )
-def test_what_is_no_day_is_answered_with_examples(text: str) -> None:
+def test_invalid_dates_are_answered_with_examples(text: str) -> None:
     with pytest.raises(UserError, match="`2026-07-01`"):
         day(text, WEDNESDAY)
 
@@ -84,14 +84,14 @@ def test_what_is_no_day_is_answered_with_examples(text: str) -> None:
         ("1d", "2026-07-15", "2026-07-15"),
     ],
 )
-def test_ranges_that_lie_behind(text: str, since: str | None, until: str | None) -> None:
+def test_past_date_ranges_parse(text: str, since: str | None, until: str | None) -> None:
     assert days(text, WEDNESDAY, "past") == DateRange(
         date.fromisoformat(since) if since else None, date.fromisoformat(until) if until else None
     )
 
 
 @pytest.mark.parametrize("text", ["..", "2026-07-02..2026-07-01", "99999w", ">=", "1..2"])
-def test_what_is_no_range_is_answered_with_what_to_type(text: str) -> None:
+def test_invalid_date_ranges_are_answered_with_examples(text: str) -> None:
     with pytest.raises(UserError, match="write"):
         days(text, WEDNESDAY, "past")
 
@@ -104,7 +104,7 @@ def test_what_is_no_range_is_answered_with_what_to_type(text: str) -> None:
         ("America/Santiago", "2026-04-04", "2026-04-04T03:00:00", "2026-04-05T03:59:59"),
     ],
 )
-def test_a_day_is_whole_where_the_clocks_change(zone: str, when: str, since: str, until: str) -> None:
+def test_days_are_complete_when_clocks_change(zone: str, when: str, since: str, until: str) -> None:
     found = times(when, WEDNESDAY, ZoneInfo(zone), "past")
 
     ends = [datetime.fromisoformat(end).replace(tzinfo=UTC) for end in (since, until)]

@@ -16,7 +16,7 @@ UNBROKEN = re.compile(r"(?:<https://[^<>]+>|&(?:amp|lt|gt);|[^<>&])*(?:…)?", r
 
 
 @given(st.text())
-def test_escaped_text_holds_no_markup_and_reads_the_same(text: str) -> None:
+def test_escaped_text_has_no_markup_and_reads_the_same(text: str) -> None:
     shown = escape(text)
 
     assert "<" not in shown
@@ -25,7 +25,7 @@ def test_escaped_text_holds_no_markup_and_reads_the_same(text: str) -> None:
     shown.encode()
 
 
-def test_what_cant_be_seen_and_may_deceive_is_left_out() -> None:
+def test_invisible_characters_are_removed() -> None:
     assert escape("a\u202eb\x00c\x1b[31m\r\nd\te\u2066\ud800") == "abc[31m\nd\te"
     assert line("  <one>\r\n\ttwo\u2028three ") == "&lt;one&gt; two three"
 
@@ -42,26 +42,26 @@ def test_what_cant_be_seen_and_may_deceive_is_left_out() -> None:
         ("https://", "", "https://"),
     ],
 )
-def test_links_lead_to_the_web_only(url: str, label: str, expected: str) -> None:
+def test_only_http_urls_become_links(url: str, label: str, expected: str) -> None:
     assert link(url, label) == expected
 
 
 @given(st.text(), st.text())
-def test_a_link_is_one_link_whatever_it_is_made_of(path: str, label: str) -> None:
+def test_any_url_and_label_make_exactly_one_link(path: str, label: str) -> None:
     shown = link(f"https://x.y/{path}", label)
 
     assert re.fullmatch(r"<https://x\.y/[^<>|\s]*(?:\|[^<>\n]+)?>", shown)
 
 
 @given(st.one_of(st.text(), st.text(alphabet="*_~`:a &<>\u2217", max_size=40)))
-def test_others_text_keeps_every_letter(text: str) -> None:
+def test_literal_text_keeps_every_letter(text: str) -> None:
     visible = html.unescape(html.escape(escape(text), quote=False)).replace("\u2060", "")
 
     assert line(text, 10_000).replace("\u2060", "") == " ".join(visible.split())
 
 
 @pytest.mark.parametrize("text", ["*b*", "_i_", "~s~", "`c`", "**b**", "```c```", "(*b*)", "*a b*."])
-def test_no_mark_of_others_is_at_the_edge_of_a_word(text: str) -> None:
+def test_literal_text_has_no_formatting_marks(text: str) -> None:
     assert re.search("(?<!\u2060)[*_~`]|[*_~`](?!\u2060)", line(text)) is None
 
 
@@ -74,11 +74,11 @@ def test_no_mark_of_others_is_at_the_edge_of_a_word(text: str) -> None:
         ("<@U1> in <#C1|x> <https://x.y|z> <!date^1^{date}|May>",) * 2,
     ],
 )
-def test_the_bots_own_angle_brackets_are_characters(said: str, shown: str) -> None:
+def test_placeholders_in_angle_brackets_are_escaped(said: str, shown: str) -> None:
     assert own(said) == shown
 
 
-def test_a_quoted_name_in_a_sentence_is_not_read_as_code() -> None:
+def test_quoted_backticks_are_not_code() -> None:
     said = "I know no “`x`”: write `/help`."
 
     assert prose(said).replace("\u2060", "") == said
@@ -87,13 +87,13 @@ def test_a_quoted_name_in_a_sentence_is_not_read_as_code() -> None:
     assert spoken(said) == "I know no “`x`”: write /help."
 
 
-def test_text_without_markup_keeps_what_was_no_mark() -> None:
+def test_stripped_text_keeps_characters_that_are_not_marks() -> None:
     shown = f"*Bold* _it_ <https://x.y|a|b> <https://z> `c*d*` {line('*x* a_b 5 * 3 <t>')}\n```\n~code~\n```"
 
     assert stripped(shown) == "Bold it a|b (https://x.y) https://z c*d* *x* a_b 5 * 3 <t>\n~code~"
 
 
-def test_bold_is_bold_or_plain() -> None:
+def test_bold_falls_back_to_plain_text() -> None:
     assert bold("a <b>\nc") == "*a &lt;b&gt; c*"
     assert bold("5 * 3") == "5 * 3"
     assert bold("  ") == ""
@@ -110,12 +110,12 @@ def test_bold_is_bold_or_plain() -> None:
         ("abc", 0, ""),
     ],
 )
-def test_cutting(text: str, limit: int, expected: str) -> None:
+def test_cut_keeps_mrkdwn_well_formed(text: str, limit: int, expected: str) -> None:
     assert cut(text, limit) == expected
 
 
 @given(MRKDWN, st.integers(0, 60))
-def test_a_cut_stays_within_its_limit_and_breaks_nothing(text: str, limit: int) -> None:
+def test_cut_respects_the_limit_for_any_text(text: str, limit: int) -> None:
     kept = cut(text, limit)
 
     assert len(kept) <= limit
@@ -123,5 +123,5 @@ def test_a_cut_stays_within_its_limit_and_breaks_nothing(text: str, limit: int) 
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zl", "Zp"])))
-def test_escaping_loses_nothing(text: str) -> None:
+def test_escaping_is_reversible(text: str) -> None:
     assert html.unescape(escape(text)) == html.unescape(html.escape(text, quote=False))

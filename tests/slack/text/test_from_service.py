@@ -49,7 +49,7 @@ LINK = re.compile(r"<https?://[^<>|\s]+(?:\|[^<>\n]+)?>", re.IGNORECASE)
         ("", ""),
     ],
 )
-def test_markdown(text: str, expected: str) -> None:
+def test_markdown_converts_to_mrkdwn(text: str, expected: str) -> None:
     assert from_markdown(text) == expected
 
 
@@ -86,7 +86,7 @@ def test_markdown(text: str, expected: str) -> None:
         ("", ""),
     ],
 )
-def test_textile(text: str, expected: str) -> None:
+def test_textile_converts_to_mrkdwn(text: str, expected: str) -> None:
     assert from_textile(text) == expected
 
 
@@ -94,7 +94,7 @@ def test_textile(text: str, expected: str) -> None:
 @given(text=WRITTEN)
 @example(text="[<!channel>](https://x.y) `<@U1>` **<!here>**")
 @example(text='"<!channel>":https://x.y @<@U1>@ *<!here>*')
-def test_no_description_mentions_anyone(translate: Callable[[str], str], text: str) -> None:
+def test_descriptions_never_mention_anyone(translate: Callable[[str], str], text: str) -> None:
     shown = translate(text)
 
     rest = LINK.sub("", shown)
@@ -108,5 +108,5 @@ def test_no_description_mentions_anyone(translate: Callable[[str], str], text: s
     "piece", ["*a ", "<code>", '"', "!a.a", "[", "> ", "* ", "|a", "<pre>", "_*-", "https://)", "`"]
 )
 @pytest.mark.timeout(5)
-def test_a_description_made_to_be_slow_is_not(translate: Callable[[str], str], piece: str) -> None:
+def test_hostile_descriptions_convert_quickly(translate: Callable[[str], str], piece: str) -> None:
     translate(piece * 100_000)

@@ -48,7 +48,7 @@ def name_of(user: str) -> str:
         (":smile: &amp;lt; 5 &gt; 3", ":smile: &amp;lt; 5 > 3", ":smile: &amp;lt; 5 > 3"),
     ],
 )
-def test_a_message_keeps_its_looks(text: str, markdown: str, textile: str | None) -> None:
+def test_messages_keep_their_formatting(text: str, markdown: str, textile: str | None) -> None:
     assert to_markdown(text, name_of) == markdown
     assert to_textile(text, name_of) == (textile or "<pre>\nif x < 3:\n  *y* https://z\n</pre>")
 
@@ -66,7 +66,7 @@ def test_a_message_keeps_its_looks(text: str, markdown: str, textile: str | None
         ("stray ` tick **x** \\*y", "stray ` tick **x** \\*y"),
     ],
 )
-def test_markdown_reads_plain_characters_as_themselves(text: str, shown: str) -> None:
+def test_plain_characters_are_escaped_for_markdown(text: str, shown: str) -> None:
     assert from_markdown(to_markdown(text, name_of)).replace("\u2060", "") == shown
 
 
@@ -83,23 +83,23 @@ def test_markdown_reads_plain_characters_as_themselves(text: str, shown: str) ->
         ("&lt;pre&gt;", "&lt;pre>"),
     ],
 )
-def test_textile_reads_plain_characters_as_themselves(text: str, written: str) -> None:
+def test_plain_characters_are_escaped_for_textile(text: str, written: str) -> None:
     assert to_textile(text, name_of) == written
 
 
-def test_plain_words_for_a_subject() -> None:
+def test_subjects_have_no_markup() -> None:
     text = "_*Help* <@U2>_ `a_b` with <https://x.y/_a_|the *page*> in <#C1|general> &amp; ```so```"
 
     assert to_plain(text, name_of) == "Help @bo a_b with the *page* in #general & so"
 
 
-def test_code_never_ends_early() -> None:
+def test_code_never_closes_early() -> None:
     assert "</pre>" not in to_textile("```a&lt;/pre&gt;b```", name_of).removesuffix("</pre>")
 
 
 @pytest.mark.parametrize("translate", [to_markdown, to_textile])
 @given(text=st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join)))
-def test_whatever_was_written_can_be_sent_on(translate: Callable[..., str], text: str) -> None:
+def test_any_message_converts_without_an_error(translate: Callable[..., str], text: str) -> None:
     written = translate(text, name_of)
 
     assert "\x00" not in written

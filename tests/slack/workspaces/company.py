@@ -1,4 +1,4 @@
-"""A bot, or several replicas of it, for the workspaces of `slack`."""
+"""One or more replicas of the bot that serve the workspaces of `slack`."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ KEYS = {person.login: SecretStr(person.api_key) for person in PEOPLE}
 
 @dataclass
 class Company:
-    """The bots that run, the first of them at hand as `bot`."""
+    """The running replicas; `bot` is the first."""
 
     slack: Slack
     tracker: Tracker
@@ -30,16 +30,14 @@ class Company:
 
     @property
     def bot(self) -> Bot:
-        """The first one."""
         return self.bots[0]
 
     @property
     def port(self) -> int:
-        """Where it listens."""
         return self.bot.port
 
     def settings(self, **changes: Any) -> Settings:
-        """What the bots are configured with."""
+        """The replicas' configuration."""
         usual: dict[str, Any] = {
             "slack_client_id": CLIENT_ID,
             "slack_client_secret": SecretStr(CLIENT_SECRET),
@@ -54,28 +52,27 @@ class Company:
         return Settings(**{name: value for name, value in (usual | changes).items() if value is not None})
 
     async def start(self, **changes: Any) -> Bot:
-        """One more bot."""
+        """Start another replica."""
         bot = Bot(self.settings(**changes), self.timings)
         await bot.start()
         self.bots.append(bot)
         return bot
 
     async def close(self) -> None:
-        """Stop them all."""
         await asyncio.gather(*(bot.stop(5) for bot in self.bots))
 
     async def link(self, owner: Owner, login: str) -> None:
-        """Have somebody linked already."""
+        """Link a user's account."""
         user = await self.bot.client.get_user(KEYS[login])
         await self.bot.store.links.put(owner, KEYS[login], user.id, user.name)
 
     async def idle(self) -> None:
-        """Everything that was begun is done."""
+        """Wait until all work is done."""
         while any(len(bot.in_flight) for bot in self.bots):
             await asyncio.sleep(0.01)
 
     async def ask(self, who: dict[str, str], text: str, bot: Bot | None = None) -> str:
-        """Somebody types `/tracker …`; what they are told, if it is by response URL."""
+        """Send `/tracker …` as a user and return the answer sent to the response URL, if any."""
         name = await self.slack.command((bot or self.bot).port, who, text)
         async with asyncio.timeout(10):
             while not (said := self.slack.said[name]):

@@ -31,7 +31,7 @@ async def tracker() -> AsyncIterator[Tracker]:
 async def company(
     slack: Slack, tracker: Tracker, tmp_path: Path, request: pytest.FixtureRequest
 ) -> AsyncIterator[Company]:
-    """Its bot has started; on both databases where the test says so."""
+    """A company with one running bot; parametrize to run on both databases."""
     both = "url" in request.fixturenames
     url = request.getfixturevalue("url") if both else f"sqlite:///{tmp_path}/bot.db"
     company = Company(slack, tracker, url, Vault.generate_key())

@@ -1,4 +1,4 @@
-"""Slack with several workspaces: it lets them install the app, and knows which token each call came with."""
+"""A fake Slack with several workspaces that records which token each call used."""
 
 import base64
 import hashlib
@@ -24,13 +24,13 @@ HALF_A_DAY = 43_200
 
 @dataclass(frozen=True)
 class Place:
-    """A workspace by its team, or a whole organization where there is none."""
+    """A workspace by its team, or a whole organization if there is none."""
 
     team: str | None
     enterprise: str | None = None
 
     def of_user(self, user: str, team: str | None = None) -> dict[str, str]:
-        """What a command that somebody types there says of it; `team` is where, in an organization."""
+        """The identity fields of a user's command; `team` is the workspace within an organization."""
         ids = {"team_id": team or self.team or "", "user_id": user}
         if self.enterprise:
             ids |= {"enterprise_id": self.enterprise}
@@ -57,23 +57,22 @@ class Slack:
     lives: int = HALF_A_DAY
     loses_answers: bool = False
     before_renewal: Callable[[], Awaitable[None]] | None = None
-    """What is waited for before a token is renewed."""
+    """Awaited before a token is renewed."""
     taken_out: set[str] = field(default_factory=set)
     trouble: str = ""
-    """What calls with a bot token get in place of an answer: a status, an error's name, or `broken`."""
+    """What calls with a bot token get instead of an answer: a status, an error code, or `broken`."""
     calls: list[Call] = field(default_factory=list)
     said: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """What commands were answered at once or by their response URLs, by the end of those."""
+    """The answers to commands by the last part of their response URLs."""
     tokens: dict[str, Place] = field(default_factory=dict)
-    """The tokens that are good."""
+    """The valid tokens."""
     refresh: dict[str, Place] = field(default_factory=dict)
     codes: dict[str, Place] = field(default_factory=dict)
     scopes: set[str] = field(default_factory=lambda: set(SCOPES))
-    """What every token is good for."""
+    """The scopes of every token."""
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     async def up(self) -> None:
-        """Listen."""
         app = web.Application()
         app.router.add_route("*", "/api/{method}", self._answer)
         app.router.add_post("/api/respond/{name}", self._respond)
@@ -84,12 +83,11 @@ class Slack:
         self.http = aiohttp.ClientSession()
 
     async def down(self) -> None:
-        """Listen no more."""
         await self.http.close()
         await self._runner.cleanup()
 
     def with_tokens_of(self, place: Place, method: str) -> list[Call]:
-        """The calls of a method that came with a token of that place."""
+        """The calls of a method with a token of that place."""
         return [
             call
             for call in self.calls
@@ -101,18 +99,18 @@ class Slack:
         return [call for call in self.calls if call.method == method]
 
     def revoke(self, place: Place) -> None:
-        """Its tokens are good no more."""
+        """Invalidate all tokens of a place."""
         for kept in (self.tokens, self.refresh):
             for token in [token for token, whose in kept.items() if whose == place]:
                 del kept[token]
 
     async def install(self, port: int, place: Place) -> int:
-        """A browser goes the whole way; the status of the last page."""
+        """Complete an installation in a browser; returns the last page's status."""
         cookie, state = await self.begin(port)
         return (await self.end(port, code=self.code(place), state=state, cookie=cookie))[0]
 
     async def begin(self, port: int) -> tuple[str, str]:
-        """The cookie and the state that an installation begins with."""
+        """Start an installation; returns its cookie and state."""
         url = f"http://127.0.0.1:{port}/slack/install"
         async with self.http.get(url, allow_redirects=False) as answer:
             assert answer.status == 302
@@ -126,19 +124,19 @@ class Slack:
             return attributes.partition(";")[0], query["state"][0]
 
     async def end(self, port: int, cookie: str = "", **query: str) -> tuple[int, str]:
-        """Slack sends a browser back; the last page."""
+        """Return from Slack in a browser; returns the last page."""
         url = f"http://127.0.0.1:{port}/slack/oauth_redirect?{urlencode(query)}"
         async with self.http.get(url, headers={"Cookie": cookie} if cookie else {}) as answer:
             return answer.status, await answer.text()
 
     def code(self, place: Place) -> str:
-        """What Slack hands to a browser once somebody there agreed."""
+        """The OAuth code for a user who agreed."""
         code = f"code-{next(self._numbers)}"
         self.codes[code] = place
         return code
 
     async def command(self, port: int, who: Mapping[str, str], text: str) -> str:
-        """Somebody types `/tracker …`; the id of their response URL."""
+        """Send `/tracker …` as a user; returns the ID of the response URL."""
         name = f"r{next(self._numbers)}"
         form = {
             "command": "/tracker",
@@ -156,7 +154,7 @@ class Slack:
         return name
 
     async def event(self, port: int, content: Mapping[str, Any], **about: object) -> int:
-        """An event of the Events API; the answer's status, of which all but 200 make Slack send it again."""
+        """Send an event; returns the response status (Slack would repeat it unless 200)."""
         body = {"type": "event_callback", "api_app_id": "A1", "event": content, **about}
         return (await self._send(port, json.dumps(body), "application/json"))[0]
 

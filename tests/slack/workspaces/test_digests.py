@@ -1,4 +1,4 @@
-"""What the bot says of its own accord goes out with the token of the workspace that it is for."""
+"""Messages that the bot sends on its own use the token of their workspace."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -41,9 +41,7 @@ async def _due(company: Company, after: timedelta) -> None:
 
 
 @pytest.mark.usefixtures("url")
-async def test_the_digests_of_two_workspaces_are_posted_with_their_own_tokens(
-    company: Company, slack: Slack
-) -> None:
+async def test_digests_are_posted_with_their_workspaces_token(company: Company, slack: Slack) -> None:
     for place in PLACES:
         await slack.install(company.port, place)
     await _add(company)
@@ -56,10 +54,10 @@ async def test_the_digests_of_two_workspaces_are_posted_with_their_own_tokens(
         assert [call.arguments["team_id"] for call in (listed, post)] == [owner.team_id] * 2
 
 
-async def test_digest_is_announced_again_after_a_slow_token(
+async def test_a_digest_is_posted_once_despite_slow_token_renewal(
     slack: Slack, tracker: Tracker, tmp_path: Path
 ) -> None:
-    slack.lives = 50  # less than a call needs, so that each call renews the token first
+    slack.lives = 50  # too short for a call, so that each one renews the token first
     url = f"sqlite:///{tmp_path}/bot.db"
     company = Company(slack, tracker, url, Vault.generate_key(), Timings(longest_post=2))
     await company.start()
@@ -81,7 +79,7 @@ async def test_digest_is_announced_again_after_a_slow_token(
     assert after == ["conversations.info", "chat.postMessage"]
 
 
-async def test_a_digest_waits_while_its_workspace_has_no_token(company: Company, slack: Slack) -> None:
+async def test_a_digest_waits_until_its_workspace_has_a_token(company: Company, slack: Slack) -> None:
     first, second = PLACES
     await slack.install(company.port, first)
     await _add(company)

@@ -25,7 +25,7 @@ BY_GROUP = {"enterprise_id": "E9", "team_id": None, "is_enterprise_install": Tru
     ],
     ids=["workspace", "enterprise", "enterprise in authorizations", "only authorizations", "organization"],
 )
-async def test_home_shows_the_account_that_commands_use(
+async def test_the_home_tab_shows_the_account_that_commands_use(
     company: Company, slack: Slack, place: Place, owner: Owner, about: dict[str, Any]
 ) -> None:
     await slack.install(company.port, place)
@@ -38,7 +38,7 @@ async def test_home_shows_the_account_that_commands_use(
     assert "haven't linked" not in str(home.arguments["view"])
 
 
-async def test_somebody_in_a_shared_channel_is_not_of_the_enterprise(company: Company, slack: Slack) -> None:
+async def test_users_in_shared_channels_are_not_in_the_enterprise(company: Company, slack: Slack) -> None:
     await slack.install(company.port, IN_GROUP)
     await company.link(Owner("E2", "T8", "U1"), "ana")
 

@@ -1,4 +1,4 @@
-"""Workspaces install the bot themselves, and each is served with its own token."""
+"""Workspaces install the bot through OAuth, and each is served with its own token."""
 
 import asyncio
 import re
@@ -27,9 +27,7 @@ GROUP = Place(None, "E9")
 
 
 @pytest.mark.usefixtures("url")
-async def test_each_workspace_and_organization_is_answered_with_its_own_token(
-    company: Company, slack: Slack
-) -> None:
+async def test_each_installation_is_answered_with_its_own_token(company: Company, slack: Slack) -> None:
     for place in (ONE, TWO, GROUP):
         assert await slack.install(company.port, place) == 200
     for who in (ONE.of_user("U1"), TWO.of_user("U1"), GROUP.of_user("U1", "T91"), GROUP.of_user("U1", "T92")):
@@ -42,7 +40,7 @@ async def test_each_workspace_and_organization_is_answered_with_its_own_token(
         assert [call.arguments["team_id"] for call in opened] == teams
 
 
-async def test_the_same_id_in_two_workspaces_is_two_people(company: Company, slack: Slack) -> None:
+async def test_the_same_user_id_in_two_workspaces_is_two_users(company: Company, slack: Slack) -> None:
     for place, enterprise, login in ((ONE, None, "ana"), (TWO, "E2", "ben")):
         await slack.install(company.port, place)
         await company.link(Owner(enterprise, place.team or "", "U1"), login)
@@ -52,13 +50,15 @@ async def test_the_same_id_in_two_workspaces_is_two_people(company: Company, sla
     assert "haven't linked" in await company.ask(TWO.of_user("U2"), "")
 
 
-async def test_a_workspace_that_never_installed_it_is_told_so(company: Company, slack: Slack) -> None:
+async def test_a_workspace_without_an_installation_gets_an_explanation(
+    company: Company, slack: Slack
+) -> None:
     await slack.install(company.port, ONE)
 
     assert "ask an administrator to install me" in await company.ask(TWO.of_user("U1"), "whoami")
 
 
-async def test_without_a_database_there_is_a_sentence_too(company: Company, slack: Slack) -> None:
+async def test_a_database_failure_is_explained_to_the_user(company: Company, slack: Slack) -> None:
     await slack.install(company.port, ONE)
 
     def drop(connection: Connection) -> None:
@@ -70,7 +70,7 @@ async def test_without_a_database_there_is_a_sentence_too(company: Company, slac
     assert "I can't reach my memory" in await company.ask(ONE.of_user("U1"), "whoami")
 
 
-async def test_only_a_workspaces_id_passes_into_slacks_address(company: Company, slack: Slack) -> None:
+async def test_only_a_workspace_id_is_passed_to_slacks_install_url(company: Company, slack: Slack) -> None:
     async def installing(team: str) -> tuple[int, str]:
         url = f"http://127.0.0.1:{company.port}/slack/install?team={team}"
         async with slack.http.get(URL(url, encoded=True), allow_redirects=False) as answer:
@@ -83,7 +83,7 @@ async def test_only_a_workspaces_id_passes_into_slacks_address(company: Company,
     assert [await installing(team) for team in hostile] == [(400, "")] * len(hostile)
 
 
-async def test_the_pages_say_what_happened_and_show_nothing_as_markup(company: Company, slack: Slack) -> None:
+async def test_install_pages_explain_errors_and_escape_input(company: Company, slack: Slack) -> None:
     cookie, state = await slack.begin(company.port)
     status, page = await slack.end(company.port, cookie, code=slack.code(ONE), state=state)
     assert status == 200
@@ -95,7 +95,7 @@ async def test_the_pages_say_what_happened_and_show_nothing_as_markup(company: C
 
 
 @pytest.mark.usefixtures("url")
-async def test_only_an_installation_that_began_here_is_taken(company: Company, slack: Slack) -> None:
+async def test_only_installations_started_here_are_accepted(company: Company, slack: Slack) -> None:
     code = slack.code(ONE)
     cookie, state = await slack.begin(company.port)
     others = (await slack.begin(company.port))[0]
@@ -125,7 +125,7 @@ async def test_only_an_installation_that_began_here_is_taken(company: Company, s
     assert code in slack.codes
 
 
-async def test_a_code_that_slack_refuses_installs_nothing(company: Company, slack: Slack) -> None:
+async def test_a_rejected_oauth_code_installs_nothing(company: Company, slack: Slack) -> None:
     cookie, state = await slack.begin(company.port)
 
     assert (await slack.end(company.port, cookie, code="never-given", state=state))[0] == 401
@@ -134,7 +134,7 @@ async def test_a_code_that_slack_refuses_installs_nothing(company: Company, slac
 
 
 @pytest.mark.usefixtures("url")
-async def test_no_token_lies_in_the_database_and_new_keys_open_them(company: Company, slack: Slack) -> None:
+async def test_stored_tokens_are_encrypted_and_survive_key_rotation(company: Company, slack: Slack) -> None:
     for place in (ONE, TWO, GROUP, ONE):
         await slack.install(company.port, place)
     database, installations = company.bot.database, company.bot.store.installations
@@ -154,7 +154,7 @@ async def test_no_token_lies_in_the_database_and_new_keys_open_them(company: Com
     assert slack.tokens[bot.bot_token] == ONE
 
 
-async def test_tokens_in_anothers_row_are_not_used(company: Company, slack: Slack) -> None:
+async def test_tokens_copied_to_another_row_are_not_used(company: Company, slack: Slack) -> None:
     for place in (ONE, TWO):
         await slack.install(company.port, place)
 
@@ -175,14 +175,14 @@ async def test_tokens_in_anothers_row_are_not_used(company: Company, slack: Slac
 
 @pytest.fixture
 def expiring(slack: Slack) -> Iterator[None]:
-    """The first tokens are over at once, those that take their place live long."""
+    """The first tokens expire at once; renewed ones are long-lived."""
     slack.lives = -1
     yield
     slack.lives = 0
 
 
 async def _open_forms(company: Company, slack: Slack, times: int) -> set[str]:
-    """Somebody opens forms over each replica at once; the tokens that this was done with."""
+    """Open forms over all replicas at once; returns the tokens that were used."""
     before = len(slack.called("views.open"))
     await asyncio.gather(
         *(slack.command(bot.port, ONE.of_user(f"U{n}"), "link") for bot in company.bots for n in range(times))
@@ -194,7 +194,7 @@ async def _open_forms(company: Company, slack: Slack, times: int) -> set[str]:
 
 
 @pytest.mark.usefixtures("url", "expiring")
-async def test_a_token_is_renewed_once_however_many_replicas_need_it(company: Company, slack: Slack) -> None:
+async def test_replicas_renew_an_expired_token_only_once(company: Company, slack: Slack) -> None:
     await slack.install(company.port, ONE)
     (old,) = slack.tokens
     slack.lives = 43_200
@@ -209,7 +209,7 @@ async def test_a_token_is_renewed_once_however_many_replicas_need_it(company: Co
     assert await _open_forms(company, slack, 2) == {token}
 
 
-async def test_a_token_is_renewed_in_time_while_it_goes_on_being_used(company: Company, slack: Slack) -> None:
+async def test_a_token_is_renewed_early_without_delaying_calls(company: Company, slack: Slack) -> None:
     slack.lives = 3_000
     await slack.install(company.port, ONE)
     (old,) = slack.tokens
@@ -221,10 +221,10 @@ async def test_a_token_is_renewed_in_time_while_it_goes_on_being_used(company: C
     assert new != old
 
 
-async def test_a_renewal_whose_answer_was_lost_is_told_while_the_old_token_still_works(
+async def test_a_lost_renewal_is_logged_while_the_old_token_works(
     company: Company, slack: Slack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workspaces, "ONE_RENEWAL", -workspaces.ONE_RENEWAL)  # the next attempt is at once
+    monkeypatch.setattr(workspaces, "ONE_RENEWAL", -workspaces.ONE_RENEWAL)  # retry at once
     slack.lives = 3_000
     await slack.install(company.port, ONE)
     (old,) = slack.tokens
@@ -242,9 +242,7 @@ async def test_a_renewal_whose_answer_was_lost_is_told_while_the_old_token_still
 
 
 @pytest.mark.usefixtures("expiring")
-async def test_a_workspace_whose_token_is_over_and_lost_is_told_to_install_anew(
-    company: Company, slack: Slack
-) -> None:
+async def test_a_workspace_with_a_lost_token_is_told_to_reinstall(company: Company, slack: Slack) -> None:
     await slack.install(company.port, ONE)
     slack.refresh.clear()
 
@@ -254,7 +252,7 @@ async def test_a_workspace_whose_token_is_over_and_lost_is_told_to_install_anew(
     assert len(await _open_forms(company, slack, 1)) == 1
 
 
-async def test_readiness_and_check_tell_how_the_workspaces_do(company: Company, slack: Slack) -> None:
+async def test_readiness_and_check_report_on_all_workspaces(company: Company, slack: Slack) -> None:
     async def findings(**changes: object) -> dict[str, str]:
         return {f.name: str(f) async for f in check(company.settings(**changes))}
 
@@ -285,7 +283,7 @@ async def test_check_names_installed_workspaces_without_a_scope(company: Company
     assert "paste `issuebot manifest` into the app's page" in found["SLACK_CLIENT_ID"]
 
 
-async def test_with_socket_mode_the_listener_installs_and_takes_no_requests(
+async def test_in_socket_mode_http_serves_only_installation(
     company: Company, slack: Slack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app, "SECONDS_TO_CONNECT", 0.1)
@@ -296,7 +294,7 @@ async def test_with_socket_mode_the_listener_installs_and_takes_no_requests(
         assert answer.status == 404
 
 
-async def test_without_client_id_nothing_can_be_installed(company: Company) -> None:
+async def test_installation_requires_a_client_id(company: Company) -> None:
     bot = await company.start(slack_client_id=None, slack_client_secret=None, slack_bot_token="xoxb-1")
     async with aiohttp.ClientSession() as browser:
         for path in ("install", "oauth_redirect"):

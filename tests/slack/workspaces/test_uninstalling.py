@@ -1,4 +1,4 @@
-"""Taking the bot out of a workspace removes what belongs to it, and nothing else."""
+"""Uninstalling the bot deletes exactly that workspace's data."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ HERS = {"type": "tokens_revoked", "tokens": {"oauth": ["U1"], "bot": []}}
 
 @pytest.fixture
 async def remembered(company: Company, slack: Slack) -> None:
-    """Everything that can be remembered, for somebody in each workspace."""
+    """One of everything that is stored, for a user in each workspace."""
     for place in (ONE, TWO, GROUP, IN_GROUP):
         await slack.install(company.port, place)
     for number, owner in enumerate(PEOPLE, 1):
@@ -69,7 +69,7 @@ async def _remember(company: Company, owner: Owner, number: int) -> None:
 
 
 async def _left(company: Company) -> Counter[str]:
-    """How many rows are there for each team, or organization as a whole."""
+    """How many rows each team, or a whole organization, still has."""
 
     def count(connection: Connection) -> Counter[str]:
         rows: Counter[str] = Counter()
@@ -94,11 +94,11 @@ ALL = Counter({"T1": 7, "T2": 7, "T91": 6, "T92": 6, "T93": 7, "E9": 1, "digest_
         (ONE, UNINSTALLED, {"T1": 7, "digest_issues": 1}),
         (TWO, UNINSTALLED, {"T2": 7, "digest_issues": 1}),
         (GROUP, UNINSTALLED, {"E9": 1, "T91": 6, "T92": 6, "digest_issues": 2}),
-        (IN_GROUP, UNINSTALLED, {"T93": 1}),  # the organization's installation goes on serving it
+        (IN_GROUP, UNINSTALLED, {"T93": 1}),  # still served by the organization's installation
     ],
     ids=["a workspace", "in an organization", "an organization", "one that its organization still has"],
 )
-async def test_what_belongs_to_it_goes(
+async def test_uninstalling_deletes_the_workspaces_data(
     company: Company, slack: Slack, place: Place, event: dict[str, Any], gone: Mapping[str, int]
 ) -> None:
     assert await _left(company) == ALL
@@ -112,7 +112,7 @@ async def test_what_belongs_to_it_goes(
 
 @pytest.mark.usefixtures("url", "remembered")
 @pytest.mark.parametrize("about", [{"team_id": None}, {"team_id": "T91"}], ids=["no team", "a team"])
-async def test_what_belongs_to_workspaces_that_their_organization_took_out_goes(
+async def test_revoking_a_workspaces_access_deletes_its_data(
     company: Company, slack: Slack, about: dict[str, Any]
 ) -> None:
     slack.taken_out = {"T91", "T93"}
@@ -126,7 +126,7 @@ async def test_what_belongs_to_workspaces_that_their_organization_took_out_goes(
 
 
 @pytest.mark.usefixtures("remembered")
-async def test_a_workspace_that_its_organization_let_in_again_stays(company: Company, slack: Slack) -> None:
+async def test_a_workspace_with_restored_access_keeps_its_data(company: Company, slack: Slack) -> None:
     await slack.event(company.port, _taken_out("T91", "T92"), **_of(GROUP))
     await company.idle()
 
@@ -134,10 +134,10 @@ async def test_a_workspace_that_its_organization_let_in_again_stays(company: Com
 
 
 @pytest.mark.usefixtures("remembered")
-async def test_an_installation_of_ones_own_is_not_the_organizations_to_take_out(
+async def test_revoking_organization_access_keeps_a_workspaces_own_installation(
     company: Company, slack: Slack
 ) -> None:
-    slack.revoke(IN_GROUP)  # which is said by an event of its own
+    slack.revoke(IN_GROUP)  # reported by a separate event
 
     await slack.event(company.port, _taken_out("T93"), **_of(GROUP))
     await company.idle()
@@ -146,8 +146,8 @@ async def test_an_installation_of_ones_own_is_not_the_organizations_to_take_out(
 
 
 @pytest.mark.usefixtures("remembered")
-async def test_what_still_works_stays(company: Company, slack: Slack) -> None:
-    for event in (UNINSTALLED, REVOKED):  # repeated by Slack after it was installed again
+async def test_events_for_a_working_installation_delete_nothing(company: Company, slack: Slack) -> None:
+    for event in (UNINSTALLED, REVOKED):  # repeated by Slack after a reinstall
         await slack.event(company.port, event, **_of(ONE))
     slack.revoke(TWO)
     await slack.event(company.port, HERS, **_of(TWO))
@@ -160,7 +160,7 @@ async def test_what_still_works_stays(company: Company, slack: Slack) -> None:
 @pytest.mark.parametrize(
     "trouble", ["503", "429", "broken", "ratelimited", "internal_error", "token_expired"]
 )
-async def test_nothing_is_deleted_until_slack_refuses_the_token(
+async def test_nothing_is_deleted_until_slack_rejects_the_token(
     company: Company, slack: Slack, trouble: str
 ) -> None:
     slack.revoke(ONE)
@@ -201,7 +201,7 @@ async def test_a_revoked_token_is_reported_and_deletes_nothing(company: Company,
     assert await _left(company) == ALL - Counter({"T1": 7, "digest_issues": 1})
 
 
-async def test_a_renewed_plain_token_loses_nothing(company: Company, slack: Slack) -> None:
+async def test_replacing_a_fixed_token_deletes_nothing(company: Company, slack: Slack) -> None:
     plain = {"slack_client_id": None, "slack_client_secret": None}
     slack.tokens["xoxb-old"] = ONE
     bot = await company.start(slack_bot_token="xoxb-old", **plain)
@@ -211,14 +211,14 @@ async def test_a_renewed_plain_token_loses_nothing(company: Company, slack: Slac
     await slack.event(bot.port, REVOKED, **_of(ONE))
     await company.idle()
     renewed = await company.start(slack_bot_token="xoxb-new", **plain)
-    for event in (REVOKED, UNINSTALLED):  # sent again, as nothing acknowledged it in time
+    for event in (REVOKED, UNINSTALLED):  # repeated because they weren't acknowledged in time
         assert await slack.event(renewed.port, event, **_of(ONE)) == 200
     await company.idle()
 
     assert (await _left(company))["T1"] == 1
 
 
-async def test_it_can_be_taken_out_again_and_again(company: Company, slack: Slack) -> None:
+async def test_uninstalling_repeatedly_works(company: Company, slack: Slack) -> None:
     for _ in range(2):
         await slack.install(company.port, ONE)
         await company.link(PEOPLE[0], "ana")
@@ -229,7 +229,7 @@ async def test_it_can_be_taken_out_again_and_again(company: Company, slack: Slac
         assert await _left(company) == Counter({"digest_issues": 0})
 
 
-async def test_with_a_plain_token_the_workspace_is_forgotten_too(company: Company, slack: Slack) -> None:
+async def test_uninstalling_with_a_fixed_token_deletes_the_data(company: Company, slack: Slack) -> None:
     slack.tokens["xoxb-plain"] = ONE
     bot = await company.start(slack_client_id=None, slack_client_secret=None, slack_bot_token="xoxb-plain")
     for owner in PEOPLE[:2]:
