@@ -89,7 +89,7 @@ class Viewer:
         return self.admin or project.is_public or project.id in self._member_roles
 
     def sees_issue(self, issue: Issue) -> bool:
-        """Return whether the project is visible and, if the issue is private, the requester may see it."""
+        """Return whether the requester may see it: as author or assignee, or with the right to."""
         project = self._data.projects[issue.project_id]
         if not self.may("view_issues", project):
             return False

@@ -37,7 +37,7 @@ class Events:
         self._background_tasks = background_tasks
         self._service = urlsplit(service_url).netloc
 
-    def tell(self, inner: JsonObject, *, shared: bool = False) -> None:
+    def deliver(self, inner: JsonObject, *, shared: bool = False) -> None:
         """Deliver one event; retry at once, after 1 and after 5 minutes until it is acknowledged."""
         name = inner["type"]
         self._background_tasks.start(self._tell(payloads.event(self._state, inner, shared=shared), name))
@@ -67,7 +67,7 @@ class Events:
         home = self._state.homes.get(user.id)
         if home is not None:
             inner["view"] = payloads.view(self._state, home)
-        self.tell(inner)
+        self.deliver(inner)
 
     def entity_opened(self, user: User, message: Message, url: str) -> None:
         """Report that a user opened the details of the Work Object for a link."""
@@ -92,7 +92,7 @@ class Events:
         }
         if message.thread_ts:
             inner["thread_ts"] = message.thread_ts
-        self.tell(inner, shared=self._state.channels[message.channel].is_ext_shared)
+        self.deliver(inner, shared=self._state.channels[message.channel].is_ext_shared)
 
     def posted(self, message: Message) -> None:
         """Report a user's message: messages, mentions and links the app subscribes to."""
@@ -108,9 +108,9 @@ class Events:
         if message.files:
             inner["subtype"] = "file_share"
         if member and MESSAGE_EVENTS[channel.kind] in wanted:
-            self.tell(inner, shared=channel.is_ext_shared)
+            self.deliver(inner, shared=channel.is_ext_shared)
         if member and "app_mention" in wanted and f"<@{self._state.app.bot_user_id}>" in message.text:
-            self.tell(inner | {"type": "app_mention"}, shared=channel.is_ext_shared)
+            self.deliver(inner | {"type": "app_mention"}, shared=channel.is_ext_shared)
         if "link_shared" in wanted:
             self._links(message, channel, member=member)
 
@@ -139,4 +139,4 @@ class Events:
         }
         if message.thread_ts:
             inner["thread_ts"] = message.thread_ts
-        self.tell(inner, shared=channel.is_ext_shared)
+        self.deliver(inner, shared=channel.is_ext_shared)

@@ -80,7 +80,7 @@ class SocketDelivery:
     async def deliver(
         self, kind: Kind, payload: JsonObject, *, takes_answer: bool, retry: Retry | None = None
     ) -> Answer:
-        """Send one payload over the next connection; wait 3 seconds for its envelope ID."""
+        """Send one payload over the next connection and wait for its acknowledgement."""
         if not self._connections:
             return Answer("offline")
         connection = self._connections.pop(0)
