@@ -28,13 +28,14 @@ from bot.slack.bolt_app import bolt_app
 from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.slack.crash_recovery import CrashRecovery
 from bot.slack.directory import Profiles
-from bot.slack.dispatch import Dispatch, Waits
+from bot.slack.dispatch import Dispatch
 from bot.slack.failures import Failures
 from bot.slack.http import Readiness, Web
 from bot.slack.in_flight import InFlight
 from bot.slack.oauth import flow
 from bot.slack.replies import Platform
 from bot.slack.socket_mode import SocketMode
+from bot.slack.waits import Waits
 from bot.slack.wording import Wording
 from bot.slack.workspaces import InstalledWorkspaces, OneWorkspace
 from bot.store.database import Database

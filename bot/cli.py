@@ -138,7 +138,7 @@ def rotate() -> None:
         return progress
 
     done = _run_on_database(rotate_all)
-    _say(f"{done.rewritten} encrypted anew, {done.current} had the first key already.")
+    _say(f"{done.rewritten} re-encrypted, {done.current} already used the first key.")
     if done.unreadable:
         _fail(1, f"ENCRYPTION_KEYS: {done.unreadable} can't be opened with any of these keys, and stay.")
 

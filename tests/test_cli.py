@@ -110,7 +110,7 @@ def test_keys_generate_prints_only_a_usable_key(command: Command) -> None:
 
     assert (rotated.exit_code, rotated.stdout) == (
         0,
-        "0 encrypted anew, 0 had the first key already.\n",
+        "0 re-encrypted, 0 already used the first key.\n",
     )
 
 
@@ -140,7 +140,7 @@ def test_keys_rotate_shows_its_progress(command: Command, tmp_path: Path) -> Non
     rotated = command("keys", "rotate", DATABASE_URL=url, ENCRYPTION_KEYS=f"{new},{key.get_secret_value()}")
 
     assert rotated.stderr.splitlines() == [f"{BATCH} of {BATCH + 1}", f"{BATCH + 1} of {BATCH + 1}"]
-    assert rotated.stdout == f"{BATCH + 1} encrypted anew, 0 had the first key already.\n"
+    assert rotated.stdout == f"{BATCH + 1} re-encrypted, 0 already used the first key.\n"
 
 
 def test_a_database_error_is_one_sentence(command: Command) -> None:

@@ -43,7 +43,7 @@ async def _bot_token(slack: AsyncWebClient) -> AsyncIterator[Finding]:
     try:
         answer = await slack.auth_test()
     except CALL_FAILED as error:
-        yield wrong(name, _refusal(error, "install the app anew and copy its bot token"))
+        yield wrong(name, _refusal(error, "reinstall the app and copy its bot token"))
         return
     headers = _headers(answer)
     if not answer.get("bot_id"):

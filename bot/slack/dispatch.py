@@ -7,10 +7,9 @@ working" notices are handled here and nowhere else.
 """
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -51,11 +50,13 @@ from bot.slack.interaction import (
     SlashCommand,
     read,
 )
+from bot.slack.measurement import Act, measured
 from bot.slack.posting import NotDelivered, reason
 from bot.slack.progress import follow
 from bot.slack.replies import FormNotShown, Platform, Reply
 from bot.slack.saved_payload import saveable
 from bot.slack.text import escape
+from bot.slack.waits import Waits
 from bot.store.deliveries import Deliveries
 from bot.store.owner import Owner
 from bot.store.saved_input import SavedInput
@@ -68,24 +69,6 @@ SENT_ALREADY = "This form was sent already: look whether it was done before you 
 Route = Callable[[Any, Reply], Awaitable[Any]]
 """A handler of any kind; each is typed where its feature registers it."""
 TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
-
-
-@dataclass(frozen=True)
-class Waits:
-    """Timeouts and intervals, in seconds.
-
-    `options`: until a select's options are given up. `still_working`: until the user gets a notice. `form`:
-    until the form shows progress. `last_answer`: for a last reply before the process stops. `progress`:
-    between two updates of a form's progress. `acknowledged`: until Slack has applied an acknowledgement,
-    which would overwrite an earlier update.
-    """
-
-    options: float = 2.5
-    still_working: float = 2.0
-    form: float = 2.0
-    last_answer: float = 3.0
-    progress: float = 1.5
-    acknowledged: float = 0.5
 
 
 class Linking(Protocol):
@@ -244,13 +227,13 @@ class Dispatch(AsyncMiddleware):
 
     async def _run(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
         """Run a command, shortcut or button; the user hears of any error."""
-        with self._measured(interaction) as act:
+        with self._in_flight.track(), measured(interaction) as act:
             async with self._report_errors(act, reply), self._still_working(reply):
                 await handler(interaction, reply)
 
     async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> None:
         """Run an event's handler; errors are only logged, since no one is waiting for an answer."""
-        with self._measured(event) as act:
+        with self._in_flight.track(), measured(event) as act:
             try:
                 await handler(event, reply)
             except Exception as error:  # noqa: BLE001 - it is logged
@@ -258,7 +241,7 @@ class Dispatch(AsyncMiddleware):
 
     async def _handle_settled_event(self, event: Event, reply: Reply, handler: Route) -> bool:
         """Run the handler of an event that must not be lost; returns whether it succeeded."""
-        with self._measured(event) as act:
+        with self._in_flight.track(), measured(event) as act:
             try:
                 await handler(event, reply)
             except Exception as error:  # noqa: BLE001 - it is logged
@@ -269,7 +252,7 @@ class Dispatch(AsyncMiddleware):
 
     async def _options(self, request: OptionsRequest, reply: Reply, handler: Route) -> list[JSON]:
         """A select's options; empty after an error or timeout."""
-        with self._measured(request) as act:
+        with self._in_flight.track(), measured(request) as act:
             try:
                 async with asyncio.timeout(self.waits.options):
                     found: list[JSON] = await handler(request, reply)
@@ -285,7 +268,7 @@ class Dispatch(AsyncMiddleware):
     async def _submit(self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement) -> None:
         """Run a form; its result is the acknowledgement if it comes in time, or else updates the form."""
         reply = reply.at(Place.from_json(form.view.metadata.get("place")))
-        with self._measured(form) as act:
+        with self._in_flight.track(), measured(form) as act:
             async with self._report_errors(act, reply, ack):
                 result = await self._result(form, reply, handler, ack)
                 if result.errors or result.said:
@@ -345,7 +328,7 @@ class Dispatch(AsyncMiddleware):
 
     @asynccontextmanager
     async def _report_errors(
-        self, act: "Act", reply: Reply, ack: Acknowledgement | None = None
+        self, act: Act, reply: Reply, ack: Acknowledgement | None = None
     ) -> AsyncIterator[None]:
         """Tell the user about any error in the block, once; re-raises a cancellation."""
         tell, wording = self._failures.tell, reply.wording
@@ -443,26 +426,6 @@ class Dispatch(AsyncMiddleware):
 
     # Metrics, logs and notices
 
-    @contextmanager
-    def _measured(self, interaction: Interaction) -> Iterator["Act"]:
-        """Count and time the block, and log its outcome on one line."""
-        act = Act(f"{interaction.kind}:{interaction.name}", telemetry.reference())
-        started = time.perf_counter()
-        owner = interaction.owner
-        who = {"reference": act.reference, "team": owner.team_id, "user": owner.user_id}
-        with self._in_flight.track(), structlog.contextvars.bound_contextvars(**who):
-            try:
-                yield act
-            except asyncio.CancelledError:
-                act.outcome = "interrupted"
-                raise
-            finally:
-                seconds = time.perf_counter() - started
-                telemetry.COMMANDS.labels(act.name, act.outcome).inc()
-                telemetry.COMPLETION_SECONDS.labels(act.name).observe(seconds)
-                name = act.name
-                log.info("done", action=name, outcome=act.outcome, ms=round(seconds * 1000))
-
     @asynccontextmanager
     async def _still_working(self, reply: Reply) -> AsyncIterator[None]:
         """Notify a user who isn't in a form if there is no answer after a while."""
@@ -484,33 +447,3 @@ class Dispatch(AsyncMiddleware):
 def _progress(reply: Reply, form: Form) -> str:
     """How far a form's work is, in mrkdwn."""
     return reply.progress() if reply.progress else form.doing.format(service=escape(reply.wording.service))
-
-
-@dataclass
-class Act:
-    """One handled interaction, as logs and metrics describe it."""
-
-    name: str
-    reference: str
-    outcome: str = "ok"
-
-    def failed(self, error: Exception) -> None:
-        """Record the outcome, and log what an operator needs to know."""
-        name = self.name
-        match error:
-            case UserError():
-                self.outcome = "user_error"
-            case BotError():
-                self.outcome = type(error).__name__
-                log.info("failed with an expected error", action=name, error=str(error))
-            case FormNotShown():
-                self.outcome = "form_not_shown"
-                log.warning("form not shown", action=name, error=reason(error) or "no answer")
-            case NotDelivered():
-                self.outcome = "not_delivered"
-                log.warning("could not answer the user", action=name)
-            case TimeoutError():
-                self.outcome = "TimeoutError"
-            case _:
-                self.outcome = "failed"
-                log_failure("failed", name, error)

@@ -28,7 +28,7 @@ from bot.sandbox.workspace.api import rates
 from bot.service.client import Limits
 from bot.slack import debounce
 from bot.slack import rate_limiter as pacing
-from bot.slack.dispatch import Waits
+from bot.slack.waits import Waits
 from tests.faults import secrets
 from tests.faults.matrix import Cell, Matrix, is_unnoticeable
 from tests.faults.scenarios import SCENARIOS

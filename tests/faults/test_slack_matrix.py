@@ -23,7 +23,7 @@ from bot.features.timelog import handlers as timelog
 from bot.sandbox.workspace.api import rates
 from bot.slack import debounce, posting, web_client
 from bot.slack import rate_limiter as pacing
-from bot.slack.dispatch import Waits
+from bot.slack.waits import Waits
 from tests.faults import secrets
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from bot.slack import debounce
-from bot.slack.dispatch import Waits
+from bot.slack.waits import Waits
 from tests.hostile.mutating import EXAMPLES, JUNK, added, mutated, tried
 from tests.hostile.recording import Recorded
 from tests.hostile.test_payloads import broken, fresh

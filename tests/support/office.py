@@ -19,8 +19,8 @@ from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
-from bot.slack.dispatch import Waits
 from bot.slack.manifest import manifest
+from bot.slack.waits import Waits
 from bot.store.owner import Owner
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Timings
@@ -118,7 +118,7 @@ class Office:
         await self.bot.store.links.put(Owner(None, TEAM, slack_id), SecretStr(key), user.id, user.name)
 
     def wait(self, **seconds: float) -> None:
-        """Changes how long the bot waits from now on; see `bot.slack.dispatch.Waits`."""
+        """Changes how long the bot waits from now on; see `bot.slack.waits.Waits`."""
         self.bot.dispatch.waits = replace(self.bot.dispatch.waits, **seconds)
 
     @property

@@ -9,6 +9,7 @@ from bot.errors import NotLinked, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.digests import form as digest_form
 from bot.features.digests import views
+from bot.features.digests.channels import channel_of, digest_channel, require_access, require_member
 from bot.features.digests.commands import (
     AddDigest,
     ChangeDigest,
@@ -30,8 +31,7 @@ from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.service.models import Project, Ref
-from bot.slack import forms, members, posting
-from bot.slack.audience import shared_outside
+from bot.slack import forms, posting
 from bot.slack.blocks import JSON, Message, option
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading, number_in
@@ -42,9 +42,8 @@ from bot.slack.interaction import (
     OptionsRequest,
     SlashCommand,
 )
-from bot.slack.posting import NO_ACCESS, SLACK_FAILED, reason
+from bot.slack.posting import SLACK_FAILED
 from bot.slack.replies import Reply
-from bot.store.channels import Channel
 from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import RunState
 from bot.store.digests import Choice, Digest
@@ -120,7 +119,7 @@ class DigestHandlers:
 
     async def show(self, reply: Reply, said: Message | None = None, *, replace: bool = False) -> None:
         """Show the channel's digests below `said`, the result of the last action."""
-        found = await self._digests.listed(_channel_of(reply))
+        found = await self._digests.listed(channel_of(reply))
         await reply.privately(views.listing(found, reply.owner, reply.wording.command, said), replace=replace)
 
     # Acting on a digest
@@ -135,8 +134,8 @@ class DigestHandlers:
         """*Undo*: restore a removed digest, for anyone who may remove it."""
         digests, number = self._digests, number_in(press.value)
         digest = await digests.removed(reply.owner, reply.channel, number)
-        await _require_access(reply, digest)
-        await _digest_channel(reply, digest.channel_id)
+        await require_access(reply, digest)
+        await digest_channel(reply, digest.channel_id)
         restored = await digests.restore(reply.owner, reply.channel, number)
         said = views.text_message(views.restored(restored, reply.owner, reply.wording.command))
         await _notify_owner(reply, digest, "restored")
@@ -169,11 +168,11 @@ class DigestHandlers:
                 return views.text_message(views.paused(paused, user, reply.wording.command))
             case ResumeDigest():
                 digest = await self._find(reply, action.id)
-                await _digest_channel(reply, digest.channel_id)
+                await digest_channel(reply, digest.channel_id)
                 return views.text_message(views.resumed(await digests.resume(user, channel, digest.id)))
             case TakeOverDigest():
                 digest = await self._find(reply, action.id)
-                await _digest_channel(reply, digest.channel_id)
+                await digest_channel(reply, digest.channel_id)
                 if digest.owner != user and digest.owner.user_id != agreed:
                     return views.confirmation(digest, "take_over")
                 taken = await digests.take_over(user, channel, digest.id)
@@ -215,16 +214,16 @@ class DigestHandlers:
             digest = await self._digests.one(reply.owner, reply.channel, digest_id)
         except UserError:  # the error may name the channel's digests, and a form's place can be forged
             if reply.channel and isinstance(reply.interaction, FormSubmission):
-                await _require_member(reply, reply.channel.channel_id)
+                await require_member(reply, reply.channel.channel_id)
             raise
-        await _require_access(reply, digest)
+        await require_access(reply, digest)
         return digest
 
     # Adding
 
     async def add(self, reply: Reply, request: AddDigest, schedule: Schedule) -> None:
         """Add a digest straight from a command, and confirm its settings privately."""
-        channel = await _digest_channel(reply, reply.place.channel_id)
+        channel = await digest_channel(reply, reply.place.channel_id)
         wanted = DigestSettings(
             project=request.project,
             schedule=schedule,
@@ -247,7 +246,7 @@ class DigestHandlers:
         channel_id = reply.place.channel_id
         errors: list[str] = []
         try:
-            await _digest_channel(reply, channel_id)
+            await digest_channel(reply, channel_id)
         except UserError as error:
             channel_id = None
             errors.append(reply.wording.sentence(error))
@@ -302,8 +301,8 @@ class DigestHandlers:
         except UserError as error:
             return FormResult(errors={"schedule": reply.wording.sentence(error)})
         try:
-            channel = await _digest_channel(reply, forms.Values(view).conversation("channel"))
-            await _require_member(reply, channel.channel_id)
+            channel = await digest_channel(reply, forms.Values(view).conversation("channel"))
+            await require_member(reply, channel.channel_id)
         except UserError as error:
             return FormResult(errors={"channel": reply.wording.sentence(error)})
         try:
@@ -356,7 +355,7 @@ class DigestHandlers:
         except UserError as error:
             return FormResult(errors={"schedule": reply.wording.sentence(error)})
         digest = await self._find(reply, number_in(metadata.get("digest")))
-        planned = await self._digests.change(reply.owner, _channel_of(reply), digest.id, wanted)
+        planned = await self._digests.change(reply.owner, channel_of(reply), digest.id, wanted)
 
         async def confirm() -> None:
             said = views.text_message(views.changed(planned))
@@ -391,47 +390,6 @@ class DigestHandlers:
         ]
 
 
-async def _digest_channel(reply: Reply, channel_id: str | None) -> Channel:
-    """The channel, if digests may be posted there. Raises UserError if not, or if Slack doesn't say."""
-    if channel_id is None:
-        raise UserError("A digest belongs to a channel: choose one.")
-    try:
-        about = (await reply.slack.conversations_info(channel=channel_id)).get("channel") or {}
-    except SLACK_FAILED as error:
-        if reason(error) not in NO_ACCESS:
-            raise UserError("Slack doesn't tell me who is in that channel: try again in a minute.") from None
-        about = {"is_member": False}
-    if not about.get("is_im") and not about.get("is_member", True):
-        raise UserError("I'm not in that channel: invite me there first with `/invite`, then try again.")
-    if about.get("is_archived"):
-        raise UserError("That channel is archived: have it opened again, or use another one.")
-    shared = shared_outside(about)
-    if shared is None:
-        raise UserError("Slack doesn't say who can read that channel. Try again in a minute.")
-    if shared:
-        raise UserError(
-            "That channel is shared with people outside your company, so no digest is posted there: use "
-            "another one."
-        )
-    return Channel(reply.owner.team_id, channel_id)
-
-
-async def _require_access(reply: Reply, digest: Digest) -> None:
-    """Raises UserError unless the user owns the digest or is in its channel."""
-    if digest.owner != reply.owner:
-        await _require_member(reply, digest.channel_id)
-
-
-async def _require_member(reply: Reply, channel_id: str) -> None:
-    """Raises UserError unless the user is in the channel, so that nobody posts into other channels."""
-    try:
-        joined = await members.includes(reply.slack, channel_id, reply.owner.user_id)
-    except SLACK_FAILED:
-        raise UserError("Slack doesn't tell me who is in that channel: try again in a minute.") from None
-    if not joined:
-        raise UserError("You aren't in that channel: join it first, or choose one that you are in.")
-
-
 async def _notify_owner(
     reply: Reply, digest: Digest, done: Literal["removed", "restored", "took over"]
 ) -> None:
@@ -439,12 +397,6 @@ async def _notify_owner(
     if digest.owner != reply.owner:
         message = views.owner_notice(digest, reply.owner.user_id, done)
         await posting.to_person(reply.slack, digest.owner.user_id, message)
-
-
-def _channel_of(reply: Reply) -> Channel:
-    if reply.channel is None:
-        raise UserError("Digests belong to a channel: type `/digest` in one.")
-    return reply.channel
 
 
 def _ephemeral(reply: Reply) -> bool:

@@ -95,7 +95,7 @@ class ResponseUrls:
 
     def _replaced(self, original: Message | None, body: JsonObject) -> bool:
         if original is None:
-            self._state.violate(WHERE, "no_original", "There is nothing to replace: posted anew.")
+            self._state.violate(WHERE, "no_original", "Nothing to replace: posted as a new message.")
             return False
         if original.to is not None and body.get("response_type") == "in_channel":
             self._state.violate(WHERE, "stays_ephemeral", "An ephemeral answer can't become public.")

@@ -1,4 +1,4 @@
-"""What the processes have at hand, so that nobody is left without a word where one of them dies."""
+"""Requests in progress, so that their users are answered if the process crashes."""
 
 import sqlalchemy as sa
 from alembic import op

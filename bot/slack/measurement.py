@@ -1,0 +1,68 @@
+"""What the log and the metrics say of one thing that a user did."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import structlog
+
+from bot import telemetry
+from bot.errors import BotError, UserError
+from bot.slack.failures import log_failure
+from bot.slack.interaction import Interaction
+from bot.slack.posting import NotDelivered, reason
+from bot.slack.replies import FormNotShown
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class Act:
+    """One handled interaction, as logs and metrics describe it."""
+
+    name: str
+    reference: str
+    outcome: str = "ok"
+
+    def failed(self, error: Exception) -> None:
+        """Record the outcome, and log what an operator needs to know."""
+        name = self.name
+        match error:
+            case UserError():
+                self.outcome = "user_error"
+            case BotError():
+                self.outcome = type(error).__name__
+                log.info("failed with an expected error", action=name, error=str(error))
+            case FormNotShown():
+                self.outcome = "form_not_shown"
+                log.warning("form not shown", action=name, error=reason(error) or "no answer")
+            case NotDelivered():
+                self.outcome = "not_delivered"
+                log.warning("could not answer the user", action=name)
+            case TimeoutError():
+                self.outcome = "TimeoutError"
+            case _:
+                self.outcome = "failed"
+                log_failure("failed", name, error)
+
+
+@contextmanager
+def measured(interaction: Interaction) -> Iterator[Act]:
+    """Count and time the block, and log its outcome on one line."""
+    act = Act(f"{interaction.kind}:{interaction.name}", telemetry.reference())
+    started = time.perf_counter()
+    owner = interaction.owner
+    who = {"reference": act.reference, "team": owner.team_id, "user": owner.user_id}
+    with structlog.contextvars.bound_contextvars(**who):
+        try:
+            yield act
+        except asyncio.CancelledError:
+            act.outcome = "interrupted"
+            raise
+        finally:
+            seconds, name = time.perf_counter() - started, act.name
+            telemetry.COMMANDS.labels(name, act.outcome).inc()
+            telemetry.COMPLETION_SECONDS.labels(name).observe(seconds)
+            log.info("done", action=name, outcome=act.outcome, ms=round(seconds * 1000))
