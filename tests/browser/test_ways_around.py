@@ -108,7 +108,7 @@ async def test_only_one_message_shows_its_toolbar(ana: Visitor) -> None:
     shown = ana.page.get_by_role("group", name="Message actions").filter(visible=True)
 
     async def count() -> int:
-        opacities = await shown.evaluate_all("nodes => nodes.map((node) => getComputedWording(node).opacity)")
+        opacities = await shown.evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).opacity)")
         return list(opacities).count("1")
 
     await messages.nth(1).get_by_role("button", name="More actions").focus()

@@ -114,7 +114,7 @@ async def test_requests_in_flight_are_encrypted(
 async def test_requests_finished_during_a_database_outage_are_recorded_later(
     database: Database, store: Store, asked: PendingRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completed_deliveries, "LATER", 0.2)
+    monkeypatch.setattr(completed_deliveries, "RETRY_SECONDS", 0.2)
     await store.deliveries.claim("1", asked)
     await database.write(lambda connection: connection.execute(text("alter table deliveries rename to away")))
 

@@ -276,7 +276,7 @@ async def test_closed_or_lost_project_stops_its_digest(
 
 
 @pytest.mark.parametrize(
-    ("standing", "why"), [(ChannelStatus.GONE, Pause.CHANNEL), (ChannelStatus.SHARED, Pause.OUTSIDERS)]
+    ("channel_status", "why"), [(ChannelStatus.GONE, Pause.CHANNEL), (ChannelStatus.SHARED, Pause.OUTSIDERS)]
 )
 async def test_closed_channel_stops_digest_until_resumed(
     harness: DigestHarness, channel_status: ChannelStatus, why: Pause

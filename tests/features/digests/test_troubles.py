@@ -25,7 +25,7 @@ async def test_failing_run_does_not_release_another_runs_post(
     failing, _ = await harness.add("C1"), await harness.add("C2")
     harness.report()
     harness.now += HOUR
-    one.failing_steps = [("begin_sending", failing.id), ("later", failing.id)]
+    one.failing_steps = [("begin_sending", failing.id), ("retry_later", failing.id)]
     await harness.while_stalled(one, "post", partial(harness.tick, other.engine))
     assert one.failing_steps == []
     await harness.tick(other.engine, after=HOUR)
