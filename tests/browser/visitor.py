@@ -4,6 +4,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, ViewportSize, expect
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+from tests.support.reading import until
 
 PRIVATE = "Only visible to you"
 WIDE_VIEWPORT: ViewportSize = {"width": 1600, "height": 900}  # fits thread and panel
@@ -17,8 +20,19 @@ class Visitor:
 
     async def switch_user(self, name: str) -> None:
         """Switch to another user with the menu at the top."""
-        await self.page.get_by_role("button", name="Acting as").click()
-        await self.page.get_by_role("menuitemradio", name=name).click()
+        switcher = self.page.get_by_role("button", name="Acting as")
+        choice = self.page.get_by_role("menuitemradio", name=name)
+
+        async def chosen() -> bool:  # news from the page's server redraw an open menu
+            await switcher.click()
+            try:
+                await choice.click(timeout=5_000)
+            except PlaywrightTimeout:
+                await self.page.keyboard.press("Escape")
+                return False
+            return True
+
+        await until(chosen)
         await expect(self.page.get_by_role("button", name=f"Acting as {name}")).to_be_visible()
 
     async def go_to(self, place: str) -> None:

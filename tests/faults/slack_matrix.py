@@ -50,6 +50,7 @@ OWN = {
     "chat.postMessage": (*POST, "too_many_attachments", "restricted_action_read_only_channel"),
     "chat.postEphemeral": (*POST, "user_not_in_channel", "no_text"),
     "chat.delete": ("cant_delete_message", "channel_not_found"),
+    "chat.update": ("cant_update_message", "edit_window_closed", "message_not_found"),
     "chat.unfurl": (
         "cannot_unfurl_url",
         "cannot_unfurl_message",
