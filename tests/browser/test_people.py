@@ -42,7 +42,8 @@ async def test_project_identifier_is_suggested_while_typing_its_name(
     await expect(identifier).to_have_value("route-planner")
     await expect(name).to_be_focused()
     await identifier.fill("routes")
-    await name.fill("Route planner 2")
+    async with chris.page.expect_response(lambda answer: answer.request.method == "POST"):
+        await name.fill("Route planner 2")  # the bot hears of it before the form is gone
     await form.get_by_label("Description").fill("Where the vans go")
 
     await chris.press(form, "Create")

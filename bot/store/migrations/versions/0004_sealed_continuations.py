@@ -1,4 +1,4 @@
-"""SavedInput are sealed, in a table of their own: the version before goes on with the one in clear.
+"""Saved input is sealed, in a table of its own: the version before goes on with the one in clear.
 
 What is in that one is forgotten within a day; the version after drops the table.
 """
