@@ -23,7 +23,6 @@ from typing import Any
 from bot.errors import UserError
 from bot.slack.blocks import JSON
 from bot.slack.grammar.tokens import as_typed
-from bot.slack.payload_schema import check
 from bot.store.owner import Owner
 
 COMMAND_LENGTH = 8_000
@@ -242,15 +241,6 @@ KINDS: dict[type[Interaction], str] = {
     OptionsRequest: "options",
     Event: "event",
 }
-
-
-def parse(body: JSON) -> Interaction | None:
-    """Parse a payload from Slack; None if no user caused it (`url_verification`, `ssl_check`).
-
-    Raises `payload_schema.Malformed`.
-    """
-    check(body)
-    return read(body)
 
 
 def read(body: JSON) -> Interaction | None:
