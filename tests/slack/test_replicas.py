@@ -59,6 +59,11 @@ class Asked:
     def channel(self) -> str:
         return f"C0ASK{self.number:05}"
 
+    @property
+    def failed(self) -> bool:
+        """Whether Slack told the user that the command failed, since no acknowledgement came in time."""
+        return self.outcome not in {"", "acknowledged"}
+
 
 class Work:
     """Sends commands one after another and records the outcomes."""
@@ -77,7 +82,7 @@ class Work:
             if asked.number % 5 == 0:
                 await self._act("home", person)
             ends = time.monotonic() + LONGEST_WORK
-            while not self.answers(asked) and time.monotonic() < ends:
+            while not (asked.failed or self.answers(asked)) and time.monotonic() < ends:
                 await asyncio.sleep(0.05)
 
     async def _ask(self, person: str) -> Asked:
@@ -96,10 +101,9 @@ class Work:
             assert answer.status == 200
 
     def answers(self, asked: Asked) -> list[str]:
-        """What the bot or Slack told the user."""
+        """What the bot told the user."""
         messages = self._scene.workspace.state.messages[asked.channel]
-        said = [m.text for m in messages if m.by_app and not m.text.startswith("One moment")]
-        return said + ([asked.outcome] if asked.outcome not in {"", "acknowledged"} else [])
+        return [m.text for m in messages if m.by_app and not m.text.startswith("One moment")]
 
     def was_killed(self, asked: Asked) -> bool:
         """Whether the process that handled it was killed before it could finish."""
@@ -108,8 +112,8 @@ class Work:
         return any(0 <= moment - asked.at <= LONGEST_WORK for moment in self._replicas.kills)
 
     def unanswered(self) -> list[Asked]:
-        """The commands that got no answer."""
-        return [asked for asked in self.asked.values() if not self.answers(asked)]
+        """The commands that neither the bot answered nor Slack reported as failed."""
+        return [asked for asked in self.asked.values() if not (asked.failed or self.answers(asked))]
 
     async def settled(self) -> None:
         """Wait until every command is answered."""
@@ -188,9 +192,7 @@ async def test_killed_replicas_act_once_and_notify_every_user(
     counts = {
         "asked": len(work.asked),
         "told as done": sum(any(subject in said for said in told[subject]) for subject in told),
-        "told by Slack that it failed": sum(
-            asked.outcome not in {"", "acknowledged"} for asked in work.asked.values()
-        ),
+        "told by Slack that it failed": sum(asked.failed for asked in work.asked.values()),
         "told that SIGKILL cut it off, done": sum(made[asked.subject] for asked in was_killed),
         "told that SIGKILL cut it off, not done": sum(not made[asked.subject] for asked in was_killed),
         "told so though they had been answered": len(twice),
