@@ -30,6 +30,8 @@ No error contains a key, a header, or a body.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import dataclass_transform
 
 
 class BotError(Exception):
@@ -40,8 +42,16 @@ class BotError(Exception):
         raise NotImplementedError
 
 
+@dataclass_transform(eq_default=False)
 class UserError(BotError):
-    """Invalid input. The message is shown to the user; `{service}` stands for the service's name."""
+    """Invalid input. Each subclass is a dataclass whose fields are the facts that its sentence needs."""
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        dataclass(eq=False)(cls)
+
+    def __init__(self, *message: object) -> None:
+        super().__init__(*message)
 
     def sentence(self, service: str) -> str:
         return str(self).replace("{service}", service)

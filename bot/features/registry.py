@@ -1,6 +1,7 @@
 """Builds every feature and merges their routes into one."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from bot import telemetry
 from bot.features.accounts.accounts import Accounts
@@ -64,7 +65,7 @@ class Features:
     catalogs: Catalogs
 
 
-async def acknowledge_link_button(_press: ButtonPress, _reply: Reply) -> None:
+async def acknowledge_link_button(_press: ButtonPress[Any], _reply: Reply) -> None:
     """Do nothing. Slack opens the link itself but expects the press to be acknowledged."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.slack.buttons import MENU, Button
 from bot.slack.text import bold, clean, cut, own, prose
 
 JSON = dict[str, Any]
@@ -121,21 +122,28 @@ def actions(elements: Sequence[Element], block_id: str | None = None) -> Block:
 
 def button(
     text: str,
-    action_id: str,
+    carries: Button | str,
     value: str = "",
     *,
     url: str | None = None,
     style: str | None = None,
     confirm: JSON | None = None,
 ) -> Element:
-    """A button; Slack sends `value` back when it is pressed."""
-    named = {"type": "button", "text": plain(text, 75), "action_id": action_id}
+    """A button; Slack sends back what it carries when it is pressed."""
+    if isinstance(carries, Button):
+        return button(text, carries.action, carries.pack(), url=url, style=style, confirm=confirm)
+    named = {"type": "button", "text": plain(text, 75), "action_id": carries}
     return filled(named, value=value or None, url=url, style=style, confirm=confirm)
 
 
-def button_row(text: str, action_id: str, value: str) -> Block:
+def link_button(text: str, url: str) -> Element:
+    """A button that opens a page."""
+    return button(text, "open", url=url)
+
+
+def button_row(text: str, carries: Button | str, value: str = "") -> Block:
     """A row with one primary button."""
-    return actions([button(text, action_id, value, style="primary")])
+    return actions([button(text, carries, value, style="primary")])
 
 
 def confirm(title: str, text: str, yes: str, no: str = "Cancel", *, style: str | None = None) -> JSON:
@@ -152,6 +160,19 @@ def confirm(title: str, text: str, yes: str, no: str = "Cancel", *, style: str |
 def option(text: str, value: str, url: str | None = None) -> JSON:
     """A choice in a menu; in an overflow menu, `url` makes it a link."""
     return filled({"text": plain(text, 75), "value": value}, url=url)
+
+
+def menu(options: Sequence[JSON]) -> Element:
+    """An overflow (`…`) menu with at most five options, made by `menu_option` and `menu_link`."""
+    return overflow(MENU, options)
+
+
+def menu_option(text: str, carries: Button) -> JSON:
+    return option(text, carries.as_option())
+
+
+def menu_link(text: str, url: str) -> JSON:
+    return option(text, "open ", url)
 
 
 def overflow(action_id: str, options: Sequence[JSON]) -> Element:

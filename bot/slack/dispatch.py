@@ -32,10 +32,11 @@ from bot.errors import (
 from bot.slack import forms
 from bot.slack.acknowledgements import Acknowledgement
 from bot.slack.blocks import JSON, Message, button_row, section, sentence
+from bot.slack.buttons import Button
 from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.slack.deliveries import delivery_key, unclaimed
 from bot.slack.failures import EXPIRED_FORM, Failures, log_failure, log_if_undelivered
-from bot.slack.feature import Feature, Form
+from bot.slack.feature import Feature, Form, Handler
 from bot.slack.forms import FormResult
 from bot.slack.in_flight import InFlight
 from bot.slack.interaction import (
@@ -101,7 +102,10 @@ class Dispatch(AsyncMiddleware):
         home: Callable[[Reply], Awaitable[None]],
         waits: Waits | None = None,
     ) -> None:
-        own = {"form.resume": self._resume_pressed, "form.reopen": self._reopen_pressed}
+        own: dict[type[Button] | str, Handler[ButtonPress[Any]]] = {
+            "form.resume": self._resume_pressed,
+            "form.reopen": self._reopen_pressed,
+        }
         self._features = replace(features, buttons={**features.buttons, **own})
         self._platform = platform
         self._deliveries = deliveries
@@ -410,14 +414,14 @@ class Dispatch(AsyncMiddleware):
         if not isinstance(handler, Form):
             await self._run(interaction, resumed, handler)
 
-    async def _resume_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def _resume_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """*Open form*: resume a request whose form Slack didn't open in time, once."""
         saved = await self._saved.take(reply.owner, press.value)
         if saved is None:
             raise UserError("That was carried out already, or is too old: ask again.")
         await self.resume(reply, saved)
 
-    async def _reopen_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def _reopen_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """*Open the form again*: restore a form that was closed before its result arrived."""
         saved = await self._saved.get(reply.owner, press.value)
         if saved is None or "view" not in saved:

@@ -1,10 +1,11 @@
 """What a feature handles: each feature builds one `Feature`, and dispatch reads nothing else."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from bot.slack.blocks import JSON
+from bot.slack.buttons import Button
 from bot.slack.forms import FormResult
 from bot.slack.interaction import (
     ButtonPress,
@@ -40,11 +41,13 @@ class Form:
 
 @dataclass(frozen=True)
 class Feature:
-    """Handlers by name: a command without slash and prefix, a callback ID, an action ID, or an event type."""
+    """Handlers by what they answer to: a command without slash and prefix, a callback ID, what a button
+    carries, the action ID of a select, or an event type.
+    """
 
     commands: Mapping[str, Handler[SlashCommand]] = field(default_factory=dict)
     shortcuts: Mapping[str, Handler[Shortcut]] = field(default_factory=dict)
-    buttons: Mapping[str, Handler[ButtonPress]] = field(default_factory=dict)
+    buttons: Mapping[type[Button] | str, Handler[ButtonPress[Any]]] = field(default_factory=dict)
     forms: Mapping[str, Form] = field(default_factory=dict)
     closed: Mapping[str, Handler[FormClosed]] = field(default_factory=dict)
     options: Mapping[str, Options] = field(default_factory=dict)
@@ -54,13 +57,25 @@ class Feature:
 
 
 def merged(features: Sequence[Feature]) -> Feature:
-    """Combine all features into one. Raises ValueError if two of them handle the same name."""
+    """Combine all features into one, buttons by action. Raises ValueError if two handle the same name."""
     tables: dict[str, Any] = {}
     for table in fields(Feature):
         tables[table.name] = together = {}
         for feature in features:
-            for name, handler in getattr(feature, table.name).items():
+            for key, handle in getattr(feature, table.name).items():
+                name, handler = (
+                    (key, handle) if isinstance(key, str) else (key.action, unpacking(key, handle))
+                )
                 if name in together:
                     raise ValueError(f"two features claim {table.name} {name}")
                 together[name] = handler
     return Feature(**tables)
+
+
+def unpacking(button: type[Button], handler: Handler[ButtonPress[Any]]) -> Handler[ButtonPress[Any]]:
+    """The handler of a button, given what the button carries. Raises ActionExpired if that can't be read."""
+
+    async def handle(press: ButtonPress[Any], reply: Reply) -> None:
+        await handler(replace(press, button=button.unpack(press.carried)), reply)
+
+    return handle

@@ -18,10 +18,11 @@ import time
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from bot.errors import UserError
 from bot.slack.blocks import JSON
+from bot.slack.buttons import MENU, Button
 from bot.slack.grammar.tokens import as_typed
 from bot.store.owner import Owner
 
@@ -171,11 +172,19 @@ class _InView(Interaction):
         return self.view if self.view and self.view.json.get("type") == "modal" else None
 
 
+Carries = TypeVar("Carries", bound=Button)
+
+
 @dataclass(frozen=True, kw_only=True)
-class ButtonPress(_InView):
-    """A button or a choice; `message` is the message it is in, if any, `pressed_at` Slack's time."""
+class ButtonPress(_InView, Generic[Carries]):
+    """A button, a menu option or another choice; `name` is its action.
+
+    Dispatch reads `carried` into `button`. `message` is the message it is in, if any; `pressed_at` is Slack's
+    time.
+    """
 
     carried: object
+    button: Carries = field(default=None)  # type: ignore[assignment] # set by dispatch before a handler runs
     pressed_at: float
     message: JSON = field(default_factory=dict, repr=False)
     ephemeral: bool = False
@@ -270,12 +279,18 @@ def read(body: JSON) -> Interaction | None:
     return None
 
 
-def _pressed(body: JSON, common: dict[str, Any]) -> ButtonPress:
+def _pressed(body: JSON, common: dict[str, Any]) -> ButtonPress[Any]:
     action = body["actions"][0]
     option = action.get("selected_option")
+    name, carried = (
+        str(action["action_id"]),
+        option.get("value") if isinstance(option, dict) else action.get("value"),
+    )
+    if name == MENU:
+        name, _, carried = str(carried).partition(" ")
     return ButtonPress(
-        name=str(action["action_id"]),
-        carried=option.get("value") if isinstance(option, dict) else action.get("value"),
+        name=name,
+        carried=carried,
         pressed_at=float(action.get("action_ts") or time.time()),
         message=body.get("message") or {},
         ephemeral=bool((body.get("container") or {}).get("is_ephemeral")),

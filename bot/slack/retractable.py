@@ -1,6 +1,6 @@
 """Public posts with a button that lets the user who caused them delete them."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.errors import UserError
 from bot.slack import posting
@@ -33,7 +33,7 @@ def packed(owner: Owner) -> str:
     return ":".join((owner.enterprise_id or "", owner.team_id, owner.user_id))
 
 
-async def delete_pressed(press: ButtonPress, reply: "Reply") -> None:
+async def delete_pressed(press: ButtonPress[Any], reply: "Reply") -> None:
     """Delete a post. Everyone in the channel sees the button, so this checks who caused the post."""
     if _caused_by(press.message) != packed(reply.owner):
         raise UserError("Only who caused this message can take it back.")

@@ -1,7 +1,8 @@
 """What the bot's sentences depend on: the service's name and the command prefix."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.errors import BotError
@@ -13,12 +14,16 @@ _COMMAND = re.compile(r"`/(?=issue|issues|timelog|digest|tracker)")
 
 @dataclass(frozen=True)
 class Wording:
-    """The service's name and address, its text format, and the command prefix."""
+    """The service's name and address, its text format, the command prefix, and how errors are worded.
+
+    Each of `sentences` returns the sentence for an error, or None for an error that another one words.
+    """
 
     base_url: str
     service: str
     text_format: Literal["markdown", "textile"]
     prefix: str = ""
+    sentences: "tuple[Sentences, ...]" = field(default=(), repr=False)
 
     def command(self, name: str) -> str:
         """A slash command as users type it in this workspace."""
@@ -30,6 +35,9 @@ class Wording:
 
     def sentence(self, error: BotError) -> str:
         """The sentence that a user sees for an error."""
+        for words in self.sentences:
+            if said := words(error, self):
+                return said
         return self.prefixed(error.sentence(self.service))
 
     def url(self, number: int) -> str:
@@ -39,3 +47,6 @@ class Wording:
     async def mrkdwn(self, text: str | None) -> str:
         """The service's text as mrkdwn; plain if converting it takes too long."""
         return (await rendered(text or "", self.text_format)).strip()
+
+
+Sentences = Callable[[BotError, Wording], str | None]

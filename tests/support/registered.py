@@ -39,7 +39,7 @@ RESUMING = ("form.resume", "form.reopen")
 REGISTERED: dict[str, set[str]] = {
     "command": {*ROUTES.commands},
     "shortcut": {*ROUTES.shortcuts},
-    "action": {*ROUTES.buttons, *RESUMING},
+    "action": {*map(str, ROUTES.buttons), *RESUMING},
     "event": {*ROUTES.events, *ROUTES.settled_events},
     "form": {*ROUTES.forms},
     "closed": {*ROUTES.closed},

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -68,7 +69,7 @@ class AccountHandlers:
             )
         )
 
-    async def open_link_from_message(self, press: ButtonPress, reply: Reply) -> None:
+    async def open_link_from_message(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The *Link* button: opens the form and resumes the saved request after linking."""
         continuation = press.value if press.carried else None
         saved = await self._saved.get(reply.owner, continuation) if continuation else None

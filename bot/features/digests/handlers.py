@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from bot.errors import NotLinked, UserError
 from bot.features.accounts.accounts import Accounts, Session
@@ -124,13 +124,13 @@ class DigestHandlers:
 
     # Acting on a digest
 
-    async def action_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def action_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """A digest's button. The list replaces a message that only this user sees; other messages stay."""
         number, _, agreed = press.value.partition(":")
         action = BUTTONS[press.name](number_in(number))
         await self._show_result(reply, await self.run(reply, action, agreed))
 
-    async def undo_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def undo_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """*Undo*: restore a removed digest, for anyone who may remove it."""
         digests, number = self._digests, number_in(press.value)
         digest = await digests.removed(reply.owner, reply.channel, number)
@@ -236,7 +236,7 @@ class DigestHandlers:
         )
         await reply.privately(views.added(await self._digests.add(reply.owner, channel, wanted)))
 
-    async def add_pressed(self, _: ButtonPress, reply: Reply) -> None:
+    async def add_pressed(self, _: ButtonPress[Any], reply: Reply) -> None:
         """*Add a digest*."""
         await self.open_add(reply, AddDigest())
 
@@ -331,7 +331,7 @@ class DigestHandlers:
 
     # Changing
 
-    async def change_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def change_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """*Change*."""
         await self.open_change(reply, number_in(press.value))
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from bot.errors import ServiceError, Unauthorized, UserError
 from bot.features.accounts.accounts import Accounts, Session
@@ -65,7 +66,7 @@ class FileHandlers:
             options={"files.issue": self.issue_options},
         )
 
-    async def open_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def open_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The button *Attach files*."""
         await self.open_form(reply, number_in(press.value))
 
@@ -112,7 +113,7 @@ class FileHandlers:
         await self._jobs.fill(reply, batch, job.files, own=job.own)
         return await self._attach(reply, number, batch, job)
 
-    async def retry_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def retry_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The button *Retry*: attach the failed files, only once even if it is pressed again."""
         job_id = press.value
         job = await self._jobs.load(reply, job_id)
@@ -130,7 +131,7 @@ class FileHandlers:
             await posting.dismiss(reply.slack, pressed)
         await self._failures.finish(reply, result)
 
-    async def describe_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def describe_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The button *Rename or describe*."""
         issue, _, attachment = press.value.partition(":")
         number = number_in(issue)

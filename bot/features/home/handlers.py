@@ -1,5 +1,7 @@
 """Publishes the Home tab, first from the bot's database, then with issues from the service."""
 
+from typing import Any
+
 import structlog
 
 from bot.errors import BotError, NotLinked, StoredSecretError
@@ -69,7 +71,7 @@ class HomeHandlers:
         else:
             await self._publish(reply, stored, open_issues)
 
-    async def mine_pressed(self, _: ButtonPress, reply: Reply) -> None:
+    async def mine_pressed(self, _: ButtonPress[Any], reply: Reply) -> None:
         """The *All …* button: opens the user's open issues, page by page."""
         await reply.open(loading("My open issues"))
         found = await self._search.find(reply, MY_OPEN_ISSUES, 0)

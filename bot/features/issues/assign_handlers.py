@@ -1,6 +1,7 @@
 """Assigns an issue to the user, from a digest's `…` menu or after a confirmation."""
 
 import time
+from typing import Any
 
 from bot.errors import UserError
 from bot.features.digests.rows import FRESH, DigestRows
@@ -23,7 +24,7 @@ class AssignHandlers:
     def feature(self) -> Feature:
         return Feature(buttons={views.TAKE: self.take_pressed})
 
-    async def take(self, press: ButtonPress, reply: Reply, number: int) -> None:
+    async def take(self, press: ButtonPress[Any], reply: Reply, number: int) -> None:
         """Assign an issue to the user and answer privately; if it is someone else's, ask first."""
         if not press.message:
             raise UserError(NONSENSE)
@@ -33,7 +34,7 @@ class AssignHandlers:
         fresh = time.time() - press.pressed_at < FRESH  # it isn't if the user had to link an account first
         await self._update_digest(reply, result, ts, press.message if fresh else None)
 
-    async def take_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def take_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The button *Take it from …*; its value has the assignee that was shown, and the digest's `ts`."""
         number, holder, ts = [*press.value.split(":"), "", ""][:3]
         result = await self._assigning.take(reply.owner, number_in(number), agreed=number_in(holder))

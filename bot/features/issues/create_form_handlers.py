@@ -3,6 +3,7 @@
 import asyncio
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 from bot.errors import OutcomeUnknown, Refused, UserError
 from bot.features.accounts.accounts import Accounts, Session
@@ -39,7 +40,7 @@ def _missing_fields(draft: Draft) -> dict[str, str]:
     return missing if draft.project else missing | {"project": "Choose a project."}
 
 
-def _form_of(press: ButtonPress) -> View:
+def _form_of(press: ButtonPress[Any]) -> View:
     if press.view is None:
         raise UserError(NONSENSE)
     return press.view
@@ -91,7 +92,7 @@ class CreateFormHandlers:
 
     # Opening and refreshing
 
-    async def open_create(self, _: Shortcut | ButtonPress, reply: Reply) -> None:
+    async def open_create(self, _: Shortcut | ButtonPress[Any], reply: Reply) -> None:
         """The global shortcut, and the button on the Home tab."""
         await self.open_form(reply, Draft())
 
@@ -160,16 +161,18 @@ class CreateFormHandlers:
             required=self._catalogs.required(reply.owner, project.id),
         )
 
-    async def project_chosen(self, press: ButtonPress, reply: Reply) -> None:
+    async def project_chosen(self, press: ButtonPress[Any], reply: Reply) -> None:
         """Another project was chosen: offer its choices and keep the typed values."""
         await self._refresh(press, reply, _form_of(press), number_in(press.value))
 
-    async def tracker_chosen(self, press: ButtonPress, reply: Reply) -> None:
+    async def tracker_chosen(self, press: ButtonPress[Any], reply: Reply) -> None:
         """Another tracker was chosen: mark the fields that it requires."""
         view = _form_of(press)
         await self._refresh(press, reply, view, forms.Values(view.json).number("project"))
 
-    async def _refresh(self, press: ButtonPress, reply: Reply, view: View, project_id: int | None) -> None:
+    async def _refresh(
+        self, press: ButtonPress[Any], reply: Reply, view: View, project_id: int | None
+    ) -> None:
         refreshed = await self.refreshed_form(reply, view, project_id)
         known = view.json.get("hash")
         over = self._pauses.hash_now(press.form_key, known) if known else None

@@ -1,5 +1,7 @@
 """Creates an issue with files that a user chose before."""
 
+from typing import Any
+
 from bot.features.accounts.accounts import Accounts
 from bot.features.files.jobs import FileJobs
 from bot.features.issues.create_form_handlers import TITLE, CreateFormHandlers
@@ -23,7 +25,7 @@ class CreateWithFiles:
     def feature(self) -> Feature:
         return Feature(buttons={"files.new": self.open_pressed})
 
-    async def open_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def open_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The button *Create a new issue with them*: the create form, with the files in it."""
         job = await self._jobs.load(reply, press.value)
         place = Place.from_json(job.place)

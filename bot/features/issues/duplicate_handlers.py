@@ -1,5 +1,7 @@
 """Looks up similar issues while a user types the subject of a new one."""
 
+from typing import Any
+
 import structlog
 
 from bot.errors import BotError, KeyRejected, UserError
@@ -54,7 +56,7 @@ class DuplicateHandlers:
             return []
         return views.notes(known, reply.wording)
 
-    async def subject_typed(self, press: ButtonPress, reply: Reply) -> None:
+    async def subject_typed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The subject changed: once the user pauses, look for similar issues."""
         if press.view is None:
             raise UserError(forms.NONSENSE)

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from bot.errors import UserError
 from bot.features.files.handlers import FileHandlers
@@ -96,15 +97,15 @@ class IssueHandlers:
         card = views.card(shown, reply.wording, description, shareable=False)
         await reply.show(forms.said(f"#{number}", card.blocks))
 
-    async def show_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def show_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The button *Show*."""
         await self.show(reply, number_in(press.value))
 
-    async def share_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def share_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The button *Share here*."""
         await self.share(reply, number_in(press.value))
 
-    async def menu_chosen(self, press: ButtonPress, reply: Reply) -> None:
+    async def menu_chosen(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The `…` menu of an issue's line."""
         what, _, number = press.value.partition(":")
         match what:

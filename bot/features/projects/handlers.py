@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 import structlog
 
@@ -81,7 +82,7 @@ class ProjectHandlers:
             await self._projects.clear_default(reply.owner, reply.channel)
         await reply.privately(sentence("This channel has no project of its own any more."))
 
-    async def default_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def default_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         await self.set_default(reply, press.value)
 
     async def open_form(self, reply: Reply, name: str) -> None:
@@ -90,7 +91,7 @@ class ProjectHandlers:
         draft = ProjectDraft(name, identifier_of(name))
         await reply.show(views.new_form(draft, json.dumps({"place": reply.place.as_json()})))
 
-    async def name_typed(self, press: ButtonPress, reply: Reply) -> None:
+    async def name_typed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """Suggest an identifier once the user stops typing the name."""
         if press.view is None:
             return

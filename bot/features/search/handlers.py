@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from functools import partial
+from typing import Any
 
 from bot.errors import UserError
 from bot.features.help import views as help_views
@@ -51,7 +52,7 @@ class SearchHandlers:
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         await reply.privately(await self.find(reply, command.text, 0))
 
-    async def page_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def page_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """Replace the results with the previous or next page."""
         text, offset, before = views.read_page_value(press.value)
         found = await self.find(reply, text, offset, before)
@@ -73,7 +74,7 @@ class SearchHandlers:
             results, reply.wording, text, shareable=reply.place.channel_id is not None, before=before
         )
 
-    async def open_form(self, _: Shortcut | ButtonPress, reply: Reply) -> None:
+    async def open_form(self, _: Shortcut | ButtonPress[Any], reply: Reply) -> None:
         """Open the search form from the global shortcut or the Home tab."""
         await reply.show(views.search_form())
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from datetime import date
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 import structlog
 
@@ -146,7 +147,7 @@ class TimelogHandlers:
                 return
         await reply.privately(views.needed(said, await self._save(reply.owner, wanted)))
 
-    async def fill_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def fill_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The buttons *Fill in the form* and *Edit time*: the form with what was typed before."""
         wanted = await self._saved_time(press)
         await self.open_form(
@@ -161,7 +162,7 @@ class TimelogHandlers:
             ),
         )
 
-    async def log_anyway_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def log_anyway_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The button *Log time anyway*: log what was typed, once, and delete the question."""
         started = time.monotonic()
         wanted = await self._saved_time(press)
@@ -173,7 +174,7 @@ class TimelogHandlers:
         about = asdict(wanted) | {"hours": str(wanted.hours), "spent_on": wanted.spent_on.isoformat()}
         return await self._saved.put(owner, {"time": about})
 
-    async def _saved_time(self, press: ButtonPress) -> TimeToLog:
+    async def _saved_time(self, press: ButtonPress[Any]) -> TimeToLog:
         """What was typed before the button was offered. Raises UserError once that has expired."""
         saved = await self._saved.get(press.owner, press.value)
         if saved is None or "time" not in saved:
@@ -208,11 +209,11 @@ class TimelogHandlers:
 
     # The form
 
-    async def open_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def open_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The button *Log time*."""
         await self.open_form(reply, LogTime(issue=number_in(press.value)))
 
-    async def open_empty(self, _: Shortcut | ButtonPress, reply: Reply) -> None:
+    async def open_empty(self, _: Shortcut | ButtonPress[Any], reply: Reply) -> None:
         """The global shortcut, and the Home tab's button."""
         await self.open_form(reply, LogTime())
 
@@ -260,7 +261,7 @@ class TimelogHandlers:
         async with self._accounts.reading(owner):
             return None
 
-    async def issue_chosen(self, press: ButtonPress, reply: Reply) -> None:
+    async def issue_chosen(self, press: ButtonPress[Any], reply: Reply) -> None:
         """Another issue was chosen in the form: offer its activities and keep what was typed."""
         if press.view is None:
             raise UserError(EXPIRED)
@@ -316,7 +317,7 @@ class TimelogHandlers:
 
     # Editing an entry
 
-    async def edit_pressed(self, press: ButtonPress, reply: Reply) -> None:
+    async def edit_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """The button *Edit*, below a confirmation or on the Home tab."""
         await self.open_change(reply, number_in(press.value))
 

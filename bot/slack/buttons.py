@@ -1,0 +1,73 @@
+"""What buttons and menu options carry: one frozen model per action, packed into Slack's `value`.
+
+A subclass names its `action` and declares what it carries as fields:
+
+    class ShowIssue(Button):
+        action = "issue.show"
+        issue: Number
+
+Views import these models, also from other features; handlers are registered under them.
+"""
+
+from typing import Annotated, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.errors import UserError
+
+MENU = "menu"
+"""The action ID of every overflow menu; an option's value names the action."""
+BUTTON_VALUE, OPTION_VALUE = 2000, 150
+"""https://docs.slack.dev/reference/block-kit/block-elements/button-element and
+https://docs.slack.dev/reference/block-kit/composition-objects/option-object
+"""
+Number = Annotated[int, Field(ge=0, lt=10**12)]
+
+
+class ActionExpired(UserError):
+    """A button carries nothing, or something that this version of the bot doesn't know."""
+
+
+class Button(BaseModel):
+    """What a button carries; each subclass is one action."""
+
+    model_config = ConfigDict(frozen=True)
+    action: ClassVar[str]
+
+    def pack(self) -> str:
+        """The fields' values joined by colons; only the last one may contain colons.
+
+        Raises ValueError if Slack's limit for a button is exceeded.
+        """
+        packed = ":".join(_packed(value) for _, value in self)
+        if len(packed) > BUTTON_VALUE:
+            raise ValueError(f"{self.action} carries {len(packed)} characters")
+        return packed
+
+    def as_option(self) -> str:
+        """As `pack`, with the action's name, for an option of an overflow menu."""
+        packed = f"{self.action} {self.pack()}"
+        if len(packed) > OPTION_VALUE:
+            raise ValueError(f"{self.action} carries {len(packed)} characters in a menu")
+        return packed
+
+    @classmethod
+    def unpack(cls, value: object) -> Self:
+        """Read what `pack` wrote. Raises ActionExpired for anything else."""
+        names = list(cls.model_fields)
+        texts = value.split(":", len(names) - 1) if names and isinstance(value, str) else []
+        given = {name: text for name, text in zip(names, texts, strict=False) if text or _required(cls, name)}
+        try:
+            return cls.model_validate(given)
+        except ValidationError:
+            raise ActionExpired from None
+
+
+def _packed(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:d}" if isinstance(value, bool) else str(value)
+
+
+def _required(cls: type[Button], name: str) -> bool:
+    return cls.model_fields[name].is_required()
