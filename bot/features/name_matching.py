@@ -8,13 +8,27 @@ from bot.errors import UserError
 from bot.service.conventions import IDENTIFIER_LENGTH
 from bot.service.models import Ref
 
-SHOWN = 8
+
+class UnknownName(UserError):
+    """No item has the name that the user typed; `known` are those there are."""
+
+    kind: str
+    wanted: str
+    known: Sequence[Ref]
+
+
+class AmbiguousName(UserError):
+    """Several items match the name that the user typed."""
+
+    kind: str
+    wanted: str
+    matches: Sequence[Ref]
 
 
 def pick(kind: str, wanted: str, known: Sequence[Ref]) -> Ref:
     """The item of `known` that matches `wanted` by full name, ID, prefix or substring, ignoring case.
 
-    Raises UserError with the candidates if none or several match.
+    Raises UnknownName or AmbiguousName.
     """
     query = wanted.strip().casefold()
     matches = [ref for ref in known if ref.name.casefold() == query]
@@ -30,18 +44,8 @@ def pick(kind: str, wanted: str, known: Sequence[Ref]) -> Ref:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise UserError(f"“{wanted}” could be {listed(matches)}: write more of the {kind}'s name.")
-    if not known:
-        raise UserError(f"I don't know a {kind} “{wanted}” here, nor any other: leave it out or give its id.")
-    raise UserError(f"I know of no {kind} “{wanted}” here: use {listed(known)}.")
-
-
-def listed(refs: Sequence[Ref]) -> str:
-    """`A, B or C`, with a count instead of the names past the first few."""
-    names = [ref.name for ref in refs[:SHOWN]]
-    if len(refs) > SHOWN:
-        return f"{', '.join(names)} or one of {len(refs) - SHOWN} more"
-    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        raise AmbiguousName(kind, wanted, matches)
+    raise UnknownName(kind, wanted, known)
 
 
 def identifier_of(name: str) -> str:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot import telemetry
+from bot.features import sentences as shared_sentences
 from bot.features.accounts.accounts import Accounts
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.accounts.linking import Linking
-from bot.features.accounts.tracker_command import TrackerCommand
 from bot.features.accounts.uninstall import Uninstall
 from bot.features.digests.digests import Digests
 from bot.features.digests.handlers import DigestHandlers
@@ -29,14 +29,19 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import Issues
 from bot.features.links.handlers import LinkHandlers
 from bot.features.links.links import SharedLinks
+from bot.features.projects import sentences as project_sentences
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.custom_fields import CommandParser
 from bot.features.projects.handlers import ProjectHandlers
 from bot.features.projects.projects import Projects
+from bot.features.search import sentences as search_sentences
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.search import Search
 from bot.features.timelog.handlers import TimelogHandlers
 from bot.features.timelog.timelog import Timelog
+from bot.features.tracker import sentences as tracker_sentences
+from bot.features.tracker.handlers import TrackerHandlers
+from bot.features.users import sentences as user_sentences
 from bot.features.users.handlers import UserHandlers
 from bot.features.users.people import People
 from bot.features.users.users import Users
@@ -47,9 +52,19 @@ from bot.slack.feature import Feature, merged
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Platform, Reply
 from bot.slack.retractable import TAKE_BACK, delete_pressed
+from bot.slack.wording import Sentences
 from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
 from bot.timings import Timings
+
+SENTENCES: tuple[Sentences, ...] = (
+    project_sentences.sentence,
+    search_sentences.sentence,
+    shared_sentences.sentence,
+    tracker_sentences.sentence,
+    user_sentences.sentence,
+)
+"""How each feature words its errors."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +141,7 @@ def build(
         timelog=timelog,
     )
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser)
-    home = HomeHandlers(Home(client, store, accounts), search)
+    home = HomeHandlers(Home(client, store, accounts))
     digest = DigestHandlers(
         digests, runs, accounts, projects, catalogs, deliveries=store.deliveries, home=home
     )
@@ -142,7 +157,7 @@ def build(
             timelog.feature(),
             files.feature(),
             digest.feature(),
-            TrackerCommand(account, project, user).feature(),
+            TrackerHandlers(account, project, user).feature(),
             account.feature(),
             project.feature(),
             user.feature(),

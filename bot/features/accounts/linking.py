@@ -1,10 +1,7 @@
 """Asks users who aren't linked to link their account, with a form or a button that opens it."""
 
-import json
-
 from bot.features.accounts import views
 from bot.features.accounts.accounts import Accounts
-from bot.service.conventions import account_url
 from bot.slack.blocks import JSON, Message
 from bot.slack.replies import Reply
 from bot.store.owner import Owner
@@ -18,18 +15,16 @@ class Linking:
 
     def form(self, reply: Reply, why: str, saved: str) -> JSON:
         """The form for an API key. `why` is the reason it opened, `saved` the ID of the saved request."""
-        metadata = json.dumps({"continue": saved, "place": reply.place.as_json()})
-        wording = reply.wording
-        waiting = reply.interaction.typed if reply.give_back else None
-        return views.link_form(
-            wording.service, account_url(wording.base_url), said=why, waiting=waiting, metadata=metadata
-        )
+        return views.link_form(reply.wording, reply.place, saved, said=why, waiting=_waiting(reply))
 
     def offer(self, reply: Reply, why: str, saved: str) -> Message:
         """A message with a *Link* button, for when no form can be opened."""
-        waiting = reply.interaction.typed if reply.give_back else None
-        return views.link_offer(reply.wording.service, why, waiting, saved)
+        return views.link_offer(reply.wording.service, why, _waiting(reply), saved)
 
     async def verify(self, owner: Owner) -> None:
         """Check the user's key with the service. Raises NotLinked, KeyRejected, ServiceError."""
         await self._accounts.whoami(owner)
+
+
+def _waiting(reply: Reply) -> str | None:
+    return reply.interaction.typed if reply.give_back else None

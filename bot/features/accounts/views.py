@@ -1,19 +1,37 @@
 """Views of a user's account: the link form, the offer to link, and the linked user."""
 
+import json
+
+from bot.features.accounts.accounts import full_name
+from bot.features.accounts.buttons import LinkAccount
+from bot.service.conventions import account_url
 from bot.service.models import User
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Message, actions, button, context, section
+from bot.slack.blocks import JSON, Block, Message, button_row, context, section, sentence
+from bot.slack.interaction import Place
 from bot.slack.redaction import typed
 from bot.slack.text import bold, escape, line, link, prose
+from bot.slack.wording import Wording
 
 KEY = "key"
+NOT_A_KEY = "That isn't an API key: copy it as it stands."
 
 
 def link_form(
-    service: str, account_url: str, *, said: str | None = None, waiting: str | None = None, metadata: str = ""
+    wording: Wording,
+    place: Place,
+    saved: str | None = None,
+    *,
+    said: str | None = None,
+    waiting: str | None = None,
+    offered: bool = False,
 ) -> JSON:
-    """The form for an API key. `said` is why it opened, `waiting` the command that runs after linking."""
-    where = link(account_url, f"your account page in {service}")
+    """The form for an API key. `said` is why it opened.
+
+    `saved` is the ID of the request that resumes after linking, `waiting` what the user typed for it, and
+    `offered` whether the form was opened from a *Link* button.
+    """
+    where = link(account_url(wording.base_url), f"your account page in {wording.service}")
     steps = f"Open {where}, show your *API access key* there and paste it here; it is stored encrypted."
     blocks: list[Block] = [section(prose(said))] if said else []
     blocks += [
@@ -29,45 +47,62 @@ def link_form(
     ]
     if waiting:
         blocks.append(typed(waiting, "Then this is carried out: "))
-    view = forms.form("link", f"Link {service}"[:24], blocks, submit="Link", metadata=metadata)
-    view["notify_on_close"] = True
-    return view
+    metadata = json.dumps({"continue": saved, "place": place.as_json(), "offered": offered})
+    view = forms.form("link", f"Link {wording.service}", blocks, submit="Link", metadata=metadata)
+    return view | {"notify_on_close": True}
 
 
-def link_offer(service: str, said: str, waiting: str | None, continuation: str) -> Message:
+def unknown_key(service: str) -> str:
+    return f"{service} doesn't know this key: copy it from your account page again."
+
+
+def link_offer(service: str, said: str, waiting: str | None, saved: str) -> Message:
     """A message with a *Link* button, for when the form can't be opened or was closed."""
     blocks: list[Block] = [section(prose(said))]
     if waiting:
         blocks.append(typed(waiting, "Once you are linked, this is carried out: "))
-    blocks.append(actions([button(f"Link {service}", "link.open", continuation, style="primary")]))
+    blocks.append(button_row(f"Link {service}", LinkAccount(saved=saved)))
     return Message(prose(said), tuple(blocks))
 
 
-def linked(service: str, user: User, name: str, *, resuming: bool) -> JSON:
+def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
     """The form after linking succeeded."""
-    text = f"You are linked as {bold(name)}{_login(user)}."
+    text = f"You are linked as {bold(full_name(user))}{_login(user)}."
+    issue, issues = wording.command("issue"), wording.command("issues")
     text += (
         "\nWhat you asked for is being carried out; the answer is in the conversation."
         if resuming
-        else "\nTry `/issue new The first one`, or `/issues to:me`."
+        else f"\nTry `{issue} new The first one`, or `{issues} to:me`."
     )
-    return forms.notice(f"Linked to {service}"[:24], text)
+    return forms.notice(f"Linked to {wording.service}", text)
+
+
+def unlinked(wording: Wording, stopped: int) -> Message:
+    """The answer to `/tracker unlink`; `stopped` is how many digests it paused."""
+    said = f"Your {wording.service} key is forgotten. `{wording.command('tracker')} link` links you again."
+    if stopped:
+        yours = "Your digest stops" if stopped == 1 else f"Your {stopped} digests stop"
+        digest = wording.command("digest")
+        said += f" {yours}: link again and resume, or somebody else can take over, with `{digest}`."
+    return sentence(said)
+
+
+def not_linked(wording: Wording) -> Message:
+    """The answer to `/tracker unlink` without a linked account."""
+    return sentence(f"You weren't linked to {wording.service}; there is nothing to forget.")
 
 
 def state(service: str, command: str, name: str | None) -> list[Block]:
     """Whether the caller is linked, with a *Link* button if not."""
     if name is None:
         said = f"You haven't linked your {escape(service)} account yet."
-        return [
-            section(said),
-            actions([button(f"Link {service}", "link.open", style="primary")]),
-        ]
+        return [section(said), button_row(f"Link {service}", LinkAccount())]
     return [section(f"You are linked to {escape(service)} as {bold(name)}; `{command} unlink` undoes that.")]
 
 
-def whoami(service: str, user: User, name: str) -> Message:
+def whoami(wording: Wording, user: User) -> Message:
     role = ", an administrator" if user.admin else ""
-    text = f"In {escape(service)} you are {bold(name)}{_login(user)}{role}."
+    text = f"In {escape(wording.service)} you are {bold(full_name(user))}{_login(user)}{role}."
     details = f"User {user.id}" + (f" · {line(user.mail)}" if user.mail else "")
     return Message(text, (section(text), context(details)))
 

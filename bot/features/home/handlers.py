@@ -1,32 +1,24 @@
 """Publishes the Home tab, first from the bot's database, then with issues from the service."""
 
-from typing import Any
-
 import structlog
 
 from bot.errors import BotError, NotLinked, StoredSecretError
 from bot.features.home import views
 from bot.features.home.home import Home, OpenIssues, StoredItems
-from bot.features.search.handlers import SearchHandlers
-from bot.slack import forms
 from bot.slack.feature import Feature
-from bot.slack.forms import loading
-from bot.slack.interaction import ButtonPress, Event
+from bot.slack.interaction import Event
 from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.replies import Reply
 
 log = structlog.get_logger(__name__)
 
-MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
-
 
 class HomeHandlers:
-    def __init__(self, home: Home, search: SearchHandlers) -> None:
+    def __init__(self, home: Home) -> None:
         self._home = home
-        self._search = search
 
     def feature(self) -> Feature:
-        return Feature(buttons={"home.mine": self.mine_pressed}, events={"app_home_opened": self.opened})
+        return Feature(events={"app_home_opened": self.opened})
 
     async def refresh(self, reply: Reply) -> None:
         """Publish the tab again after an action on it. Logs errors, since the action itself succeeded."""
@@ -70,12 +62,6 @@ class HomeHandlers:
             await self._publish(reply, stored, said=error.sentence(reply.wording.service))
         else:
             await self._publish(reply, stored, open_issues)
-
-    async def mine_pressed(self, _: ButtonPress[Any], reply: Reply) -> None:
-        """The *All …* button: opens the user's open issues, page by page."""
-        await reply.open(loading("My open issues"))
-        found = await self._search.find(reply, MY_OPEN_ISSUES, 0)
-        await reply.show(forms.said("My open issues", found.blocks))
 
     async def _publish(
         self,

@@ -8,6 +8,7 @@ from bot.features.digests import views as digests
 from bot.features.help import views as help_views
 from bot.features.home.home import OpenIssues, StoredItems
 from bot.features.issues.views import format_hours, listed
+from bot.features.search.buttons import OpenSearchForm, ShowMyIssues
 from bot.slack import rich_text
 from bot.slack.blocks import JSON, Block, actions, button, context, divider, header, section, shortened
 from bot.slack.text import line, link, prose
@@ -52,7 +53,7 @@ def _buttons() -> Block:
     return actions(
         [
             button("Create an issue", "home.create", style="primary"),
-            button("Search issues", "home.search"),
+            button("Search issues", OpenSearchForm()),
             button("Log time", "home.time"),
         ]
     )
@@ -68,7 +69,7 @@ def _open_issues(open_issues: OpenIssues | None, style: Wording, said: str | Non
         return [*blocks, context("Nothing open is assigned to you.")]
     blocks += [listed(issue, style, shareable=False) for issue in open_issues.issues]
     if open_issues.total > len(open_issues.issues):
-        blocks.append(actions([button(f"All {open_issues.total}", "home.mine")]))
+        blocks.append(actions([button(f"All {open_issues.total}", ShowMyIssues())]))
     return blocks
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import structlog
 
-from bot.errors import OutcomeUnknown, UserError
+from bot.errors import OutcomeUnknown
 from bot.features.accounts.accounts import Accounts
-from bot.features.accounts.commands import ClearDefault, SetDefault, ShowDefault
 from bot.features.name_matching import identifier_of
 from bot.features.projects import views
+from bot.features.projects.buttons import MakeDefault
+from bot.features.projects.errors import NoIdentifier, NotInChannel
 from bot.features.projects.projects import ProjectDraft, Projects
 from bot.slack import forms
-from bot.slack.blocks import sentence
 from bot.slack.debounce import Debouncer
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
@@ -34,56 +34,38 @@ class ProjectHandlers:
 
     def feature(self) -> Feature:
         return Feature(
-            buttons={"project.name": self.name_typed, "project.default": self.default_pressed},
+            buttons={views.NAME_TYPED: self.name_typed, MakeDefault: self.default_pressed},
             forms={"project.new": Form(self.submit, "Creating the project in {service}…")},
         )
 
     async def list_projects(self, reply: Reply, text: str) -> None:
         found = await self._projects.search(reply.owner, text)
-        await reply.privately(views.projects(found, text, reply.wording, reply.wording.command("tracker")))
+        await reply.privately(views.projects(found, text, reply.wording))
 
     async def show(self, reply: Reply, wanted: str) -> None:
         shown = await self._projects.show(reply.owner, wanted)
-        await reply.privately(
-            views.project(shown, reply.wording, await reply.wording.mrkdwn(shown.description))
-        )
-
-    async def default_command(self, reply: Reply, request: ShowDefault | SetDefault | ClearDefault) -> None:
-        match request:
-            case ShowDefault():
-                await self.show_default(reply)
-            case SetDefault(project=wanted):
-                await self.set_default(reply, wanted)
-            case ClearDefault():
-                await self.clear_default(reply)
+        description = await reply.wording.mrkdwn(shown.description)
+        await reply.privately(views.project(shown, reply.wording, description))
 
     async def set_default(self, reply: Reply, wanted: str) -> None:
         if reply.channel is None:
-            raise UserError("Only a channel can have a project of its own: use this command in one.")
+            raise NotInChannel
         project = await self._projects.set_default(reply.owner, reply.channel, wanted)
-        await reply.privately(sentence(f"New issues and searches here are in {project.name} from now on."))
+        await reply.privately(views.default_set(project))
 
     async def show_default(self, reply: Reply) -> None:
         """Show the channel's project and how to change it."""
         async with self._accounts.reading(reply.owner) as session:
             project = await self._projects.default_in(session, reply.channel)
-        change = f"`{reply.wording.command('tracker')} default"
-        if project is None:
-            said = f"This channel has no project of its own that you see; {change} website` gives it one."
-        else:
-            said = (
-                f"This channel's project is {project.name}; {change} website` gives it another, "
-                f"{change} none` none."
-            )
-        await reply.privately(sentence(said))
+        await reply.privately(views.default(project, reply.wording))
 
     async def clear_default(self, reply: Reply) -> None:
         if reply.channel is not None:
             await self._projects.clear_default(reply.owner, reply.channel)
-        await reply.privately(sentence("This channel has no project of its own any more."))
+        await reply.privately(views.default_cleared())
 
-    async def default_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
-        await self.set_default(reply, press.value)
+    async def default_pressed(self, press: ButtonPress[MakeDefault], reply: Reply) -> None:
+        await self.set_default(reply, str(press.button.project))
 
     async def open_form(self, reply: Reply, name: str) -> None:
         await reply.open(loading("New project"))
@@ -112,8 +94,7 @@ class ProjectHandlers:
         draft = views.submitted(view)
         if not draft.identifier:
             field = forms.Values(view).block_ids["identifier"]
-            said = "Type one: lower case letters, digits and dashes. None could be made of the name."
-            return FormResult(errors={field: said})
+            return FormResult(errors={field: reply.wording.sentence(NoIdentifier())})
         started = datetime.now(UTC)
         try:
             project = await self._projects.create(reply.owner, draft, form.view.moment("attempted_at"))

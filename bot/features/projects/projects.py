@@ -1,22 +1,32 @@
 """Finds, lists, shows and creates projects, and sets a channel's default project."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
-from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, UserError
+from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.lost_writes import CLOCK_SKEW, LOOKS
-from bot.features.name_matching import listed, pick
+from bot.features.name_matching import AmbiguousName, UnknownName, pick
+from bot.features.projects.errors import CreationForbidden, NoVisibleProject, ProjectNotChosen
 from bot.service.client import Client
+from bot.service.conventions import ProjectInclude
 from bot.service.inputs import NewProject
 from bot.service.models import Project, Ref
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.ttl_cache import TtlCache
+
+DETAILS: tuple[ProjectInclude, ...] = (
+    "trackers",
+    "issue_categories",
+    "time_entry_activities",
+    "issue_custom_fields",
+)
 
 
 @dataclass(frozen=True)
@@ -55,8 +65,8 @@ class Projects:
             if query in (project.identifier.casefold(), str(project.id)):
                 return project
         try:
-            ref = pick("project", wanted.strip(), [Ref(id=p.id, name=p.name) for p in projects])
-        except UserError:
+            ref = pick("project", wanted.strip(), _refs(projects))
+        except (AmbiguousName, UnknownName):
             by_identifier = [p for p in projects if p.identifier.casefold().startswith(query)]
             if len(by_identifier) == 1:
                 return by_identifier[0]
@@ -96,17 +106,7 @@ class Projects:
         """One project with all its details. Raises UserError, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
             found = await self.find(session, wanted)
-            return await self._client.get_project(
-                session.key,
-                found.id,
-                (
-                    "trackers",
-                    "issue_categories",
-                    "enabled_modules",
-                    "time_entry_activities",
-                    "issue_custom_fields",
-                ),
-            )
+            return await self._client.get_project(session.key, found.id, DETAILS)
 
     async def create(
         self, owner: Owner, draft: ProjectDraft, attempted_at: datetime | None = None
@@ -132,9 +132,7 @@ class Projects:
         try:
             project = await self._client.create_project(session.key, new)
         except Forbidden:
-            raise UserError(
-                "{service} doesn't let you create projects: ask one of its administrators."
-            ) from None
+            raise CreationForbidden from None
         except OutcomeUnknown:
             for seconds in LOOKS:
                 await asyncio.sleep(seconds)
@@ -191,10 +189,9 @@ class Projects:
         if len(projects) == 1:
             return projects[0]
         if not projects:
-            raise UserError(
-                "You see no project in {service}: ask its administrator to make you a member of one."
-            )
-        names = listed([Ref(id=p.id, name=p.name) for p in projects])
-        raise UserError(
-            f"Which project? Add `project:` with {names}, or set this channel's with `/tracker default`."
-        )
+            raise NoVisibleProject
+        raise ProjectNotChosen(_refs(projects))
+
+
+def _refs(projects: Iterable[Project]) -> list[Ref]:
+    return [Ref(id=project.id, name=project.name) for project in projects]

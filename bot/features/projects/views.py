@@ -3,36 +3,51 @@
 from collections.abc import Sequence
 
 from bot.features.name_matching import identifier_of
+from bot.features.projects.buttons import MakeDefault
 from bot.features.projects.projects import ProjectDraft
 from bot.service.conventions import IDENTIFIER_LENGTH, PROJECT_NAME_LENGTH, ProjectStatus, project_url
 from bot.service.models import Project
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Message, actions, button, context, fields, section
+from bot.slack.blocks import (
+    JSON,
+    Block,
+    Element,
+    Message,
+    actions,
+    button,
+    context,
+    fields,
+    link_button,
+    section,
+    sentence,
+)
 from bot.slack.text import code, cut, line, link
 from bot.slack.wording import Wording
 
 SHOWN = 40
+NAME_TYPED = "project.name"
+"""The action of the name's input, which Slack reports at every keystroke."""
 
 
-def projects(found: Sequence[Project], text: str, style: Wording, command: str) -> Message:
+def projects(found: Sequence[Project], text: str, wording: Wording) -> Message:
     if not found:
         said = f"No project that you see is called “{line(text)}”." if text else "You see no project."
         return Message(said, (section(said),))
     title = f"*{len(found)} project{'' if len(found) == 1 else 's'}*"
-    lines = [_line(project, style) for project in found[:SHOWN]]
+    lines = [_line(project, wording) for project in found[:SHOWN]]
     blocks: list[Block] = [section(title)]
     blocks += [section("\n".join(lines[i : i + 10])) for i in range(0, len(lines), 10)]
     if len(found) > SHOWN:
         blocks.append(context(f"{len(found) - SHOWN} more: name part of what you look for."))
-    blocks.append(context(f"`{command} default <project>` makes one of them this channel's."))
+    tracker = wording.command("tracker")
+    blocks.append(context(f"`{tracker} default <project>` makes one of them this channel's."))
     return Message(f"{title}: {', '.join(line(p.name) for p in found[:SHOWN])}", tuple(blocks))
 
 
-def project(shown: Project, style: Wording, description: str) -> Message:
+def project(shown: Project, wording: Wording, description: str) -> Message:
     """One project, with its description already converted to mrkdwn."""
-    url = project_url(style.base_url, shown.identifier or shown.id)
-    text = f"*{link(url, shown.name)}*"
-    blocks: list[Block] = [section(text), context(f"{code(shown.identifier)} · {_visibility(shown)}")]
+    text = f"*{_link(shown, wording)}*"
+    blocks: list[Block] = [section(text), _facts(shown)]
     if description:
         blocks.append(section(cut(description, 1500)))
     lists = (
@@ -44,8 +59,29 @@ def project(shown: Project, style: Wording, description: str) -> Message:
     blocks += fields(
         (label, cut(", ".join(line(ref.name) for ref in refs), 1500)) for label, refs in lists if refs
     )
-    blocks.append(actions([button(f"Open in {style.service}", "open", url=url)]))
+    blocks.append(actions([_open_button(shown, wording)]))
     return Message(text, tuple(blocks))
+
+
+def default(shown: Project | None, wording: Wording) -> Message:
+    """The channel's project, and how to change it."""
+    change = f"`{wording.command('tracker')} default"
+    if shown is None:
+        said = f"This channel has no project of its own that you see; {change} website` gives it one."
+    else:
+        said = (
+            f"This channel's project is {shown.name}; {change} website` gives it another, "
+            f"{change} none` none."
+        )
+    return sentence(said)
+
+
+def default_set(shown: Project) -> Message:
+    return sentence(f"New issues and searches here are in {shown.name} from now on.")
+
+
+def default_cleared() -> Message:
+    return sentence("This channel has no project of its own any more.")
 
 
 def new_form(draft: ProjectDraft, metadata: str) -> JSON:
@@ -54,7 +90,7 @@ def new_form(draft: ProjectDraft, metadata: str) -> JSON:
         forms.field(
             "name",
             "Name",
-            forms.text("project.name", draft.name, most=PROJECT_NAME_LENGTH, on_keystroke=True),
+            forms.text(NAME_TYPED, draft.name, most=PROJECT_NAME_LENGTH, on_keystroke=True),
             optional=False,
             dispatch=True,
         ),
@@ -103,25 +139,35 @@ def _suggestion(view: JSON) -> str:
     return next((suggestion for name, _, suggestion in blocks if name == "identifier"), "")
 
 
-def created(shown: Project, style: Wording, *, offer: bool) -> Message:
+def created(shown: Project, wording: Wording, *, offer: bool) -> Message:
     """The answer after creation. `offer` adds a button that makes it the channel's project."""
-    url = project_url(style.base_url, shown.identifier or shown.id)
-    text = f"Created the project *{link(url, shown.name)}*."
-    buttons = [button(f"Open in {style.service}", "open", url=url)]
+    text = f"Created the project *{_link(shown, wording)}*."
+    buttons = [_open_button(shown, wording)]
     if offer:
-        buttons.insert(
-            0, button("Make it this channel's project", "project.default", str(shown.id), style="primary")
-        )
-    return Message(
-        text,
-        (section(text), context(f"{code(shown.identifier)} · {_visibility(shown)}"), actions(buttons)),
-    )
+        make = button("Make it this channel's project", MakeDefault(project=shown.id), style="primary")
+        buttons.insert(0, make)
+    return Message(text, (section(text), _facts(shown), actions(buttons)))
 
 
-def _line(shown: Project, style: Wording) -> str:
-    url = project_url(style.base_url, shown.identifier or shown.id)
+def _line(shown: Project, wording: Wording) -> str:
     parent = f" in {line(shown.parent.name)}" if shown.parent and shown.parent.name else ""
-    return f"• {link(url, shown.name)} {code(shown.identifier)}{parent} · {_visibility(shown)}"
+    return f"• {_link(shown, wording)} {code(shown.identifier)}{parent} · {_visibility(shown)}"
+
+
+def _facts(shown: Project) -> Block:
+    return context(f"{code(shown.identifier)} · {_visibility(shown)}")
+
+
+def _link(shown: Project, wording: Wording) -> str:
+    return link(_url(shown, wording), shown.name)
+
+
+def _open_button(shown: Project, wording: Wording) -> Element:
+    return link_button(f"Open in {wording.service}", _url(shown, wording))
+
+
+def _url(shown: Project, wording: Wording) -> str:
+    return project_url(wording.base_url, shown.identifier or shown.id)
 
 
 def _visibility(shown: Project) -> str:

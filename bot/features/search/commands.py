@@ -1,48 +1,45 @@
 """`/issues` (docs/commands.md)."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection
 from datetime import date
 from typing import Literal
 from zoneinfo import ZoneInfo
 
 from bot.errors import UserError
+from bot.features.issues.drafts import who
+from bot.features.search.search import Query
+from bot.features.users.people import Who
 from bot.service.conventions import SortField
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.service.models import Ref
 from bot.slack.grammar import values
 from bot.slack.grammar.dates import Towards, days, times
 from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, nearest, parse
-from bot.slack.grammar.requests import Help, Person
+from bot.slack.grammar.requests import Help
+from bot.store.owner import Owner
 
 
-@dataclass(frozen=True, kw_only=True)
-class Search:
-    """`/issues`: None or empty means no filter."""
-
-    text: str = ""
-    project: str | None = None
-    subproject: tuple[str, ...] | Literal["none"] = ()
-    tracker: tuple[str, ...] = ()
-    status: tuple[str, ...] | Literal["open", "closed", "any"] | None = None
-    to: tuple[Person, ...] | Literal["nobody", "anybody"] = ()
-    author: tuple[Person, ...] = ()
-    priority: tuple[str, ...] = ()
-    category: tuple[str, ...] | Literal["none", "any"] = ()
-    version: tuple[str, ...] | Literal["none", "any"] = ()
-    parent: tuple[int, ...] = ()
-    ids: tuple[int, ...] = ()
-    created: TimeRange | None = None
-    updated: TimeRange | None = None
-    closed: TimeRange | None = None
-    start: DateRange | None = None
-    due: DateRange | None = None
-    query: int | None = None
-    sort: tuple[Sort, ...] = ()
-    custom_fields: Mapping[int, str] = field(default_factory=dict)
+class NotAQueryNumber(UserError):
+    """`query:` has something other than the number of a saved query."""
 
 
-IssuesRequest = Search | Help
+class TooManySorts(UserError):
+    """`sort:` names more fields than the service sorts by."""
+
+
+class SortedTwice(UserError):
+    """`sort:` names a field twice."""
+
+
+class UnknownSortOrder(UserError):
+    """A field of `sort:` has an order other than `asc` or `desc`."""
+
+
+class UnknownSortField(UserError):
+    """Issues can't be sorted by that field; `nearest` is the one probably meant."""
+
+    field: str
+    nearest: str | None
 
 
 OPTIONS = (
@@ -73,9 +70,12 @@ MOST_SORTS = 3
 """The service uses only the first three (docs/service.md, Lists)."""
 
 
-def issues_command(text: str, today: date, zone: ZoneInfo, fields: Collection[Ref] = ()) -> IssuesRequest:
+def issues_command(
+    text: str, asker: Owner, today: date, zone: ZoneInfo, fields: Collection[Ref] = ()
+) -> Query | Help:
     """Parse `/issues <text>` with the caller's date and time zone and the project's custom fields.
 
+    Mentions become users of the caller's workspace.
     Raises UserError, and UnknownOption for a key that may be a custom field name.
     """
     parsed = parse(text, OPTIONS, fields)
@@ -90,14 +90,14 @@ def issues_command(text: str, today: date, zone: ZoneInfo, fields: Collection[Re
         typed = values.name(parsed, key)
         return days(typed, today, towards) if typed else None
 
-    return Search(
+    return Query(
         text=" ".join(parsed.plain.split()),
         project=values.name(parsed, "project"),
         subproject=_subproject(values.names(parsed, "subproject")),
         tracker=values.names(parsed, "tracker"),
         status=_status(values.names(parsed, "status")),
-        to=_assignee(parsed),
-        author=values.people(parsed, "author"),
+        to=_assignee(parsed, asker),
+        author=_people(parsed, "author", asker),
         priority=values.names(parsed, "priority"),
         category=_names_or_keyword(values.names(parsed, "category")),
         version=_names_or_keyword(values.names(parsed, "version")),
@@ -130,14 +130,18 @@ def _status(found: tuple[str, ...]) -> tuple[str, ...] | Literal["open", "closed
             return "any"
 
 
-def _assignee(parsed: Parsed) -> tuple[Person, ...] | Literal["nobody", "anybody"]:
+def _assignee(parsed: Parsed, asker: Owner) -> tuple[Who, ...] | Literal["nobody", "anybody"]:
     match values.keyword(values.names(parsed, "to"), ("nobody", "none", "anybody", "any")):
         case "nobody" | "none":
             return "nobody"
         case "anybody" | "any":
             return "anybody"
         case _:
-            return values.people(parsed, "to")
+            return _people(parsed, "to", asker)
+
+
+def _people(parsed: Parsed, key: str, asker: Owner) -> tuple[Who, ...]:
+    return tuple(who(person, asker) for person in values.people(parsed, key))
 
 
 def _names_or_keyword(found: tuple[str, ...]) -> tuple[str, ...] | Literal["none", "any"]:
@@ -156,30 +160,24 @@ def _query(parsed: Parsed) -> int | None:
         return None
     number = values.issue_number(typed)
     if number is None:
-        raise UserError("`query:` takes a saved query's number, the one in its address: write `query:7`.")
+        raise NotAQueryNumber
     return number
 
 
 def _sort(parsed: Parsed) -> tuple[Sort, ...]:
     found = tuple(_sort_key(text) for text in values.names(parsed, "sort"))
     if len(found) > MOST_SORTS:
-        raise UserError(f"`sort:` takes {MOST_SORTS} fields at most: write `sort:priority:desc,updated`.")
+        raise TooManySorts
     if len({key.field for key in found}) < len(found):
-        raise UserError("`sort:` names a field twice: leave one of them.")
+        raise SortedTwice
     return found
 
 
 def _sort_key(typed: str) -> Sort:
     field, _, order = typed.lower().removeprefix("-").partition(":")
     if order not in ("", "asc", "desc"):
-        raise UserError("A field is sorted up or down: write `sort:updated:desc`.")
+        raise UnknownSortOrder
     known = next((column for key, column in SORTS.items() if field in (key, column)), None)
     if known is None:
-        suggestion = nearest(field, SORTS)
-        hint = (
-            f"did you mean `sort:{suggestion}`?"
-            if suggestion
-            else f"it is one of {', '.join(f'`{s}`' for s in SORTS)}."
-        )
-        raise UserError(f"Issues can't be sorted by “{field[:40]}”: {hint}")
+        raise UnknownSortField(field, nearest(field, SORTS))
     return Sort(known, typed.startswith("-") or order == "desc")

@@ -1,11 +1,13 @@
 """Views of a search: a page of results and the search form."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
 
 from bot.errors import UserError
 from bot.features.issues.views import listed
-from bot.features.search.search import Results
+from bot.features.search.buttons import NextPage, PreviousPage
+from bot.features.search.search import Resolved, Results
+from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message, actions, button, divider, section, shortened, small_print
 from bot.slack.wording import Wording
@@ -13,16 +15,32 @@ from bot.slack.wording import Wording
 DESCRIPTION_LENGTH = 1000
 TRAIL = 50
 """How many earlier offsets a page button carries. Its value is limited to 2,000 characters."""
+STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
+NAMED = {
+    "tracker_ids": "Tracker",
+    "status": "Status",
+    "priority_ids": "Priority",
+    "category_ids": "Category",
+    "fixed_version_ids": "Target version",
+    "assigned_to": "Assignee",
+    "author": "Author",
+    "subprojects": "Subproject",
+}
+"""The labels of the filters whose values have names."""
+
+
+class SearchTooLong(UserError):
+    """The command is too long for the page buttons to carry."""
 
 
 def results(
-    found: Results, style: Wording, query: str, *, shareable: bool, before: Sequence[int] = ()
+    found: Results, wording: Wording, query: str, *, shareable: bool, before: Sequence[int] = ()
 ) -> Message:
     """One page of results. `query` is the command text, which the page buttons carry.
 
     `before` holds the offsets of the previous pages, since a service may return fewer rows than requested.
     """
-    description = small_print(shortened(" · ".join(found.understood), DESCRIPTION_LENGTH))
+    description = small_print(shortened(" · ".join(_description(found.searched)), DESCRIPTION_LENGTH))
     if not found.page.items and not found.offset:
         text = "No issue fits that search."
         return Message(text, (section(text), description))
@@ -31,32 +49,73 @@ def results(
     if found.total > len(found.page.items):
         text += f", {first}–{last}"
     blocks: list[Block] = [section(text), description, divider()]
-    blocks += [listed(issue, style, shareable=shareable) for issue in found.page.items]
+    blocks += [listed(issue, wording, shareable=shareable) for issue in found.page.items]
     page_buttons = []
     if found.offset > 0:
-        earlier = page_value(query, before[-1] if before else 0, before[:-1])
-        page_buttons.append(button("‹ Previous", "search.page.previous", earlier))
+        earlier = PreviousPage(query=query, offset=before[-1] if before else 0, before=tuple(before[:-1]))
+        page_buttons.append(button("‹ Previous", earlier))
     if last < found.total and found.page.items:
-        later = page_value(query, last, (*before, found.offset)[-TRAIL:])
-        page_buttons.append(button("Next ›", "search.page.next", later))
+        later = NextPage(query=query, offset=last, before=(*before, found.offset)[-TRAIL:])
+        page_buttons.append(button("Next ›", later))
     if page_buttons:
         blocks.append(actions(page_buttons))
     return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in found.page.items), tuple(blocks))
 
 
-def page_value(query: str, offset: int, before: Sequence[int] = ()) -> str:
-    return json.dumps({"q": query, "o": offset, "b": list(before)}, ensure_ascii=False)
-
-
-def read_page_value(value: str) -> tuple[str, int, tuple[int, ...]]:
-    """Decode a `page_value` to the query, the offset and the earlier offsets. Raises UserError."""
+def require_pageable(query: str) -> None:
+    """Raise SearchTooLong unless page buttons can carry the command's text."""
     try:
-        match json.loads(value):
-            case {"q": str(query), "o": offset, "b": [*before]}:
-                return query, forms.number_in(offset), tuple(forms.number_in(one) for one in before)
+        NextPage(query=query, offset=100_000, before=(100_000,) * TRAIL).pack()
     except ValueError:
-        pass
-    raise UserError(forms.NONSENSE)
+        raise SearchTooLong from None
+
+
+def _description(searched: Resolved) -> Iterator[str]:
+    """The search in words."""
+    query, names = searched.query, searched.names
+    yield f"Project: {searched.project.name}" if searched.project else "All projects"
+    if query.query is not None:
+        yield f"saved query {query.query}"
+    for name, label in NAMED.items():
+        if name in names:
+            without = (name, names[name]) == ("subprojects", ("none",))
+            yield "without subprojects" if without else f"{label}: {' or '.join(names[name])}"
+    for field, value in searched.custom_fields:
+        yield f"{field}: {value}"
+    for label, numbers in (("Parent issue", query.parent), ("Issue", query.ids)):
+        if numbers:
+            yield f"{label}: {' or '.join(f'#{number}' for number in numbers)}"
+    for label, span in (
+        ("Created", query.created),
+        ("Updated", query.updated),
+        ("Closed", query.closed),
+        ("Start date", query.start),
+        ("Due date", query.due),
+    ):
+        if span is not None:
+            yield f"{label}: {_span(span)}"
+    if query.text:
+        yield f"Subject contains “{searched.filters.subject}”"
+    if query.sort:
+        yield f"sorted by {', '.join(map(_column, query.sort))}"
+    elif searched.filters.sort:
+        yield "latest changed first"
+
+
+def _column(sort: Sort) -> str:
+    name = sort.field.removesuffix("_on").replace("_", " ")
+    return f"{name} {'↓' if sort.descending else '↑'}"
+
+
+def _span(span: TimeRange | DateRange) -> str:
+    since, until = (_day(end) for end in (span.since, span.until))
+    if since and until:
+        return since if since == until else f"{since} to {until}"
+    return f"from {since} on" if since else f"until {until}"
+
+
+def _day(end: date | datetime | None) -> str:
+    return "" if end is None else (end.date() if isinstance(end, datetime) else end).isoformat()
 
 
 def search_form() -> JSON:
@@ -75,9 +134,6 @@ def search_form() -> JSON:
         ],
         submit="Search",
     )
-
-
-STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
 
 
 def query_text(view: JSON) -> str:

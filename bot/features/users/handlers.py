@@ -2,12 +2,10 @@
 
 import json
 
-from bot.errors import OutcomeUnknown
-from bot.features.accounts.commands import EditUser, NewUser, ShowUser, UserRequest
 from bot.features.users import views
 from bot.features.users.users import Details, Users, UserTarget, details_of
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH
-from bot.slack import forms, posting
+from bot.slack import posting
 from bot.slack.directory import Contact, contact
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading, number_in
@@ -15,12 +13,6 @@ from bot.slack.grammar.requests import Me, SlackUser
 from bot.slack.interaction import FormSubmission
 from bot.slack.replies import Reply
 from bot.store.owner import Owner
-
-UNKNOWN = (
-    "{service} broke off before it answered, so the account may have been created or not, and I can't look "
-    "people up there. Look in its list of users: if the account is there, close this form, and whose it is "
-    "links it with `/tracker link`; if not, send the form again."
-)
 
 
 def target_of(who: Me | SlackUser | int, asker: Owner) -> UserTarget:
@@ -59,15 +51,9 @@ class UserHandlers:
             }
         )
 
-    async def command(self, reply: Reply, request: UserRequest) -> None:
-        match request:
-            case ShowUser(who=who):
-                shown = await self._users.show(reply.owner, target_of(who, reply.owner))
-                await reply.privately(views.user(shown, reply.wording))
-            case NewUser(user=mentioned):
-                await self.open_new(reply, mentioned)
-            case EditUser(who=who):
-                await self.open_edit(reply, target_of(who, reply.owner))
+    async def show(self, reply: Reply, who: Me | SlackUser | int) -> None:
+        shown = await self._users.show(reply.owner, target_of(who, reply.owner))
+        await reply.privately(views.user(shown, reply.wording))
 
     async def open_new(self, reply: Reply, mentioned: SlackUser | None) -> None:
         """Open the form for a new account, prefilled from the mentioned user's Slack profile."""
@@ -86,27 +72,20 @@ class UserHandlers:
         view, slack_user = form.view.json, form.view.text("for")
         owner = Owner(reply.owner.enterprise_id, reply.owner.team_id, slack_user) if slack_user else None
         details, by_mail = views.submitted(view), views.by_mail(view)
-        try:
-            created = await self._users.create(reply.owner, details, owner, by_mail=by_mail)
-        except OutcomeUnknown:
-            said = reply.wording.prefixed(UNKNOWN.replace("{service}", reply.wording.service))
-            return FormResult(view=forms.refilled(view, said), said=said)
-        tracker = reply.wording.command("tracker")
+        created = await self._users.create(reply.owner, details, owner, by_mail=by_mail)
 
         async def confirm() -> None:
             notified = False
             if slack_user:
-                welcome = views.welcome(created, reply.wording, tracker, reply.owner.user_id, mailed=by_mail)
+                welcome = views.welcome(created, reply.wording, reply.owner.user_id, mailed=by_mail)
                 notified = await posting.to_person(reply.slack, slack_user, welcome)
-            await reply.privately(
-                views.created(created, reply.wording, tracker, slack_user, notified=notified)
-            )
+            await reply.privately(views.created(created, reply.wording, slack_user, notified=notified))
 
         return FormResult(then=confirm)
 
-    async def open_edit(self, reply: Reply, wanted: UserTarget) -> None:
+    async def open_edit(self, reply: Reply, who: Me | SlackUser | int) -> None:
         await reply.open(loading("Change account"))
-        shown = await self._users.editable(reply.owner, wanted)
+        shown = await self._users.editable(reply.owner, target_of(who, reply.owner))
         metadata = json.dumps({"user": shown.id, "place": reply.place.as_json()})
         await reply.show(views.edit_form(shown, details_of(shown), reply.wording, metadata))
 

@@ -1,9 +1,10 @@
 """Finds the service's user for `me`, a Slack user or a typed name."""
 
-from bot.errors import StoredSecretError, UserError
+from bot.errors import StoredSecretError
 from bot.features.accounts.accounts import Session
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog
+from bot.features.users.errors import UserNotLinked
 from bot.service.models import Ref
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -17,7 +18,7 @@ class People:
         self._store = store
 
     async def find(self, session: Session, who: Who, catalog: Catalog) -> Ref:
-        """The matching user. Raises UserError for an unlinked Slack user or an unknown or ambiguous name."""
+        """The matching user. Raises UserNotLinked, UnknownName, AmbiguousName."""
         if who == "me":
             return Ref(id=session.user_id, name=session.name)
         if isinstance(who, Owner):
@@ -25,14 +26,11 @@ class People:
         return pick("person", who.removeprefix("@"), catalog.people)
 
     async def linked(self, slack_user: Owner) -> Ref:
-        """The user that a Slack user is linked to. Raises UserError if they aren't linked."""
+        """The user that a Slack user is linked to. Raises UserNotLinked."""
         try:
             link = await self._store.links.get(slack_user)
         except StoredSecretError:
             link = None
         if link is None:
-            raise UserError(
-                "The person you mentioned hasn't linked an account yet: ask them to use `/tracker link`, "
-                "or write their name or number as {service} has it."
-            )
+            raise UserNotLinked
         return Ref(id=link.user_id, name=link.name)

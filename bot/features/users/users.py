@@ -5,13 +5,14 @@ account the bot uses it to link the Slack user. No key leaves this module otherw
 """
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, auto
 from typing import Literal
 
 import structlog
 
-from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, StoredSecretError, UserError
+from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, StoredSecretError
 from bot.features.accounts.accounts import Accounts, Session, full_name
+from bot.features.users.errors import AdministratorsOnly, AlreadyLinked, CreationUnconfirmed, NoSuchUser
 from bot.features.users.people import People
 from bot.service.client import Client
 from bot.service.inputs import NewUser, UserChanges
@@ -20,8 +21,6 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
-
-ADMINISTRATORS = "{service} lets only its administrators create and change accounts: ask one of them."
 
 UserTarget = Owner | int | Literal["me"]
 """A Slack user, the service's user ID, or `me` for the caller."""
@@ -40,11 +39,15 @@ class Details:
 class LinkOutcome(Enum):
     """The outcome of linking a Slack user to their new account."""
 
-    DONE = "linked with the key from the response"
-    NO_KEY = "the response had no working key"
-    ALREADY_LINKED = "the user linked an account in the meantime"
-    NOT_STORED = "the key could not be stored"
-    NO_SLACK_USER = "the account has no Slack user"
+    LINKED = auto()
+    NO_KEY = auto()
+    """The response had no working key."""
+    ALREADY_LINKED = auto()
+    """The Slack user linked an account in the meantime."""
+    NOT_STORED = auto()
+    """The key could not be stored."""
+    NO_SLACK_USER = auto()
+    """The account is for nobody in Slack."""
 
 
 @dataclass(frozen=True)
@@ -65,37 +68,31 @@ class Users:
         self._people = people
 
     async def show(self, owner: Owner, target: UserTarget) -> User:
-        """A user as the caller sees them. Raises UserError if there is none, NotLinked, ServiceError."""
+        """A user as the caller sees them. Raises NoSuchUser, UserNotLinked, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
             return await self._read(session, target)
 
     async def editable(self, owner: Owner, target: UserTarget) -> User:
-        """Like `show`, but raises UserError unless the caller is an administrator."""
+        """Like `show`, but raises AdministratorsOnly unless the caller is one."""
         await self.require_administrator(owner)
         return await self.show(owner, target)
 
     async def require_administrator(self, owner: Owner) -> None:
-        """Raise UserError unless the caller is an administrator. Raises NotLinked, ServiceError too.
+        """Raise AdministratorsOnly unless the caller is one. Raises NotLinked, ServiceError too.
 
         Checked before a form opens. The service checks again when it is submitted.
         """
         if (await self._accounts.whoami(owner)).admin is False:
-            raise UserError(ADMINISTRATORS)
+            raise AdministratorsOnly
 
     async def require_unlinked(self, slack_user: Owner) -> None:
-        """Raise UserError if the Slack user is linked. Only they can replace their own link."""
+        """Raise AlreadyLinked if the Slack user is linked. Only they can replace their own link."""
         try:
             link = await self._store.links.get(slack_user)
         except StoredSecretError:
-            name = ""
-        else:
-            if link is None:
-                return
-            name = f", as {link.name}"
-        raise UserError(
-            f"The person you mentioned has linked an account already{name}: only they can link another. "
-            "`/tracker user new` alone makes an account that nobody is linked to."
-        )
+            raise AlreadyLinked(None) from None
+        if link is not None:
+            raise AlreadyLinked(link.name)
 
     async def create(
         self, owner: Owner, details: Details, slack_user: Owner | None, *, by_mail: bool
@@ -103,7 +100,7 @@ class Users:
         """Create the account and link the Slack user with the key from the response.
 
         The service generates a password to be changed at the first login, and emails it if `by_mail`.
-        Raises UserError, NotLinked and ServiceError, including OutcomeUnknown since users can't be looked up.
+        Raises AlreadyLinked, AdministratorsOnly, CreationUnconfirmed, NotLinked and ServiceError.
         """
         session = await self._accounts.writing(owner)
         if slack_user is not None:
@@ -120,14 +117,17 @@ class Users:
         try:
             user = await self._client.create_user(session.key, new)
         except Forbidden:
-            raise UserError(ADMINISTRATORS) from None
+            raise AdministratorsOnly from None
+        except OutcomeUnknown:
+            raise CreationUnconfirmed from None
         linking = LinkOutcome.NO_SLACK_USER if slack_user is None else await self._link(slack_user, user)
         return CreatedAccount(_without_key(user), linking)
 
     async def change(self, owner: Owner, user_id: int, details: Details) -> None:
         """Change the account.
 
-        Raises UserError, NotLinked and ServiceError, and OutcomeUnknown only if no read confirms the change.
+        Raises AdministratorsOnly, NoSuchUser, NotLinked and ServiceError, and OutcomeUnknown only if no read
+        confirms the change.
         """
         session = await self._accounts.writing(owner)
         changes = UserChanges(
@@ -136,9 +136,9 @@ class Users:
         try:
             await self._client.update_user(session.key, user_id, changes)
         except Forbidden:
-            raise UserError(ADMINISTRATORS) from None
+            raise AdministratorsOnly from None
         except NotFound:
-            raise _no_such_user(user_id) from None
+            raise NoSuchUser(user_id) from None
         except OutcomeUnknown:
             if not await self._has_details(session, user_id, details):
                 raise
@@ -151,7 +151,7 @@ class Users:
         try:
             return _without_key(await self._client.get_user(session.key, user_id, ("memberships", "groups")))
         except NotFound:
-            raise _no_such_user(user_id) from None
+            raise NoSuchUser(user_id) from None
 
     async def _link(self, slack_user: Owner, user: User) -> LinkOutcome:
         """Link the Slack user with the key from the response, after checking whose key it is."""
@@ -168,7 +168,7 @@ class Users:
         except Exception:  # the account exists, so a failed link is not a failed creation
             log.exception("new account not linked", action="user.not_linked", user_id=user.id)
             return LinkOutcome.NOT_STORED
-        return LinkOutcome.DONE if added else LinkOutcome.ALREADY_LINKED
+        return LinkOutcome.LINKED if added else LinkOutcome.ALREADY_LINKED
 
     async def _has_details(self, session: Session, user_id: int, details: Details) -> bool:
         try:
@@ -184,7 +184,3 @@ def details_of(user: User) -> Details:
 
 def _without_key(user: User) -> User:
     return user.model_copy(update={"api_key": None})
-
-
-def _no_such_user(user_id: int) -> UserError:
-    return UserError(f"There is no user {user_id} in {{service}}, or you can't see them.")

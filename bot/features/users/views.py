@@ -1,11 +1,23 @@
 """Views of the service's users: a user, the account forms, and their results."""
 
 from bot.features.accounts.accounts import full_name
+from bot.features.accounts.buttons import LinkAccount
 from bot.features.users.users import CreatedAccount, Details, LinkOutcome
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH, UserStatus, user_url
 from bot.service.models import User
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Message, actions, button, context, fields, section, shortened
+from bot.slack.blocks import (
+    JSON,
+    Block,
+    Message,
+    actions,
+    button,
+    context,
+    fields,
+    link_button,
+    section,
+    shortened,
+)
 from bot.slack.text import code, cut, escape, line, link
 from bot.slack.wording import Wording
 
@@ -17,9 +29,9 @@ STATUSES: dict[int, str] = {
 }
 
 
-def user(shown: User, style: Wording) -> Message:
+def user(shown: User, wording: Wording) -> Message:
     """A user with the details that the service shows the caller."""
-    text = f"*{_name(shown, style)}*"
+    text = f"*{_name(shown, wording)}*"
     facts = [
         f"User {shown.id}",
         line(shown.login or ""),
@@ -38,9 +50,8 @@ def user(shown: User, style: Wording) -> Message:
         more = len(shown.memberships) - MEMBERSHIPS
         blocks.append(section("*Projects* " + " · ".join(lines) + (f" and {more} more" if more > 0 else "")))
     blocks += fields(_facts(shown))
-    blocks.append(
-        actions([button(f"Open in {style.service}", "open", url=user_url(style.base_url, shown.id))])
-    )
+    url = user_url(wording.base_url, shown.id)
+    blocks.append(actions([link_button(f"Open in {wording.service}", url)]))
     return Message(text, tuple(blocks))
 
 
@@ -65,8 +76,8 @@ def new_form(details: Details, slack_user: str | None, metadata: str) -> JSON:
     return forms.form("user.new", "New account", blocks, submit="Create", metadata=metadata)
 
 
-def edit_form(shown: User, details: Details, style: Wording, metadata: str) -> JSON:
-    blocks: list[Block] = [section(f"*{_name(shown, style)}* · user {shown.id}"), *_inputs(details)]
+def edit_form(shown: User, details: Details, wording: Wording, metadata: str) -> JSON:
+    blocks: list[Block] = [section(f"*{_name(shown, wording)}* · user {shown.id}"), *_inputs(details)]
     return forms.form("user.edit", "Change account", blocks, submit="Save", metadata=metadata)
 
 
@@ -82,18 +93,16 @@ def by_mail(view: JSON) -> bool:
     return bool(forms.Values(view).all_chosen("by_mail"))
 
 
-def created(
-    made: CreatedAccount, style: Wording, command: str, slack_user: str | None, *, notified: bool
-) -> Message:
+def created(made: CreatedAccount, wording: Wording, slack_user: str | None, *, notified: bool) -> Message:
     """The administrator's confirmation of a new account. `notified` is whether its owner got a message."""
-    text = f"Created an account for *{_name(made.user, style)}*{_login(made.user)}."
-    who = f"<@{slack_user}>"
+    text = f"Created an account for *{_name(made.user, wording)}*{_login(made.user)}."
+    who, command = f"<@{slack_user}>", wording.command("tracker")
     match made.linking:
-        case LinkOutcome.DONE:
+        case LinkOutcome.LINKED:
             then = f"It is linked to {who}."
         case LinkOutcome.NO_KEY:
             then = (
-                f"{escape(style.service)}'s answer held no key that works, so it isn't linked: {who} links "
+                f"{escape(wording.service)}'s answer held no key that works, so it isn't linked: {who} links "
                 f"it with `{command} link`."
             )
         case LinkOutcome.NOT_STORED:
@@ -107,11 +116,13 @@ def created(
     return Message(f"{text} {then}", (section(f"{text}\n{then}"),))
 
 
-def welcome(made: CreatedAccount, style: Wording, command: str, by: str, *, mailed: bool) -> Message:
+def welcome(made: CreatedAccount, wording: Wording, by: str, *, mailed: bool) -> Message:
     """The message to the owner of a new account."""
-    service = escape(style.service)
-    text = f"<@{by}> created an account for you in {link(style.base_url, style.service)}{_login(made.user)}."
-    linked = made.linking is LinkOutcome.DONE
+    service, command = escape(wording.service), wording.command("tracker")
+    text = (
+        f"<@{by}> created an account for you in {link(wording.base_url, wording.service)}{_login(made.user)}."
+    )
+    linked = made.linking is LinkOutcome.LINKED
     then = (
         "It is linked to you here: what you do is done in your own name, with your own rights. Try "
         f"`{command} projects` to see where you can work, or `{command} help`."
@@ -123,16 +134,16 @@ def welcome(made: CreatedAccount, style: Wording, command: str, by: str, *, mail
         if mailed
         else f"You need no password here. For {service} itself, ask for one on its login page."
     )
-    buttons = [button(f"Open {style.service}", "open", url=style.base_url)]
+    buttons = [link_button(f"Open {wording.service}", wording.base_url)]
     if not linked:
-        buttons.insert(0, button(f"Link {style.service}", "link.open", style="primary"))
+        buttons.insert(0, button(f"Link {wording.service}", LinkAccount(), style="primary"))
     return Message(f"{text} {then}", (section(f"{text}\n{then}"), context(login), actions(buttons)))
 
 
-def changed(user_id: int, details: Details, style: Wording) -> Message:
+def changed(user_id: int, details: Details, wording: Wording) -> Message:
     """The administrator's confirmation of a changed account."""
     name = f"{details.firstname} {details.lastname}"
-    text = f"Saved: *{link(user_url(style.base_url, user_id), name)}* ({line(details.login)})."
+    text = f"Saved: *{link(user_url(wording.base_url, user_id), name)}* ({line(details.login)})."
     return Message(text, (section(text), context(f"User {user_id} · {line(details.mail)}")))
 
 
@@ -158,8 +169,8 @@ def _facts(shown: User) -> list[tuple[str, str]]:
     return [(label, value) for label, value in facts if value][:10]
 
 
-def _name(shown: User, style: Wording) -> str:
-    return link(user_url(style.base_url, shown.id), full_name(shown))
+def _name(shown: User, wording: Wording) -> str:
+    return link(user_url(wording.base_url, shown.id), full_name(shown))
 
 
 def _login(shown: User) -> str:

@@ -6,9 +6,29 @@ from dataclasses import dataclass
 from bot.errors import UserError
 from bot.slack.grammar import values
 from bot.slack.grammar.options import Parsed
-from bot.slack.grammar.requests import Me, SlackUser
+from bot.slack.grammar.requests import Help, Me, SlackUser
 from bot.slack.grammar.tokens import words
 from bot.slack.grammar.values import person, unknown_word
+
+
+class NothingTakenAfter(UserError):
+    """Something follows a subcommand that takes nothing."""
+
+    command: str
+
+
+class ProjectNotNamed(UserError):
+    """`/tracker project` alone."""
+
+
+class NotOneMention(UserError):
+    """`/tracker user new` is followed by something other than one mention."""
+
+
+class UserNotNamed(UserError):
+    """`/tracker user` or `/tracker user edit` without a number, a mention or `me`."""
+
+    command: str
 
 
 @dataclass(frozen=True)
@@ -73,9 +93,6 @@ class EditUser:
     who: Me | SlackUser | int
 
 
-UserRequest = ShowUser | NewUser | EditUser
-
-
 @dataclass(frozen=True)
 class ShowDefault:
     """`/tracker default`: show the channel's project."""
@@ -93,11 +110,6 @@ class ClearDefault:
     """`/tracker default none`: clear the channel's project."""
 
 
-@dataclass(frozen=True)
-class TrackerHelp:
-    """`/tracker help`."""
-
-
 TrackerRequest = (
     Account
     | Link
@@ -106,19 +118,20 @@ TrackerRequest = (
     | Projects
     | ShowProject
     | NewProject
-    | UserRequest
+    | ShowUser
+    | NewUser
+    | EditUser
     | ShowDefault
     | SetDefault
     | ClearDefault
-    | TrackerHelp
+    | Help
 )
-
 
 _BARE_COMMANDS: dict[str, TrackerRequest] = {
     "link": Link(),
     "unlink": Unlink(),
     "whoami": Whoami(),
-    "help": TrackerHelp(),
+    "help": Help(),
 }
 _COMMANDS = (*_BARE_COMMANDS, "projects", "project", "default", "user")
 _NUMBER = re.compile(r"(?:#|https?://\S*/users/)?([0-9]{1,9})/?")
@@ -136,7 +149,7 @@ def tracker_command(text: str) -> TrackerRequest:
         raise UserError(values.KEY_TYPED)
     if command in _BARE_COMMANDS:
         if rest:
-            raise UserError(f"`/tracker {command}` takes nothing after it: type it alone.")
+            raise NothingTakenAfter(command)
         return _BARE_COMMANDS[command]
     match command:
         case "projects":
@@ -152,23 +165,21 @@ def tracker_command(text: str) -> TrackerRequest:
 
 def _project(args: Parsed) -> ShowProject | NewProject:
     if not args.words:
-        raise UserError(
-            "Say which project: `/tracker project website`, or `/tracker projects` for all of them."
-        )
+        raise ProjectNotNamed
     first = args.words[0]
     if first.text.lower() == "new" and not first.quoted:
         return NewProject(args.after(1).text)
     return ShowProject(args.text)
 
 
-def _user(args: Parsed) -> UserRequest:
+def _user(args: Parsed) -> ShowUser | NewUser | EditUser:
     match args.words[0].text.lower() if args.words else "":
         case "new":
             return _new_user(args.after(1))
         case "edit":
-            return EditUser(_who(args.after(1), "/tracker user edit"))
+            return EditUser(_who(args.after(1), "user edit"))
         case _:
-            return ShowUser(_who(args, "/tracker user"))
+            return ShowUser(_who(args, "user"))
 
 
 def _new_user(args: Parsed) -> NewUser:
@@ -176,10 +187,7 @@ def _new_user(args: Parsed) -> NewUser:
         return NewUser()
     mentioned = args.words[0].user if len(args.words) == 1 else None
     if mentioned is None:
-        raise UserError(
-            "Mention the one person who gets the account, from the list that Slack offers after `@`, or type "
-            "`/tracker user new` alone."
-        )
+        raise NotOneMention
     return NewUser(mentioned)
 
 
@@ -190,7 +198,7 @@ def _who(args: Parsed, command: str) -> Me | SlackUser | int:
         return who
     number = _NUMBER.fullmatch(word.text) if word else None
     if number is None or not int(number[1]):
-        raise UserError(f"Say who by number or mention: `{command} 5`, `{command} @name` or `{command} me`.")
+        raise UserNotNamed(command)
     return int(number[1])
 
 

@@ -1,17 +1,18 @@
 """Routes `/tracker` to the handlers of accounts, projects and users."""
 
-from bot.features.accounts import commands as requests
-from bot.features.accounts.commands import tracker_command
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.help import views as help_views
 from bot.features.projects.handlers import ProjectHandlers
+from bot.features.tracker import commands as requests
+from bot.features.tracker.commands import tracker_command
 from bot.features.users.handlers import UserHandlers
 from bot.slack.feature import Feature
+from bot.slack.grammar.requests import Help
 from bot.slack.interaction import SlashCommand
 from bot.slack.replies import Reply
 
 
-class TrackerCommand:
+class TrackerHandlers:
     """The `/tracker` command, which three features share."""
 
     def __init__(self, accounts: AccountHandlers, projects: ProjectHandlers, users: UserHandlers) -> None:
@@ -40,9 +41,31 @@ class TrackerCommand:
                 await self._projects.show(reply, wanted)
             case requests.NewProject(name=name):
                 await self._projects.open_form(reply, name)
-            case requests.ShowUser() | requests.NewUser() | requests.EditUser() as request:
-                await self._users.command(reply, request)
             case requests.ShowDefault() | requests.SetDefault() | requests.ClearDefault() as request:
-                await self._projects.default_command(reply, request)
-            case requests.TrackerHelp():
+                await self._default(reply, request)
+            case requests.ShowUser() | requests.NewUser() | requests.EditUser() as request:
+                await self._user(reply, request)
+            case Help():
                 await reply.privately(help_views.overview(reply.wording.command, reply.wording.service))
+
+    async def _default(
+        self, reply: Reply, request: requests.ShowDefault | requests.SetDefault | requests.ClearDefault
+    ) -> None:
+        match request:
+            case requests.ShowDefault():
+                await self._projects.show_default(reply)
+            case requests.SetDefault(project=wanted):
+                await self._projects.set_default(reply, wanted)
+            case requests.ClearDefault():
+                await self._projects.clear_default(reply)
+
+    async def _user(
+        self, reply: Reply, request: requests.ShowUser | requests.NewUser | requests.EditUser
+    ) -> None:
+        match request:
+            case requests.ShowUser(who=who):
+                await self._users.show(reply, who)
+            case requests.NewUser(user=mentioned):
+                await self._users.open_new(reply, mentioned)
+            case requests.EditUser(who=who):
+                await self._users.open_edit(reply, who)
