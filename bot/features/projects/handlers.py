@@ -6,12 +6,11 @@ from typing import Any
 
 import structlog
 
-from bot.errors import OutcomeUnknown
+from bot.errors import OutcomeUnknown, UserError
 from bot.features.accounts.accounts import Accounts
 from bot.features.name_matching import identifier_of
 from bot.features.projects import views
 from bot.features.projects.buttons import MakeDefault
-from bot.features.projects.errors import NoIdentifier, NotInChannel
 from bot.features.projects.projects import ProjectDraft, Projects
 from bot.slack import forms
 from bot.slack.debounce import Debouncer
@@ -22,6 +21,14 @@ from bot.slack.posting import SLACK_FAILED
 from bot.slack.replies import Reply
 
 log = structlog.get_logger(__name__)
+
+
+class NotInChannel(UserError):
+    """Only a channel has a default project."""
+
+
+class NoIdentifier(UserError):
+    """The form names no identifier, and the project's name yields none."""
 
 
 class ProjectHandlers:

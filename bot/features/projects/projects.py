@@ -1,17 +1,16 @@
 """Finds, lists, shows and creates projects, and sets a channel's default project."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
-from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError
+from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.lost_writes import CLOCK_SKEW, LOOKS
 from bot.features.name_matching import AmbiguousName, UnknownName, pick
-from bot.features.projects.errors import CreationForbidden, NoVisibleProject, ProjectNotChosen
 from bot.service.client import Client
 from bot.service.conventions import ProjectInclude
 from bot.service.inputs import NewProject
@@ -27,6 +26,20 @@ DETAILS: tuple[ProjectInclude, ...] = (
     "time_entry_activities",
     "issue_custom_fields",
 )
+
+
+class CreationForbidden(UserError):
+    """The service doesn't let the user create projects."""
+
+
+class NoVisibleProject(UserError):
+    """The user sees no project at all."""
+
+
+class ProjectNotChosen(UserError):
+    """The user named no project, and neither the channel nor what they see settles it."""
+
+    projects: Sequence[Ref]
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,8 @@
 """What the user sees when a project can't be found, created or made the channel's."""
 
 from bot.errors import BotError
-from bot.features.projects.errors import (
-    CreationForbidden,
-    NoIdentifier,
-    NotInChannel,
-    NoVisibleProject,
-    ProjectNotChosen,
-)
+from bot.features.projects.handlers import NoIdentifier, NotInChannel
+from bot.features.projects.projects import CreationForbidden, NoVisibleProject, ProjectNotChosen
 from bot.features.sentences import listed
 from bot.slack.wording import Wording
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from bot.errors import UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.name_matching import pick
-from bot.features.projects.catalog import Catalog, Catalogs, CustomField
+from bot.features.projects.catalog import Catalogs, CustomField
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People, Who
 from bot.service.client import Client
@@ -18,8 +18,6 @@ from bot.store.owner import Owner
 
 PAGE = 10
 LATEST_FIRST = (Sort("updated_on", descending=True),)
-Found = str | Sequence[tuple[int | str, str]]
-"""What a filter takes: a keyword, or IDs (or `me`) with their names."""
 
 
 class SavedQueryNotAlone(UserError):
@@ -79,7 +77,7 @@ class Resolved:
     project: Project | None
     filters: IssueFilters
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    custom_fields: tuple[tuple[str, str], ...] = ()
+    custom_fields: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -89,10 +87,6 @@ class Results:
     page: Page[Issue]
     offset: int
     searched: Resolved
-
-    @property
-    def total(self) -> int:
-        return self.page.total_count
 
 
 class Search:
@@ -124,27 +118,29 @@ class Search:
         project = await self._project(session, query, channel)
         if query.query is not None:
             return Resolved(query, project, _filters(project, query_id=query.query, sort=query.sort))
-        if project is None and query.category:
-            raise ProjectNeeded("category")
-        if project is None and query.subproject:
-            raise ProjectNeeded("subproject")
-        found = _keywords(query)
-        custom_fields: list[tuple[CustomField, str]] = []
-        if _names_choices(query):
-            catalog = await self._catalogs.of(session, project.id if project else None)
-            found |= _choices(query, catalog)
-            for name, people in (("assigned_to", query.to), ("author", query.author)):
-                if isinstance(people, tuple) and people:
-                    found[name] = [await self._person(session, who, catalog) for who in people]
-            for number, typed in query.custom_fields.items():
-                field = catalog.custom_field(number)
-                custom_fields.append((field, field.known(typed)))  # the service is case-sensitive
-        if project and isinstance(query.subproject, tuple) and query.subproject:
-            named = [await self._subproject(session, project, name) for name in query.subproject]
-            found["subprojects"] = [(one.id, one.name) for one in named]
+        if project is None and (query.category or query.subproject):
+            raise ProjectNeeded("category" if query.category else "subproject")
+        wanted: dict[str, Sequence[Who] | str] = {
+            "tracker_ids": query.tracker,
+            "status": query.status or ("closed" if query.closed else "any" if query.ids else "open"),
+            "priority_ids": query.priority,
+            "category_ids": query.category,
+            "fixed_version_ids": query.version,
+            "assigned_to": query.to,
+            "author": query.author,
+            "subprojects": query.subproject,
+        }
+        keywords = {name: typed for name, typed in wanted.items() if isinstance(typed, str) and typed}
+        found = {
+            name: [await self._found(session, project, name, one) for one in typed]
+            for name, typed in wanted.items()
+            if typed and not isinstance(typed, str)
+        }
+        custom_fields = await self._custom_fields(session, project, query)
         filters = _filters(
             project,
-            **{name: wanted if isinstance(wanted, str) else _first(wanted) for name, wanted in found.items()},
+            **keywords,
+            **{name: tuple(number for number, _ in values) for name, values in found.items()},
             issue_ids=query.ids,
             parent_ids=query.parent,
             subject=searchable(query.text) or query.text,
@@ -156,13 +152,10 @@ class Search:
             custom_fields=tuple((field.id, value) for field, value in custom_fields),
             sort=query.sort or LATEST_FIRST,
         )
-        names = {
-            name: (wanted,) if isinstance(wanted, str) else tuple(called for _, called in wanted)
-            for name, wanted in found.items()
+        names = {name: (typed,) for name, typed in keywords.items()} | {
+            name: tuple(called for _, called in values) for name, values in found.items()
         }
-        return Resolved(
-            query, project, filters, names, tuple((field.name, value) for field, value in custom_fields)
-        )
+        return Resolved(query, project, filters, names, [(one.name, value) for one, value in custom_fields])
 
     async def _project(self, session: Session, query: Query, channel: Channel | None) -> Project | None:
         if query.project == "any" or (query.ids and not query.project):
@@ -171,11 +164,38 @@ class Search:
             return await self._projects.find(session, query.project)
         return await self._projects.default_in(session, channel)
 
-    async def _person(self, session: Session, who: Who, catalog: Catalog) -> tuple[int | str, str]:
-        if who == "me":  # the service resolves it, which includes the user's groups when it is the assignee
+    async def _found(
+        self, session: Session, project: Project | None, name: str, typed: Who
+    ) -> tuple[int | str, str]:
+        """One value of the filter `name`: its ID, and what it is called."""
+        people = name in ("assigned_to", "author")
+        if people and typed == "me":  # the service resolves it, for assignees with the user's groups
             return "me", "me"
-        found = await self._people.find(session, who, catalog)
-        return found.id, found.name
+        if name == "subprojects" and project:
+            subproject = await self._subproject(session, project, str(typed))
+            return subproject.id, subproject.name
+        catalog = await self._catalogs.of(session, project.id if project else None)
+        if people:
+            ref = await self._people.find(session, typed, catalog)
+        else:
+            kind, known = {
+                "tracker_ids": ("tracker", catalog.trackers),
+                "status": ("status", catalog.statuses),
+                "priority_ids": ("priority", catalog.priorities),
+                "category_ids": ("category", catalog.categories),
+                "fixed_version_ids": ("version", catalog.every_version),
+            }[name]
+            ref = pick(kind, str(typed), known)
+        return ref.id, ref.name
+
+    async def _custom_fields(
+        self, session: Session, project: Project | None, query: Query
+    ) -> list[tuple[CustomField, str]]:
+        if not query.custom_fields:
+            return []
+        catalog = await self._catalogs.of(session, project.id if project else None)
+        fields = ((catalog.custom_field(number), typed) for number, typed in query.custom_fields.items())
+        return [(field, field.known(typed)) for field, typed in fields]  # the service is case-sensitive
 
     async def _subproject(self, session: Session, project: Project, wanted: str) -> Project:
         """The subproject of `project` with that name. Raises NotASubproject for a project elsewhere."""
@@ -188,50 +208,8 @@ class Search:
         return found
 
 
-def _keywords(query: Query) -> dict[str, Found]:
-    """The filters whose value is a keyword, such as `open` or `nobody`."""
-    default = "closed" if query.closed else "any" if query.ids else "open"
-    wanted = {
-        "status": query.status or default,
-        "category_ids": query.category,
-        "fixed_version_ids": query.version,
-        "assigned_to": query.to,
-        "subprojects": query.subproject,
-    }
-    return {name: keyword for name, keyword in wanted.items() if isinstance(keyword, str)}
-
-
-def _names_choices(query: Query) -> bool:
-    """Whether the query has names that only a project's catalog can resolve."""
-    wanted = (
-        *(query.tracker, query.status, query.priority, query.category, query.version),
-        *(query.to, query.author),
-    )
-    return bool(query.custom_fields) or any(isinstance(names, tuple) and names for names in wanted)
-
-
-def _choices(query: Query, catalog: Catalog) -> dict[str, Found]:
-    """The filters whose values are choices of the project. Raises UnknownName, AmbiguousName."""
-    wanted = (
-        ("tracker_ids", "tracker", query.tracker, catalog.trackers),
-        ("status", "status", query.status, catalog.statuses),
-        ("priority_ids", "priority", query.priority, catalog.priorities),
-        ("category_ids", "category", query.category, catalog.categories),
-        ("fixed_version_ids", "version", query.version, catalog.every_version),
-    )
-    return {
-        name: [(ref.id, ref.name) for ref in (pick(kind, one, known) for one in typed)]
-        for name, kind, typed, known in wanted
-        if isinstance(typed, tuple) and typed
-    }
-
-
 def _filters(project: Project | None, **values: Any) -> IssueFilters:  # noqa: ANN401 - IssueFilters checks them
     try:
         return IssueFilters(project_id=project.id if project else None, **values)
     except ValueError as error:
         raise InvalidFilters(str(error)) from None
-
-
-def _first(pairs: Sequence[tuple[int | str, str]]) -> tuple[int | str, ...]:
-    return tuple(first for first, _ in pairs)

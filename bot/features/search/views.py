@@ -6,7 +6,7 @@ from datetime import date, datetime
 from bot.errors import UserError
 from bot.features.issues.views import listed
 from bot.features.search.buttons import NextPage, PreviousPage
-from bot.features.search.search import Resolved, Results
+from bot.features.search.search import Query, Resolved, Results
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message, actions, button, divider, section, shortened, small_print
@@ -24,7 +24,6 @@ NAMED = {
     "fixed_version_ids": "Target version",
     "assigned_to": "Assignee",
     "author": "Author",
-    "subprojects": "Subproject",
 }
 """The labels of the filters whose values have names."""
 
@@ -44,9 +43,10 @@ def results(
     if not found.page.items and not found.offset:
         text = "No issue fits that search."
         return Message(text, (section(text), description))
+    total = found.page.total_count
     first, last = found.offset + 1, found.offset + len(found.page.items)
-    text = f"*{found.total} issue{'' if found.total == 1 else 's'}*"
-    if found.total > len(found.page.items):
+    text = f"*{total} issue{'' if total == 1 else 's'}*"
+    if total > len(found.page.items):
         text += f", {first}–{last}"
     blocks: list[Block] = [section(text), description, divider()]
     blocks += [listed(issue, wording, shareable=shareable) for issue in found.page.items]
@@ -54,7 +54,7 @@ def results(
     if found.offset > 0:
         earlier = PreviousPage(query=query, offset=before[-1] if before else 0, before=tuple(before[:-1]))
         page_buttons.append(button("‹ Previous", earlier))
-    if last < found.total and found.page.items:
+    if last < total and found.page.items:
         later = NextPage(query=query, offset=last, before=(*before, found.offset)[-TRAIL:])
         page_buttons.append(button("Next ›", later))
     if page_buttons:
@@ -72,16 +72,36 @@ def require_pageable(query: str) -> None:
 
 def _description(searched: Resolved) -> Iterator[str]:
     """The search in words."""
-    query, names = searched.query, searched.names
+    query = searched.query
     yield f"Project: {searched.project.name}" if searched.project else "All projects"
     if query.query is not None:
         yield f"saved query {query.query}"
+    yield from _named(searched)
+    yield from _typed(query)
+    if query.text:
+        yield f"Subject contains “{searched.filters.subject}”"
+    if query.sort:
+        yield f"sorted by {', '.join(map(_column, query.sort))}"
+    elif searched.filters.sort:
+        yield "latest changed first"
+
+
+def _named(searched: Resolved) -> Iterator[str]:
+    """The filters whose values have names."""
+    names = searched.names
     for name, label in NAMED.items():
         if name in names:
-            without = (name, names[name]) == ("subprojects", ("none",))
-            yield "without subprojects" if without else f"{label}: {' or '.join(names[name])}"
+            yield f"{label}: {' or '.join(names[name])}"
+    if searched.filters.subprojects == "none":
+        yield "without subprojects"
+    elif "subprojects" in names:
+        yield f"Subproject: {' or '.join(names['subprojects'])}"
     for field, value in searched.custom_fields:
         yield f"{field}: {value}"
+
+
+def _typed(query: Query) -> Iterator[str]:
+    """The filters by number, time and date."""
     for label, numbers in (("Parent issue", query.parent), ("Issue", query.ids)):
         if numbers:
             yield f"{label}: {' or '.join(f'#{number}' for number in numbers)}"
@@ -94,12 +114,6 @@ def _description(searched: Resolved) -> Iterator[str]:
     ):
         if span is not None:
             yield f"{label}: {_span(span)}"
-    if query.text:
-        yield f"Subject contains “{searched.filters.subject}”"
-    if query.sort:
-        yield f"sorted by {', '.join(map(_column, query.sort))}"
-    elif searched.filters.sort:
-        yield "latest changed first"
 
 
 def _column(sort: Sort) -> str:

@@ -1,16 +1,19 @@
 """Finds the service's user for `me`, a Slack user or a typed name."""
 
-from bot.errors import StoredSecretError
+from bot.errors import StoredSecretError, UserError
 from bot.features.accounts.accounts import Session
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog
-from bot.features.users.errors import UserNotLinked
 from bot.service.models import Ref
 from bot.store.owner import Owner
 from bot.store.store import Store
 
 Who = Owner | str
 """A Slack user, `me`, or a name or ID as typed."""
+
+
+class UserNotLinked(UserError):
+    """The mentioned Slack user isn't linked."""
 
 
 class People:

@@ -1,13 +1,8 @@
 """What the user sees when a user can't be found, created or changed."""
 
 from bot.errors import BotError
-from bot.features.users.errors import (
-    AdministratorsOnly,
-    AlreadyLinked,
-    CreationUnconfirmed,
-    NoSuchUser,
-    UserNotLinked,
-)
+from bot.features.users.people import UserNotLinked
+from bot.features.users.users import AdministratorsOnly, AlreadyLinked, CreationUnconfirmed, NoSuchUser
 from bot.slack.wording import Wording
 
 

@@ -10,9 +10,8 @@ from typing import Literal
 
 import structlog
 
-from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, StoredSecretError
+from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, StoredSecretError, UserError
 from bot.features.accounts.accounts import Accounts, Session, full_name
-from bot.features.users.errors import AdministratorsOnly, AlreadyLinked, CreationUnconfirmed, NoSuchUser
 from bot.features.users.people import People
 from bot.service.client import Client
 from bot.service.inputs import NewUser, UserChanges
@@ -24,6 +23,26 @@ log = structlog.get_logger(__name__)
 
 UserTarget = Owner | int | Literal["me"]
 """A Slack user, the service's user ID, or `me` for the caller."""
+
+
+class AdministratorsOnly(UserError):
+    """Only the service's administrators create and change accounts."""
+
+
+class AlreadyLinked(UserError):
+    """The Slack user is linked, as `name` if the link can be read, and only they can change that."""
+
+    name: str | None
+
+
+class NoSuchUser(UserError):
+    """The service has no user with that ID, or hides them from the caller."""
+
+    user_id: int
+
+
+class CreationUnconfirmed(UserError):
+    """The account may have been created; users can't be looked up."""
 
 
 @dataclass(frozen=True)
