@@ -9,14 +9,12 @@ from bot.errors import BotError, NotLinked, StoredTextError, Unauthorized
 from bot.features.accounts import views
 from bot.features.accounts.accounts import Accounts
 from bot.features.accounts.buttons import LinkAccount
-from bot.features.help import views as help_views
 from bot.slack import forms, posting
-from bot.slack.blocks import JSON, Message
+from bot.slack.blocks import JSON
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult
 from bot.slack.interaction import ButtonPress, FormClosed, FormSubmission, Place, read
 from bot.slack.replies import Reply
-from bot.slack.text import prose
 from bot.store.owner import Owner
 from bot.store.saved_input import SavedInput
 
@@ -40,12 +38,8 @@ class AccountHandlers:
 
     async def account(self, reply: Reply) -> None:
         """`/tracker`: the caller's account, followed by help."""
-        wording = reply.wording
         link = await self._accounts.linked_as(reply.owner)
-        state = views.state(wording.service, wording.command("tracker"), link.name if link else None)
-        overview = help_views.overview(wording.command, wording.service)
-        said = f"You are linked as {link.name}." if link else "You haven't linked your account yet."
-        await reply.privately(Message(prose(said), (*state, *overview.blocks)))
+        await reply.privately(views.account(reply.wording, link.name if link else None))
 
     async def open_link(self, reply: Reply) -> None:
         await reply.show(views.link_form(reply.wording, reply.place))

@@ -4,6 +4,7 @@ import json
 
 from bot.features.accounts.accounts import full_name
 from bot.features.accounts.buttons import LinkAccount
+from bot.features.help import views as help_views
 from bot.service.conventions import account_url
 from bot.service.models import User
 from bot.slack import forms
@@ -90,6 +91,14 @@ def unlinked(wording: Wording, stopped: int) -> Message:
 def not_linked(wording: Wording) -> Message:
     """The answer to `/tracker unlink` without a linked account."""
     return sentence(f"You weren't linked to {wording.service}; there is nothing to forget.")
+
+
+def account(wording: Wording, name: str | None) -> Message:
+    """Whether the caller is linked, followed by help."""
+    said = f"You are linked as {name}." if name else "You haven't linked your account yet."
+    blocks = state(wording.service, wording.command("tracker"), name)
+    overview = help_views.overview(wording.command, wording.service)
+    return Message(prose(said), (*blocks, *overview.blocks))
 
 
 def state(service: str, command: str, name: str | None) -> list[Block]:
