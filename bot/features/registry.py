@@ -35,6 +35,7 @@ from bot.features.projects.handlers import ProjectHandlers
 from bot.features.projects.projects import Projects
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.search import Search
+from bot.features.timelog import sentences as timelog_sentences
 from bot.features.timelog.handlers import TimelogHandlers
 from bot.features.timelog.timelog import Timelog
 from bot.features.users.handlers import UserHandlers
@@ -47,9 +48,13 @@ from bot.slack.feature import Feature, merged
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Platform, Reply
 from bot.slack.retractable import TAKE_BACK, delete_pressed
+from bot.slack.wording import Sentences
 from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
 from bot.timings import Timings
+
+SENTENCES: tuple[Sentences, ...] = (timelog_sentences.sentence,)
+"""How each feature words its errors."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from bot.features.files.batch import Batch, State
 from bot.features.files.jobs import FileJobs, FileToAttach, Job, new_batch
 from bot.features.files.slack_files import name_of
 from bot.features.issues.issues import Issues
-from bot.features.timelog.commands import issue_named
 from bot.slack import forms, posting
 from bot.slack.blocks import JSON, option
 from bot.slack.claims import claimed
@@ -22,13 +21,17 @@ from bot.slack.failures import Failures
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading, number_in
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut
+from bot.slack.message_text import issue_named
 from bot.slack.progress import follow
 from bot.slack.replies import Reply
 from bot.slack.saved_payload import message_saveable
 from bot.store.deliveries import Deliveries
 
-RETRIED = "These files were tried again already: look at what came of it."
 DOING = "Carrying the files to {service}…"
+
+
+class RetriedAlready(UserError):
+    """*Retry* was pressed before."""
 
 
 class FileHandlers:
@@ -123,7 +126,7 @@ class FileHandlers:
         pressed = reply.place
         reply = reply.at(Place.from_json(job.place))
         batch = new_batch(job.since)
-        async with claimed(self._deliveries, f"retry:{job_id}", RETRIED):
+        async with claimed(self._deliveries, f"retry:{job_id}", RetriedAlready()):
             await self._jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
             result = await follow(reply, work, lambda: _progress(reply, batch), "")
