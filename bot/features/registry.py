@@ -14,6 +14,7 @@ from bot.features.digests.handlers import DigestHandlers
 from bot.features.digests.poster import SlackPoster
 from bot.features.digests.rows import DigestRows
 from bot.features.digests.runs import DigestRuns
+from bot.features.files import sentences as files_sentences
 from bot.features.files.attach import Files
 from bot.features.files.handlers import FileHandlers
 from bot.features.files.jobs import FileJobs
@@ -53,7 +54,10 @@ from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
 from bot.timings import Timings
 
-SENTENCES: tuple[Sentences, ...] = (timelog_sentences.sentence,)
+SENTENCES: tuple[Sentences, ...] = (
+    files_sentences.sentence,
+    timelog_sentences.sentence,
+)
 """How each feature words its errors."""
 
 
@@ -131,7 +135,7 @@ def build(
         timelog=timelog,
     )
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser)
-    home = HomeHandlers(Home(client, store, accounts), search)
+    home = HomeHandlers(Home(client, store, accounts), search.find)
     digest = DigestHandlers(
         digests, runs, accounts, projects, catalogs, deliveries=store.deliveries, home=home
     )

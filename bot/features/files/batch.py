@@ -6,15 +6,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum, auto
 
-from bot.errors import BotError, UserError
+from bot.errors import BotError
 from bot.features.lost_writes import CLOCK_SKEW
 from bot.service.conventions import stored_name
 from bot.service.inputs import UploadInput
 from bot.service.models import Attachment
-
-
-class LostFile(UserError):
-    """A file that couldn't be downloaded, or was lost during the upload; the message says why."""
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,15 @@
 """Publishes the Home tab, first from the bot's database, then with issues from the service."""
 
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 import structlog
 
 from bot.errors import BotError, NotLinked, StoredSecretError
 from bot.features.home import views
+from bot.features.home.buttons import ShowMyIssues
 from bot.features.home.home import Home, OpenIssues, StoredItems
-from bot.features.search.handlers import SearchHandlers
 from bot.slack import forms
+from bot.slack.blocks import Message
 from bot.slack.feature import Feature
 from bot.slack.forms import loading
 from bot.slack.interaction import ButtonPress, Event
@@ -18,15 +19,17 @@ from bot.slack.replies import Reply
 log = structlog.get_logger(__name__)
 
 MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
+Find = Callable[[Reply, str, int], Awaitable[Message]]
+"""The results of an `/issues` command, from an offset."""
 
 
 class HomeHandlers:
-    def __init__(self, home: Home, search: SearchHandlers) -> None:
+    def __init__(self, home: Home, find: Find) -> None:
         self._home = home
-        self._search = search
+        self._find = find
 
     def feature(self) -> Feature:
-        return Feature(buttons={"home.mine": self.mine_pressed}, events={"app_home_opened": self.opened})
+        return Feature(buttons={ShowMyIssues: self.mine_pressed}, events={"app_home_opened": self.opened})
 
     async def refresh(self, reply: Reply) -> None:
         """Publish the tab again after an action on it. Logs errors, since the action itself succeeded."""
@@ -48,7 +51,7 @@ class HomeHandlers:
         try:
             stored = await self._home.stored(reply.owner)
         except StoredSecretError as error:
-            await self._publish(reply, None, said=error.sentence(reply.wording.service))
+            await self._publish(reply, None, error=error)
             return
         if stored is None:
             await self._publish(reply, None)
@@ -65,16 +68,16 @@ class HomeHandlers:
         try:
             open_issues = await self._home.open_issues(reply.owner)
         except NotLinked as error:
-            await self._publish(reply, None, said=error.sentence(reply.wording.service))
+            await self._publish(reply, None, error=error)
         except BotError as error:
-            await self._publish(reply, stored, said=error.sentence(reply.wording.service))
+            await self._publish(reply, stored, error=error)
         else:
             await self._publish(reply, stored, open_issues)
 
-    async def mine_pressed(self, _: ButtonPress[Any], reply: Reply) -> None:
+    async def mine_pressed(self, _: ButtonPress[ShowMyIssues], reply: Reply) -> None:
         """The *All …* button: opens the user's open issues, page by page."""
         await reply.open(loading("My open issues"))
-        found = await self._search.find(reply, MY_OPEN_ISSUES, 0)
+        found = await self._find(reply, MY_OPEN_ISSUES, 0)
         await reply.show(forms.said("My open issues", found.blocks))
 
     async def _publish(
@@ -83,8 +86,8 @@ class HomeHandlers:
         stored: StoredItems | None,
         open_issues: OpenIssues | None = None,
         *,
-        said: str | None = None,
+        error: BotError | None = None,
     ) -> None:
-        message = reply.wording.prefixed(said) if said else None
-        view = views.home(stored, open_issues, reply.wording, reply.wording.command, message)
+        said = reply.wording.sentence(error) if error else None
+        view = views.home(stored, open_issues, reply.wording, said)
         await reply.slack.views_publish(user_id=reply.owner.user_id, view=view)

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError, WrongField
 from bot.features.accounts.accounts import Accounts
 from bot.features.help import views as help_views
+from bot.features.issues.views import issue_option
 from bot.features.name_matching import pick
 from bot.features.timelog import views
 from bot.features.timelog.buttons import (
@@ -33,7 +34,7 @@ from bot.features.timelog.timelog import (
 from bot.service.models import Ref
 from bot.slack import forms, posting
 from bot.slack.audience import Audiences
-from bot.slack.blocks import JSON, Message, option, plain
+from bot.slack.blocks import JSON, Message, plain
 from bot.slack.buttons import ActionExpired, Number
 from bot.slack.claims import claimed
 from bot.slack.feature import Feature, Form
@@ -269,7 +270,7 @@ class TimelogHandlers:
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues by number or subject, the user's own before anything is typed."""
         found = await self._timelog.suggest(reply.owner, request.text)
-        return [option(f"#{issue.id} {issue.subject}", str(issue.id)) for issue in found]
+        return [issue_option(issue) for issue in found]
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Log the time, then announce and confirm it; without a conversation, confirm it in the form."""

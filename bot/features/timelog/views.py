@@ -6,14 +6,14 @@ from datetime import date
 from decimal import Decimal
 
 from bot.errors import OutcomeUnknown, UserError
-from bot.features.issues.views import format_hours
+from bot.features.issues.views import format_hours, issue_option
 from bot.features.name_matching import pick
 from bot.features.timelog.buttons import ChooseIssue, EditTime, FillTimeForm, LogTimeAnyway
 from bot.features.timelog.timelog import Changeable, Loggable, LongDay, TimeDraft, TimeToLog, Totals
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
 from bot.slack import forms, rich_text
-from bot.slack.blocks import JSON, Block, Message, actions, button, context, option, section, small_print
+from bot.slack.blocks import JSON, Block, Message, actions, button, context, section, small_print
 from bot.slack.text import bold, escape, line, link, prose
 from bot.slack.wording import Wording
 from bot.store.time_entries import Entry, Spent
@@ -49,7 +49,7 @@ def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | N
         blocks.append(section(f"On the project {bold(on.project.name)}"))
     else:
         issue = on.issue if on else None
-        chosen = option(f"#{issue.id} {issue.subject}", str(issue.id)) if issue else None
+        chosen = issue_option(issue) if issue else None
         blocks.append(
             forms.field(
                 "issue",
