@@ -107,7 +107,6 @@ def build(
     files = FileHandlers(attaching, accounts, issues, jobs, deliveries=store.deliveries, failures=failures)
     timelog = TimelogHandlers(
         Timelog(client, store, accounts, projects, issues),
-        accounts,
         store.saved_input,
         store.deliveries,
         platform.audiences,

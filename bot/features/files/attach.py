@@ -154,7 +154,7 @@ class Files:
         claimed = []
         for file in batch.in_state(State.WAITING):
             key = _claim(session.owner, number, file)
-            if await self._store.deliveries.claim(key) or file.unsure:
+            if await self._store.deliveries.claim(key) or file.wanted.unsure:
                 claimed.append((file, key))
                 continue
             Batch((file,)).match(attachments, session.user_id, None)
@@ -163,12 +163,12 @@ class Files:
         return claimed
 
     async def _upload(self, session: Session, file: BatchFile) -> None:
-        source = file.source
+        wanted, source = file.wanted, file.source
         file.state = State.UPLOADING
         chunks = file.chunks()
         try:
             upload = await self._client.upload_file(
-                session.key, chunks, filename=source.name, size=source.size
+                session.key, chunks, filename=wanted.name, size=source.size
             )
         except OutcomeUnknown:
             file.end(State.FAILED, LostFile(Loss.NOT_UPLOADED))
@@ -179,9 +179,9 @@ class Files:
         else:
             file.upload_id = upload.id
             file.upload = UploadInput.model_validate(
-                {"token": upload.token, "filename": source.name}
+                {"token": upload.token, "filename": wanted.name}
                 | ({"content_type": source.content_type} if source.content_type else {})
-                | ({"description": source.description} if source.description else {})
+                | ({"description": wanted.description} if wanted.description else {})
             )
             file.end(State.UPLOADED)
         finally:
@@ -242,4 +242,4 @@ def _is_final(error: BotError) -> bool:
 
 
 def _claim(owner: Owner, number: int, file: BatchFile) -> str:
-    return f"file:{owner.team_id}:{file.source.id}:{number}"
+    return f"file:{owner.team_id}:{file.wanted.id}:{number}"

@@ -8,10 +8,10 @@ from bot.errors import ServiceError, Unauthorized, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files import views
 from bot.features.files.attach import CantAttach, Files
-from bot.features.files.batch import Batch, State
+from bot.features.files.batch import Batch, FileToAttach, State
 from bot.features.files.buttons import DescribeFile, OpenFilesForm, RetryFiles
 from bot.features.files.errors import MissingFile
-from bot.features.files.jobs import FileJobs, FileToAttach, Job, new_batch
+from bot.features.files.jobs import FileJobs, Job, new_batch
 from bot.features.files.slack_files import name_of
 from bot.features.issues.issues import Issues
 from bot.features.issues.views import issue_option

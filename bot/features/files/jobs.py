@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.errors import UserError
 from bot.features.files import views
-from bot.features.files.batch import Batch, BatchFile, State
+from bot.features.files.batch import Batch, BatchFile, FileToAttach, State
 from bot.features.files.errors import LostFile, MissingFile
-from bot.features.files.slack_files import incoming, look_up, name_of
+from bot.features.files.slack_files import download, look_up, name_of
 from bot.features.issues.issues import Created
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message
@@ -32,20 +32,6 @@ class MessageWithoutFiles(UserError):
 
 class JobExpired(UserError):
     """The saved job was deleted, or belongs to another user."""
-
-
-class FileToAttach(BaseModel):
-    """A file by its id in Slack, and the name to attach it under.
-
-    `unsure` says that an earlier attempt may have attached it.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    id: str
-    name: str
-    description: str = ""
-    unsure: bool = False
 
 
 class Job(BaseModel):
@@ -110,22 +96,10 @@ class FileJobs:
         self, reply: Reply, batch: Batch, wanted: Sequence[FileToAttach], *, own: bool = False
     ) -> None:
         """Set the batch's files, ready to be uploaded; `own` as in a job."""
-        sources = await asyncio.gather(
-            *(
-                incoming(
-                    reply.slack,
-                    self._file_hosts,
-                    {"id": file.id, "file_access": "check_file_info", "name": file.name},
-                    name=file.name,
-                    description=file.description,
-                    uploader=reply.owner.user_id if own else None,
-                )
-                for file in wanted
-            )
-        )
-        batch.files = tuple(
-            BatchFile(source, unsure=file.unsure) for source, file in zip(sources, wanted, strict=True)
-        )
+        uploader = reply.owner.user_id if own else None
+        stubs = [{"id": file.id, "file_access": "check_file_info"} for file in wanted]
+        downloads = (download(reply.slack, self._file_hosts, stub, uploader) for stub in stubs)
+        batch.files = tuple(map(BatchFile, wanted, await asyncio.gather(*downloads)))
 
     async def form_field(self, reply: Reply, metadata: JSON) -> list[Block]:
         """The checkboxes for the files of a form's job; empty for a form without one."""
@@ -154,15 +128,7 @@ class FileJobs:
         retryable = batch.in_state(State.FAILED, State.UNSURE)
         settled = [file for file in batch.files if file not in retryable]
         rows += tuple(views.row(number, file, reply.wording) for file in settled)
-        failed = [
-            FileToAttach(
-                id=file.source.id,
-                name=file.source.name,
-                description=file.source.description,
-                unsure=file.state is State.UNSURE,
-            )
-            for file in retryable
-        ]
+        failed = [file.wanted.model_copy(update={"unsure": file.state is State.UNSURE}) for file in retryable]
         retry = None
         if failed:
             place = reply.place.as_json()

@@ -9,7 +9,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.features.files.batch import Incoming
+from bot.features.files.batch import Download
 from bot.features.files.errors import Loss, LostFile
 from bot.slack.blocks import JSON
 from bot.slack.posting import OUTCOME_UNKNOWN, reason
@@ -68,28 +68,21 @@ async def _info(slack: AsyncWebClient, file_id: str) -> JSON:
     return file
 
 
-async def incoming(
-    slack: AsyncWebClient,
-    hosts: frozenset[str],
-    file: JSON,
-    *,
-    name: str | None = None,
-    description: str = "",
-    uploader: str | None = None,
-) -> Incoming:
-    """A file of a message or form whose content is downloaded when read; reading raises LostFile.
+async def download(
+    slack: AsyncWebClient, hosts: frozenset[str], file: JSON, uploader: str | None = None
+) -> Download:
+    """A file of a message or form that is downloaded when its content is read, which raises LostFile.
 
     `uploader` must own the file: the token can read files of every conversation that the bot is in.
     """
-    file_id = str(file.get("id") or "")
     [found] = await look_up(slack, [file])
     if uploader is not None and not isinstance(found, LostFile) and found.get("user") != uploader:
         found = LostFile(Loss.NOT_OWN)
     content = _fetch(slack, hosts, found)
     if isinstance(found, LostFile):
-        return Incoming(file_id, name or name_of(file), None, None, content)
-    size = found.get("size") if isinstance(found.get("size"), int) else None
-    return Incoming(file_id, name or name_of(found), found.get("mimetype"), size, content, description)
+        return Download(content)
+    size = found.get("size")
+    return Download(content, found.get("mimetype"), size if isinstance(size, int) else None)
 
 
 def name_of(file: JSON) -> str:

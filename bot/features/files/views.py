@@ -106,7 +106,7 @@ def progress(batch: Batch, doing: str) -> str:
     """The sentence `doing` and each file's progress, in mrkdwn."""
     lines = [prose(doing)]
     for file in batch.files:
-        name = line(shortened(file.source.name, 100))
+        name = line(shortened(file.wanted.name, 100))
         match file.state:
             case State.WAITING:
                 lines.append(f":white_circle: {name}")
@@ -150,10 +150,10 @@ def new_instead(number: int, error: BotError, job_id: str, wording: Wording) -> 
 
 
 def _line(number: int, file: BatchFile, wording: Wording) -> str:
-    name = bold(shortened(file.source.name, 200))
+    name = bold(shortened(file.wanted.name, 200))
     match file.state, file.error:
         case State.ATTACHED, _:
-            description = file.attachment.description if file.attachment else file.source.description
+            description = file.attachment.description if file.attachment else file.wanted.description
             about = f": {line(description)}" if description else ""
             return f":white_check_mark: {name} attached{about}"
         case State.UNSURE, _:

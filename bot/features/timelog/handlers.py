@@ -7,7 +7,6 @@ import structlog
 from pydantic import ValidationError
 
 from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError, WrongField
-from bot.features.accounts.accounts import Accounts
 from bot.features.help import views as help_views
 from bot.features.issues.views import issue_option
 from bot.features.name_matching import pick
@@ -88,13 +87,11 @@ class TimelogHandlers:
     def __init__(
         self,
         timelog: Timelog,
-        accounts: Accounts,
         saved: SavedInput,
         deliveries: Deliveries,
         audiences: Audiences,
     ) -> None:
         self._timelog = timelog
-        self._accounts = accounts
         self._saved = saved
         self._deliveries = deliveries
         self._audiences = audiences
@@ -232,7 +229,7 @@ class TimelogHandlers:
         """
         said, on = None, None
         try:
-            on = await self._loggable(reply, draft)
+            on = await self._timelog.loggable(reply.owner, draft)
             if on is not None and draft.activity is not None:
                 pick("activity", draft.activity, on.activities)
         except NotLinked:
@@ -251,19 +248,12 @@ class TimelogHandlers:
         values = views.entered(draft, await reply.today())
         await reply.show(views.time_form(on, values, metadata.dump(), said))
 
-    async def _loggable(self, reply: Reply, draft: TimeDraft) -> Loggable | None:
-        """The issue or project of the form, None if none was given. Raises NotLinked either way."""
-        if draft.issue is not None or draft.project is not None:
-            return await self._timelog.loggable(reply.owner, draft.issue, draft.project)
-        async with self._accounts.reading(reply.owner):
-            return None
-
     async def issue_chosen(self, press: ButtonPress[ChooseIssue], reply: Reply) -> None:
         """Another issue was chosen in the form: offer its activities and keep what was typed."""
         if press.view is None:
             raise ActionExpired
         metadata = LogMetadata.of(press.view)
-        on = await self._timelog.loggable(reply.owner, press.button.issue, None)
+        on = await self._timelog.loggable(reply.owner, TimeDraft(issue=press.button.issue))
         values = views.entered_in(press.view.json, await reply.today())
         await reply.show(views.time_form(on, values, metadata.dump()))
 
@@ -342,12 +332,12 @@ class TimelogHandlers:
             return ""
         project = None if entry.issue_id else f"#{entry.project_id}"
         try:
-            on = await self._timelog.loggable(reply.owner, entry.issue_id, project)
+            on = await self._timelog.loggable(reply.owner, TimeDraft(issue=entry.issue_id, project=project))
         except BotError as error:
             log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
             return post.channel_id
         blocked = await self._audiences.why_not_share(reply.slack, reply.owner.team_id, post.channel_id)
-        if post.ts is None or not on.public or blocked:
+        if post.ts is None or on is None or not on.public or blocked:
             return post.channel_id
         message = retractable(views.announced(entry, reply.wording, reply.owner.user_id), reply.owner)
         updated = await posting.update(reply.slack, post.channel_id, post.ts, message)

@@ -163,10 +163,15 @@ class Timelog:
         self._projects = projects
         self._issues = issues
 
-    async def loggable(self, owner: Owner, issue: int | None, project: str | None) -> Loggable:
-        """The issue or project to log time on. Raises UserError, NotLinked, ServiceError."""
+    async def loggable(self, owner: Owner, draft: TimeDraft) -> Loggable | None:
+        """The issue or project to log time on, None if none was given yet.
+
+        Raises UserError if the user can't see it, NotLinked, ServiceError.
+        """
         async with self._accounts.reading(owner) as session:
-            return await self._loggable(session, issue, project)
+            if draft.issue is None and draft.project is None:
+                return None
+            return await self._loggable(session, draft)
 
     async def suggest(self, owner: Owner, text: str) -> tuple[Issue, ...]:
         """Issues that match the typed text; if it is empty, the user's own open ones.
@@ -187,7 +192,7 @@ class Timelog:
         OutcomeUnknown only if the issue's spent hours don't show the time either.
         """
         async with self._accounts.reading(owner) as session:
-            on = await self._loggable(session, wanted.issue, wanted.project)
+            on = await self._loggable(session, wanted)
             activity = await self._activity(session, on, wanted.activity)
             await self._check_day(owner, wanted)
             before = await self._spent_hours(session, on.issue)
@@ -267,19 +272,20 @@ class Timelog:
         if minutes > max(DAY, wanted.agreed):
             raise LongDay(day, minutes)
 
-    async def _loggable(self, session: Session, number: int | None, wanted: str | None) -> Loggable:
-        if number is not None:
-            issue = await self._issues.one(session, number)
+    async def _loggable(self, session: Session, draft: TimeDraft) -> Loggable:
+        issue = None
+        if draft.issue is not None:
+            issue = await self._issues.one(session, draft.issue)
             if issue.project is None:
-                raise ProjectNotTold(number)
-            project = await self._project(session, issue.project.id)
-        elif wanted is not None:
-            issue = None
-            project = await self._project(session, (await self._projects.find(session, wanted)).id)
+                raise ProjectNotTold(draft.issue)
+            project_id = issue.project.id
+        elif draft.project is not None:
+            project_id = (await self._projects.find(session, draft.project)).id
         else:
             raise NothingToLogOn
+        project = await self._project(session, project_id)
         hidden = await self._store.created_issues.refused_privacy()
-        return Loggable(issue, project, await self._activities(session, project), number in hidden)
+        return Loggable(issue, project, await self._activities(session, project), draft.issue in hidden)
 
     async def _project(self, session: Session, project_id: int) -> Project:
         return await self._client.get_project(session.key, project_id, ACTIVITIES)
