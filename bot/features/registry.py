@@ -37,6 +37,7 @@ from bot.features.projects.projects import Projects
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.search import Search
 from bot.features.timelog import sentences as timelog_sentences
+from bot.features.timelog.edit_handlers import EditHandlers
 from bot.features.timelog.handlers import TimelogHandlers
 from bot.features.timelog.timelog import Timelog
 from bot.features.users.handlers import UserHandlers
@@ -105,11 +106,13 @@ def build(
     user = UserHandlers(Users(client, store, accounts, people))
     jobs = FileJobs(store.saved_input, file_hosts)
     files = FileHandlers(attaching, accounts, issues, jobs, deliveries=store.deliveries, failures=failures)
+    tracking = Timelog(client, store, accounts, projects, issues)
+    time_editing = EditHandlers(tracking, platform.audiences)
     timelog = TimelogHandlers(
-        Timelog(client, store, accounts, projects, issues),
+        tracking,
         store.saved_input,
         store.deliveries,
-        platform.audiences,
+        time_editing,
     )
     duplicates = DuplicateHandlers(Duplicates(client, store, issues), pauses, accounts)
     create_form = CreateFormHandlers(
@@ -148,6 +151,7 @@ def build(
             CreateWithFiles(accounts, issues, jobs, create_form).feature(),
             search.feature(),
             timelog.feature(),
+            time_editing.feature(),
             files.feature(),
             digest.feature(),
             TrackerCommand(account, project, user).feature(),

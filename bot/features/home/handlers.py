@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from bot.errors import BotError, NotLinked, StoredSecretError
+from bot.errors import BotError, NotLinked
 from bot.features.home import views
 from bot.features.home.buttons import ShowMyIssues
 from bot.features.home.home import Home, OpenIssues, StoredItems
@@ -48,11 +48,7 @@ class HomeHandlers:
 
         The first is skipped if `again` is set or if `shown`, the current tab's state, matches the user's.
         """
-        try:
-            stored = await self._home.stored(reply.owner)
-        except StoredSecretError as error:
-            await self._publish(reply, None, error=error)
-            return
+        stored = await self._home.stored(reply.owner)
         if stored is None:
             await self._publish(reply, None)
             return

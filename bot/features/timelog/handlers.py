@@ -1,4 +1,4 @@
-"""Logging time with `/timelog` or its form, and editing logged time."""
+"""Logging time with `/timelog` or its form."""
 
 from functools import partial
 from typing import Any
@@ -6,50 +6,45 @@ from typing import Any
 import structlog
 from pydantic import ValidationError
 
-from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError, WrongField
+from bot.errors import NotLinked, OutcomeUnknown, UserError
 from bot.features.help import views as help_views
 from bot.features.issues.views import issue_option
 from bot.features.name_matching import pick
 from bot.features.timelog import views
 from bot.features.timelog.buttons import (
     ChooseIssue,
-    EditTime,
     FillTimeForm,
     LogTimeAnyway,
     OpenEmptyTimeForm,
     OpenTimeForm,
 )
 from bot.features.timelog.commands import EditLastEntry, timelog_command
+from bot.features.timelog.common import TimeMetadata, asked_again, confirmation, entered, shown
+from bot.features.timelog.edit_handlers import EditHandlers
 from bot.features.timelog.timelog import (
     ActivityNeeded,
     Loggable,
     Logged,
     LongDay,
-    TimeChange,
     TimeDraft,
     Timelog,
     TimeToLog,
 )
-from bot.service.models import Ref
 from bot.slack import forms, posting
-from bot.slack.audience import Audiences
-from bot.slack.blocks import JSON, Message, plain
-from bot.slack.buttons import ActionExpired, Number
+from bot.slack.blocks import JSON
+from bot.slack.buttons import ActionExpired
 from bot.slack.claims import claimed
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
-from bot.slack.grammar.durations import hours
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.values import own_text
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut, SlashCommand
 from bot.slack.message_text import issue_named
-from bot.slack.metadata import Metadata
 from bot.slack.posting import SLACK_FAILED, Announced
 from bot.slack.replies import Reply
-from bot.slack.retractable import retractable
 from bot.store.deliveries import Deliveries
 from bot.store.saved_input import SavedInput
-from bot.store.time_entries import Entry, Post, Spent
+from bot.store.time_entries import Entry, Post
 
 log = structlog.get_logger(__name__)
 
@@ -62,39 +57,26 @@ class DraftExpired(UserError):
     """What was typed isn't stored any more."""
 
 
-class TimeMetadata(Metadata):
-    """Of both forms: how many minutes on a day the user has confirmed."""
-
-    agreed: Number = 0
-
-
 class LogMetadata(TimeMetadata):
     """Of the form that logs time: the project, if it isn't logged on an issue."""
 
     project: str | None = None
 
 
-class EditMetadata(TimeMetadata):
-    """Of the form that edits an entry: `replace` if its confirmation replaces the pressed message."""
-
-    entry: Number
-    replace: bool = False
-
-
 class TimelogHandlers:
-    """Logs time from commands and forms, and edits what was logged."""
+    """Logs time from commands and forms."""
 
     def __init__(
         self,
         timelog: Timelog,
         saved: SavedInput,
         deliveries: Deliveries,
-        audiences: Audiences,
+        editing: EditHandlers,
     ) -> None:
         self._timelog = timelog
         self._saved = saved
         self._deliveries = deliveries
-        self._audiences = audiences
+        self._editing = editing
 
     def feature(self) -> Feature:
         return Feature(
@@ -106,12 +88,8 @@ class TimelogHandlers:
                 ChooseIssue: self.issue_chosen,
                 FillTimeForm: self.fill_pressed,
                 LogTimeAnyway: self.log_anyway_pressed,
-                EditTime: self.edit_pressed,
             },
-            forms={
-                "time.log": Form(self.submit, "Logging it in {service}…"),
-                "time.change": Form(self.submit_change, "Changing it in {service}…"),
-            },
+            forms={"time.log": Form(self.submit, "Logging it in {service}…")},
             options={ChooseIssue.action: self.issue_options},
         )
 
@@ -124,7 +102,7 @@ class TimelogHandlers:
             case TimeDraft() as draft:
                 await self.open_form(reply, draft)
             case EditLastEntry():
-                await self._open_change(reply, None)
+                await self._editing.open_form(reply, None)
             case Help():
                 await reply.privately(help_views.of("timelog", reply.wording.command))
 
@@ -188,16 +166,8 @@ class TimelogHandlers:
             posted = announced in (Announced.YES, Announced.UNSURE)
             if posted and reply.place.channel_id and isinstance(logged.spent, Entry):
                 await self._timelog.announced(reply.owner, logged.spent, Post(reply.place.channel_id, ts))
-        await reply.privately(await self._summary(reply, "Logged", logged.spent, why_private=why_private))
-
-    async def _summary(
-        self, reply: Reply, did: str, spent: Spent, *, why_private: str = "", stale: str = ""
-    ) -> Message:
-        today = await reply.today()
-        totals = await self._timelog.totals(reply.owner, today)
-        return views.summary(
-            did, spent, totals, reply.wording, today=today, why_private=why_private, stale=stale
-        )
+        said = await confirmation(self._timelog, reply, "Logged", logged.spent, why_private=why_private)
+        await reply.privately(said)
 
     # The form
 
@@ -265,111 +235,27 @@ class TimelogHandlers:
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Log the time, then announce and confirm it; without a conversation, confirm it in the form."""
         metadata = LogMetadata.of(form.view)
-        entered = await _entered(form, reply, metadata)
+        values = await entered(form, reply, metadata)
         wanted = TimeToLog(
-            hours=entered.hours,
-            spent_on=entered.spent_on,
+            hours=values.hours,
+            spent_on=values.spent_on,
             issue=forms.Values(form.view.json).number("issue"),
             project=metadata.project,
-            activity=f"#{entered.activity.id}" if entered.activity else None,
-            comment=entered.comment,
-            agreed=entered.agreed,
+            activity=f"#{values.activity.id}" if values.activity else None,
+            comment=values.comment,
+            agreed=values.agreed,
         )
         try:
             logged = await self._timelog.log(reply.owner, wanted)
         except ActivityNeeded as needed:  # the form was sent before it showed the issue's activities
-            values, said = views.entered_in(form.view.json, entered.spent_on), reply.wording.sentence(needed)
-            return FormResult(view=views.time_form(needed.on, values, metadata.dump(), said), said=said)
+            fields, said = views.entered_in(form.view.json, values.spent_on), reply.wording.sentence(needed)
+            return FormResult(view=views.time_form(needed.on, fields, metadata.dump(), said), said=said)
         except LongDay as long:
-            return await _asked_again(form, reply, metadata, long)
+            return await asked_again(form, reply, metadata, long)
         except OutcomeUnknown as error:
             # Time entries can't be listed, so only the user can check: the form isn't offered again.
-            return _shown("Look first", views.unknown(reply.wording, wanted, error))
+            return shown("Look first", views.unknown(reply.wording, wanted, error))
         reply.committed = True
         if reply.place.channel_id:
             return FormResult(then=partial(self._announce_and_confirm, reply, logged))
-        return _shown("Logged", await self._summary(reply, "Logged", logged.spent))
-
-    # Editing an entry
-
-    async def edit_pressed(self, press: ButtonPress[EditTime], reply: Reply) -> None:
-        """The button *Edit*, below a confirmation or on the Home tab."""
-        await self._open_change(reply, press.button.entry)
-
-    async def _open_change(self, reply: Reply, entry_id: int | None) -> None:
-        """Open the form for one of the user's own entries; None opens the latest one."""
-        await reply.open(loading("Edit time"))
-        found = await self._timelog.changeable(reply.owner, entry_id)
-        pressed = isinstance(reply.interaction, ButtonPress)
-        metadata = EditMetadata(entry=found.entry.id, place=reply.place.as_json(), replace=pressed)
-        await reply.show(views.change_form(found, reply.wording, metadata.dump()))
-
-    async def submit_change(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Change the entry and its public post, and confirm the new values."""
-        metadata = EditMetadata.of(form.view)
-        wanted = await _entered(form, reply, metadata)
-        try:
-            entry = await self._timelog.change(reply.owner, metadata.entry, wanted)
-        except LongDay as long:
-            return await _asked_again(form, reply, metadata, long)
-        stale = await self._update_post(reply, entry)
-
-        async def confirm() -> None:
-            summary = await self._summary(reply, "Changed to", entry, stale=stale)
-            await reply.privately(summary, replace=metadata.replace)
-
-        if reply.place.channel_id:
-            return FormResult(then=confirm)
-        return _shown("Changed", await self._summary(reply, "Changed to", entry, stale=stale))
-
-    async def _update_post(self, reply: Reply, entry: Entry) -> str:
-        """Update the entry's public post, if everyone in that channel may still see it.
-
-        Returns the channel whose post still shows the earlier entry, or an empty string.
-        """
-        post = entry.post
-        if post is None:
-            return ""
-        project = None if entry.issue_id else f"#{entry.project_id}"
-        try:
-            on = await self._timelog.loggable(reply.owner, TimeDraft(issue=entry.issue_id, project=project))
-        except BotError as error:
-            log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
-            return post.channel_id
-        blocked = await self._audiences.why_not_share(reply.slack, reply.owner.team_id, post.channel_id)
-        if post.ts is None or on is None or not on.public or blocked:
-            return post.channel_id
-        message = retractable(views.announced(entry, reply.wording, reply.owner.user_id), reply.owner)
-        updated = await posting.update(reply.slack, post.channel_id, post.ts, message)
-        return "" if updated else post.channel_id
-
-
-async def _entered(form: FormSubmission, reply: Reply, metadata: TimeMetadata) -> TimeChange:
-    """What is in the fields that both forms have. Raises WrongField for an unreadable duration."""
-    values = forms.Values(form.view.json)
-    try:
-        amount = hours(values.text("hours") or "", (await reply.profile()).locale)
-    except UserError as error:
-        raise WrongField("hours", reply.wording.sentence(error)) from error
-    activity = values.number("activity")
-    return TimeChange(
-        hours=amount,
-        spent_on=values.day("date") or await reply.today(),
-        activity=Ref(id=activity, name=values.chosen("activity", "text") or "") if activity else None,
-        comment=values.text("comment") or "",
-        agreed=metadata.agreed,
-    )
-
-
-async def _asked_again(
-    form: FormSubmission, reply: Reply, metadata: TimeMetadata, long: LongDay
-) -> FormResult:
-    """The form again with a question; submitting it once more confirms the long day."""
-    said = views.adds_up(long, await reply.today())
-    agreed = metadata.model_copy(update={"agreed": long.minutes})
-    view = forms.refilled(form.view.json, f"{said} Is that right?", agreed.dump())
-    return FormResult(view=view | {"submit": plain("Log anyway", 24)}, said=said)
-
-
-def _shown(title: str, message: Message) -> FormResult:
-    return FormResult(view=forms.said(title, message.blocks), message=message)
+        return shown("Logged", await confirmation(self._timelog, reply, "Logged", logged.spent))

@@ -44,7 +44,7 @@ def entered(draft: TimeDraft, today: date) -> Entered:
 
 def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | None = None) -> JSON:
     """The form that logs time: on a project, or on an issue chosen in it (`on` is None until then)."""
-    blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
+    blocks: list[Block] = []
     if on is not None and on.issue is None:
         blocks.append(section(f"On the project {bold(on.project.name)}"))
     else:
@@ -66,7 +66,8 @@ def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | N
         chosen_activity = _matching(values.activity, on.activities) if values.activity else on.activities[0]
         blocks.append(_activity(on.activities, chosen_activity, on.project.id))
     blocks += _when_and_why(values.day, values.comment)
-    return forms.form("time.log", "Log time", blocks, submit="Log", metadata=metadata)
+    view = forms.form("time.log", "Log time", blocks, submit="Log", metadata=metadata)
+    return forms.warned(view, said) if said else view
 
 
 def change_form(found: Changeable, wording: Wording, metadata: str) -> JSON:
