@@ -14,6 +14,7 @@ from bot.features.digests.handlers import DigestHandlers
 from bot.features.digests.poster import SlackPoster
 from bot.features.digests.rows import DigestRows
 from bot.features.digests.runs import DigestRuns
+from bot.features.files import sentences as files_sentences
 from bot.features.files.attach import Files
 from bot.features.files.handlers import FileHandlers
 from bot.features.files.jobs import FileJobs
@@ -37,6 +38,8 @@ from bot.features.projects.projects import Projects
 from bot.features.search import sentences as search_sentences
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.search import Search
+from bot.features.timelog import sentences as timelog_sentences
+from bot.features.timelog.edit_handlers import EditHandlers
 from bot.features.timelog.handlers import TimelogHandlers
 from bot.features.timelog.timelog import Timelog
 from bot.features.tracker import sentences as tracker_sentences
@@ -58,9 +61,11 @@ from bot.store.store import Store
 from bot.timings import Timings
 
 SENTENCES: tuple[Sentences, ...] = (
+    files_sentences.sentence,
     project_sentences.sentence,
     search_sentences.sentence,
     shared_sentences.sentence,
+    timelog_sentences.sentence,
     tracker_sentences.sentence,
     user_sentences.sentence,
 )
@@ -111,12 +116,13 @@ def build(
     user = UserHandlers(Users(client, store, accounts, people))
     jobs = FileJobs(store.saved_input, file_hosts)
     files = FileHandlers(attaching, accounts, issues, jobs, deliveries=store.deliveries, failures=failures)
+    tracking = Timelog(client, store, accounts, projects, issues)
+    time_editing = EditHandlers(tracking, platform.audiences)
     timelog = TimelogHandlers(
-        Timelog(client, store, accounts, projects, issues),
-        accounts,
+        tracking,
         store.saved_input,
         store.deliveries,
-        platform.audiences,
+        time_editing,
     )
     duplicates = DuplicateHandlers(Duplicates(client, store, issues), pauses, accounts)
     create_form = CreateFormHandlers(
@@ -155,6 +161,7 @@ def build(
             CreateWithFiles(accounts, issues, jobs, create_form).feature(),
             search.feature(),
             timelog.feature(),
+            time_editing.feature(),
             files.feature(),
             digest.feature(),
             TrackerHandlers(account, project, user).feature(),

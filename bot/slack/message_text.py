@@ -1,16 +1,30 @@
 """Reads a message's text wherever it is: apps often leave `text` empty and use blocks or attachments."""
 
+import re
 from collections.abc import Iterator
 
 from bot.slack.blocks import JSON
+from bot.slack.grammar.tokens import decode
 
 ATTACHMENT = ("pretext", "title", "text")
+_ENTITY = re.compile(r"<([^<>\n]*)>")
+_NUMBERED = re.compile(r"(?<![\w&#/])#([0-9]{1,9})(?!\w)")
 
 
 def text_of(message: JSON) -> str:
     """The message's text in mrkdwn: its own, else that of its blocks, else that of its attachments."""
     own = str(message.get("text") or "").strip()
     return own or _in_blocks(message.get("blocks")) or _in_attachments(message.get("attachments"))
+
+
+def issue_named(text: str, base_url: str) -> int | None:
+    """The issue that a message names: by its first link to one in the service, else by its first `#42`."""
+    link = re.compile(rf"{re.escape(base_url)}/issues/([0-9]{{1,9}})(?![0-9])", re.IGNORECASE)
+    found = (link.match(decode(entity.partition("|")[0])) for entity in _ENTITY.findall(text))
+    number = next((match for match in found if match), None) or _NUMBERED.search(
+        decode(_ENTITY.sub(" ", text))
+    )
+    return int(number[1]) or None if number else None
 
 
 def author_of(message: JSON) -> str | None:

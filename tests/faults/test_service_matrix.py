@@ -20,7 +20,6 @@ from bot.features.files import attach as files
 from bot.features.issues import assign as assigning
 from bot.features.issues import issues
 from bot.features.projects import projects
-from bot.features.timelog import handlers as time_listeners
 from bot.features.timelog import timelog
 from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
@@ -49,7 +48,6 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(debounce, "PAUSE", 0.02)
     monkeypatch.setattr(pacing, "SECONDS_PER_CHANNEL", 0)
     monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
-    monkeypatch.setattr(time_listeners, "TRIGGER_LIFE", 60)  # a slow machine is not a fault under test
     monkeypatch.setattr(rates, "PER_MINUTE", {})
     monkeypatch.setattr(rates, "MESSAGE_BURST", 10**6)
     with stamina.set_testing(True, attempts=3):

@@ -19,7 +19,6 @@ import structlog
 from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
 
 from bot.features.digests import runs as digest_runs
-from bot.features.timelog import handlers as timelog
 from bot.sandbox.workspace.api import rates
 from bot.slack import debounce, posting, web_client
 from bot.slack import rate_limiter as pacing
@@ -34,8 +33,6 @@ from tests.support.slackwire import SlackWire
 EVERYTHING = os.environ.get("ISSUEBOT_MATRIX") == "all"
 PARTS, LANES = 4, 3
 """Tests that share the scenarios, and offices open at the same time in each: faults often wait."""
-BUSY = ((timelog, "TRIGGER_LIFE"),)
-"""Limits of Slack that a slow machine can't meet."""
 
 
 @pytest.fixture(autouse=True)
@@ -47,8 +44,6 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.01)
     monkeypatch.setattr(digest_runs, "RUN_NOW_TIMEOUT", 0.5)
     monkeypatch.setattr(debounce, "PAUSE", 0.02)
-    for module, limit in BUSY:
-        monkeypatch.setattr(module, limit, IN_TIME)
     monkeypatch.setattr(pacing, "SECONDS_PER_CHANNEL", 0)
     monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
     monkeypatch.setattr(rates, "PER_MINUTE", {})

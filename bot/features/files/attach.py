@@ -11,17 +11,10 @@ from http import HTTPStatus
 
 import structlog
 
-from bot.errors import (
-    BotError,
-    NotFound,
-    OutcomeUnknown,
-    Refused,
-    ServiceError,
-    TooLarge,
-    UserError,
-)
+from bot.errors import BotError, NotFound, OutcomeUnknown, Refused, ServiceError, TooLarge, UserError
 from bot.features.accounts.accounts import Accounts, Session
-from bot.features.files.batch import Batch, BatchFile, Incoming, LostFile, State
+from bot.features.files.batch import Batch, BatchFile, State
+from bot.features.files.errors import Loss, LostFile
 from bot.features.issues.issues import Issues
 from bot.features.lost_writes import LOOKS
 from bot.service.client import Client
@@ -32,8 +25,6 @@ from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
 
-__all__ = ["CantAttach", "Files", "Incoming", "LostFile"]
-
 PARALLEL_UPLOADS = 3
 UPDATE = "update_issue"
 
@@ -41,8 +32,15 @@ UPDATE = "update_issue"
 class CantAttach(UserError):
     """The service accepts files only while an issue is created."""
 
-    def __init__(self) -> None:
-        super().__init__("{service} can't attach files to an issue that exists: create a new one with them.")
+
+class NotUploader(UserError):
+    """Another user attached the file."""
+
+
+class AttachmentGone(UserError):
+    """The file isn't attached to the issue."""
+
+    issue: int
 
 
 class Files:
@@ -109,7 +107,7 @@ class Files:
             async with self._accounts.reading(owner) as session:
                 await self._match_attachments(session, number, batch)
         for file in batch.in_state(State.WAITING):
-            file.end(State.FAILED, LostFile("it is not among the issue's files: try again"))
+            file.end(State.FAILED, LostFile(Loss.NOT_ATTACHED))
 
     async def own_attachment(self, owner: Owner, number: int, attachment_id: int) -> Attachment:
         """A file that this user attached to the issue. Raises UserError, NotLinked, ServiceError."""
@@ -146,8 +144,8 @@ class Files:
             if attachment.id == attachment_id and attachment.author:
                 if attachment.author.id == session.user_id:
                     return attachment
-                raise UserError("Somebody else attached that file: only they can rename or describe it here.")
-        raise UserError(f"That file is no longer attached to #{number}.")
+                raise NotUploader
+        raise AttachmentGone(number)
 
     async def _claim(
         self, session: Session, number: int, batch: Batch, attachments: tuple[Attachment, ...]
@@ -156,35 +154,34 @@ class Files:
         claimed = []
         for file in batch.in_state(State.WAITING):
             key = _claim(session.owner, number, file)
-            if await self._store.deliveries.claim(key) or file.unsure:
+            if await self._store.deliveries.claim(key) or file.wanted.unsure:
                 claimed.append((file, key))
                 continue
             Batch((file,)).match(attachments, session.user_id, None)
             if file.state is State.WAITING:
-                said = f"it was attached to #{number} already, or is on its way there: look at the issue"
-                file.end(State.CLAIMED, LostFile(said))
+                file.end(State.CLAIMED)
         return claimed
 
     async def _upload(self, session: Session, file: BatchFile) -> None:
-        source = file.source
+        wanted, source = file.wanted, file.source
         file.state = State.UPLOADING
         chunks = file.chunks()
         try:
             upload = await self._client.upload_file(
-                session.key, chunks, filename=source.name, size=source.size
+                session.key, chunks, filename=wanted.name, size=source.size
             )
-        except OutcomeUnknown:  # an upload alone isn't attached to anything
-            file.end(State.FAILED, LostFile("it was lost on the way to {service}: try again"))
+        except OutcomeUnknown:
+            file.end(State.FAILED, LostFile(Loss.NOT_UPLOADED))
         except (ServiceError, UserError) as error:
             file.end(State.REFUSED if _is_final(error) else State.FAILED, error)
-        except (TimeoutError, ValueError):  # the download stalled, or its length was wrong
-            file.end(State.FAILED, LostFile("it didn't arrive whole from Slack: try again"))
+        except (TimeoutError, ValueError):  # raised by the client that sends the download
+            file.end(State.FAILED, LostFile(Loss.INCOMPLETE))
         else:
             file.upload_id = upload.id
             file.upload = UploadInput.model_validate(
-                {"token": upload.token, "filename": source.name}
+                {"token": upload.token, "filename": wanted.name}
                 | ({"content_type": source.content_type} if source.content_type else {})
-                | ({"description": source.description} if source.description else {})
+                | ({"description": wanted.description} if wanted.description else {})
             )
             file.end(State.UPLOADED)
         finally:
@@ -228,9 +225,8 @@ class Files:
             await self._match_attachments(session, number, batch)
         except (ServiceError, UserError):
             pass
-        unsure = LostFile("I couldn't learn whether it was attached: “Retry” looks before it sends anything")
         for file in batch.in_state(State.ATTACHING):
-            file.end(State.UNSURE, unsure)
+            file.end(State.UNSURE)
 
     async def _match_attachments(self, session: Session, number: int, batch: Batch) -> None:
         """Match the files with the issue's attachments; does nothing if the issue can't be read."""
@@ -246,4 +242,4 @@ def _is_final(error: BotError) -> bool:
 
 
 def _claim(owner: Owner, number: int, file: BatchFile) -> str:
-    return f"file:{owner.team_id}:{file.source.id}:{number}"
+    return f"file:{owner.team_id}:{file.wanted.id}:{number}"

@@ -6,27 +6,36 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum, auto
 
-from bot.errors import BotError, UserError
+from pydantic import BaseModel, ConfigDict
+
+from bot.errors import BotError
 from bot.features.lost_writes import CLOCK_SKEW
 from bot.service.conventions import stored_name
 from bot.service.inputs import UploadInput
 from bot.service.models import Attachment
 
 
-class LostFile(UserError):
-    """A file that couldn't be downloaded, or was lost during the upload; the message says why."""
+class FileToAttach(BaseModel):
+    """A file by its ID in Slack, and the name to attach it under.
 
+    `unsure` says that an earlier attempt ended in `State.UNSURE`.
+    """
 
-@dataclass(frozen=True)
-class Incoming:
-    """A file to attach. `content` can be read once, in chunks; `id` stays the same in every attempt."""
+    model_config = ConfigDict(frozen=True)
 
     id: str
     name: str
-    content_type: str | None
-    size: int | None
-    content: AsyncGenerator[bytes, None]
     description: str = ""
+    unsure: bool = False
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file's content, which can be read once, in chunks, and what Slack says about it."""
+
+    content: AsyncGenerator[bytes, None]
+    content_type: str | None = None
+    size: int | None = None
 
 
 class State(Enum):
@@ -47,10 +56,10 @@ class State(Enum):
 
 @dataclass(eq=False)
 class BatchFile:
-    """One file of a batch. `unsure` says that an earlier attempt ended in `State.UNSURE`."""
+    """One file of a batch, and how far it is."""
 
-    source: Incoming
-    unsure: bool = False
+    wanted: FileToAttach
+    source: Download
     state: State = State.WAITING
     sent: int = 0
     error: BotError | None = None
@@ -72,7 +81,7 @@ class BatchFile:
     def matches(self, attachment: Attachment, user_id: int, since: datetime | None) -> bool:
         """Whether this attachment is this file, attached by that user since then (at any time for None)."""
         size = self.sent if self.upload else self.source.size
-        fits = attachment.filename == stored_name(self.source.name) and size in (None, attachment.filesize)
+        fits = attachment.filename == stored_name(self.wanted.name) and size in (None, attachment.filesize)
         mine = attachment.author is not None and attachment.author.id == user_id
         made = attachment.created_on
         recent = since is None or (made is not None and made >= since - CLOCK_SKEW)

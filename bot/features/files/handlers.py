@@ -1,34 +1,58 @@
 """Attaching files to an issue: `/issue attach`, the button on an issue's card, and a message's files."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 from bot.errors import ServiceError, Unauthorized, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files import views
 from bot.features.files.attach import CantAttach, Files
-from bot.features.files.batch import Batch, State
-from bot.features.files.jobs import FileJobs, FileToAttach, Job, new_batch
+from bot.features.files.batch import Batch, FileToAttach, State
+from bot.features.files.buttons import DescribeFile, OpenFilesForm, RetryFiles
+from bot.features.files.errors import MissingFile
+from bot.features.files.jobs import FileJobs, Job, new_batch
 from bot.features.files.slack_files import name_of
 from bot.features.issues.issues import Issues
-from bot.features.timelog.commands import issue_named
+from bot.features.issues.views import issue_option
 from bot.slack import forms, posting
-from bot.slack.blocks import JSON, option
+from bot.slack.blocks import JSON, Message
+from bot.slack.buttons import ActionExpired, Number
 from bot.slack.claims import claimed
 from bot.slack.failures import Failures
 from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, loading, number_in
+from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut
+from bot.slack.message_text import issue_named
+from bot.slack.metadata import Metadata
 from bot.slack.progress import follow
 from bot.slack.replies import Reply
 from bot.slack.saved_payload import message_saveable
 from bot.store.deliveries import Deliveries
 
-RETRIED = "These files were tried again already: look at what came of it."
 DOING = "Carrying the files to {service}…"
+
+
+class RetriedAlready(UserError):
+    """*Retry* was pressed before."""
+
+
+class NothingToAttach(UserError):
+    """None of a message's files can be downloaded."""
+
+    missing: tuple[MissingFile, ...]
+
+
+class AttachMetadata(Metadata):
+    """Of the form that attaches files: to `issue`, or else those of the job `files` to the chosen issue."""
+
+    issue: Number | None = None
+    files: str | None = None
+
+
+class DescribeMetadata(Metadata):
+    issue: Number
+    attachment: Number
 
 
 class FileHandlers:
@@ -55,9 +79,9 @@ class FileHandlers:
         return Feature(
             shortcuts={"files_to_issue": self.open_from_message},
             buttons={
-                "files.open": self.open_pressed,
-                "files.open_describe": self.describe_pressed,
-                "files.retry": self.retry_pressed,
+                OpenFilesForm: self.open_pressed,
+                DescribeFile: self.describe_pressed,
+                RetryFiles: self.retry_pressed,
             },
             forms={
                 "files.attach": Form(self.submit, DOING),
@@ -66,17 +90,17 @@ class FileHandlers:
             options={"files.issue": self.issue_options},
         )
 
-    async def open_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def open_pressed(self, press: ButtonPress[OpenFilesForm], reply: Reply) -> None:
         """The button *Attach files*."""
-        await self.open_form(reply, number_in(press.value))
+        await self.open_form(reply, press.button.issue)
 
     async def open_form(self, reply: Reply, number: int) -> None:
         """Open the form for an issue that the user can see."""
         await reply.open(loading("Attach files"))
         async with self._accounts.reading(reply.owner) as session:
             await self._issues.one(session, number)
-        metadata = json.dumps({"issue": number, "place": reply.place.as_json()})
-        await reply.show(views.files_form(number, metadata))
+        metadata = AttachMetadata(issue=number, place=reply.place.as_json())
+        await reply.show(views.files_form(number, metadata.dump()))
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: choose files of the message, and an issue."""
@@ -84,26 +108,29 @@ class FileHandlers:
             await reply.show(loading("Attach files"))
         message = shortcut.message
         if not message:
-            raise UserError(forms.NONSENSE)
+            raise ActionExpired
         reply = reply.at(Place(reply.place.channel_id, message.get("thread_ts") or message["ts"]))
         async with self._accounts.reading(reply.owner) as session:
             job = await self._jobs.from_message(reply, message)
             issue = await self._named_issue(reply, session, message)
         if not job.files:
-            raise UserError(f"None of these files can be attached. {'; '.join(job.lost)}.")
+            raise NothingToAttach(job.missing)
         job_id = await self._jobs.save(reply, job.model_copy(update={"message": message_saveable(message)}))
         known = [(file.id, file.name) for file in job.files]
-        metadata = json.dumps({"files": job_id, "place": reply.place.as_json()})
-        await reply.show(views.message_form(known, job.lost, issue, job_id, metadata))
+        files = views.files_field(known, job.missing, reply.wording, optional=False)
+        metadata = AttachMetadata(files=job_id, place=reply.place.as_json())
+        await reply.show(views.message_form(known, files, issue, job_id, metadata.dump()))
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Attach the files, and show each one's progress."""
-        metadata, values = form.view.metadata, forms.Values(form.view.json)
-        number = number_in(metadata.get("issue") or values.chosen("issue"))
+        metadata, values = AttachMetadata.of(form.view), forms.Values(form.view.json)
+        number = metadata.issue or values.number("issue")
+        if number is None:
+            raise ActionExpired
         batch = new_batch(None)
         reply.progress = lambda: _progress(reply, batch)
-        if job_id := metadata.get("files"):
-            job = await self._jobs.load(reply, str(job_id))
+        if metadata.files:
+            job = await self._jobs.load(reply, metadata.files)
             job = job.model_copy(update={"files": _chosen(job.files, values)})
         else:
             files = [
@@ -113,9 +140,9 @@ class FileHandlers:
         await self._jobs.fill(reply, batch, job.files, own=job.own)
         return await self._attach(reply, number, batch, job)
 
-    async def retry_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def retry_pressed(self, press: ButtonPress[RetryFiles], reply: Reply) -> None:
         """The button *Retry*: attach the failed files, only once even if it is pressed again."""
-        job_id = press.value
+        job_id = press.button.job
         job = await self._jobs.load(reply, job_id)
         in_form = reply.in_form
         if not in_form:
@@ -123,7 +150,7 @@ class FileHandlers:
         pressed = reply.place
         reply = reply.at(Place.from_json(job.place))
         batch = new_batch(job.since)
-        async with claimed(self._deliveries, f"retry:{job_id}", RETRIED):
+        async with claimed(self._deliveries, f"retry:{job_id}", RetriedAlready()):
             await self._jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
             result = await follow(reply, work, lambda: _progress(reply, batch), "")
@@ -131,36 +158,32 @@ class FileHandlers:
             await posting.dismiss(reply.slack, pressed)
         await self._failures.finish(reply, result)
 
-    async def describe_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def describe_pressed(self, press: ButtonPress[DescribeFile], reply: Reply) -> None:
         """The button *Rename or describe*."""
-        issue, _, attachment = press.value.partition(":")
-        number = number_in(issue)
+        issue, attachment = press.button.issue, press.button.attachment
         await reply.open(loading("Rename or describe"))
-        found = await self._files.own_attachment(reply.owner, number, number_in(attachment))
-        await reply.show(views.describe_form(found, json.dumps({"issue": number, "attachment": found.id})))
+        found = await self._files.own_attachment(reply.owner, issue, attachment)
+        metadata = DescribeMetadata(issue=issue, attachment=attachment)
+        await reply.show(views.describe_form(found, metadata.dump()))
 
     async def submit_description(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Rename or describe a file; submitting the form twice does no harm."""
-        metadata, values = form.view.metadata, forms.Values(form.view.json)
-        number, attachment = number_in(metadata.get("issue")), number_in(metadata.get("attachment"))
+        metadata, values = DescribeMetadata.of(form.view), forms.Values(form.view.json)
         name, description = values.text("name") or "", values.text("description") or ""
-        await self._files.describe(reply.owner, number, attachment, name, description)
-        said = views.described(number, name, description, reply.wording)
-        return FormResult(view=forms.said("Files", said.blocks), message=said)
+        await self._files.describe(reply.owner, metadata.issue, metadata.attachment, name, description)
+        return _shown(views.described(metadata.issue, name, description, reply.wording))
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues in all projects, by number or subject."""
         async with self._accounts.reading(reply.owner) as session:
-            found = await self._issues.suggest(session, request.text, None)
-        return [option(f"#{issue.id} {issue.subject}", str(issue.id)) for issue in found]
+            return [issue_option(issue) for issue in await self._issues.suggest(session, request.text, None)]
 
     async def _attach(self, reply: Reply, number: int, batch: Batch, job: Job) -> FormResult:
         try:
             await self._files.attach(reply.owner, number, batch)
         except CantAttach as error:
             job_id = await self._jobs.save(reply, job.model_copy(update={"issue": number}))
-            said = views.new_instead(number, error, job_id, reply.wording)
-            return FormResult(view=forms.said("Files", said.blocks), message=said)
+            return _shown(views.new_instead(number, error, job_id, reply.wording))
         except ServiceError as error:
             if not job.own:
                 raise
@@ -169,8 +192,7 @@ class FileHandlers:
             # Slack can't refill a form's file input, so a retry button takes the form's place.
             for file in batch.in_state(State.WAITING, State.UPLOADED):
                 file.end(State.FAILED, error)
-        said = await self._jobs.results(reply, number, batch, own=job.own, rows=job.rows)
-        return FormResult(view=forms.said("Files", said.blocks), message=said)
+        return _shown(await self._jobs.results(reply, number, batch, own=job.own, rows=job.rows))
 
     async def _named_issue(self, reply: Reply, session: Session, message: JSON) -> JSON | None:
         """The issue that the message names, if the user can see it."""
@@ -178,8 +200,7 @@ class FileHandlers:
         if number is None:
             return None
         with suppress(UserError):
-            issue = await self._issues.one(session, number)
-            return option(f"#{issue.id} {issue.subject}", str(issue.id))
+            return issue_option(await self._issues.one(session, number))
         return None
 
 
@@ -195,6 +216,10 @@ def _chosen(files: Sequence[FileToAttach], values: forms.Values) -> tuple[FileTo
         for index, file in enumerate(files)
         if file.id in checked
     )
+
+
+def _shown(message: Message) -> FormResult:
+    return FormResult(view=forms.said("Files", message.blocks), message=message)
 
 
 def _progress(reply: Reply, batch: Batch) -> str:

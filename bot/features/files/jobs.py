@@ -12,11 +12,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.errors import UserError
 from bot.features.files import views
-from bot.features.files.batch import Batch, BatchFile, LostFile, State
-from bot.features.files.slack_files import incoming, look_up, name_of
+from bot.features.files.batch import Batch, BatchFile, FileToAttach, State
+from bot.features.files.errors import LostFile, MissingFile
+from bot.features.files.slack_files import download, look_up, name_of
 from bot.features.issues.issues import Created
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message
+from bot.slack.buttons import ActionExpired
 from bot.slack.interaction import FormSubmission
 from bot.slack.replies import Reply
 from bot.store.saved_input import SavedInput
@@ -24,32 +26,25 @@ from bot.store.saved_input import SavedInput
 MAX_FILES = 100
 
 
-class FileToAttach(BaseModel):
-    """A file by its id in Slack, and the name to attach it under.
+class MessageWithoutFiles(UserError):
+    """Files of a message were asked for, and it has none."""
 
-    `unsure` says that an earlier attempt may have attached it.
-    """
 
-    model_config = ConfigDict(frozen=True)
-
-    id: str
-    name: str
-    description: str = ""
-    unsure: bool = False
+class JobExpired(UserError):
+    """The saved job was deleted, or belongs to another user."""
 
 
 class Job(BaseModel):
     """Files, the issue that they are for, and the message that they come from, where known.
 
-    `lost` has a sentence for each file that can't be downloaded; `since` is the first attempt. With `own`,
-    only files that the user uploaded to Slack are accepted, since a forged form can name any file. `rows` are
-    the results of files that an earlier attempt settled.
+    `since` is the first attempt. With `own`, only files that the user uploaded to Slack are accepted, since a
+    forged form can name any file. `rows` are the results of files that an earlier attempt settled.
     """
 
     model_config = ConfigDict(frozen=True)
 
     files: tuple[FileToAttach, ...]
-    lost: tuple[str, ...] = ()
+    missing: tuple[MissingFile, ...] = ()
     issue: int | None = None
     message: dict[str, Any] = {}
     place: dict[str, Any] = {}
@@ -71,59 +66,47 @@ class FileJobs:
         self._file_hosts = file_hosts
 
     async def from_message(self, reply: Reply, message: JSON) -> Job:
-        """A job for the files of a message. Raises UserError if it has none."""
+        """A job for the files of a message. Raises MessageWithoutFiles."""
         given = (message.get("files") or [])[:MAX_FILES]
         if not given:
-            raise UserError("This message has no files: use it on one that has.")
-        files, lost = [], []
+            raise MessageWithoutFiles
+        files, missing = [], []
         for file, found in zip(given, await look_up(reply.slack, given), strict=True):
             if isinstance(found, LostFile):
-                lost.append(f"{name_of(file)}: {found.sentence(reply.wording.service)}")
+                missing.append(MissingFile(name_of(file), found.why, found.place))
             else:
                 files.append(FileToAttach(id=found["id"], name=name_of(found)))
-        return Job(files=tuple(files), lost=tuple(lost), place=reply.place.as_json())
+        return Job(files=tuple(files), missing=tuple(missing), place=reply.place.as_json())
 
     async def save(self, reply: Reply, job: Job) -> str:
         """Save a job for a day, for its user only; returns its id."""
         return await self._saved.put(reply.owner, job.model_dump(mode="json"))
 
     async def load(self, reply: Reply, job_id: str) -> Job:
-        """The user's saved job. Raises UserError if it has expired."""
+        """The user's saved job. Raises JobExpired."""
         payload = await self._saved.get(reply.owner, job_id)
         if payload is None:
-            raise UserError("That was too long ago: attach the files again.")
+            raise JobExpired
         try:
             return Job.model_validate(payload)
         except ValidationError:
-            raise UserError(forms.NONSENSE) from None
+            raise ActionExpired from None
 
     async def fill(
         self, reply: Reply, batch: Batch, wanted: Sequence[FileToAttach], *, own: bool = False
     ) -> None:
         """Set the batch's files, ready to be uploaded; `own` as in a job."""
-        sources = await asyncio.gather(
-            *(
-                incoming(
-                    reply.slack,
-                    self._file_hosts,
-                    {"id": file.id, "file_access": "check_file_info", "name": file.name},
-                    name=file.name,
-                    description=file.description,
-                    uploader=reply.owner.user_id if own else None,
-                )
-                for file in wanted
-            )
-        )
-        batch.files = tuple(
-            BatchFile(source, unsure=file.unsure) for source, file in zip(sources, wanted, strict=True)
-        )
+        uploader = reply.owner.user_id if own else None
+        stubs = [{"id": file.id, "file_access": "check_file_info"} for file in wanted]
+        downloads = (download(reply.slack, self._file_hosts, stub, uploader) for stub in stubs)
+        batch.files = tuple(map(BatchFile, wanted, await asyncio.gather(*downloads)))
 
     async def form_field(self, reply: Reply, metadata: JSON) -> list[Block]:
         """The checkboxes for the files of a form's job; empty for a form without one."""
         if not metadata.get("files"):
             return []
         job = await self.load(reply, str(metadata["files"]))
-        return views.files_field([(file.id, file.name) for file in job.files], job.lost)
+        return views.files_field([(file.id, file.name) for file in job.files], job.missing, reply.wording)
 
     async def fill_from_form(self, reply: Reply, form: FormSubmission, batch: Batch) -> None:
         """Set the batch's files to the checked files of the form's job; does nothing without a job."""
@@ -145,15 +128,7 @@ class FileJobs:
         retryable = batch.in_state(State.FAILED, State.UNSURE)
         settled = [file for file in batch.files if file not in retryable]
         rows += tuple(views.row(number, file, reply.wording) for file in settled)
-        failed = [
-            FileToAttach(
-                id=file.source.id,
-                name=file.source.name,
-                description=file.source.description,
-                unsure=file.state is State.UNSURE,
-            )
-            for file in retryable
-        ]
+        failed = [file.wanted.model_copy(update={"unsure": file.state is State.UNSURE}) for file in retryable]
         retry = None
         if failed:
             place = reply.place.as_json()

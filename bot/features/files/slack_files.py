@@ -9,15 +9,21 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.features.files.attach import Incoming, LostFile
+from bot.features.files.batch import Download
+from bot.features.files.errors import Loss, LostFile
 from bot.slack.blocks import JSON
 from bot.slack.posting import OUTCOME_UNKNOWN, reason
 
 CHUNK = 64 * 1024
 TIMEOUT = aiohttp.ClientTimeout(total=600, connect=5, sock_read=30)
-HIDDEN = "Slack doesn't show it to me: invite me to the conversation and try again"
-UNREACHED = "Slack can't be reached: try again"
-DELETED = "it was deleted in Slack"
+REASONS = {"file_deleted": Loss.DELETED, "ratelimited": Loss.RATE_LIMITED}
+"""Of Slack's error codes; others mean that the file is hidden from the bot."""
+STATUSES: dict[int, Loss] = {
+    HTTPStatus.NOT_FOUND: Loss.DELETED,
+    HTTPStatus.GONE: Loss.DELETED,
+    HTTPStatus.UNAUTHORIZED: Loss.HIDDEN,
+    HTTPStatus.FORBIDDEN: Loss.HIDDEN,
+}
 
 
 async def look_up(slack: AsyncWebClient, files: Sequence[JSON]) -> list[JSON | LostFile]:
@@ -25,55 +31,58 @@ async def look_up(slack: AsyncWebClient, files: Sequence[JSON]) -> list[JSON | L
 
     async def one(file: JSON) -> JSON | LostFile:
         try:
-            return await complete(slack, file)
+            return await _complete(slack, file)
         except LostFile as lost:
             return lost
 
     return list(await asyncio.gather(*(one(file) for file in files)))
 
 
-async def complete(slack: AsyncWebClient, file: JSON) -> JSON:
+async def _complete(slack: AsyncWebClient, file: JSON) -> JSON:
     """Complete a file object that Slack abbreviated (docs/slack.md, Files). Raises LostFile."""
-    if file.get("mode") == "tombstone":
-        raise LostFile(DELETED)
-    if file.get("file_access") == "check_file_info" or not (download_url(file) or file.get("is_external")):
+    known = download_url(file) or file.get("is_external") or file.get("mode") == "tombstone"
+    if not known or file.get("file_access") == "check_file_info":
         file = await _info(slack, str(file.get("id") or ""))
-    if file.get("mode") == "tombstone":
-        raise LostFile(DELETED)
-    if file.get("is_external") or file.get("mode") == "external":
-        place = str(file.get("external_type") or "elsewhere")
-        raise LostFile(f"it lies with another service ({place}), not with Slack, so I can't fetch it")
+    mode = file.get("mode")
+    if mode == "tombstone":
+        raise LostFile(Loss.DELETED)
+    if file.get("is_external") or mode == "external":
+        raise LostFile(Loss.ELSEWHERE, place=str(file.get("external_type") or "elsewhere"))
     if file.get("file_access") == "access_denied":
-        raise LostFile(HIDDEN)
-    if file.get("mode") == "hidden_by_limit" or not download_url(file):
-        raise LostFile("Slack doesn't hand it out: it may be older than your plan keeps files")
+        raise LostFile(Loss.HIDDEN)
+    if mode == "hidden_by_limit" or not download_url(file):
+        raise LostFile(Loss.NOT_OFFERED)
     return file
 
 
-async def incoming(
-    slack: AsyncWebClient,
-    hosts: frozenset[str],
-    file: JSON,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    uploader: str | None = None,
-) -> Incoming:
-    """A file of a message or form whose content is downloaded when read; reading raises LostFile.
+async def _info(slack: AsyncWebClient, file_id: str) -> JSON:
+    try:
+        answer = await slack.files_info(file=file_id)
+    except SlackApiError as error:
+        why = reason(error)
+        other = Loss.UNREACHED if why in OUTCOME_UNKNOWN else Loss.HIDDEN
+        raise LostFile(REASONS.get(why or "", other)) from None
+    except (aiohttp.ClientError, TimeoutError):
+        raise LostFile(Loss.UNREACHED) from None
+    file: JSON = answer.get("file") or {}
+    return file
+
+
+async def download(
+    slack: AsyncWebClient, hosts: frozenset[str], file: JSON, uploader: str | None = None
+) -> Download:
+    """A file of a message or form that is downloaded when its content is read, which raises LostFile.
 
     `uploader` must own the file: the token can read files of every conversation that the bot is in.
     """
-    file_id = str(file.get("id") or "")
     [found] = await look_up(slack, [file])
     if uploader is not None and not isinstance(found, LostFile) and found.get("user") != uploader:
-        found = LostFile("somebody else put it into Slack: take it from their message")
-    content = fetch(slack, hosts, found)
+        found = LostFile(Loss.NOT_OWN)
+    content = _fetch(slack, hosts, found)
     if isinstance(found, LostFile):
-        return Incoming(file_id, name or name_of(file), None, None, content)
-    size = found.get("size") if isinstance(found.get("size"), int) else None
-    return Incoming(
-        file_id, name or name_of(found), found.get("mimetype"), size, content, description=description or ""
-    )
+        return Download(content)
+    size = found.get("size")
+    return Download(content, found.get("mimetype"), size if isinstance(size, int) else None)
 
 
 def name_of(file: JSON) -> str:
@@ -85,63 +94,41 @@ def download_url(file: JSON) -> str:
     return str(file.get("url_private_download") or file.get("url_private") or "")
 
 
-async def fetch(
+async def _fetch(
     slack: AsyncWebClient, hosts: frozenset[str], file: JSON | LostFile
 ) -> AsyncGenerator[bytes, None]:
-    """Stream a file that was looked up. Raises LostFile if Slack doesn't provide it.
-
-    Without permission, Slack answers 200 with an HTML page instead of the file (docs/slack.md, Files).
-    """
+    """Stream a file that was looked up. Raises LostFile if Slack doesn't provide it."""
     if isinstance(file, LostFile):
         raise file
     url = download_url(file)
     if not _may_have_token(slack, hosts, url):
-        raise LostFile("its address isn't Slack's, so I don't show my token there")
-    session = slack.session
-    if session is None:
-        raise LostFile("I'm not connected to Slack")
+        raise LostFile(Loss.FOREIGN_HOST)
+    if slack.session is None:
+        raise LostFile(Loss.UNREACHED)
     headers = {"Authorization": f"Bearer {slack.token}", "Accept-Encoding": "identity"}
     try:
-        async with session.get(url, headers=headers, allow_redirects=False, timeout=TIMEOUT) as answer:
+        async with slack.session.get(url, headers=headers, allow_redirects=False, timeout=TIMEOUT) as answer:
             _check(answer, file)
             async for chunk in answer.content.iter_chunked(CHUNK):
                 yield chunk
     except (aiohttp.ClientError, TimeoutError):
-        raise LostFile("it was lost on the way from Slack: try again") from None
+        raise LostFile(Loss.CUT_OFF) from None
 
 
 def _check(answer: aiohttp.ClientResponse, file: JSON) -> None:
+    """Raises LostFile unless the answer is the file.
+
+    Without permission, Slack answers 200 with an HTML page instead of the file (docs/slack.md, Files).
+    """
     if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
-        raise LostFile("Slack sent me to another address, which I don't follow")
-    if answer.status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-        raise LostFile(DELETED)
-    if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        raise LostFile(HIDDEN)
+        raise LostFile(Loss.REDIRECTED)
     if answer.status != HTTPStatus.OK:
-        raise LostFile("Slack failed to hand it out: try again")
+        raise LostFile(STATUSES.get(answer.status, Loss.FAILED))
     if answer.content_type == "text/html" and file.get("mimetype") != "text/html":
-        raise LostFile(f"Slack handed out a page in its place; {HIDDEN}")
+        raise LostFile(Loss.PAGE)
     size, length = file.get("size"), answer.content_length
     if isinstance(size, int) and length is not None and length != size:
-        raise LostFile(f"what Slack handed out has another size ({length} bytes, not {size}); {HIDDEN}")
-
-
-async def _info(slack: AsyncWebClient, file_id: str) -> JSON:
-    try:
-        answer = await slack.files_info(file=file_id)
-    except SlackApiError as error:
-        why = reason(error)
-        if why == "file_deleted":
-            raise LostFile(DELETED) from None
-        if why == "ratelimited":
-            raise LostFile("Slack is asking me to slow down: try again in a minute") from None
-        if why in OUTCOME_UNKNOWN:
-            raise LostFile(UNREACHED) from None
-        raise LostFile(HIDDEN) from None
-    except (aiohttp.ClientError, TimeoutError):
-        raise LostFile(UNREACHED) from None
-    file: JSON = answer.get("file") or {}
-    return file
+        raise LostFile(Loss.WRONG_SIZE, received=length, expected=size)
 
 
 def _may_have_token(slack: AsyncWebClient, hosts: frozenset[str], url: str) -> bool:

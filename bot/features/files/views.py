@@ -3,12 +3,24 @@
 from collections.abc import Sequence
 
 from bot.errors import BotError, Refused, TooLarge
-from bot.features.files.batch import Batch, BatchFile, LostFile, State
+from bot.features.files.batch import Batch, BatchFile, State
+from bot.features.files.buttons import DescribeFile, NewIssueWithFiles, RetryFiles
+from bot.features.files.errors import Loss, LostFile, MissingFile
 from bot.features.issues.views import format_size
 from bot.service.conventions import FILE_TEXT_LENGTH
 from bot.service.models import Attachment
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Message, actions, button, context, section, shortened
+from bot.slack.blocks import (
+    JSON,
+    Block,
+    Message,
+    actions,
+    button,
+    context,
+    link_button,
+    section,
+    shortened,
+)
 from bot.slack.text import bold, line, link, prose
 from bot.slack.wording import Wording
 
@@ -31,14 +43,14 @@ def files_form(number: int, metadata: str) -> JSON:
 
 
 def message_form(
-    known: Sequence[forms.Choice], lost: Sequence[str], issue: JSON | None, job_id: str, metadata: str
+    known: Sequence[forms.Choice], files: Sequence[Block], issue: JSON | None, job_id: str, metadata: str
 ) -> JSON:
     """The form for a message's files: which ones, the issue, and their names."""
     searched = forms.searched("files.issue", issue, "A number or part of a subject")
     blocks: list[Block] = [
-        *files_field(known, lost, optional=False),
+        *files,
         forms.field("issue", "Issue", searched, optional=False),
-        actions([button("Create a new issue with them", "files.new", job_id)]),
+        actions([button("Create a new issue with them", NewIssueWithFiles(job=job_id))]),
     ]
     for index, (_, name) in enumerate(known[:MAX_NAMED]):
         if len(known) > 1:
@@ -47,14 +59,17 @@ def message_form(
     return forms.form("files.attach", "Attach files", blocks, submit="Attach", metadata=metadata)
 
 
-def files_field(known: Sequence[forms.Choice], lost: Sequence[str], *, optional: bool = True) -> list[Block]:
+def files_field(
+    known: Sequence[forms.Choice], missing: Sequence[MissingFile], wording: Wording, *, optional: bool = True
+) -> list[Block]:
     """Checkboxes for a message's files, all checked, and why some files are left out."""
     blocks: list[Block] = []
     if known:
         boxes = forms.boxes("files", known, "Files to attach")
         blocks.append(forms.field("files", "Files", boxes, optional=optional))
-    if lost:
-        blocks.append(context(*(f":warning: {prose(said)}" for said in lost[:MAX_LOST])))
+    if missing:
+        lines = (why_missing(file, wording) for file in missing[:MAX_LOST])
+        blocks.append(context(*(f":warning: {prose(said)}" for said in lines)))
     return blocks
 
 
@@ -91,7 +106,7 @@ def progress(batch: Batch, doing: str) -> str:
     """The sentence `doing` and each file's progress, in mrkdwn."""
     lines = [prose(doing)]
     for file in batch.files:
-        name = line(shortened(file.source.name, 100))
+        name = line(shortened(file.wanted.name, 100))
         match file.state:
             case State.WAITING:
                 lines.append(f":white_circle: {name}")
@@ -110,8 +125,8 @@ def row(number: int, file: BatchFile, wording: Wording) -> Block:
     """A file's result: attached, or the reason it isn't."""
     change = None
     if file.attachment:
-        change = button("Rename or describe", "files.open_describe", f"{number}:{file.attachment.id}")
-    return section(_line(file, wording), accessory=change)
+        change = button("Rename or describe", DescribeFile(issue=number, attachment=file.attachment.id))
+    return section(_line(number, file, wording), accessory=change)
 
 
 def results(number: int, rows: Sequence[Block], wording: Wording, retry: str | None) -> Message:
@@ -119,42 +134,76 @@ def results(number: int, rows: Sequence[Block], wording: Wording, retry: str | N
     head = f"Files for {_issue(number, wording)}"
     blocks: list[Block] = [section(f"*{head}*"), *rows]
     lines = [head, *(block["text"]["text"] for block in rows)]
-    buttons = [button(f"Open in {wording.service}", "open", url=wording.url(number))]
-    if retry:
-        buttons.insert(0, button("Retry", "files.retry", retry, style="primary"))
-    blocks.append(actions(buttons))
+    again = [button("Retry", RetryFiles(job=retry), style="primary")] if retry else []
+    blocks.append(actions([*again, link_button(f"Open in {wording.service}", wording.url(number))]))
     return Message("\n".join(lines), tuple(blocks))
 
 
 def new_instead(number: int, error: BotError, job_id: str, wording: Wording) -> Message:
     """The service can't attach to an existing issue; offers to create one."""
-    text = f":warning: {prose(error.sentence(wording.service))}"
+    text = f":warning: {prose(wording.sentence(error))}"
     buttons = [
-        button("Create a new issue with them", "files.new", job_id, style="primary"),
-        button(f"Open #{number}", "open", url=wording.url(number)),
+        button("Create a new issue with them", NewIssueWithFiles(job=job_id), style="primary"),
+        link_button(f"Open #{number}", wording.url(number)),
     ]
     return Message(text, (section(text), actions(buttons)))
 
 
-def _line(file: BatchFile, wording: Wording) -> str:
-    name = bold(shortened(file.source.name, 200))
-    if file.state is State.ATTACHED:
-        description = file.attachment.description if file.attachment else file.source.description
-        about = f": {line(description)}" if description else ""
-        return f":white_check_mark: {name} attached{about}"
-    error = file.error
-    if error is None:
-        return f":x: {name} not attached"
-    said = prose(error.sentence(wording.service))
-    if file.state is State.UNSURE:
-        return f":grey_question: {name}: {said}"
-    if isinstance(error, Refused) and error.errors:
-        return f":x: {name} refused: {prose('; '.join(error.errors))}"
-    if isinstance(error, TooLarge):
-        return f":x: {name} too large: {said}"
-    if isinstance(error, LostFile) and file.state is State.FAILED:
-        return f":x: {name} lost on the way: {said}"
-    return f":x: {name} not attached: {said}"
+def _line(number: int, file: BatchFile, wording: Wording) -> str:
+    name = bold(shortened(file.wanted.name, 200))
+    match file.state, file.error:
+        case State.ATTACHED, _:
+            description = file.attachment.description if file.attachment else file.wanted.description
+            about = f": {line(description)}" if description else ""
+            return f":white_check_mark: {name} attached{about}"
+        case State.UNSURE, _:
+            return (
+                f":grey_question: {name}: I couldn't learn whether it was attached: "
+                "“Retry” looks before it sends anything"
+            )
+        case State.CLAIMED, _:
+            already = f"it was attached to #{number} already, or is on its way there: look at the issue"
+            why = f"not attached: {already}"
+        case _, None:
+            why = "not attached"
+        case _, LostFile() as lost:
+            why = f"lost on the way: {prose(why_lost(lost, wording))}"
+        case _, Refused(errors=errors) if errors:
+            why = f"refused: {prose('; '.join(errors))}"
+        case _, TooLarge() as error:
+            why = f"too large: {prose(wording.sentence(error))}"
+        case _, error:
+            why = f"not attached: {prose(wording.sentence(error))}"
+    return f":x: {name} {why}"
+
+
+def why_missing(file: MissingFile, wording: Wording) -> str:
+    """A message's file, and why it can't be downloaded, in plain text."""
+    return f"{file.name}: {why_lost(LostFile(file.why, file.place), wording)}"
+
+
+def why_lost(lost: LostFile, wording: Wording) -> str:
+    """Why a file was lost, in plain text, without a period."""
+    hidden = "Slack doesn't show it to me: invite me to the conversation and try again"
+    sizes = f"{lost.received} bytes, not {lost.expected}"
+    return {
+        Loss.DELETED: "it was deleted in Slack",
+        Loss.ELSEWHERE: f"it lies with another service ({lost.place}), not with Slack, so I can't fetch it",
+        Loss.HIDDEN: hidden,
+        Loss.NOT_OFFERED: "Slack doesn't hand it out: it may be older than your plan keeps files",
+        Loss.NOT_OWN: "somebody else put it into Slack: take it from their message",
+        Loss.FOREIGN_HOST: "its address isn't Slack's, so I don't show my token there",
+        Loss.REDIRECTED: "Slack sent me to another address, which I don't follow",
+        Loss.RATE_LIMITED: "Slack is asking me to slow down: try again in a minute",
+        Loss.UNREACHED: "Slack can't be reached: try again",
+        Loss.FAILED: "Slack failed to hand it out: try again",
+        Loss.PAGE: f"Slack handed out a page in its place; {hidden}",
+        Loss.WRONG_SIZE: f"what Slack handed out has another size ({sizes}); {hidden}",
+        Loss.CUT_OFF: "it was lost on the way from Slack: try again",
+        Loss.INCOMPLETE: "it didn't arrive whole from Slack: try again",
+        Loss.NOT_UPLOADED: f"it was lost on the way to {wording.service}: try again",
+        Loss.NOT_ATTACHED: "it is not among the issue's files: try again",
+    }[lost.why]
 
 
 def _issue(number: int, wording: Wording) -> str:

@@ -2,7 +2,7 @@
 
 import structlog
 
-from bot.errors import BotError, NotLinked, StoredSecretError
+from bot.errors import BotError, NotLinked
 from bot.features.home import views
 from bot.features.home.home import Home, OpenIssues, StoredItems
 from bot.slack.feature import Feature
@@ -37,11 +37,7 @@ class HomeHandlers:
 
         The first is skipped if `again` is set or if `shown`, the current tab's state, matches the user's.
         """
-        try:
-            stored = await self._home.stored(reply.owner)
-        except StoredSecretError as error:
-            await self._publish(reply, None, said=error.sentence(reply.wording.service))
-            return
+        stored = await self._home.stored(reply.owner)
         if stored is None:
             await self._publish(reply, None)
             return
@@ -57,9 +53,9 @@ class HomeHandlers:
         try:
             open_issues = await self._home.open_issues(reply.owner)
         except NotLinked as error:
-            await self._publish(reply, None, said=error.sentence(reply.wording.service))
+            await self._publish(reply, None, error=error)
         except BotError as error:
-            await self._publish(reply, stored, said=error.sentence(reply.wording.service))
+            await self._publish(reply, stored, error=error)
         else:
             await self._publish(reply, stored, open_issues)
 
@@ -69,8 +65,8 @@ class HomeHandlers:
         stored: StoredItems | None,
         open_issues: OpenIssues | None = None,
         *,
-        said: str | None = None,
+        error: BotError | None = None,
     ) -> None:
-        message = reply.wording.prefixed(said) if said else None
-        view = views.home(stored, open_issues, reply.wording, reply.wording.command, message)
+        said = reply.wording.sentence(error) if error else None
+        view = views.home(stored, open_issues, reply.wording, said)
         await reply.slack.views_publish(user_id=reply.owner.user_id, view=view)

@@ -45,7 +45,7 @@ class Home:
         self._accounts = accounts
 
     async def stored(self, owner: Owner) -> StoredItems | None:
-        """The user's items in the bot's database. None if they aren't linked. Raises StoredSecretError."""
+        """The user's items in the bot's database. None if they aren't linked."""
         link = await self._accounts.linked_as(owner)
         if link is None:
             return None

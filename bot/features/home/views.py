@@ -1,6 +1,5 @@
 """The Home tab, which is complete in every state, even before the service has answered."""
 
-from collections.abc import Callable
 from decimal import Decimal
 
 from bot.features.accounts import views as accounts
@@ -9,6 +8,7 @@ from bot.features.help import views as help_views
 from bot.features.home.home import OpenIssues, StoredItems
 from bot.features.issues.views import format_hours, listed
 from bot.features.search.buttons import OpenSearchForm, ShowMyIssues
+from bot.features.timelog.buttons import EditTime, OpenEmptyTimeForm
 from bot.slack import rich_text
 from bot.slack.blocks import JSON, Block, actions, button, context, divider, header, section, shortened
 from bot.slack.text import line, link, prose
@@ -20,11 +20,7 @@ ONE_MOMENT = ":hourglass_flowing_sand: One moment…"
 
 
 def home(
-    stored: StoredItems | None,
-    open_issues: OpenIssues | None,
-    style: Wording,
-    command: Callable[[str], str],
-    said: str | None = None,
+    stored: StoredItems | None, open_issues: OpenIssues | None, wording: Wording, said: str | None = None
 ) -> JSON:
     """A user's tab. `stored` is None if they aren't linked.
 
@@ -32,16 +28,12 @@ def home(
     """
     name = stored.link.name if stored else None
     blocks: list[Block] = [context(f":warning: {prose(said)}")] if said and not stored else []
-    blocks += accounts.state(style.service, command("tracker"), name)
+    blocks += accounts.state(wording.service, wording.command("tracker"), name)
     if stored:
-        blocks += [_buttons(), *_open_issues(open_issues, style, said), *_created(stored, style)]
-        blocks += _digests(stored, command)
-    blocks += [divider(), *help_views.overview(command, style.service).blocks]
-    return {
-        "type": "home",
-        "private_metadata": state_of(stored),
-        "blocks": list(blocks),
-    }
+        blocks += [_buttons(), *_open_issues(open_issues, wording, said), *_created(stored, wording)]
+        blocks += _digests(stored, wording)
+    blocks += [divider(), *help_views.overview(wording.command, wording.service).blocks]
+    return {"type": "home", "private_metadata": state_of(stored), "blocks": blocks}
 
 
 def state_of(stored: StoredItems | None) -> str:
@@ -54,12 +46,12 @@ def _buttons() -> Block:
         [
             button("Create an issue", "home.create", style="primary"),
             button("Search issues", OpenSearchForm()),
-            button("Log time", "home.time"),
+            button("Log time", OpenEmptyTimeForm()),
         ]
     )
 
 
-def _open_issues(open_issues: OpenIssues | None, style: Wording, said: str | None) -> list[Block]:
+def _open_issues(open_issues: OpenIssues | None, wording: Wording, said: str | None) -> list[Block]:
     blocks: list[Block] = [header("My open issues")]
     if said:
         return [*blocks, context(f":warning: {prose(said)}")]
@@ -67,31 +59,31 @@ def _open_issues(open_issues: OpenIssues | None, style: Wording, said: str | Non
         return [*blocks, context(ONE_MOMENT)]
     if not open_issues.issues:
         return [*blocks, context("Nothing open is assigned to you.")]
-    blocks += [listed(issue, style, shareable=False) for issue in open_issues.issues]
+    blocks += [listed(issue, wording, shareable=False) for issue in open_issues.issues]
     if open_issues.total > len(open_issues.issues):
         blocks.append(actions([button(f"All {open_issues.total}", ShowMyIssues())]))
     return blocks
 
 
-def _created(stored: StoredItems, style: Wording) -> list[Block]:
+def _created(stored: StoredItems, wording: Wording) -> list[Block]:
     blocks: list[Block] = []
     if stored.created:
         links = (
-            rich_text.link(style.url(one.issue_id), f"#{one.issue_id} {one.subject}")
+            rich_text.link(wording.url(one.issue_id), f"#{one.issue_id} {one.subject}")
             for one in stored.created
         )
         blocks += [header("Created here by me"), rich_text.bullets(links)]
     if stored.entries:
         blocks.append(header("Time I logged here"))
         blocks += [
-            section(_entry(entry, style), accessory=button("Edit", "time.edit", str(entry.id)))
+            section(_entry(entry, wording), accessory=button("Edit", EditTime(entry=entry.id)))
             for entry in stored.entries
         ]
     return blocks
 
 
-def _digests(stored: StoredItems, command: Callable[[str], str]) -> list[Block]:
-    found = stored.digests
+def _digests(stored: StoredItems, wording: Wording) -> list[Block]:
+    found, command = stored.digests, wording.command
     blocks: list[Block] = [header("My digests")] if found else []
     for digest in found[:DIGESTS]:
         act = ("Resume", "digest.resume") if digest.paused else ("Pause", "digest.pause")
@@ -102,11 +94,11 @@ def _digests(stored: StoredItems, command: Callable[[str], str]) -> list[Block]:
     return blocks
 
 
-def _entry(entry: Entry, style: Wording) -> str:
+def _entry(entry: Entry, wording: Wording) -> str:
     title = shortened(entry.title, 150)
     on = line(title)
     if entry.issue_id is not None:
-        on = link(style.url(entry.issue_id), f"#{entry.issue_id} {title}")
+        on = link(wording.url(entry.issue_id), f"#{entry.issue_id} {title}")
     facts = (line(entry.activity), entry.spent_on.isoformat(), line(shortened(entry.comments, 100)))
     return (
         f"*{format_hours(Decimal(entry.minutes) / 60)}* on {on}\n{' · '.join(fact for fact in facts if fact)}"

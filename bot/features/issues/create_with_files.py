@@ -1,8 +1,7 @@
 """Creates an issue with files that a user chose before."""
 
-from typing import Any
-
 from bot.features.accounts.accounts import Accounts
+from bot.features.files.buttons import NewIssueWithFiles
 from bot.features.files.jobs import FileJobs
 from bot.features.issues.create_form_handlers import TITLE, CreateFormHandlers
 from bot.features.issues.drafts import draft_from_message
@@ -23,11 +22,11 @@ class CreateWithFiles:
         self._form = form
 
     def feature(self) -> Feature:
-        return Feature(buttons={"files.new": self.open_pressed})
+        return Feature(buttons={NewIssueWithFiles: self.open_pressed})
 
-    async def open_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def open_pressed(self, press: ButtonPress[NewIssueWithFiles], reply: Reply) -> None:
         """The button *Create a new issue with them*: the create form, with the files in it."""
-        job = await self._jobs.load(reply, press.value)
+        job = await self._jobs.load(reply, press.button.job)
         place = Place.from_json(job.place)
         if reply.in_form:  # this button was the form's answer: the new form replaces it
             await reply.show(loading(TITLE))

@@ -15,8 +15,8 @@ from bot.features.issues.create_form_handlers import CreateFormHandlers
 from bot.features.issues.drafts import draft_from_command
 from bot.features.issues.issues import Draft, Issues
 from bot.features.projects.custom_fields import CommandParser
-from bot.features.timelog.commands import LogTime
 from bot.features.timelog.handlers import TimelogHandlers
+from bot.features.timelog.timelog import TimeDraft
 from bot.slack import forms
 from bot.slack.feature import Feature
 from bot.slack.forms import loading, number_in
@@ -116,7 +116,7 @@ class IssueHandlers:
             case "take":
                 await self._assign.take(press, reply, number_in(number))
             case "time":
-                await self._timelog.open_form(reply, LogTime(issue=number_in(number)))
+                await self._timelog.open_form(reply, TimeDraft(issue=number_in(number)))
 
     async def share(self, reply: Reply, number: int, *, sure: bool = True) -> None:
         """Post an issue in the conversation, as seen with the user's key.

@@ -296,3 +296,8 @@ def _buttons(shown: Shown, wording: Wording, *, shareable: bool) -> list[Element
         button(f"Open in {wording.service}", "open", url=wording.url(shown.issue.id)),
     ]
     return buttons
+
+
+def issue_option(issue: Issue) -> JSON:
+    """An issue as a choice of a select."""
+    return option(f"#{issue.id} {issue.subject}", str(issue.id))

@@ -1,37 +1,19 @@
-"""Parses `/timelog`, and finds the issue that a message names."""
+"""Parses `/timelog`."""
 
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
 from bot.errors import UserError
+from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.grammar import dates, values
 from bot.slack.grammar.durations import hours
 from bot.slack.grammar.options import Parsed, parse
 from bot.slack.grammar.requests import Help
-from bot.slack.grammar.tokens import Word, decode
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogTime:
-    """`/timelog 42 1h30`: time to log on an issue or a project; None for what wasn't typed."""
-
-    issue: int | None = None
-    project: str | None = None
-    hours: Decimal | None = None
-    activity: str | None = None
-    on: date | None = None
-    comment: str = ""
-
-
-@dataclass(frozen=True)
-class OpenTimeForm:
-    """`/timelog` without an issue or a duration: the form with what was typed."""
-
-    prefilled: LogTime = field(default_factory=LogTime)
+from bot.slack.grammar.tokens import Word
 
 
 @dataclass(frozen=True)
@@ -39,85 +21,92 @@ class EditLastEntry:
     """`/timelog edit`: edit the user's latest entry."""
 
 
-TimelogRequest = LogTime | OpenTimeForm | EditLastEntry | Help
+TimelogRequest = TimeToLog | TimeDraft | EditLastEntry | Help
+"""A draft opens the form."""
 
 OPTIONS = ("project", "activity", "on")
 MAX_DURATION_WORDS = 4
 """As in `1 h 30 min`."""
 
-_ENTITY = re.compile(r"<([^<>\n]*)>")
 _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
 _DAY = re.compile(r"today|yesterday|[0-9]{4}-[0-9]{2}-[0-9]{2}", re.IGNORECASE)
-_NUMBERED = re.compile(r"(?<![\w&#/])#([0-9]{1,9})(?!\w)")
+
+
+class EditTakesNothing(UserError):
+    """Something follows `/timelog edit`."""
+
+
+class IssueOrDurationMissing(UserError):
+    """The text begins neither with an issue nor with a duration."""
+
+
+class IssueAndProject(UserError):
+    """Both an issue and a project were given."""
 
 
 def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
     """The request in `/timelog <text>`; `today` and `locale` are the user's. Raises UserError."""
     parsed = parse(text, OPTIONS)
-    first = parsed.words[0].text.lower() if parsed.words else ""
-    if first == "edit":
-        if len(parsed.words) > 1 or parsed.options:
-            raise UserError("`/timelog edit` opens your last entry: type it alone.")
+    words = [word.text.lower() for word in parsed.words]
+    if words[:1] == ["edit"]:
+        if len(words) > 1 or parsed.options:
+            raise EditTakesNothing
         return EditLastEntry()
-    if first == "help" and len(parsed.words) == 1 and not parsed.options:
+    if words == ["help"] and not parsed.options:
         return Help()
     on = values.name(parsed, "on")
-    wanted = LogTime(
+    draft = TimeDraft(
         project=values.name(parsed, "project"),
         activity=values.name(parsed, "activity"),
-        on=dates.spent_day(on, today) if on else None,
+        spent_on=dates.spent_day(on, today) if on else None,
     )
-    about = _on_project if wanted.project else _on_issue
-    return about(parsed, wanted, today, locale)
+    if not words:
+        return draft
+    about = _on_project if draft.project else _on_issue
+    return about(parsed, draft, today, locale)
 
 
-def issue_named(text: str, base_url: str) -> int | None:
-    """The issue that a message names: by its first link to one in the service, else by its first `#42`."""
-    link = re.compile(rf"{re.escape(base_url)}/issues/([0-9]{{1,9}})(?![0-9])", re.IGNORECASE)
-    found = (link.match(decode(entity.partition("|")[0])) for entity in _ENTITY.findall(text))
-    number = next((match for match in found if match), None) or _NUMBERED.search(
-        decode(_ENTITY.sub(" ", text))
-    )
-    return int(number[1]) or None if number else None
-
-
-def _on_issue(parsed: Parsed, wanted: LogTime, today: date, locale: str) -> TimelogRequest:
-    if not parsed.words:
-        return OpenTimeForm(wanted)
+def _on_issue(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> TimelogRequest:
     if ahead := _duration_ahead(parsed.words, locale):
-        wanted = replace(wanted, hours=ahead[0], issue=ahead[1])
-        return _with_rest(parsed.after(ahead[2]), wanted, today)
+        spent, issue, count = ahead
+        return _complete(parsed.after(count), draft.model_copy(update={"issue": issue}), spent, today)
     number = values.issue_number(parsed.words[0].text)
     if number is None:
-        spent, count = _duration(parsed.words, locale)
-        if spent is None:
-            raise UserError("Say which issue and how long: `/timelog 42 1h30`, or try `/timelog help`.")
-        return OpenTimeForm(replace(wanted, hours=spent, comment=_comment(parsed.after(count))))
-    wanted, rest = replace(wanted, issue=number), parsed.after(1)
-    return _with_duration(rest, wanted, today, locale) if rest.words else OpenTimeForm(wanted)
+        found, count = _duration(parsed.words, locale)
+        if found is None:
+            raise IssueOrDurationMissing
+        return draft.model_copy(update={"hours": found, "comment": _comment(parsed.after(count))})
+    draft, rest = draft.model_copy(update={"issue": number}), parsed.after(1)
+    return _with_duration(rest, draft, today, locale) if rest.words else draft
 
 
-def _on_project(parsed: Parsed, wanted: LogTime, today: date, locale: str) -> TimelogRequest:
-    if not parsed.words:
-        return OpenTimeForm(wanted)
+def _on_project(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> TimelogRequest:
     named = values.issue_number(parsed.words[0].text) is not None
     if named and _duration(parsed.words[1:], locale)[0] is not None:
-        raise UserError("Time is spent on an issue or on a project: leave out one of them.")
-    return _with_duration(parsed, wanted, today, locale)
+        raise IssueAndProject
+    return _with_duration(parsed, draft, today, locale)
 
 
-def _with_duration(parsed: Parsed, wanted: LogTime, today: date, locale: str) -> LogTime:
+def _with_duration(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> TimeToLog:
     spent, count = _duration(parsed.words, locale)
     if spent is None:
         spent, count = hours(parsed.words[0].text, locale), 1
-    return _with_rest(parsed.after(count), replace(wanted, hours=spent), today)
+    return _complete(parsed.after(count), draft, spent, today)
 
 
-def _with_rest(rest: Parsed, wanted: LogTime, today: date) -> LogTime:
+def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, today: date) -> TimeToLog:
     """What follows the duration: a day unless `on:` gave one, then the comment."""
-    if rest.words and wanted.on is None and _is_day(rest.words):
-        wanted, rest = replace(wanted, on=dates.spent_day(rest.words[0].text, today)), rest.after(1)
-    return replace(wanted, comment=_comment(rest))
+    day = draft.spent_on
+    if day is None and rest.words and _is_day(rest.words):
+        day, rest = dates.spent_day(rest.words[0].text, today), rest.after(1)
+    return TimeToLog(
+        issue=draft.issue,
+        project=draft.project,
+        hours=spent,
+        activity=draft.activity,
+        spent_on=day or today,
+        comment=_comment(rest),
+    )
 
 
 def _is_day(words: Sequence[Word]) -> bool:
@@ -160,10 +149,8 @@ def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
     for count in range(len(plain), 0, -1):
         if count > 1 and count < len(words) and plain[count - 1][-1:].isdigit():
             continue
-        try:
+        with suppress(UserError):
             return hours(" ".join(plain[:count]), locale), count
-        except UserError:
-            continue
     return None, 0
 
 

@@ -4,11 +4,13 @@ The service has no list of time entries, so the bot stores those it creates.
 """
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 
 import structlog
+from pydantic import BaseModel, ConfigDict
 
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
@@ -37,19 +39,34 @@ ROUNDING = Decimal("0.011")
 """The most that two sums of hours can be off: the service rounds each to two places."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TimeToLog:
-    """The time to log, on an issue or else a project; names or ids as typed.
+class TimeDraft(BaseModel):
+    """What is known of time to log on an issue, or else on a project; names or ids as typed."""
 
-    `agreed` is how many minutes on that day the user has confirmed, 0 if they weren't asked.
-    """
+    model_config = ConfigDict(frozen=True)
+    issue: int | None = None
+    project: str | None = None
+    hours: Decimal | None = None
+    activity: str | None = None
+    spent_on: date | None = None
+    comment: str = ""
+
+
+class TimeToLog(TimeDraft):
+    """The time to log. `agreed` is how many minutes on that day the user has confirmed, 0 if not asked."""
 
     hours: Decimal
     spent_on: date
-    issue: int | None = None
-    project: str | None = None
-    activity: str | None = None
-    comment: str = ""
+    agreed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeChange:
+    """All values of a changed entry; `agreed` as in `TimeToLog`."""
+
+    hours: Decimal
+    spent_on: date
+    activity: Ref | None
+    comment: str
     agreed: int = 0
 
 
@@ -75,19 +92,37 @@ class Loggable:
 class ActivityNeeded(UserError):
     """The service needs an activity and none was given; `refused` is its own refusal, if it sent one."""
 
-    def __init__(self, on: Loggable, refused: Refused | None = None) -> None:
-        super().__init__("Say what you did: choose an activity.")
-        self.on = on
-        self.refused = refused
+    on: Loggable
+    refused: Refused | None = None
 
 
 class LongDay(UserError):
     """The user would have more than 24 hours on `day`, `minutes` in total, and has to confirm that."""
 
-    def __init__(self, day: date, minutes: int) -> None:
-        super().__init__("That adds up to more than 24 hours for one day.")
-        self.day = day
-        self.minutes = minutes
+    day: date
+    minutes: int
+
+
+class ProjectNotTold(UserError):
+    """The service doesn't say which project an issue belongs to."""
+
+    issue: int
+
+
+class NothingToLogOn(UserError):
+    """Neither an issue nor a project was given."""
+
+
+class NothingLoggedYet(UserError):
+    """The user has no entry to edit."""
+
+
+class NotOwnEntry(UserError):
+    """The entry wasn't logged with the bot by this user."""
+
+
+class EntryGone(UserError):
+    """The service no longer has the entry."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +163,15 @@ class Timelog:
         self._projects = projects
         self._issues = issues
 
-    async def loggable(self, owner: Owner, issue: int | None, project: str | None) -> Loggable:
-        """The issue or project to log time on. Raises UserError, NotLinked, ServiceError."""
+    async def loggable(self, owner: Owner, draft: TimeDraft) -> Loggable | None:
+        """The issue or project to log time on, None if none was given yet.
+
+        Raises UserError if the user can't see it, NotLinked, ServiceError.
+        """
         async with self._accounts.reading(owner) as session:
-            return await self._loggable(session, issue, project)
+            if draft.issue is None and draft.project is None:
+                return None
+            return await self._loggable(session, draft)
 
     async def suggest(self, owner: Owner, text: str) -> tuple[Issue, ...]:
         """Issues that match the typed text; if it is empty, the user's own open ones.
@@ -148,13 +188,13 @@ class Timelog:
     async def log(self, owner: Owner, wanted: TimeToLog) -> Logged:
         """Log time once, and store the entry as this user's.
 
-        Raises UserError (including ActivityNeeded and LongDay), NotLinked, ServiceError; OutcomeUnknown only
-        if the issue's spent hours don't show the time either.
+        Raises ActivityNeeded, LongDay, NotLinked, ServiceError, and UserError for unknown names;
+        OutcomeUnknown only if the issue's spent hours don't show the time either.
         """
         async with self._accounts.reading(owner) as session:
-            on = await self._loggable(session, wanted.issue, wanted.project)
+            on = await self._loggable(session, wanted)
             activity = await self._activity(session, on, wanted.activity)
-            await self._check_day(owner, wanted.spent_on, wanted.hours, wanted.agreed)
+            await self._check_day(owner, wanted)
             before = await self._spent_hours(session, on.issue)
         try:
             made = await self._client.create_time_entry(session.key, _new(on, wanted, activity))
@@ -168,12 +208,8 @@ class Timelog:
             return Logged(_spent(on, wanted, activity, None), on)
         spent = _spent(on, wanted, activity, made)
         entry = Entry(id=made.id, **asdict(spent))
-        try:
-            await self._store.time_entries.add(owner, entry)
-        except Exception:  # the time is logged, so this isn't a failure
-            log.exception("time entry not stored", action="time.not_remembered", entry=entry.id)
-            return Logged(spent, on)
-        return Logged(entry, on)
+        stored = await _stored(self._store.time_entries.add(owner, entry), entry)
+        return Logged(entry if stored else spent, on)
 
     async def changeable(self, owner: Owner, entry_id: int | None) -> Changeable:
         """An entry that this user created with the bot, their last one for None.
@@ -187,44 +223,28 @@ class Timelog:
             found.insert(0, Ref(id=entry.activity_id, name=entry.activity))
         return Changeable(entry, tuple(found))
 
-    async def change(
-        self,
-        owner: Owner,
-        entry_id: int,
-        *,
-        hours: Decimal,
-        activity: Ref | None,
-        spent_on: date,
-        comment: str,
-        agreed: int = 0,
-    ) -> Entry:
+    async def change(self, owner: Owner, entry_id: int, wanted: TimeChange) -> Entry:
         """Change an entry that this user created with the bot. All fields are sent: after a change with an
-        unknown outcome the service's entry may differ from the stored one. `agreed` is as in `Wanted`.
+        unknown outcome the service's entry may differ from the stored one.
 
-        Raises UserError if someone else created it or it is gone, LongDay, NotLinked, ServiceError.
+        Raises NotOwnEntry, EntryGone, LongDay, NotLinked, ServiceError.
         """
         session = await self._accounts.writing(owner)
         entry = await self._own_entry(owner, entry_id)
-        await self._check_day(owner, spent_on, hours, agreed, before=entry)
-        changed = replace(entry, minutes=round(hours * MINUTES), spent_on=spent_on, comments=comment)
-        if activity:
-            changed = replace(changed, activity_id=activity.id, activity=activity.name)
-        changes: dict[str, object] = {"hours": hours, "spent_on": spent_on, "comments": comment}
-        if changed.activity_id is not None:
-            changes["activity_id"] = changed.activity_id
+        await self._check_day(owner, wanted, before=entry)
+        minutes = round(wanted.hours * MINUTES)
+        changed = replace(entry, minutes=minutes, spent_on=wanted.spent_on, comments=wanted.comment)
+        if wanted.activity:
+            changed = replace(changed, activity_id=wanted.activity.id, activity=wanted.activity.name)
+        fields = {"hours": wanted.hours, "spent_on": wanted.spent_on, "comments": wanted.comment}
+        activity = {} if changed.activity_id is None else {"activity_id": changed.activity_id}
+        changes = TimeEntryChanges.model_validate(fields | activity)
         try:
-            await self._client.update_time_entry(
-                session.key, entry.id, TimeEntryChanges.model_validate(changes)
-            )
+            await self._client.update_time_entry(session.key, entry.id, changes)
         except NotFound:
             await self._store.time_entries.forget(owner, entry.id)
-            raise UserError(
-                "That entry is no longer in {service}, so it can't be changed: log the time anew."
-            ) from None
-        try:
-            await self._store.time_entries.change(owner, changed)
-        except Exception:  # the entry is changed, so this isn't a failure
-            log.exception("time entry not stored", action="time.not_remembered", entry=entry.id)
+            raise EntryGone from None
+        await _stored(self._store.time_entries.change(owner, changed), entry)
         return changed
 
     async def totals(self, owner: Owner, today: date) -> Totals:
@@ -238,34 +258,34 @@ class Timelog:
 
     async def announced(self, owner: Owner, entry: Entry, post: Post) -> None:
         """Store where an entry was posted, so that an edit can update the post."""
-        try:
-            await self._store.time_entries.announced(owner, entry.id, post)
-        except Exception:  # the time is logged and posted: only the post can't be updated later
-            log.exception("time entry not stored", action="time.post_not_remembered", entry=entry.id)
+        announced = self._store.time_entries.announced(owner, entry.id, post)
+        await _stored(announced, entry, "time.post_not_remembered")
 
     async def _check_day(
-        self, owner: Owner, day: date, hours: Decimal, agreed: int, *, before: Entry | None = None
+        self, owner: Owner, wanted: TimeToLog | TimeChange, before: Entry | None = None
     ) -> None:
         """Raises LongDay for more than 24 hours in a day, unless the user confirmed that many."""
-        minutes = await self._store.time_entries.minutes(owner, day, day) + round(hours * MINUTES)
+        day = wanted.spent_on
+        minutes = await self._store.time_entries.minutes(owner, day, day) + round(wanted.hours * MINUTES)
         if before and before.spent_on == day:
             minutes -= before.minutes
-        if minutes > max(DAY, agreed):
+        if minutes > max(DAY, wanted.agreed):
             raise LongDay(day, minutes)
 
-    async def _loggable(self, session: Session, number: int | None, wanted: str | None) -> Loggable:
-        if number is not None:
-            issue = await self._issues.one(session, number)
+    async def _loggable(self, session: Session, draft: TimeDraft) -> Loggable:
+        issue = None
+        if draft.issue is not None:
+            issue = await self._issues.one(session, draft.issue)
             if issue.project is None:
-                raise UserError(f"{{service}} doesn't tell which project #{number} belongs to.")
-            project = await self._project(session, issue.project.id)
-        elif wanted is not None:
-            issue = None
-            project = await self._project(session, (await self._projects.find(session, wanted)).id)
+                raise ProjectNotTold(draft.issue)
+            project_id = issue.project.id
+        elif draft.project is not None:
+            project_id = (await self._projects.find(session, draft.project)).id
         else:
-            raise UserError("Say what you worked on: `/timelog 42 1h30`, or `project:` and its name.")
+            raise NothingToLogOn
+        project = await self._project(session, project_id)
         hidden = await self._store.created_issues.refused_privacy()
-        return Loggable(issue, project, await self._activities(session, project), number in hidden)
+        return Loggable(issue, project, await self._activities(session, project), draft.issue in hidden)
 
     async def _project(self, session: Session, project_id: int) -> Project:
         return await self._client.get_project(session.key, project_id, ACTIVITIES)
@@ -294,11 +314,11 @@ class Timelog:
         if entry_id is None:
             latest = await self._store.time_entries.latest(owner, 1)
             if not latest:
-                raise UserError("You haven't logged time through me yet: `/timelog 42 1h30` does.")
+                raise NothingLoggedYet
             return latest[0]
         entry = await self._store.time_entries.get(owner, entry_id)
         if entry is None:
-            raise UserError("That time was logged by somebody else, or not through me: it stays as it is.")
+            raise NotOwnEntry
         return entry
 
     async def _spent_hours(self, session: Session, issue: Issue | None) -> Decimal | None:
@@ -325,6 +345,16 @@ class Timelog:
             if after is not None and after > before and abs(after - before - hours) <= ROUNDING:
                 return True
         return False
+
+
+async def _stored(storing: Awaitable[None], entry: Entry, action: str = "time.not_remembered") -> bool:
+    """Whether the bot's record was stored. The service has the entry by now, so an error is only logged."""
+    try:
+        await storing
+    except Exception:
+        log.exception("time entry not stored", action=action, entry=entry.id)
+        return False
+    return True
 
 
 def _new(on: Loggable, wanted: TimeToLog, activity: Ref | None) -> NewTimeEntry:

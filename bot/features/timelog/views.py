@@ -6,13 +6,14 @@ from datetime import date
 from decimal import Decimal
 
 from bot.errors import OutcomeUnknown, UserError
-from bot.features.issues.views import format_hours
+from bot.features.issues.views import format_hours, issue_option
 from bot.features.name_matching import pick
-from bot.features.timelog.timelog import Changeable, Loggable, LongDay, TimeToLog, Totals
+from bot.features.timelog.buttons import ChooseIssue, EditTime, FillTimeForm, LogTimeAnyway
+from bot.features.timelog.timelog import Changeable, Loggable, LongDay, TimeDraft, TimeToLog, Totals
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
 from bot.slack import forms, rich_text
-from bot.slack.blocks import JSON, Block, Message, actions, button, context, option, section, small_print
+from bot.slack.blocks import JSON, Block, Message, actions, button, context, section, small_print
 from bot.slack.text import bold, escape, line, link, prose
 from bot.slack.wording import Wording
 from bot.store.time_entries import Entry, Spent
@@ -20,12 +21,14 @@ from bot.store.time_entries import Entry, Spent
 MINUTES = 60
 CENTS = 100
 WEEK = 7
+PRIVATE = "the issue is private, or its project is"
+"""Why time wasn't announced."""
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True)
-class Typed:
-    """The form's values: the activity by name or id, None for an empty field."""
+class Entered:
+    """What is in the form's fields: the activity by name or id, None for an empty field."""
 
     day: date
     hours: str | None = None
@@ -33,31 +36,38 @@ class Typed:
     comment: str | None = None
 
 
-def time_form(on: Loggable | None, typed: Typed, metadata: str, said: str | None = None) -> JSON:
+def entered(draft: TimeDraft, today: date) -> Entered:
+    """A draft as the form shows it."""
+    hours = as_typed(draft.hours) if draft.hours else None
+    return Entered(draft.spent_on or today, hours, draft.activity, draft.comment)
+
+
+def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | None = None) -> JSON:
     """The form that logs time: on a project, or on an issue chosen in it (`on` is None until then)."""
-    blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
+    blocks: list[Block] = []
     if on is not None and on.issue is None:
         blocks.append(section(f"On the project {bold(on.project.name)}"))
     else:
         issue = on.issue if on else None
-        chosen = option(f"#{issue.id} {issue.subject}", str(issue.id)) if issue else None
+        chosen = issue_option(issue) if issue else None
         blocks.append(
             forms.field(
                 "issue",
                 "Issue",
-                forms.searched("time.issue", chosen, "A number or part of a subject"),
+                forms.searched(ChooseIssue.action, chosen, "A number or part of a subject"),
                 optional=False,
                 dispatch=True,
             )
         )
-    blocks.append(_hours(typed.hours))
+    blocks.append(_hours(values.hours))
     if on is None:
         blocks.append(context("Choose an issue to see its activities."))
     elif on.activities:
-        chosen_activity = _matching(typed.activity, on.activities) if typed.activity else on.activities[0]
+        chosen_activity = _matching(values.activity, on.activities) if values.activity else on.activities[0]
         blocks.append(_activity(on.activities, chosen_activity, on.project.id))
-    blocks += _when_and_why(typed.day, typed.comment)
-    return forms.form("time.log", "Log time", blocks, submit="Log", metadata=metadata)
+    blocks += _when_and_why(values.day, values.comment)
+    view = forms.form("time.log", "Log time", blocks, submit="Log", metadata=metadata)
+    return forms.warned(view, said) if said else view
 
 
 def change_form(found: Changeable, wording: Wording, metadata: str) -> JSON:
@@ -74,10 +84,10 @@ def change_form(found: Changeable, wording: Wording, metadata: str) -> JSON:
     return forms.form("time.change", "Edit time", blocks, submit="Save", metadata=metadata)
 
 
-def typed_in(view: JSON, today: date) -> Typed:
+def entered_in(view: JSON, today: date) -> Entered:
     """The form's values, to copy into the form for another issue, whose activities have different ids."""
     values = forms.Values(view)
-    return Typed(
+    return Entered(
         values.day("date") or today,
         values.text("hours"),
         values.chosen("activity", "text"),
@@ -155,7 +165,7 @@ def summary(
         not_updated = f"I couldn't update the post in <#{stale}>, so it shows the earlier entry."
         blocks.append(context(f"{not_updated} Take it back there if it's wrong."))
     if isinstance(spent, Entry):
-        blocks.append(actions([button("Edit", "time.edit", str(spent.id))]))
+        blocks.append(actions([button("Edit", EditTime(entry=spent.id))]))
     else:
         blocks.append(
             context(
@@ -183,7 +193,7 @@ def announced(spent: Spent, wording: Wording, user_id: str) -> Message:
 def needed(said: str, saved: str) -> Message:
     """The answer when the trigger has expired: a button that opens the form; `saved` is what was typed."""
     text = prose(said)
-    return Message(text, (section(text), actions([button("Fill in the form", "time.fill", saved)])))
+    return Message(text, (section(text), actions([button("Fill in the form", FillTimeForm(saved=saved))])))
 
 
 def adds_up(error: LongDay, today: date) -> str:
@@ -194,13 +204,14 @@ def adds_up(error: LongDay, today: date) -> str:
 def long_day(error: LongDay, today: date, saved: str) -> Message:
     """The question before more than 24 hours are logged for one day; `saved` is what was typed."""
     text = f"{adds_up(error, today)} Log it anyway?"
-    anyway = button("Log time anyway", "time.log_anyway", saved, style="primary")
-    return Message(text, (section(text), actions([anyway, button("Edit time", "time.fill", saved)])))
+    anyway = button("Log time anyway", LogTimeAnyway(saved=saved), style="primary")
+    edit = button("Edit time", FillTimeForm(saved=saved))
+    return Message(text, (section(text), actions([anyway, edit])))
 
 
 def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown) -> Message:
     """The answer when it isn't known whether the time was logged, with what was typed."""
-    text = f":warning: {prose(error.sentence(wording.service))}"
+    text = f":warning: {prose(wording.sentence(error))}"
     if wanted.issue:
         text += f"\n{link(wording.url(wanted.issue), f'Look at #{wanted.issue}')}"
     comment = f": {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""

@@ -9,9 +9,11 @@ from aiohttp import web
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.features.files.attach import LostFile
-from bot.features.files.slack_files import incoming
+from bot.features.files.errors import Loss, LostFile
+from bot.features.files.slack_files import download
+from bot.features.files.views import why_lost
 from bot.slack import web_client
+from tests.support.wording import WORDING
 
 JSON = dict[str, Any]
 CONTENT = b"line\n" * 40_000
@@ -86,26 +88,20 @@ async def slack(host: FileHost) -> AsyncIterator[AsyncWebClient]:
 
 
 async def read(slack: AsyncWebClient, file: JSON) -> bytes:
-    found = await incoming(slack, HOSTS, file)
+    found = await download(slack, HOSTS, file)
     return b"".join([piece async for piece in found.content])
 
 
 async def lost(slack: AsyncWebClient, file: JSON) -> str:
     with pytest.raises(LostFile) as caught:
         await read(slack, file)
-    return caught.value.sentence("Tracker")
+    return why_lost(caught.value, WORDING)
 
 
 async def test_a_file_downloads_with_its_metadata(slack: AsyncWebClient, host: FileHost) -> None:
-    found = await incoming(slack, HOSTS, host.file(), name="b.log", description="Seen")
+    found = await download(slack, HOSTS, host.file())
 
-    assert (found.id, found.name, found.size, found.content_type, found.description) == (
-        "F1",
-        "b.log",
-        len(CONTENT),
-        "text/plain",
-        "Seen",
-    )
+    assert (found.size, found.content_type) == (len(CONTENT), "text/plain")
     assert b"".join([piece async for piece in found.content]) == CONTENT
     assert host.served == ["Bearer xoxb-1"]
 
@@ -174,3 +170,8 @@ async def test_an_unreadable_file_is_explained(
     host.error = error
 
     assert (await lost(slack, {"id": "F9", "file_access": "check_file_info"})).startswith(said)
+
+
+@pytest.mark.parametrize("why", Loss)
+def test_every_loss_is_worded(why: Loss) -> None:
+    assert why_lost(LostFile(why), WORDING)

@@ -4,13 +4,14 @@ from decimal import Decimal
 import pytest
 
 from bot.errors import UserError
-from bot.features.timelog.commands import EditLastEntry, LogTime, OpenTimeForm, issue_named, timelog_command
+from bot.features.timelog.commands import EditLastEntry, timelog_command
+from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.grammar.dates import spent_day
 from bot.slack.grammar.durations import hours
 from bot.slack.grammar.requests import Help
+from tests.support.wording import worded
 
 WEDNESDAY = date(2026, 7, 15)
-SERVICE = "https://tracker.example/app"
 
 
 @pytest.mark.parametrize("issue", ["42", "#42", "<https://tracker.example/issues/42>"])
@@ -20,11 +21,11 @@ SERVICE = "https://tracker.example/app"
 def test_issue_time_parses_in_every_form(issue: str, duration: str) -> None:
     asked = timelog_command(f"{issue} {duration} activity:design on:mon Pairing with <@U1|ben>", WEDNESDAY)
 
-    assert asked == LogTime(
+    assert asked == TimeToLog(
         issue=42,
         hours=Decimal("1.5"),
         activity="design",
-        on=date(2026, 7, 13),
+        spent_on=date(2026, 7, 13),
         comment="Pairing with @ben",
     )
 
@@ -42,7 +43,9 @@ def test_issue_time_parses_in_every_form(issue: str, duration: str) -> None:
     ],
 )
 def test_text_after_the_duration_is_the_comment(text: str, spent: str, comment: str) -> None:
-    assert timelog_command(text, WEDNESDAY) == LogTime(issue=42, hours=Decimal(spent), comment=comment)
+    assert timelog_command(text, WEDNESDAY) == TimeToLog(
+        issue=42, hours=Decimal(spent), spent_on=WEDNESDAY, comment=comment
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +60,9 @@ def test_text_after_the_duration_is_the_comment(text: str, spent: str, comment: 
     ],
 )
 def test_duration_with_a_unit_may_precede_the_issue(text: str, issue: int, spent: str, comment: str) -> None:
-    assert timelog_command(text, WEDNESDAY) == LogTime(issue=issue, hours=Decimal(spent), comment=comment)
+    assert timelog_command(text, WEDNESDAY) == TimeToLog(
+        issue=issue, hours=Decimal(spent), spent_on=WEDNESDAY, comment=comment
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,9 +75,9 @@ def test_duration_with_a_unit_may_precede_the_issue(text: str, issue: int, spent
     ],
 )
 def test_ambiguous_numbers_open_the_form(text: str, spent: str, comment: str) -> None:
-    known = LogTime(hours=Decimal(spent), comment=comment)
+    known = TimeDraft(hours=Decimal(spent), comment=comment)
 
-    assert timelog_command(text, WEDNESDAY) == OpenTimeForm(known)
+    assert timelog_command(text, WEDNESDAY) == known
 
 
 @pytest.mark.parametrize(
@@ -89,47 +94,49 @@ def test_ambiguous_numbers_open_the_form(text: str, spent: str, comment: str) ->
 def test_day_after_the_duration_is_the_date(text: str, day: int, comment: str) -> None:
     asked = timelog_command(text, WEDNESDAY)
 
-    assert isinstance(asked, LogTime)
-    assert (asked.on, asked.comment) == (date(2026, 7, day), comment)
+    assert isinstance(asked, TimeToLog)
+    assert (asked.spent_on, asked.comment) == (date(2026, 7, day), comment)
 
 
 @pytest.mark.parametrize(
     ("text", "on"),
     [
-        ("42 1h Mon Repos renovated", None),
-        ("42 1h What broke yesterday", None),
-        ('42 1h "yesterday"', None),
-        ("42 1h yesterday's call", None),
+        ("42 1h Mon Repos renovated", WEDNESDAY),
+        ("42 1h What broke yesterday", WEDNESDAY),
+        ('42 1h "yesterday"', WEDNESDAY),
+        ("42 1h yesterday's call", WEDNESDAY),
         ("42 1h on:mon yesterday", date(2026, 7, 13)),
     ],
 )
-def test_day_within_the_comment_is_not_the_date(text: str, on: date | None) -> None:
+def test_day_within_the_comment_is_not_the_date(text: str, on: date) -> None:
     asked = timelog_command(text, WEDNESDAY)
 
-    assert isinstance(asked, LogTime)
-    assert asked.on == on
+    assert isinstance(asked, TimeToLog)
+    assert asked.spent_on == on
     assert asked.comment
 
 
 def test_project_time_is_parsed() -> None:
     asked = timelog_command('project:"web shop" 45m stand-up', WEDNESDAY)
 
-    assert asked == LogTime(project="web shop", hours=Decimal("0.75"), comment="stand-up")
+    assert asked == TimeToLog(
+        project="web shop", hours=Decimal("0.75"), spent_on=WEDNESDAY, comment="stand-up"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "known"),
     [
-        ("", LogTime()),
-        ("42", LogTime(issue=42)),
-        ("42 activity:design", LogTime(issue=42, activity="design")),
-        ("project:web", LogTime(project="web")),
-        ("1h30 stand-up", LogTime(hours=Decimal("1.5"), comment="stand-up")),
-        ("on:yesterday", LogTime(on=date(2026, 7, 14))),
+        ("", TimeDraft()),
+        ("42", TimeDraft(issue=42)),
+        ("42 activity:design", TimeDraft(issue=42, activity="design")),
+        ("project:web", TimeDraft(project="web")),
+        ("1h30 stand-up", TimeDraft(hours=Decimal("1.5"), comment="stand-up")),
+        ("on:yesterday", TimeDraft(spent_on=date(2026, 7, 14))),
     ],
 )
-def test_missing_parts_open_the_form(text: str, known: LogTime) -> None:
-    assert timelog_command(text, WEDNESDAY) == OpenTimeForm(known)
+def test_missing_parts_open_the_form(text: str, known: TimeDraft) -> None:
+    assert timelog_command(text, WEDNESDAY) == known
 
 
 def test_edit_and_help_are_parsed() -> None:
@@ -151,8 +158,10 @@ def test_edit_and_help_are_parsed() -> None:
     ],
 )
 def test_unreadable_command_error_shows_what_to_type(text: str, told: str) -> None:
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError) as raised:
         timelog_command(text, WEDNESDAY)
+
+    assert told in worded(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -170,22 +179,7 @@ def test_decimal_comma_follows_the_users_locale(text: str, locale: str) -> None:
 
 @pytest.mark.parametrize("locale", ["en-GB", "es-LA", ""])
 def test_ambiguous_thousands_comma_is_refused(locale: str) -> None:
-    with pytest.raises(UserError, match="isn't a duration"):
+    with pytest.raises(UserError) as raised:
         hours("1,125", locale)
 
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("Look at #42, please", 42),
-        ("#7 and <https://tracker.example/app/issues/42#note-3|that one>", 42),
-        ("<https://TRACKER.example/app/issues/42>", 42),
-        ("<https://elsewhere.example/issues/9|#9> or (#42)", 42),
-        ("<#C042|general> <!here|#1> a#2 http://x/#3 &#4 #5th", None),
-        ("&lt;#42&gt;", 42),
-        ("#0", None),
-        ("", None),
-    ],
-)
-def test_issue_named_in_a_message_is_found(text: str, number: int | None) -> None:
-    assert issue_named(text, SERVICE) == number
+    assert "isn't a duration" in worded(raised.value)

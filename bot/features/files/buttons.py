@@ -1,0 +1,30 @@
+"""What the buttons about files carry."""
+
+from bot.slack.buttons import Button, Number
+
+
+class OpenFilesForm(Button):
+    action = "files.open"
+    issue: Number
+
+
+class DescribeFile(Button):
+    """Opens the form for an attached file's name and description."""
+
+    action = "files.open_describe"
+    issue: Number
+    attachment: Number
+
+
+class RetryFiles(Button):
+    """Attaches a saved job's files again."""
+
+    action = "files.retry"
+    job: str
+
+
+class NewIssueWithFiles(Button):
+    """Opens the form for a new issue with a saved job's files."""
+
+    action = "files.new"
+    job: str
