@@ -8,13 +8,10 @@ from bot.store.deliveries import Deliveries
 
 
 @asynccontextmanager
-async def claimed(deliveries: Deliveries, claim: str, otherwise: str) -> AsyncIterator[None]:
-    """Hold a claim, and release it if the block fails.
-
-    Raises UserError with the sentence `otherwise` if the claim is taken.
-    """
+async def claimed(deliveries: Deliveries, claim: str, otherwise: UserError | str) -> AsyncIterator[None]:
+    """Hold a claim, and release it if the block fails. Raises `otherwise` if the claim is taken."""
     if not await deliveries.claim(claim):
-        raise UserError(otherwise)
+        raise UserError(otherwise) if isinstance(otherwise, str) else otherwise
     try:
         yield
     except BaseException:

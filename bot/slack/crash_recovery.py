@@ -6,7 +6,7 @@ from dataclasses import replace
 import structlog
 
 from bot.slack.completed_deliveries import CompletedDeliveries
-from bot.slack.dispatch import INTERRUPTED
+from bot.slack.errors import Interrupted
 from bot.slack.failures import Failures, log_if_undelivered
 from bot.slack.forms import refilled
 from bot.slack.interaction import read
@@ -61,6 +61,7 @@ class CrashRecovery:
         reply = Reply.to(interaction, slack, self._platform)
         modal = interaction.modal
         if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
-            await reply.shown(refilled(modal.json, INTERRUPTED), over=modal.hash)
+            said = reply.wording.sentence(Interrupted())
+            await reply.shown(refilled(modal.json, said), over=modal.hash)
         else:
-            await self._failures.tell(reply, INTERRUPTED)
+            await self._failures.tell(reply, Interrupted())

@@ -5,23 +5,24 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.features import registry
 from bot.service.client import Client
 from bot.slack.audience import Audiences
+from bot.slack.buttons import ReopenForm, ResumeRequest
 from bot.slack.directory import Profiles
 from bot.slack.failures import Failures
 from bot.slack.feature import Feature
 from bot.slack.replies import Platform
-from bot.slack.wording import Wording
 from bot.slack.workspaces import OneWorkspace
 from bot.store.database import Database
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import DEFAULT
+from tests.support.wording import WORDING
 
 
 def _routes() -> Feature:
     """Builds the bot's features from unused parts."""
     url = "http://127.0.0.1:1"
     store = Store(Database("sqlite:///unused.db"), Vault([Vault.generate_key()]))
-    platform = Platform(Wording(url, "Tracker", "markdown"), Audiences(), Profiles())
+    platform = Platform(WORDING, Audiences(), Profiles())
     return registry.build(
         Client(url),
         store,
@@ -34,7 +35,7 @@ def _routes() -> Feature:
 
 
 ROUTES = _routes()
-RESUMING = ("form.resume", "form.reopen")
+RESUMING = (ResumeRequest.action, ReopenForm.action)
 """The buttons that dispatch itself handles."""
 REGISTERED: dict[str, set[str]] = {
     "command": {*ROUTES.commands},

@@ -134,6 +134,6 @@ class AccountHandlers:
         if saved is None:
             return
         typed = _typed(saved)
-        said = NotLinked().sentence(reply.wording.service)
+        said = reply.wording.sentence(NotLinked())
         place = Place.from_json(metadata.get("place"))
         await reply.at(place).privately(views.link_offer(reply.wording.service, said, typed, continuation))

@@ -78,7 +78,7 @@ class FileJobs:
         files, lost = [], []
         for file, found in zip(given, await look_up(reply.slack, given), strict=True):
             if isinstance(found, LostFile):
-                lost.append(f"{name_of(file)}: {found.sentence(reply.wording.service)}")
+                lost.append(f"{name_of(file)}: {reply.wording.sentence(found)}")
             else:
                 files.append(FileToAttach(id=found["id"], name=name_of(found)))
         return Job(files=tuple(files), lost=tuple(lost), place=reply.place.as_json())

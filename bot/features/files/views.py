@@ -128,7 +128,7 @@ def results(number: int, rows: Sequence[Block], wording: Wording, retry: str | N
 
 def new_instead(number: int, error: BotError, job_id: str, wording: Wording) -> Message:
     """The service can't attach to an existing issue; offers to create one."""
-    text = f":warning: {prose(error.sentence(wording.service))}"
+    text = f":warning: {prose(wording.sentence(error))}"
     buttons = [
         button("Create a new issue with them", "files.new", job_id, style="primary"),
         button(f"Open #{number}", "open", url=wording.url(number)),
@@ -145,7 +145,7 @@ def _line(file: BatchFile, wording: Wording) -> str:
     error = file.error
     if error is None:
         return f":x: {name} not attached"
-    said = prose(error.sentence(wording.service))
+    said = prose(wording.sentence(error))
     if file.state is State.UNSURE:
         return f":grey_question: {name}: {said}"
     if isinstance(error, Refused) and error.errors:

@@ -48,7 +48,7 @@ class HomeHandlers:
         try:
             stored = await self._home.stored(reply.owner)
         except StoredSecretError as error:
-            await self._publish(reply, None, said=error.sentence(reply.wording.service))
+            await self._publish(reply, None, said=reply.wording.sentence(error))
             return
         if stored is None:
             await self._publish(reply, None)
@@ -65,9 +65,9 @@ class HomeHandlers:
         try:
             open_issues = await self._home.open_issues(reply.owner)
         except NotLinked as error:
-            await self._publish(reply, None, said=error.sentence(reply.wording.service))
+            await self._publish(reply, None, said=reply.wording.sentence(error))
         except BotError as error:
-            await self._publish(reply, stored, said=error.sentence(reply.wording.service))
+            await self._publish(reply, stored, said=reply.wording.sentence(error))
         else:
             await self._publish(reply, stored, open_issues)
 

@@ -21,6 +21,7 @@ from bot.service.models import Ref
 from bot.slack import forms, posting
 from bot.slack.audience import Audiences
 from bot.slack.blocks import JSON, Message, option, plain
+from bot.slack.buttons import ActionExpired
 from bot.slack.claims import claimed
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading, number_in
@@ -28,7 +29,6 @@ from bot.slack.grammar.durations import hours
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.values import own_text
 from bot.slack.interaction import (
-    EXPIRED,
     ButtonPress,
     FormSubmission,
     OptionsRequest,
@@ -264,7 +264,7 @@ class TimelogHandlers:
     async def issue_chosen(self, press: ButtonPress[Any], reply: Reply) -> None:
         """Another issue was chosen in the form: offer its activities and keep what was typed."""
         if press.view is None:
-            raise UserError(EXPIRED)
+            raise ActionExpired
         on = await self._timelog.loggable(reply.owner, number_in(press.value), None)
         typed = views.typed_in(press.view.json, await reply.today())
         await reply.show(views.time_form(on, typed, json.dumps(press.view.metadata)))

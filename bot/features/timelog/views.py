@@ -200,7 +200,7 @@ def long_day(error: LongDay, today: date, saved: str) -> Message:
 
 def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown) -> Message:
     """The answer when it isn't known whether the time was logged, with what was typed."""
-    text = f":warning: {prose(error.sentence(wording.service))}"
+    text = f":warning: {prose(wording.sentence(error))}"
     if wanted.issue:
         text += f"\n{link(wording.url(wanted.issue), f'Look at #{wanted.issue}')}"
     comment = f": {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""

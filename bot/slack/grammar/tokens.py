@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.errors import UserError
+from bot.slack.grammar.errors import UnclosedQuote
 from bot.slack.grammar.requests import SlackUser
 from bot.slack.text.escaping import JOINER
 
@@ -88,7 +88,7 @@ def as_typed(text: str) -> str:
 def words(text: str) -> tuple[Word, ...]:
     """Split a command's text; double quotes around a word, or after a colon or comma, keep it together.
 
-    Raises UserError for an unclosed quote.
+    Raises UnclosedQuote.
     """
     units = tuple(_units(text.replace(JOINER, "")))  # it occurs in subjects copied from the bot's messages
     found = []
@@ -168,9 +168,7 @@ def _closing(units: Sequence[str | Atom], at: int, opener: str) -> int:
             unit = units[end]
             if isinstance(unit, str) and unit in closers:
                 return end
-    raise UserError(
-        'A quote is opened and never closed: close it, as in `desc:"two words"`, or leave it out.'
-    )
+    raise UnclosedQuote
 
 
 def _text(units: Sequence[str | Atom]) -> str:

@@ -12,6 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.features.files.attach import LostFile
 from bot.features.files.slack_files import incoming
 from bot.slack import web_client
+from tests.support.wording import worded
 
 JSON = dict[str, Any]
 CONTENT = b"line\n" * 40_000
@@ -93,7 +94,7 @@ async def read(slack: AsyncWebClient, file: JSON) -> bytes:
 async def lost(slack: AsyncWebClient, file: JSON) -> str:
     with pytest.raises(LostFile) as caught:
         await read(slack, file)
-    return caught.value.sentence("Tracker")
+    return worded(caught.value)
 
 
 async def test_a_file_downloads_with_its_metadata(slack: AsyncWebClient, host: FileHost) -> None:

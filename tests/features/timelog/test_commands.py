@@ -7,7 +7,9 @@ from bot.errors import UserError
 from bot.features.timelog.commands import EditLastEntry, LogTime, OpenTimeForm, issue_named, timelog_command
 from bot.slack.grammar.dates import spent_day
 from bot.slack.grammar.durations import hours
+from bot.slack.grammar.errors import NotADuration
 from bot.slack.grammar.requests import Help
+from tests.support.wording import worded
 
 WEDNESDAY = date(2026, 7, 15)
 SERVICE = "https://tracker.example/app"
@@ -151,8 +153,9 @@ def test_edit_and_help_are_parsed() -> None:
     ],
 )
 def test_unreadable_command_error_shows_what_to_type(text: str, told: str) -> None:
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError) as raised:
         timelog_command(text, WEDNESDAY)
+    assert told in worded(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +173,7 @@ def test_decimal_comma_follows_the_users_locale(text: str, locale: str) -> None:
 
 @pytest.mark.parametrize("locale", ["en-GB", "es-LA", ""])
 def test_ambiguous_thousands_comma_is_refused(locale: str) -> None:
-    with pytest.raises(UserError, match="isn't a duration"):
+    with pytest.raises(NotADuration):
         hours("1,125", locale)
 
 

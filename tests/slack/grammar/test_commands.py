@@ -30,6 +30,7 @@ from bot.features.issues.commands import AttachFiles, NewIssue, OpenForm, ShowIs
 from bot.features.search.commands import Search, issues_command
 from bot.service.filters import DateRange, Sort
 from bot.slack.grammar.requests import Help, Me, Named, SlackUser
+from tests.support.wording import worded
 
 WEDNESDAY = date(2026, 7, 15)
 PARIS = ZoneInfo("Europe/Paris")
@@ -52,7 +53,7 @@ def refused(command: str, text: str) -> str:
     }
     with pytest.raises(UserError) as raised:
         read[command]()
-    return raised.value.sentence("Tracker")
+    return worded(raised.value)
 
 
 def search(text: str) -> Search:
