@@ -34,16 +34,10 @@ class CrashRecovery:
         self._workspaces = workspaces
         self._platform = platform
 
-    async def watch(self, interval: float) -> None:
-        """Check every `interval` seconds until canceled."""
-        while True:
-            await asyncio.sleep(interval)
-            try:
-                abandoned = await self._unfinished.take_abandoned()
-            except Exception:
-                log.exception("could not check for crashed replicas", action="delivery.not_looked")
-                continue
-            await asyncio.gather(*(self._recover(delivery, asked) for delivery, asked in abandoned.items()))
+    async def check(self) -> None:
+        """Notify the users of replicas that have crashed."""
+        abandoned = await self._unfinished.take_abandoned()
+        await asyncio.gather(*(self._recover(delivery, asked) for delivery, asked in abandoned.items()))
 
     async def _recover(self, delivery: str, asked: PendingRequest | None) -> None:
         if asked is not None:
