@@ -119,7 +119,6 @@ class Dispatch(AsyncMiddleware):
         self._home = home
         self.waits = waits or Waits()
         self._failures = failures
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def async_process(
         self,
@@ -217,7 +216,7 @@ class Dispatch(AsyncMiddleware):
         return BoltResponse(status=200, body=body or "")
 
     def _start(self, work: Coroutine[Any, Any, None], delivery: str | None) -> None:
-        """Run in the background, keeping the reference that Bolt and asyncio don't."""
+        """Run in the background, and record then that the delivery is complete."""
 
         async def run() -> None:
             try:
@@ -226,21 +225,19 @@ class Dispatch(AsyncMiddleware):
                 if delivery:
                     self._completed.add(delivery)
 
-        task = asyncio.create_task(run())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._in_flight.start(run())
 
     # One method for each kind of handler
 
     async def _run(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
         """Run a command, shortcut or button; the user hears of any error."""
-        with self._in_flight.track(), measured(interaction) as act:
+        with measured(interaction) as act:
             async with self._report_errors(act, reply), self._still_working(reply):
                 await handler(interaction, reply)
 
     async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> None:
         """Run an event's handler; errors are only logged, since no one is waiting for an answer."""
-        with self._in_flight.track(), measured(event) as act:
+        with measured(event) as act:
             try:
                 await handler(event, reply)
             except Exception as error:  # noqa: BLE001 - it is logged
@@ -275,7 +272,7 @@ class Dispatch(AsyncMiddleware):
     async def _submit(self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement) -> None:
         """Run a form; its result is the acknowledgement if it comes in time, or else updates the form."""
         reply = reply.at(Place.from_json(form.view.metadata.get("place")))
-        with self._in_flight.track(), measured(form) as act:
+        with measured(form) as act:
             async with self._report_errors(act, reply, ack):
                 result = await self._result(form, reply, handler, ack)
                 if result.errors or result.said:

@@ -1,9 +1,11 @@
-"""In-flight work: Bolt keeps no reference to the tasks it starts, so the bot does."""
+"""In-flight work: Bolt and asyncio keep no reference to running tasks, so the bot does."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class InFlight:
@@ -14,6 +16,13 @@ class InFlight:
 
     def __len__(self) -> int:
         return len(self._tasks)
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Run in the background."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     @contextmanager
     def track(self) -> Iterator[None]:
