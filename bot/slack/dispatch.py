@@ -194,11 +194,11 @@ class Dispatch(AsyncMiddleware):
             return await self._acknowledge_form(interaction, reply, handler, delivery)
         match interaction:
             case OptionsRequest():
-                found = await self._options(interaction, reply, handler)
+                found = await self._in_flight.start(self._options(interaction, reply, handler))
                 return BoltResponse(status=200, body={"options": found[:100]})
             case Event(name=name) if name in self._features.settled_events:
-                succeeded = await self._handle_settled_event(interaction, reply, handler)
-                return BoltResponse(status=200 if succeeded else 503, body="")
+                settling = self._handle_settled_event(interaction, reply, handler)
+                return BoltResponse(status=200 if await self._in_flight.start(settling) else 503, body="")
             case Event():
                 self._start(self._handle_event(interaction, reply, handler), delivery)
             case _:
@@ -245,7 +245,7 @@ class Dispatch(AsyncMiddleware):
 
     async def _handle_settled_event(self, event: Event, reply: Reply, handler: Route) -> bool:
         """Run the handler of an event that must not be lost; returns whether it succeeded."""
-        with self._in_flight.track(), measured(event) as act:
+        with measured(event) as act:
             try:
                 await handler(event, reply)
             except Exception as error:  # noqa: BLE001 - it is logged
@@ -256,7 +256,7 @@ class Dispatch(AsyncMiddleware):
 
     async def _options(self, request: OptionsRequest, reply: Reply, handler: Route) -> list[JSON]:
         """A select's options; empty after an error or timeout."""
-        with self._in_flight.track(), measured(request) as act:
+        with measured(request) as act:
             try:
                 async with asyncio.timeout(self.waits.options):
                     found: list[JSON] = await handler(request, reply)

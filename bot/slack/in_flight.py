@@ -1,8 +1,7 @@
 """In-flight work: Bolt and asyncio keep no reference to running tasks, so the bot does."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -23,19 +22,6 @@ class InFlight:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-    @contextmanager
-    def track(self) -> Iterator[None]:
-        """Count the current task as in flight while the block runs."""
-        task = asyncio.current_task()
-        if task is None or task in self._tasks:
-            yield
-            return
-        self._tasks.add(task)
-        try:
-            yield
-        finally:
-            self._tasks.discard(task)
 
     async def drain(self, seconds: float) -> int:
         """Wait up to `seconds` for in-flight work, cancel the rest, and return how many were canceled."""

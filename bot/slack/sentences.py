@@ -8,7 +8,18 @@ from bot.slack import directory, errors
 from bot.slack.buttons import ActionExpired
 from bot.slack.grammar import errors as grammar
 from bot.slack.interaction import CommandTooLong
+from bot.slack.posting import Announced
 from bot.slack.wording import Wording
+
+NOT_ANNOUNCED = {
+    Announced.NOWHERE: "was not asked for in a conversation",
+    Announced.SHARED: "this channel is shared with people outside your company",
+    Announced.ELSEWHERE: "you aren't in that conversation",
+    Announced.UNKNOWN: "I can't see who reads along here: invite me with `/invite` to have it announced",
+    Announced.FAILED: "Slack didn't take the message",
+    Announced.UNSURE: "Slack broke off, so it may stand there for everybody or not",
+}
+"""Why something wasn't announced; each ends a sentence."""
 
 
 def sentence(error: BotError, wording: Wording) -> str | None:
