@@ -12,7 +12,8 @@ from bot.slack.grammar import dates, values
 from bot.slack.grammar.durations import hours
 from bot.slack.grammar.options import Parsed, parse
 from bot.slack.grammar.requests import Help
-from bot.slack.grammar.tokens import Word, decode
+from bot.slack.grammar.tokens import Word
+from bot.slack.text.escaping import decode
 
 
 @dataclass(frozen=True, kw_only=True)

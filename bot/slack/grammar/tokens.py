@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bot.slack.grammar.errors import UnclosedQuote
 from bot.slack.grammar.requests import SlackUser
-from bot.slack.text.escaping import JOINER
+from bot.slack.text.escaping import JOINER, decode
 
 _ENTITY = re.compile(r"<([@#!][^<>\n]+|[A-Za-z][A-Za-z0-9+.-]*:[^<>\n]+)>")
 _CURLY = "“”„‟"
@@ -66,11 +66,6 @@ class Word(Value):
     def quoted(self) -> bool:
         """Whether the whole word is quoted."""
         return all(atom.quoted for atom in self.atoms)
-
-
-def decode(text: str) -> str:
-    """Undo Slack's escaping, once (Slack's docs: Formatting message text, Escaping text)."""
-    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def as_typed(text: str) -> str:
