@@ -60,7 +60,7 @@ class Bot:
     port: int
 
     def __init__(self, settings: Settings, timings: Timings = DEFAULT, waits: Waits | None = None) -> None:
-        self.settings = settings
+        self.settings, waits = settings, waits or Waits()
         self.ready = self._stopped = False
         self._closing = AsyncExitStack()
         self.in_flight = InFlight()

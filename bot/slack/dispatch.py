@@ -106,7 +106,7 @@ class Dispatch(AsyncMiddleware):
         in_flight: InFlight,
         linking: Linking,
         home: Callable[[Reply], Awaitable[None]],
-        waits: Waits | None = None,
+        waits: Waits,
     ) -> None:
         own = Feature(buttons={ResumeRequest: self._resume_pressed, ReopenForm: self._reopen_pressed})
         self._features = merged([features, own])
@@ -117,7 +117,7 @@ class Dispatch(AsyncMiddleware):
         self._in_flight = in_flight
         self._linking = linking
         self._home = home
-        self.waits = waits or Waits()
+        self.waits = waits
         self._failures = failures
 
     async def async_process(

@@ -22,7 +22,7 @@ _FIRST, _LAST = date(1900, 1, 1), date(2999, 12, 31)
 
 def day(text: str, today: date, towards: Towards = "future") -> date:
     """`today`, `yesterday`, `tomorrow`, `2026-07-01`, `mon`…`sun` (today or the nearest such day), `+3d`,
-    `-3d`, `7d` (seven days from today; `2w` two weeks). Raises UserError.
+    `-3d`, `7d` (seven days from today; `2w` two weeks). Raises NotADate.
     """
     typed = text.strip().lower()
     found = _day(typed, today, 1 if towards == "future" else -1)
@@ -33,7 +33,7 @@ def day(text: str, today: date, towards: Towards = "future") -> date:
 
 def spent_day(text: str, today: date) -> date:
     """The date on which time was spent: `today`, `yesterday`, `mon`…`sun` (the latest before today) or
-    `2026-07-01`. Raises UserError.
+    `2026-07-01`. Raises NotADayOfWork.
     """
     typed = text.strip().lower()
     found = today - timedelta(days=7) if today.weekday() == _weekday(typed) else _day(typed, today, -1)
@@ -50,7 +50,7 @@ def is_weekday(text: str) -> bool:
 def days(text: str, today: date, towards: Towards) -> DateRange:
     """Parse `>=D`, `<=D`, `>D`, `<D`, `D..D`, `D..`, `..D`, `D`, or `7d`: seven days that end or start today.
 
-    Raises UserError.
+    Raises NotADate, NoDaysInRange, TooFarAway.
     """
     typed = text.strip().lower()
     if match := _COMPARISON.fullmatch(typed):
@@ -77,7 +77,7 @@ def days(text: str, today: date, towards: Towards) -> DateRange:
 def times(text: str, today: date, zone: ZoneInfo, towards: Towards) -> TimeRange:
     """As `days`, from the first second of the first day to the last second of the last one in `zone`.
 
-    Raises UserError.
+    Raises NotADate, NoDaysInRange, TooFarAway.
     """
     span = days(text, today, towards)
     since = datetime.combine(span.since, time.min, zone) if span.since else None

@@ -23,7 +23,8 @@ _POINT_LOCALES = frozenset({"es-MX", "es-LA"})
 
 
 def hours(text: str, locale: str = "") -> Decimal:
-    """`1.5`, `1,5h`, `90m`, `1h30`, `1h 30m` or `1:30` → hours, to four places. Raises UserError.
+    """`1.5`, `1,5h`, `90m`, `1h30`, `1h 30m` or `1:30` → hours, to four places. Raises NotADuration or
+    DurationOutOfRange.
 
     `locale` is the user's Slack locale: with a decimal comma, `1,125` isn't a thousand.
     """
