@@ -24,13 +24,12 @@ log = structlog.get_logger(__name__)
 class Job:
     """A function that runs every `seconds`, first after one interval or `at_once`.
 
-    `failed` is the log's `action` for a failed run. At shutdown a run is canceled unless it `finishes`.
+    At shutdown a run is canceled unless it `finishes`.
     """
 
     name: str
     run: Callable[[], Awaitable[object]]
     seconds: float
-    failed: str
     at_once: bool = False
     finishes: bool = False
 
@@ -44,24 +43,11 @@ def periodic_jobs(
         await digests.run_due(await store.digest_runs.now())
 
     return PeriodicJobs(
-        Job("heartbeat", store.processes.beat, interval, "process.no_heartbeat"),
+        Job("heartbeat", store.processes.beat, interval),
         (
-            Job(
-                "due digests",
-                start_due_digests,
-                interval,
-                "digests.tick_failed",
-                at_once=True,
-                finishes=True,
-            ),
-            Job("crash recovery", recovery.check, interval, "delivery.not_looked"),
-            Job(
-                "retention",
-                partial(delete_expired, store),
-                SECONDS_BETWEEN_CLEANUPS,
-                "bot.prune_failed",
-                at_once=True,
-            ),
+            Job("due digests", start_due_digests, interval, at_once=True, finishes=True),
+            Job("crash recovery", recovery.check, interval),
+            Job("retention", partial(delete_expired, store), SECONDS_BETWEEN_CLEANUPS, at_once=True),
         ),
     )
 
@@ -121,7 +107,7 @@ class PeriodicJobs:
         except asyncio.CancelledError:  # by `_remove`; APScheduler would log it as an error
             return
         except Exception:
-            log.exception("periodic job failed", action=job.failed, job=job.name)
+            log.exception("periodic job failed", action="job.failed", job=job.name)
         finally:
             del self._running[job.name]
 

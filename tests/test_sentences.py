@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib import import_module
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bot
@@ -32,7 +32,7 @@ KINDS = sorted({*below(BotError)} - {UserError}, key=lambda kind: f"{kind.__modu
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @given(data=st.data())
-@settings(max_examples=5)
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_error_has_a_sentence(kind: type[BotError], data: st.DataObject) -> None:
     said = worded(data.draw(st.builds(kind)))
     assert said[-1] in ".?!"
