@@ -12,14 +12,11 @@ from urllib.parse import urlsplit
 import structlog
 from aiohttp import web
 from pydantic import SecretStr
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
 from bot.config import Settings, ignore_proxies
 from bot.features import registry
-from bot.features.digests.runs import DigestRuns
-from bot.features.registry import Features
-from bot.jobs import Scheduler
+from bot.jobs import periodic_jobs
 from bot.service.client import Client
 from bot.slack import sentences, web_client
 from bot.slack.acknowledgements import PendingRequests
@@ -39,7 +36,6 @@ from bot.slack.waits import Waits
 from bot.slack.wording import Wording
 from bot.slack.workspaces import InstalledWorkspaces, OneWorkspace
 from bot.store.database import Database
-from bot.store.retention import delete_expired
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Timings
@@ -48,7 +44,6 @@ SECONDS_TO_CONNECT = 10
 SECONDS_TO_DRAIN = 2
 """How long a load balancer has to notice that this replica is shutting down."""
 SECONDS_TO_ACKNOWLEDGE = 3  # Slack's limit
-SECONDS_BETWEEN_CLEANUPS = 3600
 COLLECTION_THRESHOLD = 10_000
 """Garbage collection threshold: collect after this many new objects."""
 
@@ -56,42 +51,94 @@ log = structlog.get_logger()
 
 
 class Bot:
-    """The bot and all its parts: call `start`, then `stop`.
+    """The bot and all its parts: call `start`, then `stop`. aiohttp needs a running event loop to build it.
 
-    After `start`: `slack` is the Web API client (without a token if there are several workspaces), `digests`
-    runs due digests, `port` is the HTTP port actually in use, and `ready` is true until `stop`.
+    `slack` is the Web API client (without a token if there are several workspaces), `digests` runs due
+    digests, and `ready` is true from `start` to `stop`. After `start`, `port` is the HTTP port in use.
     """
 
-    slack: AsyncWebClient
-    features: Features
-    dispatch: Dispatch
-    platform: Platform
-    digests: DigestRuns
     port: int
 
     def __init__(self, settings: Settings, timings: Timings = DEFAULT, waits: Waits | None = None) -> None:
-        self.settings = settings
-        self._timings = timings
-        self._waits = waits or Waits()
+        self.settings, waits = settings, waits or Waits()
+        self.ready = self._stopped = False
+        self._closing = AsyncExitStack()
+        self.in_flight = InFlight()
+        self._pending = PendingRequests()
         self.database = Database(settings.database_url)
         self.store = Store(
-            self.database,
-            Vault(settings.encryption_keys),
-            settings.slack_client_id,
-            timings=self._timings,
+            self.database, Vault(settings.encryption_keys), settings.slack_client_id, timings=timings
         )
         self.client = Client(
             settings.service_base_url,
             key_header=settings.service_api_key_header,
             on_answer=telemetry.service_answered,
         )
-        self.in_flight = InFlight()
-        self.ready = False
-        self._pending = PendingRequests()
-        self._scheduler: Scheduler | None = None
-        self._socket: SocketMode | None = None
-        self._web: Web | None = None
-        self._closing = AsyncExitStack()
+        if urlsplit(settings.slack_api_url).hostname in {"127.0.0.1", "::1", "localhost"}:
+            ignore_proxies()
+        several = settings.several_workspaces
+        token = SecretStr("") if several else settings.slack_bot_token
+        connections = web_client.session()
+        self.slack = web_client.web_client(token, settings.slack_api_url, connections)
+        credentials = (settings.slack_client_id, settings.slack_client_secret)
+        workspaces = (
+            InstalledWorkspaces(self.slack, self.store, self.in_flight, *credentials)
+            if several
+            else OneWorkspace(self.slack)
+        )
+        wording = Wording(
+            self.client.base_url,
+            settings.service_name,
+            settings.service_text_format,
+            settings.command_prefix,
+            sentences=(sentences.sentence, *registry.SENTENCES),
+        )
+        self.platform = Platform(wording, Audiences(), Profiles())
+        failures = Failures(self.store.saved_input)
+        self.features = registry.build(
+            self.client,
+            self.store,
+            workspaces,
+            self.platform,
+            failures,
+            file_hosts=settings.file_hosts,
+            timings=timings,
+        )
+        self.digests = self.features.digest_runs
+        self.completed = CompletedDeliveries(self.store.unfinished)
+        self.dispatch = Dispatch(
+            self.features.routes,
+            self.platform,
+            deliveries=self.store.deliveries,
+            completed=self.completed,
+            saved=self.store.saved_input,
+            failures=failures,
+            in_flight=self.in_flight,
+            linking=self.features.linking,
+            home=self.features.home.refresh,
+            waits=waits,
+        )
+        app = bolt_app(self.slack, workspaces, self.dispatch)
+        recovery = CrashRecovery(self.store.unfinished, self.completed, failures, workspaces, self.platform)
+        self._jobs = periodic_jobs(self.store, self.digests, recovery, timings.interval)
+        probes = {"database": self._ping, "slack": self._slack_answers, "service": self.client.reachable}
+        self._web = Web(
+            app,
+            self._pending,
+            Readiness(probes),
+            telemetry.REGISTRY,
+            None if settings.socket_mode else settings.slack_signing_secret or None,
+            installing=flow(self.slack, self.store.installations, *credentials) if several else None,
+        )
+        self._socket = (
+            SocketMode(app, settings.slack_app_token, self.slack, self._pending)
+            if settings.socket_mode
+            else None
+        )
+        for close in (self.client.aclose, self.database.close, connections.close):
+            self._closing.push_async_callback(close)
+        if self._socket:
+            self._closing.push_async_callback(self._socket.close)
 
     async def start(self) -> None:
         """Open the database and the HTTP listener, and connect to Slack.
@@ -117,115 +164,46 @@ class Bot:
     def drain(self) -> None:
         """Report not ready so that load balancers send requests elsewhere; requests are still served."""
         self.ready = False
-        if self._web:
-            self._web.draining = True
+        self._web.draining = True
 
     async def stop(self, grace: float = 10) -> None:
         """Stop accepting work, wait up to `grace` seconds for in-flight work, and close everything."""
-        self.ready = False
+        if self._stopped:
+            return
+        self.ready, self._stopped = False, True
         deadline = time.monotonic() + grace
-        scheduler, self._scheduler = self._scheduler, None
-        if scheduler:
-            await scheduler.stop()
-        if self._web:
-            self._web.stopping = True
+        await self._jobs.stop()
+        self._web.stopping = True
         # The socket stays open for responses that go over it: acknowledgements and form errors.
         await self._pending.idle(min(SECONDS_TO_ACKNOWLEDGE, grace))
         if self._socket:
             await self._socket.close()
-        await _cancel(self._watching)
         left = max(0, deadline - time.monotonic())
-        finishing_digests = [self.digests.stop(left)] if scheduler else []
-        cut_off, *_ = await asyncio.gather(self.in_flight.drain(left), *finishing_digests)
+        cut_off, _ = await asyncio.gather(self.in_flight.drain(left), self.digests.stop(left))
         await self.completed.stop()
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)
 
     async def _start(self) -> None:
-        settings, closing = self.settings, self._closing
-        closing.push_async_callback(self.client.aclose)
-        closing.push_async_callback(self.database.close)
         await self.database.open(_log_migration)
-        if urlsplit(settings.slack_api_url).hostname in {"127.0.0.1", "::1", "localhost"}:
-            ignore_proxies()
-        connections = await closing.enter_async_context(web_client.session())
-        several = settings.several_workspaces
-        token = SecretStr("") if several else settings.slack_bot_token
-        self.slack = slack = web_client.web_client(token, settings.slack_api_url, connections)
-        credentials = (settings.slack_client_id, settings.slack_client_secret)
-        workspaces = (
-            InstalledWorkspaces(slack, self.store, self.in_flight, *credentials)
-            if several
-            else OneWorkspace(slack)
-        )
-        wording = Wording(
-            self.client.base_url,
-            settings.service_name,
-            settings.service_text_format,
-            settings.command_prefix,
-            sentences=(sentences.sentence, *registry.SENTENCES),
-        )
-        self.platform = platform = Platform(wording, Audiences(), Profiles())
-        failures = Failures(self.store.saved_input)
-        self.features = features = registry.build(
-            self.client,
-            self.store,
-            workspaces,
-            platform,
-            failures,
-            file_hosts=settings.file_hosts,
-            timings=self._timings,
-        )
-        self.completed = CompletedDeliveries(self.store.unfinished)
-        self.dispatch = Dispatch(
-            features.routes,
-            platform,
-            deliveries=self.store.deliveries,
-            completed=self.completed,
-            saved=self.store.saved_input,
-            failures=failures,
-            in_flight=self.in_flight,
-            linking=features.linking,
-            home=features.home.refresh,
-            waits=self._waits,
-        )
-        app = bolt_app(slack, workspaces, self.dispatch)
-        recovery = CrashRecovery(self.store.unfinished, self.completed, failures, workspaces, platform)
         telemetry.TASKS_IN_FLIGHT.set_function(lambda: len(self.in_flight))
-        telemetry.DIGESTS_WAITING.set_function(lambda: len(features.poster))
-        readiness = Readiness(
-            {
-                "database": self._database_answers,
-                "slack": self._slack_answers,
-                "service": self.client.reachable,
-            }
-        )
-        secret = None if settings.socket_mode else settings.slack_signing_secret or None
-        installing = flow(slack, self.store.installations, *credentials) if several else None
-        self._web = Web(app, self._pending, readiness, telemetry.REGISTRY, secret, installing=installing)
+        telemetry.DIGESTS_WAITING.set_function(lambda: len(self.features.poster))
         await self.store.processes.beat()
-        closing.push_async_callback(self._sign_off, asyncio.create_task(self._send_heartbeats()))
-        await self._listen(self._web)
-        closing.push_async_callback(_cancel, asyncio.create_task(self._delete_expired()))
-        self._watching = asyncio.create_task(recovery.watch(self._timings.interval))
-        closing.push_async_callback(_cancel, self._watching)
-        if settings.socket_mode:
-            self._socket = SocketMode(app, settings.slack_app_token, self.slack, self._pending)
-            closing.push_async_callback(self._socket.close)
-            if not await self._socket.connect(SECONDS_TO_CONNECT):
-                log.warning("not connected to Slack yet, still trying", action="slack.unconnected")
-        self.digests = features.digest_runs
-        self._scheduler = Scheduler(self.digests, self.store.digest_runs, self._timings.interval)
-        self._scheduler.start()
+        self._jobs.start_heartbeat()
+        self._closing.push_async_callback(self._sign_off)
+        await self._listen()
+        if self._socket and not await self._socket.connect(SECONDS_TO_CONNECT):
+            log.warning("not connected to Slack yet, still trying", action="slack.unconnected")
+        self._jobs.start()
 
-    async def _listen(self, listener: Web) -> None:
-        runner = listener.runner()
+    async def _listen(self) -> None:
+        runner = self._web.runner()
         await runner.setup()
         self._closing.push_async_callback(runner.cleanup)
         await web.TCPSite(runner, self.settings.host, self.settings.port).start()
         self.port = runner.addresses[0][1]
 
-    async def _database_answers(self) -> bool:
+    async def _ping(self) -> bool:
         await self.database.ping()
         return True
 
@@ -235,40 +213,16 @@ class Bot:
         ask = self.slack.api_test if self.settings.several_workspaces else self.slack.auth_test
         return bool((await ask()).get("ok"))
 
-    async def _send_heartbeats(self) -> None:
-        while True:
-            await asyncio.sleep(self._timings.interval)
-            try:
-                await self.store.processes.beat()
-            except Exception:
-                log.exception("heartbeat failed", action="process.no_heartbeat")
-
-    async def _sign_off(self, heartbeats: asyncio.Task[None]) -> None:
-        await _cancel(heartbeats)
+    async def _sign_off(self) -> None:
+        await self._jobs.stop_heartbeat()
         try:
             await self.store.processes.leave()
         except Exception:
-            log.exception(
-                "could not sign off; the heartbeat will time out",
-                action="process.not_left",
-            )
-
-    async def _delete_expired(self) -> None:
-        while True:
-            try:
-                await delete_expired(self.store)
-            except Exception:
-                log.exception("could not delete expired data", action="bot.prune_failed")
-            await asyncio.sleep(SECONDS_BETWEEN_CLEANUPS)
+            log.exception("could not sign off; the heartbeat will time out", action="process.not_left")
 
 
 def _log_migration(migration: str) -> None:
     log.info("migrating the database", action="database.migrating", migration=migration)
-
-
-async def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
 
 
 @contextmanager

@@ -7,8 +7,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from bot import app, app_sandbox, config, telemetry
-from bot import check as app_check
+from bot import config, telemetry
 from bot.slack import manifest as slack_manifest
 from bot.store.database import Database, DatabaseUnavailableError, translated_errors
 from bot.store.key_rotation import Rotation
@@ -42,6 +41,8 @@ def sandbox(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
 ) -> None:
     """Run everything locally: a Slack workspace in your browser, a tracker with demo data, and the bot."""
+    from bot import app_sandbox  # noqa: PLC0415 - the other commands start without it
+
     telemetry.configure("console", "warning")
     try:
         code = asyncio.run(app_sandbox.run(port, service_port, browser=not no_browser, say=_say))
@@ -53,6 +54,8 @@ def sandbox(
 @program.command()
 def run() -> None:
     """Run the bot against Slack and your tracker, configured by the environment."""
+    from bot import app  # noqa: PLC0415 - the other commands start without it
+
     settings = _load_or_fail(config.load)
     telemetry.configure(settings.log_format, settings.log_level, settings.secrets)
     try:
@@ -69,6 +72,8 @@ def run() -> None:
 @program.command()
 def check() -> None:
     """Check the configuration, Slack, the service and the database, and explain how to fix problems."""
+    from bot.check import check as findings  # noqa: PLC0415 - the other commands start without it
+
     try:
         settings = config.load()
     except config.ConfigError as wrong:
@@ -80,7 +85,7 @@ def check() -> None:
 
     async def report() -> bool:
         fine = True
-        async for finding in app_check.check(settings):
+        async for finding in findings(settings):
             _say(str(finding))
             fine = fine and finding.fine
         return fine

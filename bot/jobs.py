@@ -1,59 +1,123 @@
-"""Background jobs: checks every few seconds whether digests are due."""
+"""Everything that runs periodically, on APScheduler. See `periodic_jobs` for the table."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from bot.features.digests.runs import DigestRuns
-from bot.store.digest_runs import DigestRuns as StoredRuns
+from bot.slack.crash_recovery import CrashRecovery
+from bot.store.retention import delete_expired
+from bot.store.store import Store
+
+SECONDS_BETWEEN_CLEANUPS = 3600
 
 log = structlog.get_logger(__name__)
 
 
-class Scheduler:
-    """Starts due digests every `interval` seconds, by the database's clock."""
+@dataclass(frozen=True)
+class Job:
+    """A function that runs every `seconds`, first after one interval or `at_once`.
 
-    def __init__(self, digests: DigestRuns, stored: StoredRuns, interval: float) -> None:
-        self._interval = interval
-        self._digests = digests
-        self._stored = stored
-        self._scheduler = AsyncIOScheduler(timezone=UTC)
-        self._ticking = asyncio.Lock()
+    At shutdown a run is canceled unless it `finishes`.
+    """
 
-    def start(self) -> None:
-        """Check now, then at every interval."""
-        self._job = self._scheduler.add_job(
-            self._tick,
-            "interval",
-            seconds=self._interval,
-            coalesce=True,
-            max_instances=1,
-            misfire_grace_time=None,
-            next_run_time=datetime.now(UTC),
-        )
+    name: str
+    run: Callable[[], Awaitable[object]]
+    seconds: float
+    at_once: bool = False
+    finishes: bool = False
+
+
+def periodic_jobs(
+    store: Store, digests: DigestRuns, recovery: CrashRecovery, interval: float
+) -> "PeriodicJobs":
+    """All periodic jobs; `interval` is in seconds."""
+
+    async def start_due_digests() -> None:
+        await digests.run_due(await store.digest_runs.now())
+
+    return PeriodicJobs(
+        Job("heartbeat", store.processes.beat, interval),
+        (
+            Job("due digests", start_due_digests, interval, at_once=True, finishes=True),
+            Job("crash recovery", recovery.check, interval),
+            Job("retention", partial(delete_expired, store), SECONDS_BETWEEN_CLEANUPS, at_once=True),
+        ),
+    )
+
+
+class PeriodicJobs:
+    """Runs jobs until they are stopped: the heartbeat from first to last, the others while the bot works.
+
+    A job never overlaps with itself, and no job waits for another.
+    """
+
+    def __init__(self, heartbeat: Job, others: Sequence[Job]) -> None:
+        self._heartbeat = heartbeat
+        self._others = others
+        self._running: dict[str, asyncio.Task[Any] | None] = {}
+        defaults = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
+        self._scheduler = AsyncIOScheduler(timezone=UTC, job_defaults=defaults)
+
+    def start_heartbeat(self) -> None:
         self._scheduler.start()
         self._watch = asyncio.create_task(self._watch_clock())
+        self._add(self._heartbeat)
+
+    def start(self) -> None:
+        for job in self._others:
+            self._add(job)
 
     async def stop(self) -> None:
-        """Stop checking; digests already started keep running."""
+        """Stop everything but the heartbeat. Work that a job has started elsewhere goes on."""
+        for job in self._others:
+            await self._remove(job)
+
+    async def stop_heartbeat(self) -> None:
         self._watch.cancel()
-        self._scheduler.pause()
-        async with self._ticking:  # canceling a tick would drop its database connection
-            self._scheduler.shutdown(wait=False)
+        await self._remove(self._heartbeat)
+        self._scheduler.shutdown(wait=False)
+
+    def _add(self, job: Job) -> None:
+        first = datetime.now(UTC) + timedelta(seconds=0 if job.at_once else job.seconds)
+        self._scheduler.add_job(
+            self._run, "interval", [job], seconds=job.seconds, id=job.name, next_run_time=first
+        )
+
+    async def _remove(self, job: Job) -> None:
+        if self._scheduler.get_job(job.name):
+            self._scheduler.remove_job(job.name)
+        if task := self._running.get(job.name):
+            if not job.finishes:
+                task.cancel()
+            await asyncio.wait({task})
+
+    async def _run(self, job: Job) -> None:
+        if not self._scheduler.get_job(job.name):  # removed after APScheduler started this run
+            return
+        self._running[job.name] = asyncio.current_task()
+        try:
+            await job.run()
+        except asyncio.CancelledError:  # by `_remove`; APScheduler would log it as an error
+            return
+        except Exception:
+            log.exception("periodic job failed", action="job.failed", job=job.name)
+        finally:
+            del self._running[job.name]
 
     async def _watch_clock(self) -> None:
-        """Reschedule when the wall clock is set back, which would delay APScheduler's next check."""
+        """Run a job now if the wall clock was set back: APScheduler compares due times with it, and would
+        wait for it to catch up. Without heartbeats other replicas would take over this one's work.
+        """
         while True:
-            await asyncio.sleep(self._interval)
-            latest = datetime.now(UTC) + timedelta(seconds=2 * self._interval)
-            if self._job.next_run_time > latest:
-                self._job.modify(next_run_time=datetime.now(UTC))
-
-    async def _tick(self) -> None:
-        async with self._ticking:
-            try:
-                await self._digests.run_due(await self._stored.now())
-            except Exception:
-                log.exception("digests not checked", action="digests.tick_failed")
+            await asyncio.sleep(self._heartbeat.seconds)
+            now = datetime.now(UTC)
+            for job in self._scheduler.get_jobs():
+                if job.next_run_time > now + 2 * job.trigger.interval:
+                    job.modify(next_run_time=now)

@@ -46,11 +46,10 @@ async def test_in_flight_work_finishes_or_is_canceled_after_the_grace_period(san
     finished = []
 
     async def work(seconds: float) -> None:
-        with sandbox.bot.in_flight.track():
-            await asyncio.sleep(seconds)
-            finished.append(seconds)
+        await asyncio.sleep(seconds)
+        finished.append(seconds)
 
-    tasks = [asyncio.create_task(work(seconds)) for seconds in (0.2, 60)]
+    tasks = [sandbox.bot.in_flight.start(work(seconds)) for seconds in (0.2, 60)]
     await asyncio.sleep(0)
 
     async with asyncio.timeout(5):

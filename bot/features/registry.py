@@ -1,7 +1,6 @@
 """Builds every feature and merges their routes into one."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from bot import telemetry
 from bot.features import sentences as shared_sentences
@@ -49,12 +48,13 @@ from bot.features.users.handlers import UserHandlers
 from bot.features.users.people import People
 from bot.features.users.users import Users
 from bot.service.client import Client
+from bot.slack.buttons import DeletePost, OpenPage
 from bot.slack.debounce import Debouncer
 from bot.slack.failures import Failures
 from bot.slack.feature import Feature, merged
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Platform, Reply
-from bot.slack.retractable import TAKE_BACK, delete_pressed
+from bot.slack.retractable import delete_pressed
 from bot.slack.wording import Sentences
 from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
@@ -85,7 +85,7 @@ class Features:
     catalogs: Catalogs
 
 
-async def acknowledge_link_button(_press: ButtonPress[Any], _reply: Reply) -> None:
+async def acknowledge_link_button(_press: ButtonPress[OpenPage], _reply: Reply) -> None:
     """Do nothing. Slack opens the link itself but expects the press to be acknowledged."""
 
 
@@ -171,7 +171,7 @@ def build(
             home.feature(),
             LinkHandlers(shared_links, accounts, platform.audiences, store.deliveries, issues).feature(),
             Uninstall(store, workspaces).feature(),
-            Feature(buttons={TAKE_BACK: delete_pressed, "open": acknowledge_link_button}),
+            Feature(buttons={DeletePost: delete_pressed, OpenPage: acknowledge_link_button}),
         ]
     )
     return Features(routes, Linking(accounts), home, runs, poster, projects, catalogs)

@@ -23,6 +23,7 @@ import stamina
 from pydantic import SecretStr
 
 from bot.errors import (
+    KeyInRequest,
     NoFreeConnection,
     ServiceBroken,
     ServiceError,
@@ -30,7 +31,6 @@ from bot.errors import (
     TooManyRequests,
     Unauthorized,
     Unreachable,
-    UserError,
 )
 from bot.service.protocol import (
     CONNECTION_BROKE,
@@ -52,10 +52,6 @@ ATTEMPTS = 3
 LONGEST_WAIT = 5.0  # with a longer Retry-After the bot doesn't retry
 PROBE = 3.0
 SHORTEST_KEY = 16  # shorter keys, as in test installations, can be ordinary words
-KEY_QUOTED = (
-    "Your API key is in what you typed, where others would read it: take it out, renew it under "
-    "“My account” in {service}, then link your account anew with `/tracker link`."
-)
 KEEP_ALIVE = 4  # seconds; services usually close an idle connection after 5 or more
 PIECE = 64 * 1024
 
@@ -191,14 +187,13 @@ class Transport:
         """Send the call with this key and return the decoded answer. Retries if that's safe.
 
         Reads are retried after temporary failures, writes only if no connection was made. Raises a
-        ServiceError, or UserError if the call itself contains the key, which the service would then show or
-        log. Errors of `source` pass through.
+        ServiceError, or KeyInRequest if the call itself contains the key. Errors of `source` pass through.
         """
         if not _is_valid_key(key):
             # httpx can't send such a header, and its error would quote the key.
             raise Unauthorized(call.method, call.path, None, "not a key")
         if _contains_key(key, call):
-            raise UserError(KEY_QUOTED)
+            raise KeyInRequest
         total = self._timeouts.total if source is None else self._timeouts.upload
         deadline = asyncio.timeout(total)
         try:

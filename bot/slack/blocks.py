@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.slack.buttons import MENU, Button
+from bot.slack.buttons import MENU, Button, OpenPage
 from bot.slack.text import bold, clean, cut, own, prose
 
 JSON = dict[str, Any]
@@ -138,7 +138,7 @@ def button(
 
 def link_button(text: str, url: str) -> Element:
     """A button that opens a page."""
-    return button(text, "open", url=url)
+    return button(text, OpenPage(), url=url)
 
 
 def button_row(text: str, carries: Button | str, value: str = "") -> Block:
@@ -172,7 +172,7 @@ def menu_option(text: str, carries: Button) -> JSON:
 
 
 def menu_link(text: str, url: str) -> JSON:
-    return option(text, "open ", url)
+    return option(text, OpenPage().as_option(), url)
 
 
 def overflow(action_id: str, options: Sequence[JSON]) -> Element:

@@ -71,3 +71,32 @@ def _packed(value: object) -> str:
 
 def _required(cls: type[Button], name: str) -> bool:
     return cls.model_fields[name].is_required()
+
+
+class OpenPage(Button):
+    """A link: Slack opens it, and reports the press."""
+
+    action = "open"
+
+
+class ResumeRequest(Button):
+    """Resumes a request whose form Slack didn't open in time."""
+
+    action = "form.resume"
+    saved: str
+
+
+class ReopenForm(Button):
+    """Shows a form again that was closed before its result arrived."""
+
+    action = "form.reopen"
+    saved: str
+
+
+class DeletePost(Button):
+    """Deletes a post, for the user who caused it."""
+
+    action = "announcement.take_back"
+    enterprise_id: str = ""
+    team_id: str
+    user_id: str

@@ -6,7 +6,7 @@ from dataclasses import replace
 import structlog
 
 from bot.slack.completed_deliveries import CompletedDeliveries
-from bot.slack.dispatch import INTERRUPTED
+from bot.slack.errors import Interrupted
 from bot.slack.failures import Failures, log_if_undelivered
 from bot.slack.forms import refilled
 from bot.slack.interaction import read
@@ -34,16 +34,10 @@ class CrashRecovery:
         self._workspaces = workspaces
         self._platform = platform
 
-    async def watch(self, interval: float) -> None:
-        """Check every `interval` seconds until canceled."""
-        while True:
-            await asyncio.sleep(interval)
-            try:
-                abandoned = await self._unfinished.take_abandoned()
-            except Exception:
-                log.exception("could not check for crashed replicas", action="delivery.not_looked")
-                continue
-            await asyncio.gather(*(self._recover(delivery, asked) for delivery, asked in abandoned.items()))
+    async def check(self) -> None:
+        """Notify the users of replicas that have crashed."""
+        abandoned = await self._unfinished.take_abandoned()
+        await asyncio.gather(*(self._recover(delivery, asked) for delivery, asked in abandoned.items()))
 
     async def _recover(self, delivery: str, asked: PendingRequest | None) -> None:
         if asked is not None:
@@ -61,6 +55,7 @@ class CrashRecovery:
         reply = Reply.to(interaction, slack, self._platform)
         modal = interaction.modal
         if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
-            await reply.shown(refilled(modal.json, INTERRUPTED), over=modal.hash)
+            said = reply.wording.sentence(Interrupted())
+            await reply.shown(refilled(modal.json, said), over=modal.hash)
         else:
-            await self._failures.tell(reply, INTERRUPTED)
+            await self._failures.tell(reply, Interrupted())

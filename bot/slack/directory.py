@@ -14,6 +14,18 @@ from bot.ttl_cache import TtlCache
 log = structlog.get_logger(__name__)
 
 
+class ContactUnknown(UserError):
+    """Slack didn't return the details of a mentioned user."""
+
+
+class NotAnEmployee(UserError):
+    """The mentioned user is an app or is deactivated."""
+
+
+class FromAnotherCompany(UserError):
+    """The mentioned user is from another company."""
+
+
 @dataclass(frozen=True)
 class Profile:
     """A Slack user's name, time zone and locale."""
@@ -69,22 +81,19 @@ class Contact:
 async def contact(slack: AsyncWebClient, user_id: str, asker: Owner) -> Contact:
     """Read a colleague's details, uncached. The email needs the scope `users:read.email`.
 
-    Raises UserError for an app, a deactivated user, and someone from another company.
+    Raises ContactUnknown, NotAnEmployee, FromAnotherCompany.
     """
     try:
         user = (await slack.users_info(user=user_id)).get("user") or {}
     except SLACK_FAILED as error:
         log.warning("could not read a Slack profile", action="profile.unknown", error=type(error).__name__)
-        raise UserError("Slack doesn't tell me who you mentioned: try again in a minute.") from None
+        raise ContactUnknown from None
     if user.get("is_bot") or user.get("deleted"):
-        raise UserError("An account is for a person who is here: you mentioned an app, or somebody who left.")
+        raise NotAnEmployee
     enterprise = (user.get("enterprise_user") or {}).get("enterprise_id")
     own = enterprise == asker.enterprise_id if asker.enterprise_id else user.get("team_id") == asker.team_id
     if not own:
-        raise UserError(
-            "The person you mentioned is from another company: `/tracker user new` alone makes an account "
-            "that isn't linked to anybody in Slack."
-        )
+        raise FromAnotherCompany
     profile = user.get("profile") or {}
     first, _, last = str(profile.get("real_name") or user.get("real_name") or "").strip().rpartition(" ")
     return Contact(

@@ -26,17 +26,25 @@ from bot.errors import (
     NotLinked,
     Refused,
     Unauthorized,
-    UserError,
     WrongField,
 )
 from bot.slack import forms
 from bot.slack.acknowledgements import Acknowledgement
 from bot.slack.blocks import JSON, Message, button_row, section, sentence
-from bot.slack.buttons import Button
+from bot.slack.buttons import ReopenForm, ResumeRequest
 from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.slack.deliveries import delivery_key, unclaimed
-from bot.slack.failures import EXPIRED_FORM, Failures, log_failure, log_if_undelivered
-from bot.slack.feature import Feature, Form, Handler
+from bot.slack.errors import (
+    DatabaseUnavailable,
+    FormExpired,
+    FormNotOpened,
+    FormSentAlready,
+    InternalError,
+    Interrupted,
+    ResumedAlready,
+)
+from bot.slack.failures import Failures, log_failure, log_if_undelivered
+from bot.slack.feature import Feature, Form, merged
 from bot.slack.forms import FormResult
 from bot.slack.in_flight import InFlight
 from bot.slack.interaction import (
@@ -65,8 +73,6 @@ from bot.store.unfinished import PendingRequest
 
 log = structlog.get_logger(__name__)
 
-INTERRUPTED = "I was stopped in the middle of this: look whether it was done before you try again."
-SENT_ALREADY = "This form was sent already: look whether it was done before you send another."
 Route = Callable[[Any, Reply], Awaitable[Any]]
 """A handler of any kind; each is typed where its feature registers it."""
 TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
@@ -100,13 +106,10 @@ class Dispatch(AsyncMiddleware):
         in_flight: InFlight,
         linking: Linking,
         home: Callable[[Reply], Awaitable[None]],
-        waits: Waits | None = None,
+        waits: Waits,
     ) -> None:
-        own: dict[type[Button] | str, Handler[ButtonPress[Any]]] = {
-            "form.resume": self._resume_pressed,
-            "form.reopen": self._reopen_pressed,
-        }
-        self._features = replace(features, buttons={**features.buttons, **own})
+        own = Feature(buttons={ResumeRequest: self._resume_pressed, ReopenForm: self._reopen_pressed})
+        self._features = merged([features, own])
         self._platform = platform
         self._deliveries = deliveries
         self._completed = completed
@@ -114,9 +117,8 @@ class Dispatch(AsyncMiddleware):
         self._in_flight = in_flight
         self._linking = linking
         self._home = home
-        self.waits = waits or Waits()
+        self.waits = waits
         self._failures = failures
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def async_process(
         self,
@@ -173,7 +175,7 @@ class Dispatch(AsyncMiddleware):
         except Exception:
             reference = telemetry.reference()
             log.exception("could not claim a delivery", action="delivery.unclaimed", reference=reference)
-            said = f"I can't reach my memory; tell your administrator the reference {reference}."
+            said = reply.wording.sentence(DatabaseUnavailable(reference))
             if isinstance(interaction, Shortcut | ButtonPress):
                 await log_if_undelivered(reply.privately(sentence(said)))
             return unclaimed(interaction, said)
@@ -181,7 +183,7 @@ class Dispatch(AsyncMiddleware):
             return None
         log.info("repeated delivery", action="delivery.repeated", user=interaction.owner.user_id)
         if isinstance(interaction, FormSubmission):  # an empty response would close it as if it had succeeded
-            return unclaimed(interaction, SENT_ALREADY)
+            return unclaimed(interaction, reply.wording.sentence(FormSentAlready()))
         return BoltResponse(status=200, body="")
 
     async def _acknowledge(
@@ -192,11 +194,11 @@ class Dispatch(AsyncMiddleware):
             return await self._acknowledge_form(interaction, reply, handler, delivery)
         match interaction:
             case OptionsRequest():
-                found = await self._options(interaction, reply, handler)
+                found = await self._in_flight.start(self._options(interaction, reply, handler))
                 return BoltResponse(status=200, body={"options": found[:100]})
             case Event(name=name) if name in self._features.settled_events:
-                succeeded = await self._handle_settled_event(interaction, reply, handler)
-                return BoltResponse(status=200 if succeeded else 503, body="")
+                settling = self._handle_settled_event(interaction, reply, handler)
+                return BoltResponse(status=200 if await self._in_flight.start(settling) else 503, body="")
             case Event():
                 self._start(self._handle_event(interaction, reply, handler), delivery)
             case _:
@@ -214,7 +216,7 @@ class Dispatch(AsyncMiddleware):
         return BoltResponse(status=200, body=body or "")
 
     def _start(self, work: Coroutine[Any, Any, None], delivery: str | None) -> None:
-        """Run in the background, keeping the reference that Bolt and asyncio don't."""
+        """Run in the background, and record then that the delivery is complete."""
 
         async def run() -> None:
             try:
@@ -223,21 +225,19 @@ class Dispatch(AsyncMiddleware):
                 if delivery:
                     self._completed.add(delivery)
 
-        task = asyncio.create_task(run())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._in_flight.start(run())
 
     # One method for each kind of handler
 
     async def _run(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
         """Run a command, shortcut or button; the user hears of any error."""
-        with self._in_flight.track(), measured(interaction) as act:
+        with measured(interaction) as act:
             async with self._report_errors(act, reply), self._still_working(reply):
                 await handler(interaction, reply)
 
     async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> None:
         """Run an event's handler; errors are only logged, since no one is waiting for an answer."""
-        with self._in_flight.track(), measured(event) as act:
+        with measured(event) as act:
             try:
                 await handler(event, reply)
             except Exception as error:  # noqa: BLE001 - it is logged
@@ -245,7 +245,7 @@ class Dispatch(AsyncMiddleware):
 
     async def _handle_settled_event(self, event: Event, reply: Reply, handler: Route) -> bool:
         """Run the handler of an event that must not be lost; returns whether it succeeded."""
-        with self._in_flight.track(), measured(event) as act:
+        with measured(event) as act:
             try:
                 await handler(event, reply)
             except Exception as error:  # noqa: BLE001 - it is logged
@@ -256,7 +256,7 @@ class Dispatch(AsyncMiddleware):
 
     async def _options(self, request: OptionsRequest, reply: Reply, handler: Route) -> list[JSON]:
         """A select's options; empty after an error or timeout."""
-        with self._in_flight.track(), measured(request) as act:
+        with measured(request) as act:
             try:
                 async with asyncio.timeout(self.waits.options):
                     found: list[JSON] = await handler(request, reply)
@@ -272,7 +272,7 @@ class Dispatch(AsyncMiddleware):
     async def _submit(self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement) -> None:
         """Run a form; its result is the acknowledgement if it comes in time, or else updates the form."""
         reply = reply.at(Place.from_json(form.view.metadata.get("place")))
-        with self._in_flight.track(), measured(form) as act:
+        with measured(form) as act:
             async with self._report_errors(act, reply, ack):
                 result = await self._result(form, reply, handler, ack)
                 if result.errors or result.said:
@@ -313,7 +313,7 @@ class Dispatch(AsyncMiddleware):
         """Run a form's work once, however often it is submitted; releases the claim if it fails."""
         claim = f"form:{form.key}"  # several forms may share a view ID, one after the other
         if not handler.repeatable and not await self._deliveries.claim(claim):
-            raise UserError(SENT_ALREADY)
+            raise FormSentAlready
         done = handler.repeatable
         try:
             result = await handler.submit(form, reply)
@@ -335,11 +335,11 @@ class Dispatch(AsyncMiddleware):
         self, act: Act, reply: Reply, ack: Acknowledgement | None = None
     ) -> AsyncIterator[None]:
         """Tell the user about any error in the block, once; re-raises a cancellation."""
-        tell, wording = self._failures.tell, reply.wording
+        tell = self._failures.tell
         try:
             yield
         except asyncio.CancelledError:
-            telling = tell(reply, INTERRUPTED, ack)
+            telling = tell(reply, Interrupted(), ack)
             await log_if_undelivered(asyncio.wait_for(telling, self.waits.last_answer))
             raise
         except NotLinked as error:
@@ -350,7 +350,7 @@ class Dispatch(AsyncMiddleware):
             await log_if_undelivered(self._check_key(reply, error, ack))
         except BotError as error:
             act.failed(error)
-            await log_if_undelivered(tell(reply, wording.sentence(error), ack))
+            await log_if_undelivered(tell(reply, error, ack))
         except FormNotShown as error:
             act.failed(error)
             await log_if_undelivered(self._offer_form(reply, reason(error)))
@@ -358,8 +358,7 @@ class Dispatch(AsyncMiddleware):
             act.failed(error)
         except Exception as error:  # noqa: BLE001 - it is logged
             act.failed(error)
-            said = f"Something went wrong on my side; tell your administrator the reference {act.reference}."
-            await log_if_undelivered(tell(reply, said, ack))
+            await log_if_undelivered(tell(reply, InternalError(act.reference), ack))
 
     async def _check_key(self, reply: Reply, error: Unauthorized, ack: Acknowledgement | None) -> None:
         """After Unauthorized: tell whether the key is invalid or just lacks permission."""
@@ -371,7 +370,7 @@ class Dispatch(AsyncMiddleware):
             return
         except BotError:
             said = error
-        await self._failures.tell(reply, reply.wording.sentence(said), ack)
+        await self._failures.tell(reply, said, ack)
 
     async def _offer_link(self, reply: Reply, why: NotLinked, ack: Acknowledgement | None = None) -> None:
         """Open the link form, and save the request so that it resumes once the user is linked."""
@@ -387,12 +386,12 @@ class Dispatch(AsyncMiddleware):
         """Offer a button to open the form that Slack didn't show."""
         if reply.view_id:
             if why != "not_found":  # not_found: the user closed it
-                await self._failures.tell(reply, "Slack didn't show the form: try again.")
+                await self._failures.tell(reply, FormNotOpened())
             return
         saved = await self._saved.put(reply.owner, saveable(reply.interaction.payload))
         slow = "Slack didn't wait long enough for the form to open."
         said = slow if why in TOO_LATE else "Slack didn't open the form."
-        row = button_row("Open the form", "form.resume", saved)
+        row = button_row("Open the form", ResumeRequest(saved=saved))
         await reply.privately(Message(said, (section(said), row)))
 
     # Resuming saved requests
@@ -406,7 +405,7 @@ class Dispatch(AsyncMiddleware):
         interaction = read(payload)
         handler = self._handler(interaction)
         if interaction is None or handler is None:
-            raise UserError(EXPIRED_FORM)
+            raise FormExpired
         interaction = replace(
             interaction, owner=reply.owner, trigger_id=reply.interaction.trigger_id, installation=(None, None)
         )
@@ -414,18 +413,18 @@ class Dispatch(AsyncMiddleware):
         if not isinstance(handler, Form):
             await self._run(interaction, resumed, handler)
 
-    async def _resume_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def _resume_pressed(self, press: ButtonPress[ResumeRequest], reply: Reply) -> None:
         """*Open form*: resume a request whose form Slack didn't open in time, once."""
-        saved = await self._saved.take(reply.owner, press.value)
+        saved = await self._saved.take(reply.owner, press.button.saved)
         if saved is None:
-            raise UserError("That was carried out already, or is too old: ask again.")
+            raise ResumedAlready
         await self.resume(reply, saved)
 
-    async def _reopen_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def _reopen_pressed(self, press: ButtonPress[ReopenForm], reply: Reply) -> None:
         """*Open the form again*: restore a form that was closed before its result arrived."""
-        saved = await self._saved.get(reply.owner, press.value)
+        saved = await self._saved.get(reply.owner, press.button.saved)
         if saved is None or "view" not in saved:
-            raise UserError(EXPIRED_FORM)
+            raise FormExpired
         await reply.show(saved["view"])
 
     # Metrics, logs and notices

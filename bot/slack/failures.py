@@ -4,9 +4,11 @@ from collections.abc import Awaitable
 
 import structlog
 
+from bot.errors import BotError
 from bot.slack import forms
 from bot.slack.acknowledgements import Acknowledgement
 from bot.slack.blocks import Message, button_row, section, sentence
+from bot.slack.buttons import ReopenForm
 from bot.slack.forms import FormResult
 from bot.slack.posting import NotDelivered, reason
 from bot.slack.redaction import typed, without_keys
@@ -16,8 +18,6 @@ from bot.store.saved_input import SavedInput
 
 log = structlog.get_logger(__name__)
 
-EXPIRED_FORM = "That form is too old to be opened again: begin anew."
-
 
 class Failures:
     """Reports failures to users; `saved` keeps forms that Slack can't show at the moment."""
@@ -25,9 +25,9 @@ class Failures:
     def __init__(self, saved: SavedInput) -> None:
         self._saved = saved
 
-    async def tell(self, reply: Reply, text: str, ack: Acknowledgement | None = None) -> None:
-        """Report a failure (plain text), with the form as it was or the typed command."""
-        text = without_keys(reply.wording.prefixed(text))
+    async def tell(self, reply: Reply, error: BotError, ack: Acknowledgement | None = None) -> None:
+        """Report a failure, with the form as it was or the typed command."""
+        text = without_keys(reply.wording.sentence(error))
         line = reply.interaction.typed if reply.give_back else None
         if modal := reply.interaction.modal:
             again = forms.refilled(modal.json, text)
@@ -50,7 +50,7 @@ class Failures:
         elif result.view and result.said:
             saved = await self._saved.put(reply.owner, {"view": result.view})
             said = prose(f"{result.view['title']['text']}: {result.said}")
-            row = button_row("Open the form again", "form.reopen", saved)
+            row = button_row("Open the form again", ReopenForm(saved=saved))
             await reply.privately(Message(said, (section(said), row)))
         elif result.view:
             await reply.privately(Message(result.view["title"]["text"], forms.blocks_of(result.view)))

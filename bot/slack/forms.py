@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from bot.errors import BotError, Refused, UserError, WrongField
+from bot.errors import BotError, Refused, WrongField
 from bot.slack.blocks import JSON, Block, Element, Message, filled, option, plain, section, shortened
+from bot.slack.buttons import ActionExpired
 from bot.slack.text import prose, spoken
 
 LIST = 100
@@ -206,16 +207,16 @@ def conversation(action_id: str, initial: str | None, placeholder: str) -> Eleme
 
 
 def number_in(value: object) -> int:
-    """A number that the bot wrote into a button, option or form. Raises UserError for anything else."""
+    """A number that the bot wrote into a button, option or form. Raises ActionExpired for anything else."""
     if not re.fullmatch("[0-9]{1,12}", str(value)):
-        raise UserError(NONSENSE)
+        raise ActionExpired
     return int(str(value))
 
 
 class Values:
     """Reads Slack's `view.state.values` by field name, ignoring tags.
 
-    Methods raise UserError for a value that the bot didn't offer.
+    Methods raise ActionExpired for a value that the bot didn't offer.
     """
 
     def __init__(self, view: JSON) -> None:
@@ -255,7 +256,7 @@ class Values:
         try:
             return date.fromisoformat(picked) if picked else None
         except (TypeError, ValueError):
-            raise UserError(NONSENSE) from None
+            raise ActionExpired from None
 
     def files(self, name: str) -> list[JSON]:
         """The uploaded files, as Slack's file objects."""
@@ -270,7 +271,7 @@ def _of(selected: JSON, what: Literal["value", "text"]) -> str:
     try:
         return str(selected["value"] if what == "value" else selected["text"]["text"])
     except (KeyError, TypeError):
-        raise UserError(NONSENSE) from None
+        raise ActionExpired from None
 
 
 BANNER = "banner"

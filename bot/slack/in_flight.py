@@ -1,9 +1,10 @@
-"""In-flight work: Bolt keeps no reference to the tasks it starts, so the bot does."""
+"""In-flight work: Bolt and asyncio keep no reference to running tasks, so the bot does."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class InFlight:
@@ -15,18 +16,12 @@ class InFlight:
     def __len__(self) -> int:
         return len(self._tasks)
 
-    @contextmanager
-    def track(self) -> Iterator[None]:
-        """Count the current task as in flight while the block runs."""
-        task = asyncio.current_task()
-        if task is None or task in self._tasks:
-            yield
-            return
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Run in the background."""
+        task = asyncio.create_task(work)
         self._tasks.add(task)
-        try:
-            yield
-        finally:
-            self._tasks.discard(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def drain(self, seconds: float) -> int:
         """Wait up to `seconds` for in-flight work, cancel the rest, and return how many were canceled."""

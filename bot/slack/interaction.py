@@ -22,13 +22,19 @@ from typing import Any, Generic, TypeVar
 
 from bot.errors import UserError
 from bot.slack.blocks import JSON
-from bot.slack.buttons import MENU, Button
+from bot.slack.buttons import MENU, ActionExpired, Button
 from bot.slack.grammar.tokens import as_typed
 from bot.store.owner import Owner
 
 COMMAND_LENGTH = 8_000
 """The longest command that is parsed: parsing takes a few milliseconds per thousand characters."""
-EXPIRED = "I can't tell what that was about: begin anew."
+
+
+class CommandTooLong(UserError):
+    """A command is too long to be parsed."""
+
+    length: int
+    longest: int
 
 
 @dataclass(frozen=True)
@@ -143,12 +149,9 @@ class SlashCommand(Interaction):
 
     @property
     def text(self) -> str:
-        """The text after the command. Raises UserError if it is too long to parse."""
+        """The text after the command. Raises CommandTooLong."""
         if len(self.raw) > COMMAND_LENGTH:
-            raise UserError(
-                f"Your command has {len(self.raw):,} characters, and I read up to {COMMAND_LENGTH:,}. "
-                "Shorten it, and attach the rest as a file."
-            )
+            raise CommandTooLong(len(self.raw), COMMAND_LENGTH)
         return self.raw
 
     @property
@@ -196,9 +199,9 @@ class ButtonPress(_InView, Generic[Carries]):
 
     @property
     def value(self) -> str:
-        """What the button or the selected option carries. Raises UserError if there is nothing."""
+        """What the button or the selected option carries. Raises ActionExpired if there is nothing."""
         if not isinstance(self.carried, str):
-            raise UserError(EXPIRED)
+            raise ActionExpired
         return self.carried
 
 

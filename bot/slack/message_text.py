@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from bot.slack.blocks import JSON
-from bot.slack.grammar.tokens import decode
+from bot.slack.text.escaping import decode
 
 ATTACHMENT = ("pretext", "title", "text")
 _ENTITY = re.compile(r"<([^<>\n]*)>")

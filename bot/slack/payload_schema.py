@@ -5,23 +5,33 @@ https://docs.slack.dev/interactivity/implementing-slash-commands
 """
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Self
 
 import structlog
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 log = structlog.get_logger(__name__)
 
 Id = Annotated[str, Field(pattern=r"^[!-~]{1,255}$")]
 Moment = Annotated[str, Field(pattern=r"^[0-9]{1,12}(\.[0-9]{1,12})?$")]
 Parts = list[dict[str, Any]]
-NEEDED = {
+REQUIRED = {
+    "command": ("user_id", "trigger_id"),
+    "block_actions": ("user", "actions", "trigger_id"),
+    "view_submission": ("user", "view"),
+    "view_closed": ("user", "view"),
+    "shortcut": ("user", "callback_id", "trigger_id"),
+    "message_action": ("user", "callback_id", "trigger_id", "channel", "message"),
+    "block_suggestion": ("user", "action_id", "block_id"),
+    "event_callback": ("event",),
+}
+"""Required fields by payload type; a command has no type of its own."""
+REQUIRED_OF_EVENT = {
     "app_home_opened": ("user",),
     "link_shared": ("message_ts", "links"),
     "entity_details_requested": ("user", "trigger_id"),
     "team_access_revoked": ("team_ids",),
 }
-"""Required fields by event type."""
 
 
 class Malformed(Exception):
@@ -31,16 +41,17 @@ class Malformed(Exception):
 class _Part(BaseModel):
     model_config = ConfigDict(strict=True, hide_input_in_errors=True)
 
+    def require(self, *names: str) -> None:
+        """Raise ValueError if one of these fields is missing."""
+        if missing := [name for name in names if getattr(self, name) is None]:
+            raise ValueError(f"without {missing[0]}")
+
 
 class _Identified(_Part):
+    """A user, team, enterprise, or channel."""
+
     id: Id
-
-
-class _User(_Identified):
     team_id: Id | None = None
-
-
-class _Team(_Identified):
     enterprise_id: Id | None = None
 
 
@@ -99,9 +110,8 @@ class _Block(_Part):
     element: dict[str, Any] | None = None
 
     @model_validator(mode="after")
-    def _check_complete(self) -> "_Block":
-        if self.type == "input" and not (self.label and self.element):
-            raise ValueError("an input has a label and an element")
+    def _check_complete(self) -> Self:
+        self.require(*(("label", "element") if self.type == "input" else ()))
         return self
 
 
@@ -111,7 +121,6 @@ class _State(_Part):
 
 class _View(_Identified):
     type: str
-    team_id: Id | None = None
     hash: str
     callback_id: str = ""
     private_metadata: str = ""
@@ -120,9 +129,8 @@ class _View(_Identified):
     state: _State = _State()
 
     @model_validator(mode="after")
-    def _check_complete(self) -> "_View":
-        if self.type == "modal" and not self.title:
-            raise ValueError("a modal has a title")
+    def _check_complete(self) -> Self:
+        self.require(*(("title",) if self.type == "modal" else ()))
         return self
 
 
@@ -135,7 +143,7 @@ class _Reference(_Part):
     id: str | None = None
 
 
-class _EventBody(_Part):
+class _Event(_Part):
     type: str
     user: Id | None = None
     channel: Id | None = None
@@ -149,9 +157,8 @@ class _EventBody(_Part):
     team_ids: list[Id] | None = None
 
     @model_validator(mode="after")
-    def _check_complete(self) -> "_EventBody":
-        if any(getattr(self, name) is None for name in NEEDED.get(self.type, ())):
-            raise ValueError("the event lacks a field")
+    def _check_complete(self) -> Self:
+        self.require(*REQUIRED_OF_EVENT.get(self.type, ()))
         return self
 
 
@@ -163,81 +170,40 @@ class _Authorization(_Part):
 
 
 class _Payload(_Part):
-    """The fields read from any payload; subclasses add required ones."""
+    """The fields that are read from any payload."""
 
     type: str | None = None
+    command: str | None = None
+    callback_id: str | None = None
+    action_id: str | None = None
+    block_id: str | None = None
     team_id: Id | None = None
     enterprise_id: Id | None = None
     user_id: Id | None = None
     channel_id: Id | None = None
     authorizations: list[_Authorization] | None = None
-    user: _User | None = None
-    team: _Team | None = None
+    user: _Identified | None = None
+    team: _Identified | None = None
     enterprise: _Identified | None = None
     channel: _Identified | None = None
     container: _Container | None = None
     message: _Message | None = None
     view: _View | None = None
-    actions: list[_Action] | None = None
-    event: _EventBody | None = None
+    actions: Annotated[list[_Action], Field(min_length=1)] | None = None
+    event: _Event | None = None
     text: str | None = None
     value: str | None = None
     action_ts: Moment | None = None
     trigger_id: str | None = None
     response_url: str | None = None
 
-
-class _Command(_Payload):
-    command: str
-    user_id: Id
-    trigger_id: str
-
-
-class _Event(_Payload):
-    type: Literal["event_callback"]
-    event: _EventBody
-
-
-class _Pressed(_Payload):
-    type: Literal["block_actions"]
-    user: _User
-    actions: list[_Action] = Field(min_length=1)
-    trigger_id: str
-
-
-class _Form(_Payload):
-    type: Literal["view_submission", "view_closed"]
-    user: _User
-    view: _View
-
-
-class _Shortcut(_Payload):
-    type: Literal["shortcut"]
-    user: _User
-    callback_id: str
-    trigger_id: str
-
-
-class _MessageShortcut(_Payload):
-    type: Literal["message_action"]
-    user: _User
-    callback_id: str
-    trigger_id: str
-    channel: _Identified
-    message: _Message
-
-
-class _Suggestion(_Payload):
-    type: Literal["block_suggestion"]
-    user: _User
-    action_id: str
-    block_id: str
-
-
-_COMMAND, _EVENT = TypeAdapter(_Command), TypeAdapter(_Event)
-_INTERACTION: TypeAdapter[_Payload] = TypeAdapter(
-    Annotated[_Pressed | _Form | _Shortcut | _MessageShortcut | _Suggestion, Field(discriminator="type")]
-)
+    @model_validator(mode="after")
+    def _check_complete(self) -> Self:
+        kind = "command" if self.command is not None else self.type
+        if kind not in REQUIRED or (self.event and kind not in ("event_callback", "command")):
+            raise ValueError("unknown type")
+        self.require(*REQUIRED[kind])
+        return self
 
 
 def check(body: object) -> None:
@@ -249,16 +215,14 @@ def check(body: object) -> None:
         raise Malformed("not an object")
     try:
         json.dumps(body, ensure_ascii=False).encode()
-        if "command" in body:
-            _COMMAND.validate_python(body)
-        elif "event" in body:
-            _EVENT.validate_python(body)
-        elif body.get("type") != "url_verification" and "ssl_check" not in body:
-            _INTERACTION.validate_python(body)
+        slack_checks = body.get("type") == "url_verification" or "ssl_check" in body
+        if not slack_checks or "command" in body or "event" in body:
+            _Payload.model_validate(body)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
+        what = first["msg"] if first["type"] == "value_error" else first["type"]
         # No deeper: those names may come from the payload.
-        raise Malformed(" ".join([first["type"], *map(str, first["loc"][:2])])) from None
+        raise Malformed(" ".join([what, *map(str, first["loc"][:2])])) from None
     except (UnicodeEncodeError, RecursionError) as error:
         raise Malformed(type(error).__name__) from None
 

@@ -30,15 +30,15 @@ OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
 
 
 class Announced(Enum):
-    """The outcome of a public post; the value ends a sentence to the user."""
+    """The outcome of a public post."""
 
-    YES = "was announced"
-    NOWHERE = "was not asked for in a conversation"
-    SHARED = "this channel is shared with people outside your company"
-    ELSEWHERE = "you aren't in that conversation"
-    UNKNOWN = "I can't see who reads along here: invite me with `/invite` to have it announced"
-    FAILED = "Slack didn't take the message"
-    UNSURE = "Slack broke off, so it may stand there for everybody or not"
+    YES = "posted"
+    NOWHERE = "not asked for in a conversation"
+    SHARED = "outsiders read the channel"
+    ELSEWHERE = "the user isn't in the conversation"
+    UNKNOWN = "the audience is unknown"
+    FAILED = "refused"
+    UNSURE = "not confirmed"
 
 
 class NotDelivered(Exception):

@@ -157,7 +157,7 @@ class Reply:
 
     async def say(self, text: str, *, title: str = "That didn't work") -> None:
         """Say one sentence: in the open form, or else privately."""
-        said = sentence(self.wording.prefixed(text))
+        said = sentence(text)
         if not (self.view_id and await self.shown(notice(title, said.text))):
             await self.privately(said)
 

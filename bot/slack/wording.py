@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bot.errors import BotError
+from bot.errors import BotError, UserError
 from bot.service.conventions import issue_url
 from bot.slack.text import rendered
 
@@ -38,7 +38,9 @@ class Wording:
         for words in self.sentences:
             if said := words(error, self):
                 return said
-        return self.prefixed(error.sentence(self.service))
+        if isinstance(error, UserError) and error.args:
+            return self.prefixed(error.sentence(self.service))
+        raise LookupError(f"no sentence for {type(error).__name__}")
 
     def url(self, number: int) -> str:
         """The URL of issue `number`."""

@@ -153,7 +153,7 @@ class InstalledWorkspaces(Workspaces):
         token = bot.bot_refresh_token or ""
         if (running := self._renewing.get(token)) is not None:
             return running
-        renewal = self._renewing[token] = asyncio.create_task(self._renewed(bot))
+        renewal = self._renewing[token] = self._in_flight.start(self._renewed(bot))
         renewal.add_done_callback(lambda _: self._renewing.pop(token))
         return renewal
 
@@ -161,29 +161,24 @@ class InstalledWorkspaces(Workspaces):
         """The installation with a new token; unchanged if renewing it fails."""
         about = {"team": bot.team_id, "enterprise": bot.enterprise_id}
         claim = f"renewal:{hashlib.sha256((bot.bot_refresh_token or '').encode()).hexdigest()}"
-        with self._in_flight.track():
-            try:
-                if not await self._store.deliveries.claim_for(claim, ONE_RENEWAL):
-                    return await self._renewed_elsewhere(bot)
-                renewed = await self._rotator.perform_bot_token_rotation(
-                    bot=bot, minutes_before_expiration=EARLY
-                )
-            except SlackTokenRotationError as error:
-                if (why := reason(error.api_error)) == "invalid_refresh_token":
-                    log.error(LOST, action="slack.token_lost", **about)  # noqa: TRY400 - no traceback needed
-                else:
-                    log.warning(
-                        "could not renew a token", action="slack.token_not_renewed", error=why, **about
-                    )
-                return bot
-            except Exception as error:  # noqa: BLE001 - any error leaves the old token
-                # Slack may have renewed it anyway; then the next attempt finds it lost.
-                kind = type(error).__name__
-                log.warning("could not renew a token", action="slack.token_not_renewed", error=kind, **about)
-                return bot
-            if renewed is not None:
-                await self._keep(renewed, about)
-            return renewed or bot
+        try:
+            if not await self._store.deliveries.claim_for(claim, ONE_RENEWAL):
+                return await self._renewed_elsewhere(bot)
+            renewed = await self._rotator.perform_bot_token_rotation(bot=bot, minutes_before_expiration=EARLY)
+        except SlackTokenRotationError as error:
+            if (why := reason(error.api_error)) == "invalid_refresh_token":
+                log.error(LOST, action="slack.token_lost", **about)  # noqa: TRY400 - no traceback needed
+            else:
+                log.warning("could not renew a token", action="slack.token_not_renewed", error=why, **about)
+            return bot
+        except Exception as error:  # noqa: BLE001 - any error leaves the old token
+            # Slack may have renewed it anyway; then the next attempt finds it lost.
+            kind = type(error).__name__
+            log.warning("could not renew a token", action="slack.token_not_renewed", error=kind, **about)
+            return bot
+        if renewed is not None:
+            await self._keep(renewed, about)
+        return renewed or bot
 
     async def _keep(self, renewed: Bot, about: dict[str, str | None]) -> None:
         try:

@@ -18,6 +18,7 @@ from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import JSON, LOOK_EVERY, text_of, values_of
 from tests.support.wire import AFTER, Fault, Wire
+from tests.support.wording import worded
 
 UNKNOWN = re.compile(
     r"may have been (?:done|created) or not|couldn't learn whether|look whether it was|looks before it sends"
@@ -38,17 +39,13 @@ OPENS_FORM_LATE = frozenset({"timelog without activity"})
 MAX_SILENCE = 20.0
 """Seconds of silence that even a busy machine doesn't explain, given the short waits in these tests."""
 ERRORS: list[type[errors.ServiceError]] = [
-    *errors.ServiceError.__subclasses__(),
+    *(kind for kind in errors.ServiceError.__subclasses__() if kind is not errors.Refused),
     errors.AnswerTooLarge,
     errors.NoFreeConnection,
 ]
 SENTENCES = re.compile(
-    "|".join(
-        re.escape(re.split("[:,]", kind.template.replace("{service}", "Tracker"))[0])
-        for kind in ERRORS
-        if kind.template != errors.ServiceError.template
-    )
-    + "|Tracker refused that|Tracker is asking us to slow down|lost on the way to Tracker: try again"
+    "|".join(re.escape(re.split("[:,]", worded(kind("GET", "/")))[0]) for kind in ERRORS)
+    + "|Tracker refused that|lost on the way to Tracker: try again"
 )
 """How the sentences for the service's errors in `bot.errors` begin."""
 LOOKED_UP = re.compile(r"(POST|PUT|PATCH) /(issues|projects|attachments/|users/|time_entries\.)")

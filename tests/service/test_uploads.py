@@ -9,6 +9,7 @@ from pydantic import SecretStr
 from bot.errors import NoFreeConnection, Refused
 from bot.service.client import Client, Limits, Timeouts
 from tests.service.scripted import Asked, Reply, Service
+from tests.support.wording import worded
 
 
 async def test_an_upload_streams_with_its_size(client: Client, service: Service, key: SecretStr) -> None:
@@ -133,7 +134,7 @@ async def test_waiting_too_long_raises_no_free_connection(service: Service, key:
         first.cancel()
 
     assert len(service.asked) == 1
-    assert caught.value.sentence("Tracker") == (
+    assert worded(caught.value) == (
         "I'm handling too many requests to Tracker right now, so nothing was sent. Try again in a minute."
     )
 

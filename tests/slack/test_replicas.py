@@ -26,12 +26,13 @@ from bot.sandbox.workspace.delivery import Answer
 from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.socket import SocketDelivery
-from bot.slack.dispatch import INTERRUPTED
+from bot.slack.errors import Interrupted
 from bot.store.digest_runs import RunState
 from bot.store.tables import DigestRunRow
 from tests.support.ports import free_port
 from tests.support.replicas import Replicas
 from tests.support.scene import PROJECTS, Scene
+from tests.support.wording import worded
 
 LONG = "ISSUEBOT_REPLICA_KILLS" in os.environ
 KILLS = int(os.environ.get("ISSUEBOT_REPLICA_KILLS", "2"))
@@ -187,7 +188,9 @@ async def test_killed_replicas_act_once_and_notify_every_user(
 
     made = Counter(issue.subject for issue in scene.tracker.data.issues.values())
     told = {asked.subject: work.answers(asked) for asked in work.asked.values()}
-    was_killed = [asked for asked in work.asked.values() if INTERRUPTED in "".join(told[asked.subject])]
+    was_killed = [
+        asked for asked in work.asked.values() if worded(Interrupted()) in "".join(told[asked.subject])
+    ]
     twice = {subject for subject, said in told.items() if len(said) > 1}
     counts = {
         "asked": len(work.asked),

@@ -5,6 +5,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.features import registry
 from bot.service.client import Client
 from bot.slack.audience import Audiences
+from bot.slack.buttons import ReopenForm, ResumeRequest
 from bot.slack.directory import Profiles
 from bot.slack.failures import Failures
 from bot.slack.feature import Feature
@@ -34,7 +35,7 @@ def _routes() -> Feature:
 
 
 ROUTES = _routes()
-RESUMING = ("form.resume", "form.reopen")
+RESUMING = (ResumeRequest.action, ReopenForm.action)
 """The buttons that dispatch itself handles."""
 REGISTERED: dict[str, set[str]] = {
     "command": {*ROUTES.commands},

@@ -15,6 +15,7 @@ from bot.errors import (
     AccountChanged,
     Forbidden,
     KeyRejected,
+    KeyUnreadable,
     NotLinked,
     Redirected,
     ServiceBroken,
@@ -111,8 +112,8 @@ class Accounts:
     async def _link(self, owner: Owner) -> Link:
         try:
             link = await self._store.links.get(owner)
-        except StoredSecretError as error:  # the row stays: the right encryption key may be restored
-            raise NotLinked("Your stored key can't be read any more: link your account anew.") from error
+        except StoredSecretError as error:
+            raise KeyUnreadable from error
         if link is None:
             raise NotLinked
         return link

@@ -111,7 +111,7 @@ def digest_command(text: str) -> DigestRequest:
     if command == "add":
         return _add(rest)
     if command not in _KNOWN:
-        raise values.unknown_word(command, _KNOWN, "/digest")
+        raise values.unknown_word(command, _KNOWN, "digest")
     if parsed.options:
         raise UserError(f"`/digest {command}` takes no options: leave out `{next(iter(parsed.options))}:`.")
     if command in _ONE:

@@ -4,6 +4,7 @@ from bot.features.issues import views
 from bot.features.issues.issues import Created
 from bot.slack.posting import Announced
 from bot.slack.replies import Reply
+from bot.slack.sentences import NOT_ANNOUNCED
 
 
 async def announce_and_confirm(reply: Reply, made: Created) -> None:
@@ -20,4 +21,4 @@ async def announce(reply: Reply, made: Created) -> str | None:
     if not made.public:
         return "the project is private, and others here may not be allowed to see it"
     announced = await reply.announce(views.announced(made, reply.wording, reply.owner.user_id))
-    return None if announced is Announced.YES else announced.value
+    return None if announced is Announced.YES else NOT_ANNOUNCED[announced]

@@ -232,7 +232,7 @@ def submitted(view: JSON) -> Draft:
     try:
         time = hours(estimate) if estimate else None
     except UserError as error:
-        raise WrongField("estimate", str(error)) from None
+        raise WrongField("estimate", error) from None
     return _draft(values, ids, watchers, time)
 
 

@@ -69,7 +69,7 @@ class DuplicateHandlers:
                 subject = str(press.carried or "")
                 found = await self.notes(reply, session, subject, project, press.view.metadata)
         except KeyRejected as error:  # tell the user now: the next interaction finds no key
-            said = error.sentence(reply.wording.service)
+            said = reply.wording.sentence(error)
             await reply.privately(account_views.link_offer(reply.wording.service, said, None, ""))
             return
         except BotError as error:  # submitting the form reports it, if it persists

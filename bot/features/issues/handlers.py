@@ -25,6 +25,7 @@ from bot.slack.grammar.values import own_text
 from bot.slack.interaction import ButtonPress, SlashCommand
 from bot.slack.posting import Announced
 from bot.slack.replies import Reply
+from bot.slack.sentences import NOT_ANNOUNCED
 from bot.store.deliveries import Deliveries
 
 DOUBLE_CLICK = timedelta(seconds=5)
@@ -150,4 +151,4 @@ class IssueHandlers:
             )
         if announced is not Announced.YES:
             await self._deliveries.release(twice)
-            raise UserError(f"Issue #{number} was not shared: {announced.value}.")
+            raise UserError(f"Issue #{number} was not shared: {NOT_ANNOUNCED[announced]}.")

@@ -154,11 +154,11 @@ class Issues:
         async with self._accounts.reading(owner) as session:
             resolved = await self._resolve(session, draft, channel)
             if draft.private and await may_create_private(self._client, session, resolved.project) is False:
-                raise WrongField(
-                    "private",
+                refused = UserError(
                     f"{{service}} doesn't let you create private issues in {resolved.project.name}. "
-                    "Ask a manager of the project for the right, or create the issue without Private.",
+                    "Ask a manager of the project for the right, or create the issue without Private."
                 )
+                raise WrongField("private", refused)
         issue = await self._once(session, resolved.new, attempted_at, upload)
         changed = service_changes(resolved.new, resolved.chosen, issue)
         created = Created(issue, resolved.project, changed, draft.private)

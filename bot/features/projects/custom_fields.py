@@ -7,7 +7,7 @@ from bot.features.accounts.accounts import Accounts
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.service.models import Ref
-from bot.slack.grammar.options import UnknownOption
+from bot.slack.grammar.errors import UnknownField
 from bot.slack.replies import Reply
 
 T = TypeVar("T")
@@ -22,13 +22,13 @@ class CommandParser:
         self._catalogs = catalogs
 
     async def parse(self, reply: Reply, parse: Callable[[Collection[Ref]], T]) -> T:
-        """Call `parse` with no custom fields, then with the project's if it raises UnknownOption.
+        """Call `parse` with no custom fields, then with the project's if it raises UnknownField.
 
         Raises UserError, NotLinked, ServiceError.
         """
         try:
             return parse(())
-        except UnknownOption as unknown:
+        except UnknownField as unknown:
             project_name = unknown.project
         async with self._accounts.reading(reply.owner) as session:
             if project_name == "any":

@@ -27,7 +27,7 @@ async def entered(form: FormSubmission, reply: Reply, metadata: TimeMetadata) ->
     try:
         amount = hours(values.text("hours") or "", (await reply.profile()).locale)
     except UserError as error:
-        raise WrongField("hours", reply.wording.sentence(error)) from error
+        raise WrongField("hours", error) from error
     activity = values.number("activity")
     return TimeChange(
         hours=amount,

@@ -42,6 +42,7 @@ from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, P
 from bot.slack.message_text import issue_named
 from bot.slack.posting import SLACK_FAILED, Announced
 from bot.slack.replies import Reply
+from bot.slack.sentences import NOT_ANNOUNCED
 from bot.store.deliveries import Deliveries
 from bot.store.saved_input import SavedInput
 from bot.store.time_entries import Entry, Post
@@ -162,7 +163,7 @@ class TimelogHandlers:
         if logged.on.public:
             post = views.announced(logged.spent, reply.wording, reply.owner.user_id)
             announced, ts = await reply.post(post)
-            why_private = "" if announced is Announced.YES else announced.value
+            why_private = "" if announced is Announced.YES else NOT_ANNOUNCED[announced]
             posted = announced in (Announced.YES, Announced.UNSURE)
             if posted and reply.place.channel_id and isinstance(logged.spent, Entry):
                 await self._timelog.announced(reply.owner, logged.spent, Post(reply.place.channel_id, ts))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bot.errors import UserError
 from bot.slack.grammar import values
+from bot.slack.grammar.errors import KeyTyped
 from bot.slack.grammar.options import Parsed
 from bot.slack.grammar.requests import Help, Me, SlackUser
 from bot.slack.grammar.tokens import words
@@ -146,7 +147,7 @@ def tracker_command(text: str) -> TrackerRequest:
     command = parsed.words[0].text.lower()
     rest = parsed.after(1).text
     if command == "link" and rest:
-        raise UserError(values.KEY_TYPED)
+        raise KeyTyped
     if command in _BARE_COMMANDS:
         if rest:
             raise NothingTakenAfter(command)
@@ -160,7 +161,7 @@ def tracker_command(text: str) -> TrackerRequest:
             return _default(rest)
         case "user":
             return _user(parsed.after(1))
-    raise unknown_word(command, _COMMANDS, "/tracker")
+    raise unknown_word(command, _COMMANDS, "tracker")
 
 
 def _project(args: Parsed) -> ShowProject | NewProject:

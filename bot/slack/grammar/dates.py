@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from bot.errors import UserError
 from bot.service.filters import DateRange, TimeRange
+from bot.slack.grammar.errors import NoDaysInRange, NotADate, NotADayOfWork, TooFarAway
 
 Towards = Literal["past", "future"]
 """Which way `7d` and `mon` point: creation dates lie in the past, due dates in the future."""
@@ -16,28 +16,29 @@ _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DISTANCE = re.compile(r"([+-]?)([0-9]{1,5})([dw])")
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
+_QUOTED = 40  # characters
 _FIRST, _LAST = date(1900, 1, 1), date(2999, 12, 31)
 
 
 def day(text: str, today: date, towards: Towards = "future") -> date:
     """`today`, `yesterday`, `tomorrow`, `2026-07-01`, `mon`…`sun` (today or the nearest such day), `+3d`,
-    `-3d`, `7d` (seven days from today; `2w` two weeks). Raises UserError.
+    `-3d`, `7d` (seven days from today; `2w` two weeks). Raises NotADate.
     """
     typed = text.strip().lower()
     found = _day(typed, today, 1 if towards == "future" else -1)
     if found is None or not _FIRST <= found <= _LAST:
-        raise UserError(f"“{text.strip()[:40]}” isn't a date: write `2026-07-01`, `today`, `mon` or `+3d`.")
+        raise NotADate(text.strip()[:_QUOTED])
     return found
 
 
 def spent_day(text: str, today: date) -> date:
     """The date on which time was spent: `today`, `yesterday`, `mon`…`sun` (the latest before today) or
-    `2026-07-01`. Raises UserError.
+    `2026-07-01`. Raises NotADayOfWork.
     """
     typed = text.strip().lower()
     found = today - timedelta(days=7) if today.weekday() == _weekday(typed) else _day(typed, today, -1)
     if found is None or not _FIRST <= found <= _LAST:
-        raise UserError(f"“{text.strip()[:40]}” isn't a date: write `yesterday`, `mon` or `2026-07-01`.")
+        raise NotADayOfWork(text.strip()[:_QUOTED])
     return found
 
 
@@ -49,7 +50,7 @@ def is_weekday(text: str) -> bool:
 def days(text: str, today: date, towards: Towards) -> DateRange:
     """Parse `>=D`, `<=D`, `>D`, `<D`, `D..D`, `D..`, `..D`, `D`, or `7d`: seven days that end or start today.
 
-    Raises UserError.
+    Raises NotADate, NoDaysInRange, TooFarAway.
     """
     typed = text.strip().lower()
     if match := _COMPARISON.fullmatch(typed):
@@ -64,9 +65,7 @@ def days(text: str, today: date, towards: Towards) -> DateRange:
     if ".." in typed:
         since, until = (day(end, today, towards) if end.strip() else None for end in typed.split("..", 1))
         if (since is None and until is None) or (since and until and since > until):
-            raise UserError(
-                f"“{typed[:40]}” holds no days: write `2026-07-01..2026-07-31`, the earlier first."
-            )
+            raise NoDaysInRange(typed[:_QUOTED])
         return DateRange(since, until)
     if (match := _DISTANCE.fullmatch(typed)) and not match[1] and int(match[2]):
         far = _day(typed, today, 1 if towards == "future" else -1)
@@ -78,7 +77,7 @@ def days(text: str, today: date, towards: Towards) -> DateRange:
 def times(text: str, today: date, zone: ZoneInfo, towards: Towards) -> TimeRange:
     """As `days`, from the first second of the first day to the last second of the last one in `zone`.
 
-    Raises UserError.
+    Raises NotADate, NoDaysInRange, TooFarAway.
     """
     span = days(text, today, towards)
     since = datetime.combine(span.since, time.min, zone) if span.since else None
@@ -113,6 +112,6 @@ def _weekday(typed: str) -> int | None:
 
 def _span(text: str, today: date, far: date | None, towards: Towards) -> DateRange:
     if far is None or not _FIRST <= far <= _LAST:
-        raise UserError(f"“{text.strip()[:40]}” is too far away: write fewer days, such as `30d`.")
+        raise TooFarAway(text.strip()[:_QUOTED])
     one = timedelta(days=1)
     return DateRange(today, far - one) if towards == "future" else DateRange(far + one, today)

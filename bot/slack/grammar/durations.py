@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 
-from bot.errors import UserError
+from bot.slack.grammar.errors import DurationOutOfRange, NotADuration
 
 MINUTES = 60
 LONGEST = Decimal(99_999)
@@ -23,7 +23,8 @@ _POINT_LOCALES = frozenset({"es-MX", "es-LA"})
 
 
 def hours(text: str, locale: str = "") -> Decimal:
-    """`1.5`, `1,5h`, `90m`, `1h30`, `1h 30m` or `1:30` → hours, to four places. Raises UserError.
+    """`1.5`, `1,5h`, `90m`, `1h30`, `1h 30m` or `1:30` → hours, to four places. Raises NotADuration or
+    DurationOutOfRange.
 
     `locale` is the user's Slack locale: with a decimal comma, `1,125` isn't a thousand.
     """
@@ -36,12 +37,8 @@ def hours(text: str, locale: str = "") -> Decimal:
     elif (match := _BOTH.fullmatch(typed)) and int(match[2]) < MINUTES:
         found = int(match[1]) + Decimal(match[2]) / MINUTES
     else:
-        raise UserError(
-            f"“{text.strip()[:40]}” isn't a duration: write `1.5`, `1,5h`, `90m`, `1h30` or `1:30`."
-        )
+        raise NotADuration(text.strip()[:40])
     rounded = found.quantize(Decimal("0.0001"))
     if not 0 < rounded <= LONGEST:
-        raise UserError(
-            f"A duration is more than 0 and at most {LONGEST} hours: write `1.5`, `90m` or `1h30`."
-        )
+        raise DurationOutOfRange(LONGEST)
     return rounded.normalize() + Decimal(0)

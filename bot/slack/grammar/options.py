@@ -5,11 +5,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from bot.errors import UserError
 from bot.service.models import Ref
+from bot.slack.grammar.errors import AmbiguousField, UnknownField, UnknownOption, ValueMissing
 from bot.slack.grammar.tokens import Atom, Value, Word, words
 
-CUSTOM_FIELD = "cf_"
+CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
 _OPTION = re.compile(r"([^\W\d_][\w-]{0,31}):(.*)", re.DOTALL)
 _CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
 _SYNONYMS = {
@@ -58,22 +58,11 @@ class Parsed:
         return Parsed(self.words[count:], self.options)
 
 
-class UnknownOption(UserError):
-    """A key that the command doesn't have; it may name one of the project's custom fields.
-
-    `project` is the project that the command names, if any.
-    """
-
-    def __init__(self, sentence: str, project: str | None) -> None:
-        super().__init__(sentence)
-        self.project = project
-
-
 def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
     """Parse the options of `text`, with keys in lower case.
 
-    `cf_` in `known` allows `cf_<id>` and the names of `fields`, which become `cf_<id>`. Raises UserError for
-    an unknown key (UnknownOption if custom fields are allowed), a key without a value, and an unclosed quote.
+    `cf_` in `known` allows `cf_<id>` and the names of `fields`, which become `cf_<id>`. Raises UnknownOption
+    (UnknownField if custom fields are allowed), ValueMissing, and UnclosedQuote.
     """
     plain: list[Word] = []
     options: dict[str, list[Value]] = {}
@@ -93,11 +82,11 @@ def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Pa
         else:
             unknown.append(typed)
     if unknown:
-        sentence = _unknown(unknown[0], known, fields)
+        key, listed = unknown[0], tuple(_BY_ID if k == CUSTOM_FIELD else k for k in known)
         if CUSTOM_FIELD not in known:
-            raise UserError(sentence)
+            raise UnknownOption(key, nearest(key, known), listed)
         project = options.get("project")
-        raise UnknownOption(sentence, project[0].text if project else None)
+        raise UnknownField(key, _meant(key, known, fields), listed, project[0].text if project else None)
     return Parsed(tuple(plain), {key: tuple(values) for key, values in options.items()})
 
 
@@ -133,26 +122,20 @@ def _is_known(key: str, known: Collection[str]) -> bool:
 
 
 def _custom_field(key: str, fields: Collection[Ref]) -> str | None:
-    """The key of the custom field with that name. Raises UserError if there are several."""
+    """The key of the custom field with that name. Raises AmbiguousField."""
     meant = [field for field in fields if option_key(field.name) == option_key(key)]
     if len(meant) > 1:
-        listed = " or ".join(f"`{CUSTOM_FIELD}{field.id}:`" for field in meant)
-        raise UserError(f"There are several fields named {meant[0].name}. Write {listed}.")
+        raise AmbiguousField(meant[0].name, tuple(f"{CUSTOM_FIELD}{field.id}" for field in meant))
     return f"{CUSTOM_FIELD}{meant[0].id}" if meant else None
 
 
 def _check_value(key: str, value: Value) -> None:
     if not value.text:
-        raise UserError(f"`{key}:` needs a value right after its colon; text with a colon goes in quotes.")
+        raise ValueMissing(key)
 
 
-def _unknown(key: str, known: Collection[str], fields: Collection[Ref]) -> str:
-    if CUSTOM_FIELD in known and key.startswith("cf"):
-        meant: str | None = "cf_<id>"
-    else:
-        named = [option_key(field.name) for field in fields]
-        meant = nearest(key, [*(k for k in known if k != CUSTOM_FIELD), *filter(None, named)])
-    if meant:
-        return f"Unknown option `{key}:`; did you mean `{meant}:`? Text with a colon goes in double quotes."
-    listed = ", ".join(f"`{'cf_<id>' if k == CUSTOM_FIELD else k}:`" for k in known)
-    return f"Unknown option `{key}:`; there are {listed}, and text with a colon goes in double quotes."
+def _meant(key: str, known: Collection[str], fields: Collection[Ref]) -> str | None:
+    if key.startswith("cf"):
+        return _BY_ID
+    named = [option_key(field.name) for field in fields]
+    return nearest(key, [*(k for k in known if k != CUSTOM_FIELD), *filter(None, named)])

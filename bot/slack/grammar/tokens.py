@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.errors import UserError
+from bot.slack.grammar.errors import UnclosedQuote
 from bot.slack.grammar.requests import SlackUser
-from bot.slack.text.escaping import JOINER
+from bot.slack.text.escaping import JOINER, decode
 
 _ENTITY = re.compile(r"<([@#!][^<>\n]+|[A-Za-z][A-Za-z0-9+.-]*:[^<>\n]+)>")
 _CURLY = "“”„‟"
@@ -68,11 +68,6 @@ class Word(Value):
         return all(atom.quoted for atom in self.atoms)
 
 
-def decode(text: str) -> str:
-    """Undo Slack's escaping, once (Slack's docs: Formatting message text, Escaping text)."""
-    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-
-
 def as_typed(text: str) -> str:
     """A command's text as the user typed it, with entities as plain text."""
     said = ""
@@ -88,7 +83,7 @@ def as_typed(text: str) -> str:
 def words(text: str) -> tuple[Word, ...]:
     """Split a command's text; double quotes around a word, or after a colon or comma, keep it together.
 
-    Raises UserError for an unclosed quote.
+    Raises UnclosedQuote.
     """
     units = tuple(_units(text.replace(JOINER, "")))  # it occurs in subjects copied from the bot's messages
     found = []
@@ -168,9 +163,7 @@ def _closing(units: Sequence[str | Atom], at: int, opener: str) -> int:
             unit = units[end]
             if isinstance(unit, str) and unit in closers:
                 return end
-    raise UserError(
-        'A quote is opened and never closed: close it, as in `desc:"two words"`, or leave it out.'
-    )
+    raise UnclosedQuote
 
 
 def _text(units: Sequence[str | Atom]) -> str:

@@ -1,10 +1,19 @@
-"""Option values → names, numbers and people. Functions raise UserError, which says what to type instead."""
+"""Option values → names, numbers and people. Functions raise `grammar.errors`."""
 
 import re
 from collections.abc import Collection
 
-from bot.errors import UserError
 from bot.service.conventions import issue_number as linked_issue
+from bot.slack.grammar.errors import (
+    ForeignLink,
+    GivenTwice,
+    KeyTyped,
+    ListEmpty,
+    NotCombinable,
+    NotIssueNumbers,
+    NotYesOrNo,
+    UnknownWord,
+)
 from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, nearest
 from bot.slack.grammar.requests import Me, Named, Person
 from bot.slack.grammar.tokens import Value
@@ -15,10 +24,6 @@ _YES_NO = {
     **dict.fromkeys(("no", "n", "false", "off", "0"), False),
 }
 _KEY = re.compile(r"[0-9a-fA-F]{40}")
-KEY_TYPED = (
-    "Never type your key into a command, where logs may keep it: renew it under “My account” in {service}, "
-    "then type `/tracker link` alone and put the new key into its form."
-)
 _NAMED_BY_LINK = re.compile(
     r"(?:^attach\s++|^\s*+|parent:\s*+)<?(https?://[^|>\s]{1,2000}/issues/[0-9][^|>\s]{0,2000})",
     re.IGNORECASE,
@@ -28,24 +33,24 @@ _SELF = ("me", "@me", "myself")
 
 
 def own_text(text: str, base_url: str) -> str:
-    """Return the command's text. Raises UserError if it links to an issue of another service."""
+    """Return the command's text. Raises ForeignLink if it links to an issue of another service."""
     for url in _NAMED_BY_LINK.findall(text):
         if linked_issue(base_url, url) is None:
-            raise UserError("That link doesn't lead to an issue of {service}: give the issue's number.")
+            raise ForeignLink
     return text
 
 
 def reject_api_key(text: str) -> None:
-    """Raise UserError, without repeating it, if an API key was typed."""
+    """Raise KeyTyped, without repeating it, if an API key was typed."""
     if _KEY.search(text):
-        raise UserError(KEY_TYPED)
+        raise KeyTyped
 
 
 def one(parsed: Parsed, key: str) -> Value | None:
     """The value of an option that can be given only once."""
     values = parsed.options.get(key, ())
     if len(values) > 1:
-        raise UserError(f"`{key}:` is given {len(values)} times: leave one.")
+        raise GivenTwice(key, len(values))
     return values[0] if values else None
 
 
@@ -59,7 +64,7 @@ def listed(parsed: Parsed, key: str) -> tuple[Value, ...]:
     """The values of an option that accepts several, separated by commas or repeated."""
     values = tuple(part for value in parsed.options.get(key, ()) for part in value.parts())
     if key in parsed.options and not values:
-        raise UserError(f"`{key}:` needs a value right after its colon.")
+        raise ListEmpty(key)
     return values
 
 
@@ -69,11 +74,11 @@ def names(parsed: Parsed, key: str) -> tuple[str, ...]:
 
 
 def keyword(found: tuple[str, ...], words: Collection[str]) -> str | None:
-    """The keyword, if `found` is one of `words`. Raises UserError if it is combined with other values."""
+    """The keyword, if `found` is one of `words`. Raises NotCombinable."""
     said = [value.lower() for value in found]
     meant = next((word for word in said if word in words), None)
     if meant and len(said) > 1:
-        raise UserError(f"`{meant}` goes with nothing else: leave it out or type it alone.")
+        raise NotCombinable(meant)
     return meant
 
 
@@ -99,7 +104,7 @@ def numbers(parsed: Parsed, key: str) -> tuple[int, ...]:
     """Issue numbers, separated by commas or repeated."""
     found = tuple(issue_number(text) for text in names(parsed, key))
     if None in found:
-        raise UserError(f"`{key}:` takes issue numbers: write `{key}:42`.")
+        raise NotIssueNumbers(key)
     return tuple(number for number in found if number is not None)
 
 
@@ -109,7 +114,7 @@ def yes_or_no(parsed: Parsed, key: str) -> bool:
     if said is None:
         return False
     if said.lower() not in _YES_NO:
-        raise UserError(f"`{key}:` is `yes` or `no`: write `{key}:yes`, or leave it out.")
+        raise NotYesOrNo(key)
     return _YES_NO[said.lower()]
 
 
@@ -119,9 +124,6 @@ def custom_fields(parsed: Parsed) -> dict[int, str]:
     return {int(key.removeprefix(CUSTOM_FIELD)): name(parsed, key) or "" for key in keys}
 
 
-def unknown_word(word: str, known: Collection[str], command: str) -> UserError:
-    """The error for an unknown subcommand. Doesn't repeat the word, which may be a secret."""
-    meant = nearest(word, known)
-    if meant:
-        return UserError(f"`{command}` doesn't know that word: did you mean `{command} {meant}`?")
-    return UserError(f"`{command}` doesn't know that word: try `{command} help`.")
+def unknown_word(word: str, known: Collection[str], command: str) -> UnknownWord:
+    """The error for an unknown subcommand of `command`, without slash and prefix."""
+    return UnknownWord(command, nearest(word, known))

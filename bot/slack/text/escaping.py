@@ -47,6 +47,11 @@ def escape(text: str) -> str:
     return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def decode(text: str) -> str:
+    """Undo Slack's escaping, once (Slack's docs: Formatting message text, Escaping text)."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
 def literal(text: str) -> str:
     """As `escape`, and without formatting, quotes or emoji: it can't pass for the bot's own words.
 
@@ -105,8 +110,7 @@ def stripped(mrkdwn: str) -> str:
         kept = (match[name] for name in ("kept", "fence", "code", "url"))
         return next((text for text in kept if text is not None), match[0])
 
-    text = _STRIPPED.sub(shown, mrkdwn).replace(EDGE, "").replace(JOINER, "")
-    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return decode(_STRIPPED.sub(shown, mrkdwn).replace(EDGE, "").replace(JOINER, ""))
 
 
 def is_web(url: str) -> bool:

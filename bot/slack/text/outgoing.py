@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from bot.slack.text.escaping import decode
+
 _FENCE = re.compile(r"```(.*?)```", re.DOTALL)
 _CODE = re.compile(r"`([^`\n]+)`")
 _ENTITY = re.compile(r"<([^<>\n\x00]+)>")
@@ -84,11 +86,6 @@ def to_plain(text: str, name_of: Callable[[str], str]) -> str:
     for _ in range(_NESTED):
         plain = _MARKED.sub(lambda m: m[m.lastgroup or 0], plain)
     return _KEPT_AT.sub(lambda m: kept[int(m[1])], decode(plain))
-
-
-def decode(text: str) -> str:
-    """Undo Slack's escaping, once."""
-    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def _blocks(text: str, name_of: Callable[[str], str], to: Format) -> list[str]:

@@ -18,6 +18,7 @@ from bot.features.digests.commands import (
     digest_command,
 )
 from bot.slack.grammar.requests import Help
+from tests.support.wording import worded
 
 KEY = "0123456789abcdefABCD" * 2
 
@@ -32,7 +33,7 @@ TYPED = st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=12).map("".join
 def refused(text: str) -> str:
     with pytest.raises(UserError) as raised:
         digest_command(text)
-    return raised.value.sentence("Tracker")
+    return worded(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,6 @@ def test_edit_and_help_are_parsed() -> None:
 def test_unreadable_command_error_shows_what_to_type(text: str, told: str) -> None:
     with pytest.raises(UserError) as raised:
         timelog_command(text, WEDNESDAY)
-
     assert told in worded(raised.value)
 
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from bot.errors import UserError
 from bot.slack.grammar.options import parse
 from bot.slack.grammar.requests import SlackUser
+from tests.support.wording import worded
 
 KNOWN = ("project", "priority", "to", "watch", "desc", "start", "cf_")
 
@@ -102,13 +103,13 @@ def test_a_mention_as_a_value_is_a_user() -> None:
 def test_invalid_options_say_what_to_type(text: str, said: str) -> None:
     with pytest.raises(UserError) as raised:
         parse(text, KNOWN)
-    assert said in raised.value.sentence("Tracker")
+    assert said in worded(raised.value)
 
 
 def test_custom_fields_are_suggested_only_if_allowed() -> None:
     with pytest.raises(UserError) as raised:
         parse("localhost:3000", ("project", "tz"))
-    assert "cf_" not in raised.value.sentence("Tracker")
+    assert "cf_" not in worded(raised.value)
 
 
 @given(TYPED)

@@ -8,6 +8,7 @@ from bot.errors import UserError
 from bot.service.filters import DateRange
 from bot.slack.grammar.dates import day, days, times
 from bot.slack.grammar.durations import hours
+from tests.support.wording import worded
 
 WEDNESDAY = date(2026, 7, 15)
 
@@ -37,8 +38,9 @@ def test_durations_parse(text: str, expected: str) -> None:
     "text", ["", "soon", "0", "0m", "-1", "1h75", "1:5:0", "100000", "1e3", "٣", "1,500"]
 )
 def test_invalid_durations_are_answered_with_examples(text: str) -> None:
-    with pytest.raises(UserError, match="`90m`"):
+    with pytest.raises(UserError) as raised:
         hours(text)
+    assert "`90m`" in worded(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -65,8 +67,9 @@ def test_future_dates_parse(text: str, expected: str) -> None:
     "text", ["", "soon", "2026-02-30", "0001-01-01", "99999w", "m", "1/2/2026", "20260701"]
 )
 def test_invalid_dates_are_answered_with_examples(text: str) -> None:
-    with pytest.raises(UserError, match="`2026-07-01`"):
+    with pytest.raises(UserError) as raised:
         day(text, WEDNESDAY)
+    assert "`2026-07-01`" in worded(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -92,8 +95,9 @@ def test_past_date_ranges_parse(text: str, since: str | None, until: str | None)
 
 @pytest.mark.parametrize("text", ["..", "2026-07-02..2026-07-01", "99999w", ">=", "1..2"])
 def test_invalid_date_ranges_are_answered_with_examples(text: str) -> None:
-    with pytest.raises(UserError, match="write"):
+    with pytest.raises(UserError) as raised:
         days(text, WEDNESDAY, "past")
+    assert "write" in worded(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,104 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from structlog.testing import capture_logs
+
+from bot.jobs import Job, PeriodicJobs
+
+INTERVAL = 0.02
+
+
+class Work:
+    """Counts its runs; each waits for `going`."""
+
+    def __init__(self) -> None:
+        self.begun = self.ended = 0
+        self.going = asyncio.Event()
+        self.going.set()
+
+    async def run(self) -> None:
+        self.begun += 1
+        await self.going.wait()
+        self.ended += 1
+
+    async def runs(self, times: int) -> None:
+        async with asyncio.timeout(5):
+            while self.begun < times:
+                await asyncio.sleep(0.001)
+
+
+@asynccontextmanager
+async def running(heartbeat: Work, *others: Job) -> AsyncIterator[PeriodicJobs]:
+    jobs = PeriodicJobs(Job("heartbeat", heartbeat.run, INTERVAL), others)
+    jobs.start_heartbeat()
+    jobs.start()
+    try:
+        yield jobs
+    finally:
+        await jobs.stop()
+        await jobs.stop_heartbeat()
+
+
+async def test_heartbeat_goes_on_while_another_job_hangs_and_after_it_stopped() -> None:
+    heartbeat, hanging = Work(), Work()
+    hanging.going.clear()
+    async with running(heartbeat, Job("hanging", hanging.run, INTERVAL, at_once=True)) as jobs:
+        await hanging.runs(1)
+        await heartbeat.runs(heartbeat.begun + 3)
+        assert hanging.begun == 1
+        await jobs.stop()
+        await heartbeat.runs(heartbeat.begun + 3)
+    assert (hanging.begun, hanging.ended) == (1, 0)
+    beats = heartbeat.begun
+    await asyncio.sleep(3 * INTERVAL)
+    assert heartbeat.begun == beats
+
+
+async def test_stopping_waits_for_a_job_that_finishes() -> None:
+    work = Work()
+    work.going.clear()
+    async with running(Work(), Job("work", work.run, INTERVAL, finishes=True)) as jobs:
+        await work.runs(1)
+        stopping = asyncio.create_task(jobs.stop())
+        await asyncio.sleep(3 * INTERVAL)
+        assert not stopping.done()
+        work.going.set()
+        await stopping
+    assert work.begun == work.ended == 1
+
+
+async def test_each_failed_run_is_logged_once_and_the_job_goes_on() -> None:
+    runs = 0
+
+    async def fail() -> None:
+        nonlocal runs
+        runs += 1
+        raise ValueError
+
+    with capture_logs() as logged:
+        async with running(Work(), Job("failing", fail, INTERVAL, at_once=True)):
+            async with asyncio.timeout(5):
+                while runs < 3:
+                    await asyncio.sleep(0.001)
+    assert [(entry["action"], entry["job"]) for entry in logged] == [("job.failed", "failing")] * runs
+
+
+async def test_a_canceled_run_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    work = Work()
+    work.going.clear()
+    async with running(Work(), Job("work", work.run, INTERVAL, at_once=True)):
+        await work.runs(1)
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def test_jobs_go_on_after_the_wall_clock_was_set_back() -> None:
+    heartbeat, other = Work(), Work()
+    async with running(heartbeat, Job("other", other.run, INTERVAL)):
+        await other.runs(1)
+        with time_machine.travel(datetime.now(UTC) - timedelta(hours=1), tick=True):
+            await heartbeat.runs(heartbeat.begun + 3)
+            await other.runs(other.begun + 3)
