@@ -34,6 +34,7 @@ from bot.slack.http import Readiness, Web
 from bot.slack.in_flight import InFlight
 from bot.slack.oauth import flow
 from bot.slack.replies import Platform
+from bot.slack.sentences import sentence as platform_sentence
 from bot.slack.socket_mode import SocketMode
 from bot.slack.waits import Waits
 from bot.slack.wording import Wording
@@ -163,6 +164,7 @@ class Bot:
             settings.service_name,
             settings.service_text_format,
             settings.command_prefix,
+            (platform_sentence, *registry.SENTENCES),
         )
         self.platform = platform = Platform(wording, Audiences(), Profiles())
         failures = Failures(self.store.saved_input)

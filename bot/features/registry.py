@@ -14,6 +14,7 @@ from bot.features.digests.handlers import DigestHandlers
 from bot.features.digests.poster import SlackPoster
 from bot.features.digests.rows import DigestRows
 from bot.features.digests.runs import DigestRuns
+from bot.features.digests.sentences import sentence as digest_sentence
 from bot.features.files.attach import Files
 from bot.features.files.handlers import FileHandlers
 from bot.features.files.jobs import FileJobs
@@ -47,9 +48,13 @@ from bot.slack.feature import Feature, merged
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Platform, Reply
 from bot.slack.retractable import TAKE_BACK, delete_pressed
+from bot.slack.wording import Sentences
 from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
 from bot.timings import Timings
+
+SENTENCES: tuple[Sentences, ...] = (digest_sentence,)
+"""What words the errors of each feature."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from bot.slack.directory import Profiles
 from bot.slack.failures import Failures
 from bot.slack.feature import Feature
 from bot.slack.replies import Platform
+from bot.slack.sentences import sentence as platform_sentence
 from bot.slack.wording import Wording
 from bot.slack.workspaces import OneWorkspace
 from bot.store.database import Database
@@ -16,12 +17,17 @@ from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import DEFAULT
 
+WORDING = Wording(
+    "http://127.0.0.1:1", "Tracker", "markdown", sentences=(platform_sentence, *registry.SENTENCES)
+)
+"""The sentences of all errors, as `bot.app` puts them together."""
+
 
 def _routes() -> Feature:
     """Builds the bot's features from unused parts."""
     url = "http://127.0.0.1:1"
     store = Store(Database("sqlite:///unused.db"), Vault([Vault.generate_key()]))
-    platform = Platform(Wording(url, "Tracker", "markdown"), Audiences(), Profiles())
+    platform = Platform(WORDING, Audiences(), Profiles())
     return registry.build(
         Client(url),
         store,

@@ -1,5 +1,7 @@
 """In which channels digests may be, and who may act on them there."""
 
+from enum import Enum, auto
+
 from bot.errors import UserError
 from bot.slack import members
 from bot.slack.audience import shared_outside
@@ -9,48 +11,68 @@ from bot.store.channels import Channel
 from bot.store.digests import Digest
 
 
+class ChannelProblem(Enum):
+    NONE_CHOSEN = auto()
+    NO_CHANNEL = auto()
+    """The command was typed outside any conversation."""
+    NO_ANSWER = auto()
+    """Slack can't be asked at the moment."""
+    NOT_INVITED = auto()
+    """The bot isn't in it."""
+    ARCHIVED = auto()
+    READERS_UNKNOWN = auto()
+    """Slack doesn't say whether it is shared."""
+    SHARED = auto()
+    """With people outside the company."""
+    NOT_A_MEMBER = auto()
+    """The user isn't in it."""
+
+
+class ChannelRefused(UserError):
+    """A digest can't be posted in this channel, or not by this user."""
+
+    why: ChannelProblem
+
+
 async def digest_channel(reply: Reply, channel_id: str | None) -> Channel:
-    """The channel, if digests may be posted there. Raises UserError if not, or if Slack doesn't say."""
+    """The channel, if digests may be posted there. Raises ChannelRefused."""
     if channel_id is None:
-        raise UserError("A digest belongs to a channel: choose one.")
+        raise ChannelRefused(ChannelProblem.NONE_CHOSEN)
     try:
         about = (await reply.slack.conversations_info(channel=channel_id)).get("channel") or {}
     except SLACK_FAILED as error:
         if reason(error) not in NO_ACCESS:
-            raise UserError("Slack doesn't tell me who is in that channel: try again in a minute.") from None
+            raise ChannelRefused(ChannelProblem.NO_ANSWER) from None
         about = {"is_member": False}
     if not about.get("is_im") and not about.get("is_member", True):
-        raise UserError("I'm not in that channel: invite me there first with `/invite`, then try again.")
+        raise ChannelRefused(ChannelProblem.NOT_INVITED)
     if about.get("is_archived"):
-        raise UserError("That channel is archived: have it opened again, or use another one.")
+        raise ChannelRefused(ChannelProblem.ARCHIVED)
     shared = shared_outside(about)
     if shared is None:
-        raise UserError("Slack doesn't say who can read that channel. Try again in a minute.")
+        raise ChannelRefused(ChannelProblem.READERS_UNKNOWN)
     if shared:
-        raise UserError(
-            "That channel is shared with people outside your company, so no digest is posted there: use "
-            "another one."
-        )
+        raise ChannelRefused(ChannelProblem.SHARED)
     return Channel(reply.owner.team_id, channel_id)
 
 
 async def require_access(reply: Reply, digest: Digest) -> None:
-    """Raises UserError unless the user owns the digest or is in its channel."""
+    """Raises ChannelRefused unless the user owns the digest or is in its channel."""
     if digest.owner != reply.owner:
         await require_member(reply, digest.channel_id)
 
 
 async def require_member(reply: Reply, channel_id: str) -> None:
-    """Raises UserError unless the user is in the channel, so that nobody posts into other channels."""
+    """Raises ChannelRefused unless the user is in the channel, so that nobody posts into other channels."""
     try:
         joined = await members.includes(reply.slack, channel_id, reply.owner.user_id)
     except SLACK_FAILED:
-        raise UserError("Slack doesn't tell me who is in that channel: try again in a minute.") from None
+        raise ChannelRefused(ChannelProblem.NO_ANSWER) from None
     if not joined:
-        raise UserError("You aren't in that channel: join it first, or choose one that you are in.")
+        raise ChannelRefused(ChannelProblem.NOT_A_MEMBER)
 
 
 def channel_of(reply: Reply) -> Channel:
     if reply.channel is None:
-        raise UserError("Digests belong to a channel: type `/digest` in one.")
+        raise ChannelRefused(ChannelProblem.NO_CHANNEL)
     return reply.channel

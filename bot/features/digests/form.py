@@ -1,17 +1,45 @@
 """Builds the form for a digest, and reads its values."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.features.digests.digests import DigestSettings
 from bot.features.digests.schedules import parse, zone_named
+from bot.features.projects.catalog import Catalog
+from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, option, section
+from bot.slack.buttons import ActionExpired, Number
+from bot.slack.interaction import View
 from bot.slack.text import bold, line, prose
 from bot.store.digests import GROUPS, Choice, Digest, Group
 
 DEFAULT_SCHEDULE = "weekdays 09:00"
 KINDS = {"tracker": "Tracker", "priority": "Priority", "category": "Category"}
+
+
+class Metadata(BaseModel):
+    """What a form carries: the place to answer in, and, if it changes a digest, which one and its project.
+
+    `replace`: the result replaces the list that the form was opened from.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    place: JSON = {}
+    digest: Number | None = None
+    project: Number | None = None
+    replace: bool = False
+
+    @classmethod
+    def of(cls, view: View) -> Self:
+        """The form's metadata. Raises ActionExpired for anything that the bot didn't write."""
+        try:
+            return cls.model_validate(view.metadata)
+        except ValidationError:
+            raise ActionExpired from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +54,7 @@ class Filled:
     empty: bool = False
 
 
-def add_form(filled: Filled, channel_id: str | None, metadata: str, said: str | None = None) -> JSON:
+def add_form(filled: Filled, channel_id: str | None, metadata: Metadata, said: str | None = None) -> JSON:
     """The form for a new digest, with a channel preselected."""
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     project = _option(filled.project) if filled.project else None
@@ -42,10 +70,12 @@ def add_form(filled: Filled, channel_id: str | None, metadata: str, said: str | 
     channel = forms.conversation("channel", channel_id, "Where it is posted")
     blocks.append(forms.field("channel", "Channel", channel, optional=False))
     blocks += _filter_fields(filled)
-    return forms.form("digest.add", "New digest", blocks, submit="Add", metadata=metadata)
+    return forms.form(
+        "digest.add", "New digest", blocks, submit="Add", metadata=metadata.model_dump_json(exclude_none=True)
+    )
 
 
-def change_form(digest: Digest, metadata: str) -> JSON:
+def change_form(digest: Digest, metadata: Metadata) -> JSON:
     """The form that changes a digest; its project and channel can't be changed."""
     plan = digest.plan
     filled = Filled(
@@ -59,7 +89,13 @@ def change_form(digest: Digest, metadata: str) -> JSON:
         f"Digest {digest.id}: {bold(plan.project)} in <#{digest.channel_id}>, by {line(digest.owner_name)}"
     )
     blocks = [section(about), *_schedule_fields(filled), *_filter_fields(filled)]
-    return forms.form("digest.change", "Change digest", blocks, submit="Save", metadata=metadata)
+    return forms.form(
+        "digest.change",
+        "Change digest",
+        blocks,
+        submit="Save",
+        metadata=metadata.model_dump_json(exclude_none=True),
+    )
 
 
 def _schedule_fields(filled: Filled) -> list[Block]:
@@ -108,7 +144,7 @@ def _option(choice: Choice) -> JSON:
 
 
 def submitted(view: JSON) -> DigestSettings:
-    """The submitted settings; choices are ids (`#5`). Raises UserError for an invalid schedule or zone."""
+    """The submitted settings; choices are ids (`#5`). Raises ScheduleError."""
     values = forms.Values(view)
     project = values.chosen("project")
     return DigestSettings(
@@ -121,12 +157,17 @@ def submitted(view: JSON) -> DigestSettings:
     )
 
 
-def unknown_choices(view: JSON, known: Mapping[str, Collection[int]]) -> dict[str, str]:
-    """Errors at fields with choices that the project doesn't have; `known` has its ids by kind."""
+def choices_of(catalog: Catalog) -> Mapping[str, Sequence[Ref]]:
+    """What a digest can be filtered by, by kind."""
+    return {"tracker": catalog.trackers, "priority": catalog.priorities, "category": catalog.categories}
+
+
+def unknown_choices(view: JSON, known: Mapping[str, Sequence[Ref]]) -> dict[str, str]:
+    """Errors at fields with choices that the project doesn't have."""
     values = forms.Values(view)
     return {
         name: f"The chosen project has no {name} “{text}”: take it out."
-        for name, ids in known.items()
+        for name, refs in known.items()
         for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True)
-        if forms.number_in(value) not in ids
+        if forms.number_in(value) not in [ref.id for ref in refs]
     }

@@ -6,18 +6,10 @@ from hypothesis import strategies as st
 
 from bot.errors import UserError
 from bot.features.digests import schedules
-from bot.features.digests.commands import (
-    AddDigest,
-    ChangeDigest,
-    DigestNow,
-    ListDigests,
-    PauseDigest,
-    RemoveDigest,
-    ResumeDigest,
-    TakeOverDigest,
-    digest_command,
-)
+from bot.features.digests.buttons import Act
+from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
 from bot.slack.grammar.requests import Help
+from tests.support.registered import WORDING
 
 KEY = "0123456789abcdefABCD" * 2
 
@@ -32,7 +24,7 @@ TYPED = st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=12).map("".join
 def refused(text: str) -> str:
     with pytest.raises(UserError) as raised:
         digest_command(text)
-    return raised.value.sentence("Tracker")
+    return WORDING.sentence(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -41,19 +33,19 @@ def refused(text: str) -> str:
         ("", ListDigests()),
         ("List", ListDigests()),
         ("help", Help()),
-        ("now", DigestNow()),
-        ("now 3", DigestNow(3)),
-        ("change #3", ChangeDigest(3)),
-        ("edit", ChangeDigest()),
-        ("PAUSE 3", PauseDigest(3)),
-        ("resume 3", ResumeDigest(3)),
-        ("remove 3", RemoveDigest(3)),
-        ("delete 3", RemoveDigest(3)),
-        ("stop 3", RemoveDigest(3)),
-        ("take 3", TakeOverDigest(3)),
-        ("takeover #3", TakeOverDigest(3)),
-        ("take over", TakeOverDigest()),
-        ("take over 3", TakeOverDigest(3)),
+        ("now", OnDigest(Act.NOW)),
+        ("now 3", OnDigest(Act.NOW, 3)),
+        ("change #3", OnDigest(Act.CHANGE, 3)),
+        ("edit", OnDigest(Act.CHANGE)),
+        ("PAUSE 3", OnDigest(Act.PAUSE, 3)),
+        ("resume 3", OnDigest(Act.RESUME, 3)),
+        ("remove 3", OnDigest(Act.REMOVE, 3)),
+        ("delete 3", OnDigest(Act.REMOVE, 3)),
+        ("stop 3", OnDigest(Act.REMOVE, 3)),
+        ("take 3", OnDigest(Act.TAKE_OVER, 3)),
+        ("takeover #3", OnDigest(Act.TAKE_OVER, 3)),
+        ("take over", OnDigest(Act.TAKE_OVER)),
+        ("take over 3", OnDigest(Act.TAKE_OVER, 3)),
     ],
 )
 def test_commands_parse_with_and_without_a_digest_number(text: str, request_: object) -> None:

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from bot.errors import UserError
 from bot.features.digests import digests as usecase
 from bot.features.digests.digests import DigestSettings
+from bot.features.digests.errors import DuplicateDigest
 from bot.features.digests.posts import ChannelStatus
 from bot.features.digests.schedules import parse
 from bot.store.channels import Channel
@@ -86,9 +86,9 @@ async def test_outdated_notice_is_not_sent(harness: DigestHarness, action: str) 
     await harness.tick(process.engine, after=HOUR)
     harness.poster.channel_status.clear()
     if action == "resume":
-        await harness.digests.resume(harness.ana, None, digest.id)
+        await harness.digests.resume(harness.ana, await harness.stored(digest))
     else:
-        await harness.digests.take_over(harness.ben, Channel(TEAM, "C1"), digest.id)
+        await harness.digests.take_over(harness.ben, await harness.stored(digest))
     await harness.tick(process.engine, after=timedelta(minutes=1))
     assert harness.poster.notices == []
 
@@ -125,7 +125,7 @@ async def test_periods_follow_a_schedule_changed_during_the_run(harness: DigestH
     digest = await harness.add()
     harness.report()
     harness.now += HOUR
-    change = partial(harness.digests.change, harness.ana, Channel(TEAM, "C1"), digest.id, changed)
+    change = partial(harness.digests.change, harness.ana, digest, changed)
     await harness.while_stalled(process, "finish", change)
     assert {end.hour for end, _ in (await harness.stored(digest)).history} == {12}
 
@@ -199,7 +199,7 @@ async def test_former_owners_key_does_not_stop_a_taken_over_digest(
     harness.now += HOUR
 
     async def taken() -> None:
-        await harness.digests.take_over(harness.ben, Channel(TEAM, "C1"), digest.id)
+        await harness.digests.take_over(harness.ben, await harness.stored(digest))
 
     await harness.while_stalled(process, "stop", taken)
     await harness.tick(process.engine, after=HOUR)
@@ -232,5 +232,5 @@ async def test_owner_is_notified_once_after_a_day_of_failures(harness: DigestHar
 
 async def test_concurrent_identical_adds_create_one_digest(harness: DigestHarness) -> None:
     made = await asyncio.gather(*(harness.add() for _ in range(4)), return_exceptions=True)
-    assert sum(isinstance(one, UserError) for one in made) == 3
+    assert sum(isinstance(one, DuplicateDigest) for one in made) == 3
     assert len(await harness.digests.listed(Channel(TEAM, "C1"))) == 1
