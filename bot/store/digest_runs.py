@@ -26,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.database import Database
-from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered
+from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered, of_owner
 from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 from bot.store.upsert import insert
@@ -111,13 +111,7 @@ class DigestRuns:
             first = connection.execute(in_order.limit(1)).one_or_none()
             if first is None:
                 return ()
-            rows = connection.execute(
-                in_order.where(
-                    DigestRow.enterprise_id == first.enterprise_id,
-                    DigestRow.team_id == first.team_id,
-                    DigestRow.user_id == first.user_id,
-                ).limit(limit)
-            )
+            rows = connection.execute(in_order.where(of_owner(digest_of(first).owner)).limit(limit))
             return tuple(digest_of(row) for row in rows)
 
         return await self._database.read(work)
@@ -149,31 +143,21 @@ class DigestRuns:
                 update(DigestRow).where(DigestRow.id == digest.id).values(next_due=claim.next_due)
             )
             digest = replace(digest, next_due=claim.next_due)
+        about: dict[str, Any] = {
+            "due_at": claim.due_at,
+            "state": RunState.CLAIMED,
+            "holder": self._processes.name,
+            "missed": claim.missed,
+            "asked": not scheduled,
+            "attempts": 0,
+        }
         statement = (
             insert(self._database.dialect, DigestRunRow)
-            .values(
-                digest_id=digest.id,
-                due_at=claim.due_at,
-                state=RunState.CLAIMED,
-                holder=self._processes.name,
-                lease_until=lease_until,
-                attempts=0,
-                missed=claim.missed,
-                asked=not scheduled,
-            )
+            .values(digest_id=digest.id, lease_until=lease_until, **about)
             .on_conflict_do_nothing()
             .returning(DigestRunRow.digest_id)
         )
-        if connection.scalar(statement) is None:
-            return None
-        return Run(
-            digest=digest,
-            due_at=claim.due_at,
-            state=RunState.CLAIMED,
-            holder=self._processes.name,
-            missed=claim.missed,
-            asked=not scheduled,
-        )
+        return Run(digest=digest, **about) if connection.scalar(statement) is not None else None
 
     async def abandoned(self, now: datetime, limit: int, *, excluding: Collection[int]) -> tuple[Run, ...]:
         """Return unfinished runs that no live process holds, the longest overdue first.

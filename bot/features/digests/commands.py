@@ -1,7 +1,8 @@
 """Parses `/digest`."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from bot.errors import UserError
@@ -12,7 +13,7 @@ from bot.slack.grammar import values
 from bot.slack.grammar.options import Parsed, parse
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.tokens import Word
-from bot.store.digests import GROUPS, Group
+from bot.store.digests import FILTER_KINDS, GROUPS, FilterKind, Group
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,8 @@ class AddDigest:
     project: str | None = None
     schedule: Schedule | None = None
     zone: str | None = None
-    tracker: tuple[str, ...] = ()
-    priority: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
-    group: Group | None = None
+    filters: Mapping[FilterKind, tuple[str, ...]] = field(default_factory=dict)
+    group: Group = "tracker"
     empty: bool = False
 
 
@@ -72,7 +71,7 @@ class UnknownGroup(UserError):
     """`group:` has another value than those known."""
 
 
-OPTIONS = ("project", "tracker", "priority", "category", "group", "empty", "tz")
+OPTIONS = ("project", *FILTER_KINDS, "group", "empty", "tz")
 
 _ALONE: dict[str, DigestRequest] = {"list": ListDigests(), "help": Help()}
 _ACTS = {
@@ -137,9 +136,7 @@ def _add(parsed: Parsed) -> AddDigest:
         project=before or option,
         schedule=schedules.parse(parsed.after(start).plain) if parsed.words[start:] else None,
         zone=zone,
-        tracker=values.names(parsed, "tracker"),
-        priority=values.names(parsed, "priority"),
-        category=values.names(parsed, "category"),
+        filters={kind: names for kind in FILTER_KINDS if (names := values.names(parsed, kind))},
         group=_group(parsed),
         empty=values.yes_or_no(parsed, "empty"),
     )
@@ -157,10 +154,8 @@ def _looks_like_schedule(word: Word) -> bool:
     return not word.quoted and bool(near or typed in _SCHEDULE_LIKE or _TIME.fullmatch(typed))
 
 
-def _group(parsed: Parsed) -> Group | None:
-    typed = values.name(parsed, "group")
-    if typed is None:
-        return None
+def _group(parsed: Parsed) -> Group:
+    typed = values.name(parsed, "group") or "tracker"
     group = next((known for known in GROUPS if known == typed.lower()), None)
     if group is None:
         raise UnknownGroup

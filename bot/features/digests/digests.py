@@ -1,8 +1,8 @@
 """Adds, lists, changes, pauses, resumes, takes over, removes and restores digests."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.errors import Forbidden, NotFound, UserError
@@ -30,7 +30,7 @@ from bot.service.conventions import ProjectStatus
 from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Project, Ref
 from bot.store.channels import Channel
-from bot.store.digests import Choice, Covered, Digest, Group, Pause, Plan
+from bot.store.digests import Choice, Covered, Digest, FilterKind, Group, Pause, Plan
 from bot.store.owner import Owner
 from bot.store.store import Store
 
@@ -50,9 +50,7 @@ class DigestSettings:
     project: str | None
     schedule: Schedule
     zone: str
-    tracker: tuple[str, ...] = ()
-    priority: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
+    filters: Mapping[FilterKind, tuple[str, ...]] = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
 
@@ -222,10 +220,10 @@ class Digests:
         await self._store.digests.restore(digest, next_due)
         return await self._reloaded(digest)
 
-    async def catalog(self, user: Owner, project_id: int) -> Catalog:
+    async def choices(self, user: Owner, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
         """What a project's digests can be filtered by. Raises NotLinked, ServiceError."""
         async with self._accounts.reading(user) as session:
-            return await self._catalogs.of(session, project_id)
+            return choices_of(await self._catalogs.of(session, project_id))
 
     def times(self, digest: Digest, after: datetime) -> tuple[datetime, ...]:
         """The digest's next due times if it were active."""
@@ -267,14 +265,12 @@ class Digests:
         return project
 
     async def _plan(self, session: Session, project: Project, wanted: DigestSettings) -> Plan:
-        chosen: dict[str, tuple[Choice, ...]] = {}
-        if wanted.tracker or wanted.priority or wanted.category:
-            catalog = await self._catalogs.of(session, project.id)
-            chosen = {
-                "trackers": _choices("tracker", wanted.tracker, catalog.trackers),
-                "priorities": _choices("priority", wanted.priority, catalog.priorities),
-                "categories": _choices("category", wanted.category, catalog.categories),
-            }
+        filters: dict[FilterKind, tuple[Choice, ...]] = {}
+        if wanted.filters:
+            known = choices_of(await self._catalogs.of(session, project.id))
+            for kind, names in wanted.filters.items():
+                refs = [pick(kind, name, known[kind]) for name in names]
+                filters[kind] = tuple(Choice(ref.id, ref.name) for ref in refs)
         return Plan(
             project_id=project.id,
             project=project.name,
@@ -282,7 +278,7 @@ class Digests:
             zone=wanted.zone,
             group=wanted.group,
             empty=wanted.empty,
-            **chosen,
+            filters=filters,
         )
 
     async def _already_opened(
@@ -326,6 +322,6 @@ def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ..
     return times
 
 
-def _choices(kind: str, wanted: Sequence[str], known: Sequence[Ref]) -> tuple[Choice, ...]:
-    refs = [pick(kind, name, known) for name in wanted]
-    return tuple(Choice(ref.id, ref.name) for ref in refs)
+def choices_of(catalog: Catalog) -> Mapping[FilterKind, Sequence[Ref]]:
+    """What a digest can be filtered by."""
+    return {"tracker": catalog.trackers, "priority": catalog.priorities, "category": catalog.categories}

@@ -8,17 +8,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.features.digests.digests import DigestSettings
 from bot.features.digests.schedules import parse, zone_named
-from bot.features.projects.catalog import Catalog
 from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, option, section
 from bot.slack.buttons import ActionExpired, Number
 from bot.slack.interaction import View
 from bot.slack.text import bold, line, prose
-from bot.store.digests import GROUPS, Choice, Digest, Group
+from bot.store.digests import FILTER_KINDS, GROUPS, Choice, Digest, FilterKind, Group
 
 DEFAULT_SCHEDULE = "weekdays 09:00"
-KINDS = {"tracker": "Tracker", "priority": "Priority", "category": "Category"}
 
 
 class Metadata(BaseModel):
@@ -44,12 +42,12 @@ class Metadata(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Filled:
-    """What the form contains when it opens; `chosen` by kind (`tracker`, …)."""
+    """What the form contains when it opens."""
 
     zone: str
     project: Choice | None = None
     schedule: str = DEFAULT_SCHEDULE
-    chosen: Mapping[str, tuple[Choice, ...]] = field(default_factory=dict)
+    filters: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
 
@@ -81,7 +79,7 @@ def change_form(digest: Digest, metadata: Metadata) -> JSON:
     filled = Filled(
         zone=plan.zone,
         schedule=plan.schedule,
-        chosen={"tracker": plan.trackers, "priority": plan.priorities, "category": plan.categories},
+        filters=plan.filters,
         group=plan.group,
         empty=plan.empty,
     )
@@ -117,13 +115,13 @@ def _schedule_fields(filled: Filled) -> list[Block]:
 def _filter_fields(filled: Filled) -> list[Block]:
     blocks: list[Block] = [
         forms.field(
-            name,
-            label,
+            kind,
+            kind.capitalize(),
             forms.several_searched(
-                f"digest.{name}", [_option(one) for one in filled.chosen.get(name, ())], "Any"
+                f"digest.{kind}", [_option(one) for one in filled.filters.get(kind, ())], "Any"
             ),
         )
-        for name, label in KINDS.items()
+        for kind in FILTER_KINDS
     ]
     groups = [(group, group.capitalize()) for group in GROUPS]
     return [
@@ -151,18 +149,17 @@ def submitted(view: JSON) -> DigestSettings:
         project=f"#{project}" if project else None,
         schedule=parse(values.text("schedule") or ""),
         zone=zone_named(values.chosen("zone") or "UTC"),
-        **{name: tuple(f"#{one}" for one in values.all_chosen(name)) for name in KINDS},
+        filters={
+            kind: tuple(f"#{one}" for one in chosen)
+            for kind in FILTER_KINDS
+            if (chosen := values.all_chosen(kind))
+        },
         group=next((group for group in GROUPS if group == values.chosen("group")), "tracker"),
         empty=bool(values.all_chosen("empty")),
     )
 
 
-def choices_of(catalog: Catalog) -> Mapping[str, Sequence[Ref]]:
-    """What a digest can be filtered by, by kind."""
-    return {"tracker": catalog.trackers, "priority": catalog.priorities, "category": catalog.categories}
-
-
-def unknown_choices(view: JSON, known: Mapping[str, Sequence[Ref]]) -> dict[str, str]:
+def unknown_choices(view: JSON, known: Mapping[FilterKind, Sequence[Ref]]) -> dict[str, str]:
     """Errors at fields with choices that the project doesn't have."""
     values = forms.Values(view)
     return {

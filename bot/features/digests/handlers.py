@@ -1,6 +1,5 @@
 """`/digest`: lists, adds and changes a channel's digests, and handles their buttons."""
 
-from collections.abc import Iterable
 from datetime import timedelta
 from typing import Literal
 
@@ -23,9 +22,9 @@ from bot.features.digests.buttons import (
 )
 from bot.features.digests.channels import channel_of, digest_channel, require_access, require_member
 from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
-from bot.features.digests.digests import Digests, DigestSettings
+from bot.features.digests.digests import Digests, DigestSettings, choices_of
 from bot.features.digests.errors import DigestPaused, OwnersKeyRejected, RepeatedRequest
-from bot.features.digests.form import KINDS, Metadata, choices_of
+from bot.features.digests.form import Metadata
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import Schedule, ScheduleError, zones_matching
 from bot.features.help import views as help_views
@@ -33,7 +32,7 @@ from bot.features.home.handlers import HomeHandlers
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
-from bot.service.models import Project, Ref
+from bot.service.models import Project
 from bot.slack import forms, posting
 from bot.slack.blocks import JSON, Message, option
 from bot.slack.buttons import ActionExpired
@@ -50,7 +49,7 @@ from bot.slack.posting import SLACK_FAILED
 from bot.slack.replies import Reply
 from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import RunState
-from bot.store.digests import Choice, Digest
+from bot.store.digests import FILTER_KINDS, Choice, Digest, FilterKind
 
 DOUBLE_CLICK = timedelta(seconds=5)
 ACT_BUTTONS = (PostNow, PauseDigest, ResumeDigest, TakeOverDigest, RemoveDigest)
@@ -94,7 +93,7 @@ class DigestHandlers:
             },
             options={
                 "digest.zone": self.zone_options,
-                **{f"digest.{kind}": self.choice_options for kind in KINDS},
+                **{f"digest.{kind}": self.choice_options for kind in FILTER_KINDS},
             },
         )
 
@@ -216,10 +215,8 @@ class DigestHandlers:
             project=request.project,
             schedule=schedule,
             zone=request.zone or (await reply.profile()).zone.key,
-            tracker=request.tracker,
-            priority=request.priority,
-            category=request.category,
-            group=request.group or "tracker",
+            filters=request.filters,
+            group=request.group,
             empty=request.empty,
         )
         await reply.privately(views.added(await self._digests.add(reply.owner, channel, wanted)))
@@ -244,9 +241,9 @@ class DigestHandlers:
         filled = digest_form.Filled(
             zone=request.zone or (await reply.profile()).zone.key,
             project=Choice(project.id, project.name) if project else None,
-            group=request.group or "tracker",
+            group=request.group,
             empty=request.empty,
-            chosen=chosen,
+            filters=chosen,
         )
         metadata = Metadata(place=reply.place.as_json())
         await reply.show(digest_form.add_form(filled, channel_id, metadata, " ".join(errors) or None))
@@ -263,23 +260,19 @@ class DigestHandlers:
 
     async def _chosen(
         self, reply: Reply, session: Session, request: AddDigest, project: Project | None, errors: list[str]
-    ) -> dict[str, tuple[Choice, ...]]:
-        typed = {"tracker": request.tracker, "priority": request.priority, "category": request.category}
-        if not any(typed.values()):
+    ) -> dict[FilterKind, tuple[Choice, ...]]:
+        if not request.filters:
             return {}
         known = choices_of(await self._catalogs.of(session, project.id if project else None))
-
-        def found(kind: str, names: Iterable[str]) -> Iterable[Ref]:
+        chosen: dict[FilterKind, list[Choice]] = {kind: [] for kind in request.filters}
+        for kind, names in request.filters.items():
             for name in names:
                 try:
-                    yield pick(kind, name, known[kind])
+                    ref = pick(kind, name, known[kind])
+                    chosen[kind].append(Choice(ref.id, ref.name))
                 except UserError as error:
                     errors.append(reply.wording.sentence(error))
-
-        return {
-            kind: tuple(Choice(ref.id, ref.name) for ref in found(kind, names))
-            for kind, names in typed.items()
-        }
+        return {kind: tuple(choices) for kind, choices in chosen.items()}
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Add the digest, and confirm its settings privately."""
@@ -311,10 +304,9 @@ class DigestHandlers:
         """Errors at choices made before the project was changed to one that doesn't have them."""
         values = forms.Values(view)
         project = values.number("project")
-        if project is None or not any(values.all_chosen(kind) for kind in KINDS):
+        if project is None or not any(values.all_chosen(kind) for kind in FILTER_KINDS):
             return {}
-        known = choices_of(await self._digests.catalog(reply.owner, project))
-        return digest_form.unknown_choices(view, known)
+        return digest_form.unknown_choices(view, await self._digests.choices(reply.owner, project))
 
     # Changing
 
@@ -369,14 +361,10 @@ class DigestHandlers:
         project = chosen or Metadata.of(request.view).project
         if project is None:
             return []
-        catalog = await self._digests.catalog(reply.owner, project)
-        kind = request.name.partition(".")[2]
+        choices = await self._digests.choices(reply.owner, project)
+        refs = next(refs for kind, refs in choices.items() if request.name == f"digest.{kind}")
         sought = request.text.strip().casefold()
-        return [
-            option(ref.name, str(ref.id))
-            for ref in choices_of(catalog)[kind]
-            if sought in ref.name.casefold()
-        ]
+        return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
 
 
 async def _notify_owner(

@@ -151,8 +151,7 @@ def when_of(plan: Plan) -> str:
 
 def filters_of(plan: Plan) -> str:
     """The filters and options that differ from the defaults; in mrkdwn."""
-    kinds = (("tracker", plan.trackers), ("priority", plan.priorities), ("category", plan.categories))
-    parts = [f"{kind} {line(_or(one.name for one in chosen))}" for kind, chosen in kinds if chosen]
+    parts = [f"{kind} {line(_or(one.name for one in chosen))}" for kind, chosen in plan.filters.items()]
     parts += [f"grouped by {plan.group}"] if plan.group != "tracker" else []
     parts += ["also when nothing is new"] if plan.empty else []
     return " · ".join(parts)
@@ -278,8 +277,7 @@ def add_command(plan: Plan, command: Command) -> str:
     """The command that adds such a digest."""
     project = plan.project if _quotable(plan.project) else f"#{plan.project_id}"
     words = [command("digest"), "add", _quoted(project), plan.schedule, f"tz:{plan.zone}"]
-    kinds = (("tracker", plan.trackers), ("priority", plan.priorities), ("category", plan.categories))
-    words += [f"{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in kinds if chosen]
+    words += [f"{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.filters.items()]
     words += [f"group:{plan.group}"] if plan.group != "tracker" else []
     words += ["empty:yes"] if plan.empty else []
     return " ".join(words)

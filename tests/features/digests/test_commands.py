@@ -87,9 +87,11 @@ def test_add_accepts_every_option_anywhere() -> None:
         project="Web shop",
         schedule=schedules.parse("daily 09:00"),
         zone="Europe/Paris",
-        tracker=("Bug", "Feature request", "Task"),
-        priority=("High",),
-        category=("UI",),
+        filters={
+            "tracker": ("Bug", "Feature request", "Task"),
+            "priority": ("High",),
+            "category": ("UI",),
+        },
         group="assignee",
         empty=True,
     )

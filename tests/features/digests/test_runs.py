@@ -47,7 +47,7 @@ async def test_empty_digest_is_posted_only_on_request(harness: DigestHarness) ->
 
 async def test_filters_limit_new_issues(harness: DigestHarness) -> None:
     engine = harness.engine()
-    await harness.add(tracker=("task",))
+    await harness.add(filters={"tracker": ("task",)})
     harness.report()
     task = harness.report(tracker=defaults.TASK)
     await harness.tick(engine, after=HOUR)
