@@ -32,17 +32,10 @@ from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 from bot.store.upsert import insert
 
 NO_HOLDER = ""
-_RUN_COLUMNS = (
-    DigestRunRow.due_at,
-    DigestRunRow.state,
-    DigestRunRow.holder,
-    DigestRunRow.missed,
-    DigestRunRow.asked,
-    DigestRunRow.attempts,
-    DigestRunRow.sending_at,
-    DigestRunRow.searched_to,
-    DigestRunRow.covered_to.label("run_covered_to"),  # the digest has a column of the same name
-)
+RUN_COLUMNS = {
+    name: getattr(DigestRunRow, name).label(f"run_{name}")  # a digest has columns of the same names
+    for name in ("due_at", "holder", "missed", "asked", "attempts", "sending_at", "searched_to", "covered_to")
+}
 
 
 class RunState(StrEnum):
@@ -166,7 +159,7 @@ class DigestRuns:
         example in a database outage.
         """
         statement = (
-            select(DigestRow, *_RUN_COLUMNS)
+            select(DigestRow, DigestRunRow.state, *RUN_COLUMNS.values())
             .join(DigestRunRow, DigestRow.id == DigestRunRow.digest_id)
             .where(self._unheld(now), DigestRunRow.digest_id.not_in(excluding))
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
@@ -387,15 +380,5 @@ def _unfinished_of(digest_id: int | InstrumentedAttribute[int]) -> ColumnElement
 
 
 def _run_of(row: Row[*tuple[Any, ...]]) -> Run:
-    return Run(
-        digest=digest_of(row),
-        due_at=row.due_at,
-        state=RunState(row.state),
-        holder=row.holder,
-        missed=row.missed,
-        asked=row.asked,
-        attempts=row.attempts,
-        sending_at=row.sending_at,
-        searched_to=row.searched_to,
-        covered_to=row.run_covered_to,
-    )
+    about = {name: getattr(row, column.name) for name, column in RUN_COLUMNS.items()}
+    return Run(digest=digest_of(row), state=RunState(row.state), **about)

@@ -269,8 +269,7 @@ class Digests:
         if wanted.filters:
             known = choices_of(await self._catalogs.of(session, project.id))
             for kind, names in wanted.filters.items():
-                refs = [pick(kind, name, known[kind]) for name in names]
-                filters[kind] = tuple(Choice(ref.id, ref.name) for ref in refs)
+                filters[kind] = tuple(picked(kind, name, known) for name in names)
         return Plan(
             project_id=project.id,
             project=project.name,
@@ -325,3 +324,9 @@ def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ..
 def choices_of(catalog: Catalog) -> Mapping[FilterKind, Sequence[Ref]]:
     """What a digest can be filtered by."""
     return {"tracker": catalog.trackers, "priority": catalog.priorities, "category": catalog.categories}
+
+
+def picked(kind: FilterKind, name: str, known: Mapping[FilterKind, Sequence[Ref]]) -> Choice:
+    """The choice that a user named. Raises UserError."""
+    ref = pick(kind, name, known[kind])
+    return Choice(ref.id, ref.name)

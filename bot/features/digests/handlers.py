@@ -1,5 +1,7 @@
 """`/digest`: lists, adds and changes a channel's digests, and handles their buttons."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Literal
 
@@ -22,14 +24,13 @@ from bot.features.digests.buttons import (
 )
 from bot.features.digests.channels import channel_of, digest_channel, require_access, require_member
 from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
-from bot.features.digests.digests import Digests, DigestSettings, choices_of
+from bot.features.digests.digests import Digests, DigestSettings, choices_of, picked
 from bot.features.digests.errors import DigestPaused, OwnersKeyRejected, RepeatedRequest
 from bot.features.digests.form import Metadata
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import Schedule, ScheduleError, zones_matching
 from bot.features.help import views as help_views
 from bot.features.home.handlers import HomeHandlers
-from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.service.models import Project
@@ -228,16 +229,14 @@ class DigestHandlers:
     async def open_add(self, reply: Reply, request: AddDigest) -> None:
         """Open the form, then fill it from the command; errors in the command appear above the fields."""
         await reply.open(loading("New digest"))
-        channel_id = reply.place.channel_id
-        errors: list[str] = []
-        try:
-            await digest_channel(reply, channel_id)
-        except UserError as error:
-            channel_id = None
-            errors.append(reply.wording.sentence(error))
+        errors: list[UserError] = []
+        channel_id, project = None, None
+        with _collected(errors):
+            channel_id = (await digest_channel(reply, reply.place.channel_id)).channel_id
         async with self._accounts.reading(reply.owner) as session:
-            project = await self._project(reply, session, request.project, errors)
-            chosen = await self._chosen(reply, session, request, project, errors)
+            with _collected(errors if request.project else []):
+                project = await self._projects.chosen(session, request.project, reply.channel)
+            chosen = await self._chosen(session, request, project, errors)
         filled = digest_form.Filled(
             zone=request.zone or (await reply.profile()).zone.key,
             project=Choice(project.id, project.name) if project else None,
@@ -245,34 +244,22 @@ class DigestHandlers:
             empty=request.empty,
             filters=chosen,
         )
+        said = " ".join(map(reply.wording.sentence, errors))
         metadata = Metadata(place=reply.place.as_json())
-        await reply.show(digest_form.add_form(filled, channel_id, metadata, " ".join(errors) or None))
-
-    async def _project(
-        self, reply: Reply, session: Session, wanted: str | None, errors: list[str]
-    ) -> Project | None:
-        try:
-            return await self._projects.chosen(session, wanted, reply.channel)
-        except UserError as error:
-            if wanted is not None:
-                errors.append(reply.wording.sentence(error))
-            return None
+        await reply.show(digest_form.add_form(filled, channel_id, metadata, said or None))
 
     async def _chosen(
-        self, reply: Reply, session: Session, request: AddDigest, project: Project | None, errors: list[str]
+        self, session: Session, request: AddDigest, project: Project | None, errors: list[UserError]
     ) -> dict[FilterKind, tuple[Choice, ...]]:
         if not request.filters:
             return {}
         known = choices_of(await self._catalogs.of(session, project.id if project else None))
-        chosen: dict[FilterKind, list[Choice]] = {kind: [] for kind in request.filters}
+        chosen: dict[FilterKind, tuple[Choice, ...]] = dict.fromkeys(request.filters, ())
         for kind, names in request.filters.items():
             for name in names:
-                try:
-                    ref = pick(kind, name, known[kind])
-                    chosen[kind].append(Choice(ref.id, ref.name))
-                except UserError as error:
-                    errors.append(reply.wording.sentence(error))
-        return {kind: tuple(choices) for kind, choices in chosen.items()}
+                with _collected(errors):
+                    chosen[kind] += (picked(kind, name, known),)
+        return chosen
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Add the digest, and confirm its settings privately."""
@@ -365,6 +352,14 @@ class DigestHandlers:
         refs = next(refs for kind, refs in choices.items() if request.name == f"digest.{kind}")
         sought = request.text.strip().casefold()
         return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
+
+
+@contextmanager
+def _collected(errors: list[UserError]) -> Iterator[None]:
+    try:
+        yield
+    except UserError as error:
+        errors.append(error)
 
 
 async def _notify_owner(

@@ -3,30 +3,8 @@
 from datetime import timedelta
 
 from bot.errors import BotError
-from bot.features.digests.channels import ChannelProblem, ChannelRefused
-from bot.features.digests.commands import (
-    DigestNumberMissing,
-    OptionsRefused,
-    ProjectNamedTwice,
-    UnknownGroup,
-    WordsRefused,
-)
-from bot.features.digests.errors import (
-    DigestNotNamed,
-    DigestPaused,
-    DuplicateDigest,
-    NeverDue,
-    OwnerLostProject,
-    OwnersKeyRejected,
-    ProjectClosed,
-    ProjectHidden,
-    RepeatedRequest,
-    TimeZoneRemoved,
-    TooManyDigests,
-    TooOften,
-    UnknownDigest,
-)
-from bot.features.digests.schedules import UnknownTimeZone, UnreadableCron, UnreadableSchedule, UnreadableTime
+from bot.features.digests import channels, commands, errors, schedules
+from bot.features.digests.channels import ChannelProblem
 from bot.slack.wording import Wording
 from bot.store.digests import GROUPS
 
@@ -69,37 +47,37 @@ def sentence(error: BotError, wording: Wording) -> str | None:
 
 def _schedule(error: BotError) -> str | None:
     match error:
-        case UnreadableSchedule(kind=kind):
+        case schedules.UnreadableSchedule(kind=kind):
             return SCHEDULES[kind]
-        case UnreadableTime(after=words):
+        case schedules.UnreadableTime(after=words):
             return (
                 f"After `{words}` comes a time and nothing else: write `{words} 09:00` or `{words} 5:30 pm`."
             )
-        case UnreadableCron(field=None):
+        case schedules.UnreadableCron(field=None):
             return f"No day ever fits that cron line: write one such as {CRON}."
-        case UnreadableCron(field=field):
+        case schedules.UnreadableCron(field=field):
             return f"The {field} of that cron line can't be read or never comes: write one such as {CRON}."
-        case UnknownTimeZone(near=()):
+        case schedules.UnknownTimeZone(near=()):
             return "There is no time zone of that name: write one such as `Europe/Paris` or `UTC`."
-        case UnknownTimeZone(near=near):
+        case schedules.UnknownTimeZone(near=near):
             names = " or ".join(f"`{name}`" for name in near)
             return f"There is no time zone of that name: did you mean {names}?"
-        case NeverDue(zone=zone):
+        case errors.NeverDue(zone=zone):
             return f"In the time zone {zone} that never comes: choose other times."
     return None
 
 
 def _command(error: BotError, command: str) -> str | None:
     match error:
-        case OptionsRefused(word=word, option=option):
+        case commands.OptionsRefused(word=word, option=option):
             return f"`{command} {word}` takes no options: leave out `{option}:`."
-        case WordsRefused(word=word):
+        case commands.WordsRefused(word=word):
             return f"`{command} {word}` takes nothing after it: type it alone."
-        case DigestNumberMissing(word=word):
+        case commands.DigestNumberMissing(word=word):
             return f"Say which digest by its number: `{command} {word} 3`."
-        case ProjectNamedTwice():
+        case commands.ProjectNamedTwice():
             return "The project is named twice: leave out `project:`, or the words before the schedule."
-        case UnknownGroup():
+        case commands.UnknownGroup():
             groups = ", ".join(f"`{group}`" for group in GROUPS)
             return f"`group:` is one of {groups}: write `group:priority`."
     return None
@@ -107,68 +85,68 @@ def _command(error: BotError, command: str) -> str | None:
 
 def _adding(error: BotError, command: str) -> str | None:
     match error:
-        case ChannelRefused(why=ChannelProblem.NO_CHANNEL):
+        case channels.ChannelRefused(why=ChannelProblem.NO_CHANNEL):
             return f"Digests belong to a channel: type `{command}` in one."
-        case ChannelRefused(why=why):
+        case channels.ChannelRefused(why=why):
             return CHANNELS[why]
-        case TooManyDigests(whose="channel", most=most):
+        case errors.TooManyDigests(whose="channel", most=most):
             return (
                 f"This channel has {most} digests, which is the limit. Remove one first: `{command}` lists "
                 "them."
             )
-        case TooManyDigests(most=most):
+        case errors.TooManyDigests(most=most):
             return (
                 f"You own {most} digests, which is the limit. Remove one first: `{command}` lists the ones "
                 "in a channel."
             )
-        case TooOften(gap=gap):
+        case errors.TooOften(gap=gap):
             return (
                 f"A digest can be posted every {gap // timedelta(minutes=1)} minutes at most. Choose a "
                 "slower schedule, such as `hourly`."
             )
-        case DuplicateDigest(digest=None):
+        case errors.DuplicateDigest(digest=None):
             return f"That digest is being added at this moment: `{command}` lists this channel's."
-        case DuplicateDigest(digest=number):
+        case errors.DuplicateDigest(digest=number):
             return f"This channel has that digest already: it is number {number}."
     return None
 
 
 def _finding(error: BotError, command: str, service: str) -> str | None:
     match error:
-        case DigestNotNamed(known=known) if known:
+        case errors.DigestNotNamed(known=known) if known:
             which = ", ".join(f"{number} ({project})" for number, project in known.items())
             return f"Which one? Add its number: {which}."
-        case DigestNotNamed():
+        case errors.DigestNotNamed():
             return f"This channel has no digest: add one with `{command} add <project> daily 09:00`."
-        case UnknownDigest(digest=number, restoring=True):
+        case errors.UnknownDigest(digest=number, restoring=True):
             return f"Digest {number} isn't there to restore: `{command}` lists this channel's."
-        case UnknownDigest(digest=number):
+        case errors.UnknownDigest(digest=number):
             return f"There is no digest {number} here: `{command}` lists this channel's."
-        case ProjectHidden(project=project, owner=None):
+        case errors.ProjectHidden(project=project, owner=None):
             return f"You don't see {project} in {service}."
-        case ProjectHidden(project=project, digest=number, owner=owner):
+        case errors.ProjectHidden(project=project, digest=number, owner=owner):
             return f"You don't see {project} in {service}: ask {owner}, whose digest {number} is."
     return None
 
 
 def _running(error: BotError, command: str) -> str | None:
     match error:
-        case ProjectClosed(project=project):
+        case errors.ProjectClosed(project=project):
             return f"{project} is closed, so nothing new is opened in it."
-        case TimeZoneRemoved(zone=zone):
+        case errors.TimeZoneRemoved(zone=zone):
             return f"The time zone {zone} isn't known any more: change the digest first."
-        case OwnerLostProject(digest=number, owner=owner, project=project):
+        case errors.OwnerLostProject(digest=number, owner=owner, project=project):
             return (
                 f"{owner}, whose key it runs with, can't read {project} any more: "
                 f"`{command} take over {number}` makes it yours."
             )
-        case OwnersKeyRejected(digest=number, owner=owner):
+        case errors.OwnersKeyRejected(digest=number, owner=owner):
             return (
                 f"It runs with the key of {owner}, which no longer works: `{command} take over {number}` "
                 "makes it yours."
             )
-        case DigestPaused(digest=number):
+        case errors.DigestPaused(digest=number):
             return f"Digest {number} stands still: `{command} resume {number}` first."
-        case RepeatedRequest(digest=number):
+        case errors.RepeatedRequest(digest=number):
             return f"Digest {number} was asked for a moment ago: try again in ten seconds."
     return None

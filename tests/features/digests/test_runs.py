@@ -284,11 +284,11 @@ async def test_closed_channel_stops_digest_until_resumed(
     engine = harness.engine()
     digest = await harness.add()
     issue = harness.report()
-    harness.poster.channel_status["C1"] = channel_status
+    harness.poster.closed["C1"] = channel_status
     await harness.tick(engine, after=HOUR)
     assert (await harness.stored(digest)).paused is why
     await harness.tick(engine)  # owners get their notices in this tick, if not in the last one
-    harness.poster.channel_status.clear()
+    harness.poster.closed.clear()
     await harness.digests.resume(harness.ana, await harness.stored(digest))
     await harness.tick(engine, after=HOUR)
     assert [post.issues for post in harness.poster.posts] == [(issue.id,)]

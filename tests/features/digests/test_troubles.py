@@ -36,9 +36,9 @@ async def test_failing_run_does_not_release_another_runs_post(
 async def test_lease_set_by_a_fast_clock_is_realigned(harness: DigestHarness) -> None:
     engine = harness.engine()
     await harness.add(empty=True)
-    harness.poster.channel_status["C1"] = ChannelStatus.UNKNOWN
+    harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
     await harness.tick(engine, after=MONTH)
-    harness.poster.channel_status.clear()
+    harness.poster.closed.clear()
     await harness.tick(engine, after=-MONTH)
     for _ in range(4):
         await harness.tick(engine, after=HOUR)
@@ -60,7 +60,7 @@ async def test_digest_now_does_not_hide_a_clock_reset(harness: DigestHarness) ->
 async def test_notice_survives_the_crash_of_its_sender(harness: DigestHarness) -> None:
     killed, living = Process(harness), harness.engine()
     digest = await harness.add()
-    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.poster.closed["C1"] = ChannelStatus.GONE
     harness.now += HOUR
     killed.dies_at = ("before", "notify_owner")
     await harness.run_until_killed(killed)
@@ -71,7 +71,7 @@ async def test_notice_survives_the_crash_of_its_sender(harness: DigestHarness) -
 async def test_notice_is_sent_by_one_of_two_processes(harness: DigestHarness) -> None:
     slow, other = Process(harness), Process(harness)
     digest = await harness.add()
-    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.poster.closed["C1"] = ChannelStatus.GONE
     harness.now += HOUR
     await harness.while_stalled(slow, "notify_owner", partial(harness.run_for, other.engine, 15))
     assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
@@ -81,10 +81,10 @@ async def test_notice_is_sent_by_one_of_two_processes(harness: DigestHarness) ->
 async def test_outdated_notice_is_not_sent(harness: DigestHarness, action: str) -> None:
     process = Process(harness)
     digest = await harness.add()
-    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.poster.closed["C1"] = ChannelStatus.GONE
     harness.poster.failing_notices = 2
     await harness.tick(process.engine, after=HOUR)
-    harness.poster.channel_status.clear()
+    harness.poster.closed.clear()
     if action == "resume":
         await harness.digests.resume(harness.ana, await harness.stored(digest))
     else:
@@ -134,9 +134,9 @@ async def test_run_with_an_unknown_time_zone_stops_its_digest(harness: DigestHar
     engine = harness.engine()
     digest = await harness.add()
     harness.report()
-    harness.poster.channel_status["C1"] = ChannelStatus.UNKNOWN
+    harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
     await harness.tick(engine, after=HOUR)
-    harness.poster.channel_status.clear()
+    harness.poster.closed.clear()
     await harness.invalidate_zone(digest)
     await harness.tick(engine, after=HOUR)
     assert (await harness.stored(digest)).paused is Pause.SCHEDULE
@@ -210,7 +210,7 @@ async def test_former_owners_key_does_not_stop_a_taken_over_digest(
 async def test_failed_notice_is_retried(harness: DigestHarness) -> None:
     engine = harness.engine()
     digest = await harness.add()
-    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.poster.closed["C1"] = ChannelStatus.GONE
     harness.poster.failing_notices = 2
     for _ in range(3):
         await harness.tick(engine, after=HOUR)
@@ -220,11 +220,11 @@ async def test_failed_notice_is_retried(harness: DigestHarness) -> None:
 async def test_owner_is_notified_once_after_a_day_of_failures(harness: DigestHarness) -> None:
     engine = harness.engine()
     digest = await harness.add()
-    harness.poster.channel_status["C1"] = ChannelStatus.UNKNOWN
+    harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
     for _ in range(120):
         await harness.tick(engine, after=timedelta(minutes=16))
     assert harness.poster.notices == [("U0ANA", (digest.id,), "delayed")]
-    harness.poster.channel_status.clear()
+    harness.poster.closed.clear()
     issue = harness.report()
     await harness.tick(engine, after=HOUR)
     assert harness.poster.covered(digest.id) == {issue.id}
