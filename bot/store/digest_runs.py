@@ -314,16 +314,17 @@ class DigestRuns:
 
         return await self._database.write(work)
 
-    async def covered(self, digests: Collection[int]) -> Mapping[int, frozenset[int]]:
+    async def covered(self, digests: Collection[int]) -> Mapping[int, Collection[int]]:
         """Return the issues covered by these digests, by digest ID."""
         statement = select(DigestIssueRow.digest_id, DigestIssueRow.issue_id).where(
             DigestIssueRow.digest_id.in_(digests)
         )
         found: dict[int, set[int]] = {digest: set() for digest in digests}
-        rows = await self._database.read(lambda connection: connection.execute(statement).all())
-        for digest_id, issue_id in rows:
-            found[digest_id].add(issue_id)
-        return {digest: frozenset(issues) for digest, issues in found.items()}
+        for digest, issue in await self._database.read(
+            lambda connection: connection.execute(statement).all()
+        ):
+            found[digest].add(issue)
+        return found
 
     async def merge_missed(self, run: Run, newer: Claim) -> Run:
         """Include the due times that have passed since the run was due; returns the updated run."""

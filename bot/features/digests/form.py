@@ -31,6 +31,9 @@ class Metadata(BaseModel):
     project: Number | None = None
     replace: bool = False
 
+    def dump(self) -> str:
+        return self.model_dump_json(exclude_none=True)
+
     @classmethod
     def of(cls, view: View) -> Self:
         """The form's metadata. Raises ActionExpired for anything that the bot didn't write."""
@@ -68,9 +71,7 @@ def add_form(filled: Filled, channel_id: str | None, metadata: Metadata, said: s
     channel = forms.conversation("channel", channel_id, "Where it is posted")
     blocks.append(forms.field("channel", "Channel", channel, optional=False))
     blocks += _filter_fields(filled)
-    return forms.form(
-        "digest.add", "New digest", blocks, submit="Add", metadata=metadata.model_dump_json(exclude_none=True)
-    )
+    return forms.form("digest.add", "New digest", blocks, submit="Add", metadata=metadata.dump())
 
 
 def change_form(digest: Digest, metadata: Metadata) -> JSON:
@@ -92,7 +93,7 @@ def change_form(digest: Digest, metadata: Metadata) -> JSON:
         "Change digest",
         blocks,
         submit="Save",
-        metadata=metadata.model_dump_json(exclude_none=True),
+        metadata=metadata.dump(),
     )
 
 
