@@ -13,19 +13,13 @@ from bot.store.digests import Digest
 
 class ChannelProblem(Enum):
     NONE_CHOSEN = auto()
-    NO_CHANNEL = auto()
-    """The command was typed outside any conversation."""
-    NO_ANSWER = auto()
-    """Slack can't be asked at the moment."""
-    NOT_INVITED = auto()
-    """The bot isn't in it."""
+    OUTSIDE_ANY_CHANNEL = auto()
+    SLACK_UNREACHABLE = auto()
+    BOT_NOT_INVITED = auto()
     ARCHIVED = auto()
     READERS_UNKNOWN = auto()
-    """Slack doesn't say whether it is shared."""
-    SHARED = auto()
-    """With people outside the company."""
-    NOT_A_MEMBER = auto()
-    """The user isn't in it."""
+    SHARED_OUTSIDE = auto()
+    USER_NOT_A_MEMBER = auto()
 
 
 class ChannelRefused(UserError):
@@ -42,17 +36,17 @@ async def digest_channel(reply: Reply, channel_id: str | None) -> Channel:
         about = (await reply.slack.conversations_info(channel=channel_id)).get("channel") or {}
     except SLACK_FAILED as error:
         if reason(error) not in NO_ACCESS:
-            raise ChannelRefused(ChannelProblem.NO_ANSWER) from None
+            raise ChannelRefused(ChannelProblem.SLACK_UNREACHABLE) from None
         about = {"is_member": False}
     if not about.get("is_im") and not about.get("is_member", True):
-        raise ChannelRefused(ChannelProblem.NOT_INVITED)
+        raise ChannelRefused(ChannelProblem.BOT_NOT_INVITED)
     if about.get("is_archived"):
         raise ChannelRefused(ChannelProblem.ARCHIVED)
     shared = shared_outside(about)
     if shared is None:
         raise ChannelRefused(ChannelProblem.READERS_UNKNOWN)
     if shared:
-        raise ChannelRefused(ChannelProblem.SHARED)
+        raise ChannelRefused(ChannelProblem.SHARED_OUTSIDE)
     return Channel(reply.owner.team_id, channel_id)
 
 
@@ -67,12 +61,12 @@ async def require_member(reply: Reply, channel_id: str) -> None:
     try:
         joined = await members.includes(reply.slack, channel_id, reply.owner.user_id)
     except SLACK_FAILED:
-        raise ChannelRefused(ChannelProblem.NO_ANSWER) from None
+        raise ChannelRefused(ChannelProblem.SLACK_UNREACHABLE) from None
     if not joined:
-        raise ChannelRefused(ChannelProblem.NOT_A_MEMBER)
+        raise ChannelRefused(ChannelProblem.USER_NOT_A_MEMBER)
 
 
 def channel_of(reply: Reply) -> Channel:
     if reply.channel is None:
-        raise ChannelRefused(ChannelProblem.NO_CHANNEL)
+        raise ChannelRefused(ChannelProblem.OUTSIDE_ANY_CHANNEL)
     return reply.channel

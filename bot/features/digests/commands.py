@@ -44,17 +44,11 @@ class OnDigest:
 DigestRequest = ListDigests | AddDigest | OnDigest | Help
 
 
-class OptionsRefused(UserError):
-    """`/digest <word>` takes no options."""
+class NothingExpected(UserError):
+    """`/digest <word>` takes no options, or nothing at all after it; `option` is the one that was typed."""
 
     word: str
-    option: str
-
-
-class WordsRefused(UserError):
-    """`/digest <word>` takes nothing after it."""
-
-    word: str
+    option: str | None = None
 
 
 class DigestNumberMissing(UserError):
@@ -103,11 +97,11 @@ def digest_command(text: str) -> DigestRequest:
     if command not in _KNOWN:
         raise values.unknown_word(command, _KNOWN, "/digest")
     if parsed.options:
-        raise OptionsRefused(command, next(iter(parsed.options)))
+        raise NothingExpected(command, next(iter(parsed.options)))
     if command in _ACTS:
         return _on_digest(command, rest)
     if rest.words:
-        raise WordsRefused(command)
+        raise NothingExpected(command)
     return _ALONE[command]
 
 

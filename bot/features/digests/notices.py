@@ -15,31 +15,31 @@ SHOWN = 20
 
 def to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording) -> Message:
     """The notice to the owner of these digests."""
-    service = wording.service
-    lines: list[Block]
-    if notice == "unsure":
-        said = "I was interrupted while I posted, and can't look up whether it stands there:"
-        hint = "I don't post it a second time. Look in the channel; the next ones come as usual."
-        lines = [section(f"• {_named(digest)}") for digest in digests[:SHOWN]]
-    elif notice == "delayed":
-        said = f"I have tried for a day and can't post this, as {escape(service)} or Slack doesn't let me:"
-        hint = "I go on trying. Look whether you can work there yourself, and tell your administrator if so."
-        lines = [section(f"• {_named(digest)}") for digest in digests[:SHOWN]]
-    else:
-        said = (
-            "A digest of yours stopped:" if len(digests) == 1 else f"{len(digests)} of your digests stopped:"
-        )
-        resume = f"`{wording.command('digest')} resume <number>`"
-        hint = f"What is opened meanwhile is in the next one, after {resume} too."
-        lines = [_stopped(digest, service) for digest in digests[:SHOWN]]
-    blocks: list[Block] = [section(said), *lines]
-    if (more := len(digests) - SHOWN) > 0:
-        blocks.append(context(f"and {more} more"))
-    blocks.append(context(hint))
-    named = "; ".join(_named(digest) for digest in digests[:SHOWN])
-    whys = [reasons.in_notice(digest, service) for digest in digests] if notice == "stopped" else []
-    why = f" ({'; '.join(dict.fromkeys(whys))})" if whys else ""
-    return Message(f"{said} {named}{why}", tuple(blocks))
+    service, shown = wording.service, digests[:SHOWN]
+    lines = [section(f"• {_named(digest)}") for digest in shown]
+    why = ""
+    match notice:
+        case "unsure":
+            said = "I was interrupted while I posted, and can't look up whether it stands there:"
+            hint = "I don't post it a second time. Look in the channel; the next ones come as usual."
+        case "delayed":
+            said = (
+                f"I have tried for a day and can't post this, as {escape(service)} or Slack doesn't let me:"
+            )
+            hint = (
+                "I go on trying. Look whether you can work there yourself, and tell your administrator if so."
+            )
+        case "stopped":
+            several = len(digests) > 1
+            said = f"{len(digests)} of your digests stopped:" if several else "A digest of yours stopped:"
+            resume = f"`{wording.command('digest')} resume <number>`"
+            hint = f"What is opened meanwhile is in the next one, after {resume} too."
+            lines = [_stopped(digest, service) for digest in shown]
+            causes = dict.fromkeys(reasons.in_notice(digest, service) for digest in digests)
+            why = f" ({'; '.join(causes)})"
+    more = [context(f"and {len(digests) - SHOWN} more")] if len(digests) > SHOWN else []
+    named = "; ".join(map(_named, shown))
+    return Message(f"{said} {named}{why}", (section(said), *lines, *more, context(hint)))
 
 
 def to_channel(digests: Sequence[Digest], wording: Wording) -> Message:

@@ -17,17 +17,17 @@ SCHEDULES = {
 }
 CHANNELS = {
     ChannelProblem.NONE_CHOSEN: "A digest belongs to a channel: choose one.",
-    ChannelProblem.NO_ANSWER: "Slack doesn't tell me who is in that channel: try again in a minute.",
-    ChannelProblem.NOT_INVITED: (
+    ChannelProblem.SLACK_UNREACHABLE: "Slack doesn't tell me who is in that channel: try again in a minute.",
+    ChannelProblem.BOT_NOT_INVITED: (
         "I'm not in that channel: invite me there first with `/invite`, then try again."
     ),
     ChannelProblem.ARCHIVED: "That channel is archived: have it opened again, or use another one.",
     ChannelProblem.READERS_UNKNOWN: "Slack doesn't say who can read that channel. Try again in a minute.",
-    ChannelProblem.SHARED: (
+    ChannelProblem.SHARED_OUTSIDE: (
         "That channel is shared with people outside your company, so no digest is posted there: use another "
         "one."
     ),
-    ChannelProblem.NOT_A_MEMBER: (
+    ChannelProblem.USER_NOT_A_MEMBER: (
         "You aren't in that channel: join it first, or choose one that you are in."
     ),
 }
@@ -69,10 +69,10 @@ def _schedule(error: BotError) -> str | None:
 
 def _command(error: BotError, command: str) -> str | None:
     match error:
-        case commands.OptionsRefused(word=word, option=option):
-            return f"`{command} {word}` takes no options: leave out `{option}:`."
-        case commands.WordsRefused(word=word):
+        case commands.NothingExpected(word=word, option=None):
             return f"`{command} {word}` takes nothing after it: type it alone."
+        case commands.NothingExpected(word=word, option=option):
+            return f"`{command} {word}` takes no options: leave out `{option}:`."
         case commands.DigestNumberMissing(word=word):
             return f"Say which digest by its number: `{command} {word} 3`."
         case commands.ProjectNamedTwice():
@@ -85,7 +85,7 @@ def _command(error: BotError, command: str) -> str | None:
 
 def _adding(error: BotError, command: str) -> str | None:
     match error:
-        case channels.ChannelRefused(why=ChannelProblem.NO_CHANNEL):
+        case channels.ChannelRefused(why=ChannelProblem.OUTSIDE_ANY_CHANNEL):
             return f"Digests belong to a channel: type `{command}` in one."
         case channels.ChannelRefused(why=why):
             return CHANNELS[why]
