@@ -8,6 +8,7 @@ from bot.features.accounts.accounts import Accounts
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.accounts.linking import Linking
 from bot.features.accounts.uninstall import Uninstall
+from bot.features.digests import sentences as digest_sentences
 from bot.features.digests.digests import Digests
 from bot.features.digests.handlers import DigestHandlers
 from bot.features.digests.poster import SlackPoster
@@ -61,6 +62,7 @@ from bot.store.store import Store
 from bot.timings import Timings
 
 SENTENCES: tuple[Sentences, ...] = (
+    digest_sentences.sentence,
     files_sentences.sentence,
     project_sentences.sentence,
     search_sentences.sentence,

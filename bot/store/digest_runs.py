@@ -26,23 +26,16 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.database import Database
-from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered
+from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered, of_owner
 from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 from bot.store.upsert import insert
 
 NO_HOLDER = ""
-_RUN_COLUMNS = (
-    DigestRunRow.due_at,
-    DigestRunRow.state,
-    DigestRunRow.holder,
-    DigestRunRow.missed,
-    DigestRunRow.asked,
-    DigestRunRow.attempts,
-    DigestRunRow.sending_at,
-    DigestRunRow.searched_to,
-    DigestRunRow.covered_to.label("run_covered_to"),  # the digest has a column of the same name
-)
+RUN_COLUMNS = {
+    name: getattr(DigestRunRow, name).label(f"run_{name}")  # a digest has columns of the same names
+    for name in ("due_at", "holder", "missed", "asked", "attempts", "sending_at", "searched_to", "covered_to")
+}
 
 
 class RunState(StrEnum):
@@ -111,13 +104,7 @@ class DigestRuns:
             first = connection.execute(in_order.limit(1)).one_or_none()
             if first is None:
                 return ()
-            rows = connection.execute(
-                in_order.where(
-                    DigestRow.enterprise_id == first.enterprise_id,
-                    DigestRow.team_id == first.team_id,
-                    DigestRow.user_id == first.user_id,
-                ).limit(limit)
-            )
+            rows = connection.execute(in_order.where(of_owner(digest_of(first).owner)).limit(limit))
             return tuple(digest_of(row) for row in rows)
 
         return await self._database.read(work)
@@ -149,31 +136,21 @@ class DigestRuns:
                 update(DigestRow).where(DigestRow.id == digest.id).values(next_due=claim.next_due)
             )
             digest = replace(digest, next_due=claim.next_due)
+        about: dict[str, Any] = {
+            "due_at": claim.due_at,
+            "state": RunState.CLAIMED,
+            "holder": self._processes.name,
+            "missed": claim.missed,
+            "asked": not scheduled,
+            "attempts": 0,
+        }
         statement = (
             insert(self._database.dialect, DigestRunRow)
-            .values(
-                digest_id=digest.id,
-                due_at=claim.due_at,
-                state=RunState.CLAIMED,
-                holder=self._processes.name,
-                lease_until=lease_until,
-                attempts=0,
-                missed=claim.missed,
-                asked=not scheduled,
-            )
+            .values(digest_id=digest.id, lease_until=lease_until, **about)
             .on_conflict_do_nothing()
             .returning(DigestRunRow.digest_id)
         )
-        if connection.scalar(statement) is None:
-            return None
-        return Run(
-            digest=digest,
-            due_at=claim.due_at,
-            state=RunState.CLAIMED,
-            holder=self._processes.name,
-            missed=claim.missed,
-            asked=not scheduled,
-        )
+        return Run(digest=digest, **about) if connection.scalar(statement) is not None else None
 
     async def abandoned(self, now: datetime, limit: int, *, excluding: Collection[int]) -> tuple[Run, ...]:
         """Return unfinished runs that no live process holds, the longest overdue first.
@@ -182,7 +159,7 @@ class DigestRuns:
         example in a database outage.
         """
         statement = (
-            select(DigestRow, *_RUN_COLUMNS)
+            select(DigestRow, DigestRunRow.state, *RUN_COLUMNS.values())
             .join(DigestRunRow, DigestRow.id == DigestRunRow.digest_id)
             .where(self._unheld(now), DigestRunRow.digest_id.not_in(excluding))
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
@@ -337,16 +314,17 @@ class DigestRuns:
 
         return await self._database.write(work)
 
-    async def covered(self, digests: Collection[int]) -> Mapping[int, frozenset[int]]:
+    async def covered(self, digests: Collection[int]) -> Mapping[int, Collection[int]]:
         """Return the issues covered by these digests, by digest ID."""
         statement = select(DigestIssueRow.digest_id, DigestIssueRow.issue_id).where(
             DigestIssueRow.digest_id.in_(digests)
         )
         found: dict[int, set[int]] = {digest: set() for digest in digests}
-        rows = await self._database.read(lambda connection: connection.execute(statement).all())
-        for digest_id, issue_id in rows:
-            found[digest_id].add(issue_id)
-        return {digest: frozenset(issues) for digest, issues in found.items()}
+        for digest, issue in await self._database.read(
+            lambda connection: connection.execute(statement).all()
+        ):
+            found[digest].add(issue)
+        return found
 
     async def merge_missed(self, run: Run, newer: Claim) -> Run:
         """Include the due times that have passed since the run was due; returns the updated run."""
@@ -403,15 +381,5 @@ def _unfinished_of(digest_id: int | InstrumentedAttribute[int]) -> ColumnElement
 
 
 def _run_of(row: Row[*tuple[Any, ...]]) -> Run:
-    return Run(
-        digest=digest_of(row),
-        due_at=row.due_at,
-        state=RunState(row.state),
-        holder=row.holder,
-        missed=row.missed,
-        asked=row.asked,
-        attempts=row.attempts,
-        sending_at=row.sending_at,
-        searched_to=row.searched_to,
-        covered_to=row.run_covered_to,
-    )
+    about = {name: getattr(row, column.name) for name, column in RUN_COLUMNS.items()}
+    return Run(digest=digest_of(row), state=RunState(row.state), **about)

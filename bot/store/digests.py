@@ -1,7 +1,7 @@
 """Digests: their settings and progress."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, get_args
@@ -31,6 +31,14 @@ Notice = Literal["stopped", "unsure", "delayed"]
 overdue and still can't be posted.
 """
 GROUPS: tuple[Group, ...] = get_args(Group)
+FilterKind = Literal["tracker", "priority", "category"]
+FILTER_KINDS: tuple[FilterKind, ...] = get_args(FilterKind)
+STORED_FILTERS: Mapping[FilterKind, str] = {
+    "tracker": "trackers",
+    "priority": "priorities",
+    "category": "categories",
+}
+"""The kinds' names in the database."""
 NOTICES: Mapping[str, Notice] = {notice: notice for notice in get_args(Notice)}
 
 
@@ -54,13 +62,15 @@ class Pause(StrEnum):
     SCHEDULE = "schedule"
     """Its schedule or time zone is no longer valid."""
 
+    @property
+    def told_to_channel(self) -> bool:
+        """Whether the channel is notified as well, because its members can take over the digest."""
+        return self in {Pause.KEY, Pause.PROJECT}
+
 
 KEPT_AFTER_REMOVAL = timedelta(days=1)
-ANNOUNCED_IN_CHANNEL = frozenset({Pause.KEY, Pause.PROJECT})
-"""Reasons that the channel is notified of as well, because its members can take over the digest."""
-
-
 _NOT_REMOVED = DigestRow.removed_at.is_(None)
+_NO_NOTICES: Mapping[str, Any] = {"owner_notice": None, "channel_notice": False}
 
 
 @dataclass(frozen=True)
@@ -73,15 +83,16 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A digest's settings. `schedule` is the canonical text of a schedule, `zone` a time zone's name."""
+    """A digest's settings. `schedule` is the canonical text of a schedule, `zone` a time zone's name.
+
+    `filters` has no kind without choices.
+    """
 
     project_id: int
     project: str
     schedule: str
     zone: str
-    trackers: tuple[Choice, ...] = ()
-    priorities: tuple[Choice, ...] = ()
-    categories: tuple[Choice, ...] = ()
+    filters: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
 
@@ -139,9 +150,6 @@ class Digests:
         statement = (
             insert(DigestRow)
             .values(
-                enterprise_id=owner.enterprise_id or "",
-                team_id=owner.team_id,
-                user_id=owner.user_id,
                 owner_name=owner_name,
                 channel_id=channel_id,
                 next_due=next_due,
@@ -149,10 +157,10 @@ class Digests:
                 covered_to=covered_to,
                 period_from=now,
                 history=history_kept(history),
-                owner_notice=None,
-                channel_notice=False,
                 created_at=now,
-                **_planned(plan),
+                **_owner_columns(owner),
+                **_plan_columns(plan),
+                **_NO_NOTICES,
             )
             .returning(DigestRow)
         )
@@ -167,9 +175,8 @@ class Digests:
 
     async def get(self, team_id: str, digest_id: int) -> Digest | None:
         """Return a digest of the workspace by ID, or None."""
-        return next(
-            iter(await self._found(and_(DigestRow.team_id == team_id, DigestRow.id == digest_id))), None
-        )
+        found = await self._found(and_(DigestRow.team_id == team_id, DigestRow.id == digest_id))
+        return found[0] if found else None
 
     async def in_channel(self, team_id: str, channel_id: str) -> tuple[Digest, ...]:
         """Return the channel's digests, by ID."""
@@ -177,7 +184,7 @@ class Digests:
 
     async def of_owner(self, owner: Owner) -> tuple[Digest, ...]:
         """Return the digests that use the owner's key, by ID."""
-        return await self._found(_owned(owner))
+        return await self._found(of_owner(owner))
 
     async def change(
         self,
@@ -190,7 +197,7 @@ class Digests:
 
         `next_due` is ignored if the digest is paused.
         """
-        changed = {name: value for name, value in _planned(plan).items() if name != "project_id"}
+        changed = {name: value for name, value in _plan_columns(plan).items() if name != "project_id"}
         active = case((DigestRow.paused.is_(None), literal(next_due, UtcDateTime)), else_=None)
         await self._write(_one(digest).values(next_due=active, history=history_kept(history), **changed))
 
@@ -201,30 +208,17 @@ class Digests:
 
     async def resume(self, digest: Digest, next_due: datetime) -> None:
         """Resume the digest where it stopped."""
-        values = {"paused": None, "next_due": next_due, "owner_notice": None, "channel_notice": False}
-        await self._write(_one(digest).values(**values))
+        await self._write(_one(digest).values(paused=None, next_due=next_due, **_NO_NOTICES))
 
     async def take_over(self, digest: Digest, owner: Owner, owner_name: str, next_due: datetime) -> None:
         """Change the owner, and resume the digest."""
-        identity = {
-            "enterprise_id": owner.enterprise_id or "",
-            "team_id": owner.team_id,
-            "user_id": owner.user_id,
-        }
-        values = {"paused": None, "next_due": next_due, "owner_notice": None, "channel_notice": False}
-        await self._write(_one(digest).values(owner_name=owner_name, **identity, **values))
+        changed = {"owner_name": owner_name, "paused": None, "next_due": next_due}
+        await self._write(_one(digest).values(**changed, **_owner_columns(owner), **_NO_NOTICES))
 
     async def remove(self, digest: Digest) -> None:
         """Remove the digest and its pending notices. It can be restored for KEPT_AFTER_REMOVAL."""
-        values = {
-            "removed_at": datetime.now(UTC),
-            "removed_paused": DigestRow.paused,
-            "paused": Pause.PERSON,
-            "next_due": None,
-            "owner_notice": None,
-            "channel_notice": False,
-        }
-        await self._write(_one(digest).values(**values))
+        removal = {"removed_at": datetime.now(UTC), "removed_paused": DigestRow.paused}
+        await self._write(_one(digest).values(**removal, paused=Pause.PERSON, next_due=None, **_NO_NOTICES))
 
     async def removed(self, team_id: str, digest_id: int) -> Digest | None:
         """Return a removed digest that can be restored, in its state before the removal, or None."""
@@ -238,14 +232,9 @@ class Digests:
 
     async def restore(self, digest: Digest, next_due: datetime | None) -> None:
         """Undo a removal. A digest that was paused before stays paused."""
-        values = {
-            "removed_at": None,
-            "removed_paused": None,
-            "paused": digest.paused,
-            "next_due": next_due,
-        }
         removed = update(DigestRow).where(DigestRow.id == digest.id, DigestRow.removed_at.is_not(None))
-        await self._write(removed.values(**values))
+        before = {"paused": digest.paused, "next_due": next_due}
+        await self._write(removed.values(removed_at=None, removed_paused=None, **before))
 
     async def prune(self) -> None:
         """Delete digests that can no longer be restored, with their runs and covered issues."""
@@ -261,12 +250,12 @@ class Digests:
         """
         statement = (
             update(DigestRow)
-            .where(DigestRow.id.in_(digests), _owned(owner), DigestRow.paused.is_(None))
+            .where(DigestRow.id.in_(digests), of_owner(owner), DigestRow.paused.is_(None))
             .values(
                 paused=why,
                 next_due=None,
                 owner_notice="stopped" if tell_owner else None,
-                channel_notice=why in ANNOUNCED_IN_CHANNEL,
+                channel_notice=why.told_to_channel,
             )
         )
         await self._write(statement)
@@ -283,12 +272,12 @@ class Digests:
         if first is None or first.owner_notice is None:
             return None
         notice = NOTICES[first.owner_notice]
-        alike = and_(_owned(digest_of(first).owner), DigestRow.owner_notice == notice)
+        alike = and_(of_owner(digest_of(first).owner), DigestRow.owner_notice == notice)
         return await self._hold(and_(alike, unheld)), notice
 
     async def clear_owner_notice(self, digests: Sequence[Digest], notice: Notice) -> None:
         """Clear the notice after it was sent, unless a different one is pending by now."""
-        same = [DigestRow.owner_notice == notice, *(_owned(digest.owner) for digest in digests[:1])]
+        same = [DigestRow.owner_notice == notice, *(of_owner(digest.owner) for digest in digests[:1])]
         await self._write(_each(digests).where(*same).values(owner_notice=None, notice_holder=None))
 
     async def claim_channel_notice(self) -> tuple[Digest, ...]:
@@ -357,7 +346,7 @@ class Digests:
 
 
 def digest_of(row: Row[DigestRow]) -> Digest:
-    filters = {name: tuple(Choice(*one) for one in chosen) for name, chosen in row.filters.items()}
+    stored = ((kind, row.filters.get(name)) for kind, name in STORED_FILTERS.items())
     return Digest(
         id=row.id,
         owner=Owner(row.enterprise_id or None, row.team_id, row.user_id),
@@ -370,7 +359,7 @@ def digest_of(row: Row[DigestRow]) -> Digest:
             zone=row.zone,
             group=next(group for group in GROUPS if group == row.grouped_by),
             empty=row.empty,
-            **filters,
+            filters={kind: tuple(Choice(*one) for one in chosen) for kind, chosen in stored if chosen},
         ),
         next_due=row.next_due,
         paused=Pause(row.paused) if row.paused else None,
@@ -393,22 +382,26 @@ def issues_covered(
     return [{**about, "issue_id": one.issue_id, "created_on": one.created_on} for one in covered]
 
 
-def _planned(plan: Plan) -> dict[str, Any]:
+def _plan_columns(plan: Plan) -> dict[str, Any]:
     return {
         "project_id": plan.project_id,
         "project": plan.project,
         "schedule": plan.schedule,
         "zone": plan.zone,
         "filters": {
-            name: [[one.id, one.name] for one in chosen]
-            for name, chosen in (
-                ("trackers", plan.trackers),
-                ("priorities", plan.priorities),
-                ("categories", plan.categories),
-            )
+            name: [[one.id, one.name] for one in plan.filters.get(kind, ())]
+            for kind, name in STORED_FILTERS.items()
         },
         "grouped_by": plan.group,
         "empty": plan.empty,
+    }
+
+
+def _owner_columns(owner: Owner) -> dict[str, str]:
+    return {
+        "enterprise_id": owner.enterprise_id or "",
+        "team_id": owner.team_id,
+        "user_id": owner.user_id,
     }
 
 
@@ -420,9 +413,6 @@ def _one(digest: Digest) -> Update:
     return update(DigestRow).where(DigestRow.id == digest.id, _NOT_REMOVED)
 
 
-def _owned(owner: Owner) -> ColumnElement[bool]:
-    return and_(
-        DigestRow.enterprise_id == (owner.enterprise_id or ""),
-        DigestRow.team_id == owner.team_id,
-        DigestRow.user_id == owner.user_id,
-    )
+def of_owner(owner: Owner) -> ColumnElement[bool]:
+    """Match the owner's digests."""
+    return and_(*(getattr(DigestRow, name) == value for name, value in _owner_columns(owner).items()))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.features.digests.handlers import BUTTONS
+from bot.features.digests.buttons import Act
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from tests.hostile.recording import GONE, name_of
@@ -59,7 +59,7 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
     page = json.dumps({"q": "status:any project:any", "o": 0, "b": [0]})
     aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
         ((*RESUMING, "link.open", "time.fill", "time.log_anyway", "files.retry", "files.new"), scene.kept),
-        ((*BUTTONS, "digest.change"), (str(scene.digest.id), f"{scene.digest.id}:{ANA.user_id}")),
+        (tuple(Act), (str(scene.digest.id), f"{scene.digest.id}:{ANA.user_id}")),
         (("digest.undo",), (str(scene.digest.id),) * 2),
         (("time.edit",), (str(scene.entry.id),) * 2),
         (("issue.show", "issue.share", "time.open", "time.issue", "files.open"), (hidden,)),

@@ -8,16 +8,20 @@ JUMP = timedelta(minutes=1)
 
 
 class Clock:
-    """The last time read from the database plus the time since; this machine's clock until the first read."""
+    """The last time read from the database plus the time since; this machine's clock until the first read.
+
+    `suspect`: due times and leases may be from a clock that was ahead, as at the start and when the
+    database's clock was set back.
+    """
 
     def __init__(self) -> None:
         self._last_read: tuple[datetime, float] | None = None
+        self.suspect = True
 
-    def set(self, now: datetime) -> bool:
-        """Set the time read from the database; whether its clock was set back."""
-        set_back = self._last_read is not None and now < self.now() - JUMP
+    def set(self, now: datetime) -> None:
+        """Set the time read from the database."""
+        self.suspect |= self._last_read is not None and now < self.now() - JUMP
         self._last_read = (now, time.monotonic())
-        return set_back
 
     def now(self) -> datetime:
         """The time by the database's clock."""

@@ -1,17 +1,19 @@
 """Parses `/digest`."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from bot.errors import UserError
 from bot.features.digests import schedules
+from bot.features.digests.buttons import Act
 from bot.features.digests.schedules import Schedule
 from bot.slack.grammar import values
 from bot.slack.grammar.options import Parsed, parse
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.tokens import Word
-from bot.store.digests import GROUPS, Group
+from bot.store.digests import FILTER_KINDS, GROUPS, FilterKind, Group
 
 
 @dataclass(frozen=True)
@@ -26,77 +28,59 @@ class AddDigest:
     project: str | None = None
     schedule: Schedule | None = None
     zone: str | None = None
-    tracker: tuple[str, ...] = ()
-    priority: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
-    group: Group | None = None
+    filters: Mapping[FilterKind, tuple[str, ...]] = field(default_factory=dict)
+    group: Group = "tracker"
     empty: bool = False
 
 
 @dataclass(frozen=True)
-class ChangeDigest:
-    """`/digest change [3]`; here and below, `id` is None if none was typed."""
+class OnDigest:
+    """`/digest pause [3]` and the like; `id` is None if none was typed."""
 
+    act: Act
     id: int | None = None
 
 
-@dataclass(frozen=True)
-class DigestNow:
-    """`/digest now [3]`."""
-
-    id: int | None = None
+DigestRequest = ListDigests | AddDigest | OnDigest | Help
 
 
-@dataclass(frozen=True)
-class PauseDigest:
-    """`/digest pause [3]`."""
+class NothingExpected(UserError):
+    """`/digest <word>` takes no options, or nothing at all after it; `option` is the one that was typed."""
 
-    id: int | None = None
-
-
-@dataclass(frozen=True)
-class ResumeDigest:
-    """`/digest resume [3]`."""
-
-    id: int | None = None
+    word: str
+    option: str | None = None
 
 
-@dataclass(frozen=True)
-class RemoveDigest:
-    """`/digest remove [3]`."""
+class DigestNumberMissing(UserError):
+    """What follows `/digest <word>` is no digest's number."""
 
-    id: int | None = None
-
-
-@dataclass(frozen=True)
-class TakeOverDigest:
-    """`/digest take over [3]`: the user becomes the digest's owner."""
-
-    id: int | None = None
+    word: str
 
 
-OneDigest = ChangeDigest | DigestNow | PauseDigest | ResumeDigest | RemoveDigest | TakeOverDigest
+class ProjectNamedTwice(UserError):
+    """The project is named by words and by an option."""
 
 
-DigestRequest = ListDigests | AddDigest | OneDigest | Help
+class UnknownGroup(UserError):
+    """`group:` has another value than those known."""
 
 
-OPTIONS = ("project", "tracker", "priority", "category", "group", "empty", "tz")
+OPTIONS = ("project", *FILTER_KINDS, "group", "empty", "tz")
 
 _ALONE: dict[str, DigestRequest] = {"list": ListDigests(), "help": Help()}
-_ONE: dict[str, type[OneDigest]] = {
-    "change": ChangeDigest,
-    "edit": ChangeDigest,
-    "now": DigestNow,
-    "pause": PauseDigest,
-    "resume": ResumeDigest,
-    "remove": RemoveDigest,
-    "delete": RemoveDigest,
-    "stop": RemoveDigest,
-    "take": TakeOverDigest,
-    "takeover": TakeOverDigest,
+_ACTS = {
+    "change": Act.CHANGE,
+    "edit": Act.CHANGE,
+    "now": Act.NOW,
+    "pause": Act.PAUSE,
+    "resume": Act.RESUME,
+    "remove": Act.REMOVE,
+    "delete": Act.REMOVE,
+    "stop": Act.REMOVE,
+    "take": Act.TAKE_OVER,
+    "takeover": Act.TAKE_OVER,
 }
-_KNOWN = ("add", *_ALONE, *_ONE)
+_KNOWN = ("add", *_ALONE, *_ACTS)
 _NUMBER = re.compile(r"#?([0-9]{1,9})")
 _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
 _SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
@@ -113,23 +97,23 @@ def digest_command(text: str) -> DigestRequest:
     if command not in _KNOWN:
         raise values.unknown_word(command, _KNOWN, "digest")
     if parsed.options:
-        raise UserError(f"`/digest {command}` takes no options: leave out `{next(iter(parsed.options))}:`.")
-    if command in _ONE:
-        return _one(command, rest)
+        raise NothingExpected(command, next(iter(parsed.options)))
+    if command in _ACTS:
+        return _on_digest(command, rest)
     if rest.words:
-        raise UserError(f"`/digest {command}` takes nothing after it: type it alone.")
+        raise NothingExpected(command)
     return _ALONE[command]
 
 
-def _one(command: str, parsed: Parsed) -> OneDigest:
-    if command == "take" and parsed.plain.lower().split()[:1] == ["over"]:
+def _on_digest(word: str, parsed: Parsed) -> OnDigest:
+    if word == "take" and parsed.plain.lower().split()[:1] == ["over"]:
         parsed = parsed.after(1)
     if not parsed.words:
-        return _ONE[command]()
+        return OnDigest(_ACTS[word])
     number = _NUMBER.fullmatch(parsed.plain)
     if number is None or not int(number[1]):
-        raise UserError(f"Say which digest by its number: `/digest {command} 3`.")
-    return _ONE[command](int(number[1]))
+        raise DigestNumberMissing(word)
+    return OnDigest(_ACTS[word], int(number[1]))
 
 
 def _add(parsed: Parsed) -> AddDigest:
@@ -139,16 +123,14 @@ def _add(parsed: Parsed) -> AddDigest:
     before = Parsed(parsed.words[:start], {}).plain
     option = values.name(parsed, "project")
     if before and option:
-        raise UserError("The project is named twice: leave out `project:`, or the words before the schedule.")
+        raise ProjectNamedTwice
     typed = values.name(parsed, "tz")
     zone = schedules.zone_named(typed) if typed else None
     return AddDigest(
         project=before or option,
         schedule=schedules.parse(parsed.after(start).plain) if parsed.words[start:] else None,
         zone=zone,
-        tracker=values.names(parsed, "tracker"),
-        priority=values.names(parsed, "priority"),
-        category=values.names(parsed, "category"),
+        filters={kind: names for kind in FILTER_KINDS if (names := values.names(parsed, kind))},
         group=_group(parsed),
         empty=values.yes_or_no(parsed, "empty"),
     )
@@ -166,13 +148,9 @@ def _looks_like_schedule(word: Word) -> bool:
     return not word.quoted and bool(near or typed in _SCHEDULE_LIKE or _TIME.fullmatch(typed))
 
 
-def _group(parsed: Parsed) -> Group | None:
-    typed = values.name(parsed, "group")
-    if typed is None:
-        return None
+def _group(parsed: Parsed) -> Group:
+    typed = values.name(parsed, "group") or "tracker"
     group = next((known for known in GROUPS if known == typed.lower()), None)
     if group is None:
-        raise UserError(
-            f"`group:` is one of {', '.join(f'`{group}`' for group in GROUPS)}: write `group:priority`."
-        )
+        raise UnknownGroup
     return group

@@ -90,24 +90,21 @@ class Delivery:
 
     async def ready(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The runs to post; the others are finished or postponed."""
-        return await self._in_open_channels(await self._not_yet_posted(await self._readable(runs)))
+        return [run for run in runs if await self._is_ready(run)]
 
-    async def _readable(self, runs: Sequence[Run]) -> Sequence[Run]:
-        """The runs whose schedule and time zone are still valid; the others' digests are stopped."""
-        unreadable = [
-            run for run in runs if run.state is RunState.CLAIMED and not periods.readable(run.digest)
-        ]
-        if unreadable:
-            await self._stop(unreadable, Pause.SCHEDULE)
-        return [run for run in runs if run not in unreadable]
-
-    async def _not_yet_posted(self, runs: Sequence[Run]) -> Sequence[Run]:
-        """The runs to post: each that may have been posted already is looked up in its channel first."""
-        sending = [run for run in runs if run.state is RunState.SENDING]
-        posted = {run_key(run) for run in sending if not await self._is_absent(run)}
-        return [run for run in runs if run_key(run) not in posted]
+    async def _is_ready(self, run: Run) -> bool:
+        if run.state is RunState.SENDING and not await self._is_absent(run):
+            return False
+        if not periods.readable(run.digest):
+            await self._stop([run], Pause.SCHEDULE)
+            return False
+        channel_status = await self.channel_status(run.digest)
+        if channel_status is not ChannelStatus.OPEN:
+            await self.settle_closed(run, channel_status)
+        return channel_status is ChannelStatus.OPEN
 
     async def _is_absent(self, run: Run) -> bool:
+        """Whether a run that may have been posted isn't in its channel; if it is, the run is settled."""
         sending_at = run.sending_at or run.due_at
         within = (sending_at, sending_at + timedelta(seconds=self._timings.longest_post))
         found = await self._poster.find(run.digest, run.due_at, within, run.searched_to)
@@ -130,23 +127,9 @@ class Delivery:
                 await self.postpone(run, seconds, searched_to)
         return False
 
-    async def _in_open_channels(self, runs: Sequence[Run]) -> Sequence[Run]:
-        """The runs whose channels accept digests; the others are settled."""
-        ready = []
-        for owner, owned in grouped(runs, lambda run: run.digest.owner).items():
-            channels = {run.digest.channel_id for run in owned}
-            channel_statuses = await self._poster.channel_statuses(owner, channels)
-            for run in owned:
-                if (channel_status := channel_statuses[run.digest.channel_id]) is ChannelStatus.OPEN:
-                    ready.append(run)
-                else:
-                    await self.settle_closed(run, channel_status)
-        return ready
-
     async def channel_status(self, digest: Digest) -> ChannelStatus:
         """Whether a digest's channel accepts digests."""
-        channel_statuses = await self._poster.channel_statuses(digest.owner, {digest.channel_id})
-        return channel_statuses[digest.channel_id]
+        return await self._poster.channel_status(digest.owner, digest.channel_id)
 
     async def settle_closed(self, run: Run, channel_status: ChannelStatus) -> RunState | None:
         """Settle a run whose channel doesn't accept digests; its final state, None if postponed."""

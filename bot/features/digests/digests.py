@@ -1,12 +1,24 @@
 """Adds, lists, changes, pauses, resumes, takes over, removes and restores digests."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.errors import Forbidden, NotFound, UserError
 from bot.features.accounts.accounts import Accounts, Session
+from bot.features.digests.errors import (
+    DigestNotNamed,
+    DuplicateDigest,
+    NeverDue,
+    OwnerLostProject,
+    ProjectClosed,
+    ProjectHidden,
+    TimeZoneRemoved,
+    TooManyDigests,
+    TooOften,
+    UnknownDigest,
+)
 from bot.features.digests.periods import counted, ends_around
 from bot.features.digests.reading import filters_of, since
 from bot.features.digests.schedules import Schedule, next_times, parse, shortest_gap
@@ -18,7 +30,7 @@ from bot.service.conventions import ProjectStatus
 from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Project, Ref
 from bot.store.channels import Channel
-from bot.store.digests import Choice, Covered, Digest, Group, Pause, Plan
+from bot.store.digests import Choice, Covered, Digest, FilterKind, Group, Pause, Plan
 from bot.store.owner import Owner
 from bot.store.store import Store
 
@@ -38,9 +50,7 @@ class DigestSettings:
     project: str | None
     schedule: Schedule
     zone: str
-    tracker: tuple[str, ...] = ()
-    priority: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
+    filters: Mapping[FilterKind, tuple[str, ...]] = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
 
@@ -81,27 +91,22 @@ class Digests:
         """
         self._require_gap(wanted.schedule)
         if len(await self.listed(channel)) >= MOST_IN_A_CHANNEL:
-            raise UserError(
-                f"This channel has {MOST_IN_A_CHANNEL} digests, which is the limit. "
-                "Remove one first: `/digest` lists them."
-            )
+            raise TooManyDigests("channel", MOST_IN_A_CHANNEL)
         await self._require_room(owner)
         now = await self._store.digest_runs.now()
         async with self._accounts.reading(owner) as session:
             project = await self._projects.chosen(session, wanted.project, channel)
             if project.status == ProjectStatus.CLOSED:
-                raise UserError(f"{project.name} is closed, so nothing new is opened in it.")
+                raise ProjectClosed(project.name)
             plan = await self._plan(session, project, wanted)
             covered_to, covered = await self._already_opened(session, project, now)
             history = await self._history(session, plan, wanted.schedule, now)
         times = _times(wanted.schedule, wanted.zone, now)
         adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
         if not await self._store.deliveries.claim_for(adding, ADD_CLAIM):
-            raise UserError("That digest is being added at this moment: `/digest` lists this channel's.")
+            raise DuplicateDigest(None)
         try:
-            for other in await self.listed(channel):
-                if other.plan == plan:
-                    raise UserError(f"This channel has that digest already: it is number {other.id}.")
+            await self._require_new(channel, plan)
             digest = await self._store.digests.add(
                 owner,
                 session.name,
@@ -117,10 +122,9 @@ class Digests:
             await self._store.deliveries.release(adding)
         return Planned(digest, times, project.is_public is True)
 
-    async def change(self, user: Owner, channel: Channel, digest_id: int, wanted: DigestSettings) -> Planned:
+    async def change(self, user: Owner, digest: Digest, wanted: DigestSettings) -> Planned:
         """Change a digest's schedule and filters. Raises UserError, NotLinked, ServiceError."""
         self._require_gap(wanted.schedule)
-        digest = await self.one(user, channel, digest_id)
         now = await self._store.digest_runs.now()
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
@@ -128,7 +132,7 @@ class Digests:
             history = await self._history(session, plan, wanted.schedule, now)
         times = _times(wanted.schedule, wanted.zone, now)
         await self._store.digests.change(digest, plan, times[0], history)
-        return Planned(await self.one(user, channel, digest_id), times, project.is_public is True)
+        return Planned(await self._reloaded(digest), times, project.is_public is True)
 
     async def listed(self, channel: Channel) -> tuple[Digest, ...]:
         """The channel's digests; everyone in it may see them."""
@@ -150,55 +154,46 @@ class Digests:
 
         Raises UserError if there is none or they may not act on it, NotLinked, ServiceError.
         """
-        here = await self.listed(channel) if channel else ()
         if digest_id is None:
+            here = await self.listed(channel) if channel else ()
             if len(here) != 1:
-                which = ", ".join(f"{d.id} ({d.plan.project})" for d in here)
-                raise UserError(
-                    f"Which one? Add its number: {which}."
-                    if here
-                    else "This channel has no digest: add one with `/digest add <project> daily 09:00`."
-                )
-            digest: Digest | None = here[0]
-        else:
-            digest = await self._store.digests.get(user.team_id, digest_id)
-        return await self._allowed(
-            user, channel, digest, f"There is no digest {digest_id} here: `/digest` lists this channel's."
-        )
+                raise DigestNotNamed({digest.id: digest.plan.project for digest in here})
+            digest_id = here[0].id
+        digest = await self._store.digests.get(user.team_id, digest_id)
+        return await self._allowed(user, channel, digest, UnknownDigest(digest_id))
 
     async def _allowed(
-        self, user: Owner, channel: Channel | None, digest: Digest | None, otherwise: str
+        self, user: Owner, channel: Channel | None, digest: Digest | None, otherwise: UnknownDigest
     ) -> Digest:
-        """The digest, if the user may act on it. Raises UserError, with `otherwise` if it isn't here."""
+        """The digest, if the user may act on it. Raises `otherwise` if it isn't here."""
         there = channel is not None and digest is not None and digest.channel_id == channel.channel_id
         if digest is None or not (there or digest.owner == user):
-            raise UserError(otherwise)
+            raise otherwise
         if digest.owner != user:
-            await self._require_visible(user, digest)
+            async with self._accounts.reading(user) as session:
+                await self._visible_project(session, digest)
         return digest
 
-    async def pause(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
-        """Pause a digest. Raises as `one` does."""
-        digest = await self.one(user, channel, digest_id)
+    async def pause(self, digest: Digest) -> Digest:
+        """Pause a digest."""
         await self._store.digests.pause(digest)
         return await self._reloaded(digest)
 
-    async def resume(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Planned:
+    async def resume(self, user: Owner, digest: Digest) -> Planned:
         """Resume a digest; its next message includes the issues opened while it was paused.
 
-        Raises as `one` does, and UserError if its owner can't read the project.
+        Raises UserError if its owner can't read the project, and ServiceError.
         """
-        digest = await self.one(user, channel, digest_id)
         project = await self._owners_project(digest, user)
-        now = await self._store.digest_runs.now()
-        times = self.times(digest, now)
+        times = self.times(digest, await self._store.digest_runs.now())
         if digest.paused:
             await self._store.digests.resume(digest, times[0])
         return Planned(await self._reloaded(digest), times, project.is_public is True)
 
-    async def take_over(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Planned:
-        """Make the user the owner; the digest runs with their key from now on. Raises as `one` does."""
-        digest = await self.one(user, channel, digest_id)
+    async def take_over(self, user: Owner, digest: Digest) -> Planned:
+        """Make the user the owner; the digest runs with their key from now on. Raises UserError,
+        ServiceError.
+        """
         if digest.owner != user:
             await self._require_room(user)
         async with self._accounts.reading(user) as session:
@@ -207,38 +202,28 @@ class Digests:
         await self._store.digests.take_over(digest, user, session.name, times[0])
         return Planned(await self._reloaded(digest), times, project.is_public is True)
 
-    async def remove(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
-        """Remove and return a digest. Raises as `one` does."""
-        digest = await self.one(user, channel, digest_id)
+    async def remove(self, digest: Digest) -> None:
+        """Remove a digest."""
         await self._store.digests.remove(digest)
-        return digest
 
     async def removed(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
         """A digest removed within the last day, if the user may act on it. Raises as `one` does."""
         digest = await self._store.digests.removed(user.team_id, digest_id)
-        return await self._allowed(
-            user,
-            channel,
-            digest,
-            f"Digest {digest_id} isn't there to restore: `/digest` lists this channel's.",
-        )
+        return await self._allowed(user, channel, digest, UnknownDigest(digest_id, restoring=True))
 
-    async def restore(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
-        """Restore a removed digest. Raises as `removed` does, and UserError for a duplicate."""
-        digest = await self.removed(user, channel, digest_id)
-        there = await self.listed(Channel(digest.owner.team_id, digest.channel_id))
-        if same := next((other for other in there if other.plan == digest.plan), None):
-            raise UserError(f"This channel has that digest already: it is number {same.id}.")
+    async def restore(self, digest: Digest) -> Digest:
+        """Restore a removed digest. Raises DuplicateDigest."""
+        await self._require_new(Channel(digest.owner.team_id, digest.channel_id), digest.plan)
         next_due = None
         if not digest.paused:
             next_due = self.times(digest, await self._store.digest_runs.now())[0]
         await self._store.digests.restore(digest, next_due)
         return await self._reloaded(digest)
 
-    async def catalog(self, user: Owner, project_id: int) -> Catalog:
+    async def choices(self, user: Owner, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
         """What a project's digests can be filtered by. Raises NotLinked, ServiceError."""
         async with self._accounts.reading(user) as session:
-            return await self._catalogs.of(session, project_id)
+            return choices_of(await self._catalogs.of(session, project_id))
 
     def times(self, digest: Digest, after: datetime) -> tuple[datetime, ...]:
         """The digest's next due times if it were active."""
@@ -246,39 +231,26 @@ class Digests:
 
     def _require_gap(self, schedule: Schedule) -> None:
         if shortest_gap(schedule) < self._shortest_gap:
-            minutes = self._shortest_gap // timedelta(minutes=1)
-            raise UserError(
-                f"A digest can be posted every {minutes} minutes at most. Choose a slower schedule, such as "
-                "`hourly`."
-            )
+            raise TooOften(self._shortest_gap)
 
     async def _require_room(self, owner: Owner) -> None:
         if len(await self.of_owner(owner)) >= MOST_OF_A_PERSON:
-            raise UserError(
-                f"You own {MOST_OF_A_PERSON} digests, which is the limit. "
-                "Remove one first: `/digest` lists the ones in a channel."
-            )
+            raise TooManyDigests("owner", MOST_OF_A_PERSON)
+
+    async def _require_new(self, channel: Channel, plan: Plan) -> None:
+        for other in await self.listed(channel):
+            if other.plan == plan:
+                raise DuplicateDigest(other.id)
 
     async def _reloaded(self, digest: Digest) -> Digest:
         return await self._store.digests.get(digest.owner.team_id, digest.id) or digest
-
-    async def _require_visible(self, user: Owner, digest: Digest) -> None:
-        try:
-            async with self._accounts.reading(user) as session:
-                await self._visible_project(session, digest)
-        except UserError as error:
-            if type(error) is UserError:
-                raise UserError(
-                    f"You don't see {digest.plan.project} in {{service}}: ask {digest.owner_name}, whose "
-                    f"digest {digest.id} is."
-                ) from None
-            raise
 
     async def _visible_project(self, session: Session, digest: Digest) -> Project:
         try:
             return await self._client.get_project(session.key, digest.plan.project_id)
         except (Forbidden, NotFound):
-            raise UserError(f"You don't see {digest.plan.project} in {{service}}.") from None
+            owner = None if session.owner == digest.owner else digest.owner_name
+            raise ProjectHidden(digest.plan.project, digest.id, owner) from None
 
     async def _owners_project(self, digest: Digest, user: Owner) -> Project:
         try:
@@ -287,23 +259,17 @@ class Digests:
         except UserError as error:
             if user == digest.owner:
                 raise
-            raise UserError(
-                f"{digest.owner_name}, whose key it runs with, can't read {digest.plan.project} any more: "
-                f"`/digest take over {digest.id}` makes it yours."
-            ) from error
+            raise OwnerLostProject(digest.id, digest.owner_name, digest.plan.project) from error
         if project.status == ProjectStatus.CLOSED:
-            raise UserError(f"{project.name} is closed, so nothing new is opened in it.")
+            raise ProjectClosed(project.name)
         return project
 
     async def _plan(self, session: Session, project: Project, wanted: DigestSettings) -> Plan:
-        chosen: dict[str, tuple[Choice, ...]] = {}
-        if wanted.tracker or wanted.priority or wanted.category:
-            catalog = await self._catalogs.of(session, project.id)
-            chosen = {
-                "trackers": _choices("tracker", wanted.tracker, catalog.trackers),
-                "priorities": _choices("priority", wanted.priority, catalog.priorities),
-                "categories": _choices("category", wanted.category, catalog.categories),
-            }
+        filters: dict[FilterKind, tuple[Choice, ...]] = {}
+        if wanted.filters:
+            known = choices_of(await self._catalogs.of(session, project.id))
+            for kind, names in wanted.filters.items():
+                filters[kind] = tuple(picked(kind, name, known) for name in names)
         return Plan(
             project_id=project.id,
             project=project.name,
@@ -311,7 +277,7 @@ class Digests:
             zone=wanted.zone,
             group=wanted.group,
             empty=wanted.empty,
-            **chosen,
+            filters=filters,
         )
 
     async def _already_opened(
@@ -349,12 +315,18 @@ def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ..
     try:
         times = next_times(schedule, zone, after, SHOWN_TIMES)
     except (KeyError, ValueError):  # from zoneinfo: a system update removed the zone
-        raise UserError(f"The time zone {zone} isn't known any more: change the digest first.") from None
+        raise TimeZoneRemoved(zone) from None
     if not times:
-        raise UserError(f"In the time zone {zone} that never comes: choose other times.")
+        raise NeverDue(zone)
     return times
 
 
-def _choices(kind: str, wanted: Sequence[str], known: Sequence[Ref]) -> tuple[Choice, ...]:
-    refs = [pick(kind, name, known) for name in wanted]
-    return tuple(Choice(ref.id, ref.name) for ref in refs)
+def choices_of(catalog: Catalog) -> Mapping[FilterKind, Sequence[Ref]]:
+    """What a digest can be filtered by."""
+    return {"tracker": catalog.trackers, "priority": catalog.priorities, "category": catalog.categories}
+
+
+def picked(kind: FilterKind, name: str, known: Mapping[FilterKind, Sequence[Ref]]) -> Choice:
+    """The choice that a user named. Raises UserError."""
+    ref = pick(kind, name, known[kind])
+    return Choice(ref.id, ref.name)

@@ -1,32 +1,61 @@
 """Builds the form for a digest, and reads its values."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.features.digests.digests import DigestSettings
 from bot.features.digests.schedules import parse, zone_named
+from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, option, section
+from bot.slack.buttons import ActionExpired, Number
+from bot.slack.interaction import View
 from bot.slack.text import bold, line, prose
-from bot.store.digests import GROUPS, Choice, Digest, Group
+from bot.store.digests import FILTER_KINDS, GROUPS, Choice, Digest, FilterKind, Group
 
 DEFAULT_SCHEDULE = "weekdays 09:00"
-KINDS = {"tracker": "Tracker", "priority": "Priority", "category": "Category"}
+
+
+class Metadata(BaseModel):
+    """What a form carries: the place to answer in, and, if it changes a digest, which one and its project.
+
+    `replace`: the result replaces the list that the form was opened from.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    place: JSON = {}
+    digest: Number | None = None
+    project: Number | None = None
+    replace: bool = False
+
+    def dump(self) -> str:
+        return self.model_dump_json(exclude_none=True)
+
+    @classmethod
+    def of(cls, view: View) -> Self:
+        """The form's metadata. Raises ActionExpired for anything that the bot didn't write."""
+        try:
+            return cls.model_validate(view.metadata)
+        except ValidationError:
+            raise ActionExpired from None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filled:
-    """What the form contains when it opens; `chosen` by kind (`tracker`, …)."""
+    """What the form contains when it opens."""
 
     zone: str
     project: Choice | None = None
     schedule: str = DEFAULT_SCHEDULE
-    chosen: Mapping[str, tuple[Choice, ...]] = field(default_factory=dict)
+    filters: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
 
 
-def add_form(filled: Filled, channel_id: str | None, metadata: str, said: str | None = None) -> JSON:
+def add_form(filled: Filled, channel_id: str | None, metadata: Metadata, said: str | None = None) -> JSON:
     """The form for a new digest, with a channel preselected."""
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     project = _option(filled.project) if filled.project else None
@@ -42,16 +71,16 @@ def add_form(filled: Filled, channel_id: str | None, metadata: str, said: str | 
     channel = forms.conversation("channel", channel_id, "Where it is posted")
     blocks.append(forms.field("channel", "Channel", channel, optional=False))
     blocks += _filter_fields(filled)
-    return forms.form("digest.add", "New digest", blocks, submit="Add", metadata=metadata)
+    return forms.form("digest.add", "New digest", blocks, submit="Add", metadata=metadata.dump())
 
 
-def change_form(digest: Digest, metadata: str) -> JSON:
+def change_form(digest: Digest, metadata: Metadata) -> JSON:
     """The form that changes a digest; its project and channel can't be changed."""
     plan = digest.plan
     filled = Filled(
         zone=plan.zone,
         schedule=plan.schedule,
-        chosen={"tracker": plan.trackers, "priority": plan.priorities, "category": plan.categories},
+        filters=plan.filters,
         group=plan.group,
         empty=plan.empty,
     )
@@ -59,7 +88,13 @@ def change_form(digest: Digest, metadata: str) -> JSON:
         f"Digest {digest.id}: {bold(plan.project)} in <#{digest.channel_id}>, by {line(digest.owner_name)}"
     )
     blocks = [section(about), *_schedule_fields(filled), *_filter_fields(filled)]
-    return forms.form("digest.change", "Change digest", blocks, submit="Save", metadata=metadata)
+    return forms.form(
+        "digest.change",
+        "Change digest",
+        blocks,
+        submit="Save",
+        metadata=metadata.dump(),
+    )
 
 
 def _schedule_fields(filled: Filled) -> list[Block]:
@@ -81,13 +116,13 @@ def _schedule_fields(filled: Filled) -> list[Block]:
 def _filter_fields(filled: Filled) -> list[Block]:
     blocks: list[Block] = [
         forms.field(
-            name,
-            label,
+            kind,
+            kind.capitalize(),
             forms.several_searched(
-                f"digest.{name}", [_option(one) for one in filled.chosen.get(name, ())], "Any"
+                f"digest.{kind}", [_option(one) for one in filled.filters.get(kind, ())], "Any"
             ),
         )
-        for name, label in KINDS.items()
+        for kind in FILTER_KINDS
     ]
     groups = [(group, group.capitalize()) for group in GROUPS]
     return [
@@ -108,25 +143,29 @@ def _option(choice: Choice) -> JSON:
 
 
 def submitted(view: JSON) -> DigestSettings:
-    """The submitted settings; choices are ids (`#5`). Raises UserError for an invalid schedule or zone."""
+    """The submitted settings; choices are ids (`#5`). Raises ScheduleError."""
     values = forms.Values(view)
     project = values.chosen("project")
     return DigestSettings(
         project=f"#{project}" if project else None,
         schedule=parse(values.text("schedule") or ""),
         zone=zone_named(values.chosen("zone") or "UTC"),
-        **{name: tuple(f"#{one}" for one in values.all_chosen(name)) for name in KINDS},
+        filters={
+            kind: tuple(f"#{one}" for one in chosen)
+            for kind in FILTER_KINDS
+            if (chosen := values.all_chosen(kind))
+        },
         group=next((group for group in GROUPS if group == values.chosen("group")), "tracker"),
         empty=bool(values.all_chosen("empty")),
     )
 
 
-def unknown_choices(view: JSON, known: Mapping[str, Collection[int]]) -> dict[str, str]:
-    """Errors at fields with choices that the project doesn't have; `known` has its ids by kind."""
+def unknown_choices(view: JSON, known: Mapping[FilterKind, Sequence[Ref]]) -> dict[str, str]:
+    """Errors at fields with choices that the project doesn't have."""
     values = forms.Values(view)
     return {
         name: f"The chosen project has no {name} “{text}”: take it out."
-        for name, ids in known.items()
+        for name, refs in known.items()
         for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True)
-        if forms.number_in(value) not in ids
+        if forms.number_in(value) not in [ref.id for ref in refs]
     }

@@ -1,40 +1,44 @@
 """`/digest`: lists, adds and changes a channel's digests, and handles their buttons."""
 
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from bot.errors import NotLinked, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.digests import form as digest_form
-from bot.features.digests import views
-from bot.features.digests.channels import channel_of, digest_channel, require_access, require_member
-from bot.features.digests.commands import (
-    AddDigest,
-    ChangeDigest,
-    DigestNow,
-    ListDigests,
+from bot.features.digests import reasons, views
+from bot.features.digests.buttons import (
+    Act,
+    AgreedButton,
+    DigestButton,
+    OpenAddForm,
+    OpenChangeForm,
     PauseDigest,
+    PostNow,
     RemoveDigest,
+    RestoreDigest,
     ResumeDigest,
     TakeOverDigest,
-    digest_command,
 )
-from bot.features.digests.digests import Digests, DigestSettings
+from bot.features.digests.channels import channel_of, digest_channel, require_access, require_member
+from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
+from bot.features.digests.digests import Digests, DigestSettings, choices_of, picked
+from bot.features.digests.errors import DigestPaused, OwnersKeyRejected, RepeatedRequest
+from bot.features.digests.form import Metadata
 from bot.features.digests.runs import DigestRuns
-from bot.features.digests.schedules import Schedule, zones_matching
+from bot.features.digests.schedules import Schedule, ScheduleError, zones_matching
 from bot.features.help import views as help_views
 from bot.features.home.handlers import HomeHandlers
-from bot.features.issues.create_form import choices_of
-from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
-from bot.service.models import Project, Ref
+from bot.service.models import Project
 from bot.slack import forms, posting
 from bot.slack.blocks import JSON, Message, option
+from bot.slack.buttons import ActionExpired
 from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, loading, number_in
+from bot.slack.forms import FormResult, loading
 from bot.slack.grammar.requests import Help
 from bot.slack.interaction import (
     ButtonPress,
@@ -46,17 +50,10 @@ from bot.slack.posting import SLACK_FAILED
 from bot.slack.replies import Reply
 from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import RunState
-from bot.store.digests import Choice, Digest
+from bot.store.digests import FILTER_KINDS, Choice, Digest, FilterKind
 
 DOUBLE_CLICK = timedelta(seconds=5)
-Action = DigestNow | PauseDigest | ResumeDigest | TakeOverDigest | RemoveDigest
-BUTTONS: dict[str, Callable[[int], Action]] = {
-    "digest.now": DigestNow,
-    "digest.pause": PauseDigest,
-    "digest.resume": ResumeDigest,
-    "digest.take_over": TakeOverDigest,
-    "digest.remove": RemoveDigest,
-}
+ACT_BUTTONS = (PostNow, PauseDigest, ResumeDigest, TakeOverDigest, RemoveDigest)
 
 
 class DigestHandlers:
@@ -86,10 +83,10 @@ class DigestHandlers:
         return Feature(
             commands={"digest": self.command},
             buttons={
-                "digest.add": self.add_pressed,
-                "digest.change": self.change_pressed,
-                "digest.undo": self.undo_pressed,
-                **dict.fromkeys(BUTTONS, self.action_pressed),
+                OpenAddForm: self.add_pressed,
+                OpenChangeForm: self.change_pressed,
+                RestoreDigest: self.restore_pressed,
+                **dict.fromkeys(ACT_BUTTONS, self.act_pressed),
             },
             forms={
                 "digest.add": Form(self.submit, reading),
@@ -97,7 +94,7 @@ class DigestHandlers:
             },
             options={
                 "digest.zone": self.zone_options,
-                **{f"digest.{kind}": self.choice_options for kind in digest_form.KINDS},
+                **{f"digest.{kind}": self.choice_options for kind in FILTER_KINDS},
             },
         )
 
@@ -110,12 +107,12 @@ class DigestHandlers:
                 await self.add(reply, request, schedule)
             case AddDigest() as request:
                 await self.open_add(reply, request)
-            case ChangeDigest() as request:
-                await self.open_change(reply, request.id)
+            case OnDigest(Act.CHANGE, number):
+                await self.open_change(reply, number)
             case Help():
                 await reply.privately(help_views.of("digest", reply.wording.command))
-            case action:
-                await reply.privately(await self.run(reply, action))
+            case OnDigest(act, number):
+                await reply.privately(await self.run(reply, act, number))
 
     async def show(self, reply: Reply, said: Message | None = None, *, replace: bool = False) -> None:
         """Show the channel's digests below `said`, the result of the last action."""
@@ -124,19 +121,18 @@ class DigestHandlers:
 
     # Acting on a digest
 
-    async def action_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def act_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         """A digest's button. The list replaces a message that only this user sees; other messages stay."""
-        number, _, agreed = press.value.partition(":")
-        action = BUTTONS[press.name](number_in(number))
-        await self._show_result(reply, await self.run(reply, action, agreed))
+        button = press.button
+        agreed = button.owner if isinstance(button, AgreedButton) else ""
+        await self._show_result(reply, await self.run(reply, Act(button.action), button.digest, agreed))
 
-    async def undo_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def restore_pressed(self, press: ButtonPress[RestoreDigest], reply: Reply) -> None:
         """*Undo*: restore a removed digest, for anyone who may remove it."""
-        digests, number = self._digests, number_in(press.value)
-        digest = await digests.removed(reply.owner, reply.channel, number)
+        digest = await self._digests.removed(reply.owner, reply.channel, press.button.digest)
         await require_access(reply, digest)
         await digest_channel(reply, digest.channel_id)
-        restored = await digests.restore(reply.owner, reply.channel, number)
+        restored = await self._digests.restore(digest)
         said = views.text_message(views.restored(restored, reply.owner, reply.wording.command))
         await _notify_owner(reply, digest, "restored")
         await self._show_result(reply, said)
@@ -152,60 +148,52 @@ class DigestHandlers:
         else:
             await reply.privately(said)
 
-    async def run(self, reply: Reply, action: Action, agreed: str = "") -> Message:
+    async def run(self, reply: Reply, act: Act, digest_id: int | None, agreed: str = "") -> Message:
         """Act on a digest; the result as a message.
 
         Someone else's digest is removed or taken over only if `agreed` is its current owner, whom the user
         was asked about.
         """
-        digests, user, channel = self._digests, reply.owner, reply.channel
-        match action:
-            case DigestNow():
-                return views.text_message(await self.run_now(reply, action.id))
-            case PauseDigest():
-                digest = await self._find(reply, action.id)
-                paused = await digests.pause(user, channel, digest.id)
-                return views.text_message(views.paused(paused, user, reply.wording.command))
-            case ResumeDigest():
-                digest = await self._find(reply, action.id)
-                await digest_channel(reply, digest.channel_id)
-                return views.text_message(views.resumed(await digests.resume(user, channel, digest.id)))
-            case TakeOverDigest():
-                digest = await self._find(reply, action.id)
-                await digest_channel(reply, digest.channel_id)
-                if digest.owner != user and digest.owner.user_id != agreed:
-                    return views.confirmation(digest, "take_over")
-                taken = await digests.take_over(user, channel, digest.id)
-                await _notify_owner(reply, digest, "took over")
-                return views.text_message(views.taken_over(taken))
-            case RemoveDigest():
-                digest = await self._find(reply, action.id)
-                if digest.owner != user and digest.owner.user_id != agreed:
-                    return views.confirmation(digest, "remove")
-                removed = await digests.remove(user, channel, digest.id)
-                await _notify_owner(reply, removed, "removed")
-                return views.removed(removed, reply.wording.command)
-
-    async def run_now(self, reply: Reply, digest_id: int | None) -> str:
-        """Post a digest's new issues without waiting for the next due time; the result in mrkdwn."""
+        user, command = reply.owner, reply.wording.command
         digest = await self._find(reply, digest_id)
+        if act in {Act.RESUME, Act.TAKE_OVER}:
+            await digest_channel(reply, digest.channel_id)
+        agreed_by_user = user == digest.owner or agreed == digest.owner.user_id
+        match act:
+            case Act.PAUSE:
+                said = views.paused(await self._digests.pause(digest), user, command)
+            case Act.RESUME:
+                said = views.resumed(await self._digests.resume(user, digest))
+            case Act.TAKE_OVER | Act.REMOVE if not agreed_by_user:
+                return views.confirmation(digest, act)
+            case Act.TAKE_OVER:
+                taken = await self._digests.take_over(user, digest)
+                await _notify_owner(reply, digest, "took over")
+                said = views.taken_over(taken)
+            case Act.REMOVE:
+                await self._digests.remove(digest)
+                await _notify_owner(reply, digest, "removed")
+                return views.removed(digest, command)
+            case _:
+                said = await self.run_now(reply, digest)
+        return views.text_message(said)
+
+    async def run_now(self, reply: Reply, digest: Digest) -> str:
+        """Post a digest's new issues without waiting for the next due time; the result in mrkdwn."""
         if digest.paused:
-            raise UserError(f"Digest {digest.id} stands still: `/digest resume {digest.id}` first.")
+            raise DigestPaused(digest.id)
         if not await self._deliveries.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
-            raise UserError(f"Digest {digest.id} was asked for a moment ago: try again in ten seconds.")
+            raise RepeatedRequest(digest.id)
         try:
             state = await self._runs.run_now(digest)
         except NotLinked:
             if digest.owner == reply.owner:
                 raise
-            raise UserError(
-                f"It runs with the key of {digest.owner_name}, which no longer works: `/digest take over "
-                f"{digest.id}` makes it yours."
-            ) from None
+            raise OwnersKeyRejected(digest.id, digest.owner_name) from None
         stopped = ""
         if state is RunState.DROPPED:
             after = await self._digests.one(reply.owner, reply.channel, digest.id)
-            stopped = views.why(after, reply.owner, reply.wording.command) if after.paused else ""
+            stopped = reasons.listed(after, reply.owner, reply.wording.command) if after.paused else ""
         return views.run_result(digest, state, stopped, reply.wording.service)
 
     async def _find(self, reply: Reply, digest_id: int | None) -> Digest:
@@ -228,77 +216,57 @@ class DigestHandlers:
             project=request.project,
             schedule=schedule,
             zone=request.zone or (await reply.profile()).zone.key,
-            tracker=request.tracker,
-            priority=request.priority,
-            category=request.category,
-            group=request.group or "tracker",
+            filters=request.filters,
+            group=request.group,
             empty=request.empty,
         )
         await reply.privately(views.added(await self._digests.add(reply.owner, channel, wanted)))
 
-    async def add_pressed(self, _: ButtonPress[Any], reply: Reply) -> None:
+    async def add_pressed(self, _: ButtonPress[OpenAddForm], reply: Reply) -> None:
         """*Add a digest*."""
         await self.open_add(reply, AddDigest())
 
     async def open_add(self, reply: Reply, request: AddDigest) -> None:
         """Open the form, then fill it from the command; errors in the command appear above the fields."""
         await reply.open(loading("New digest"))
-        channel_id = reply.place.channel_id
-        errors: list[str] = []
-        try:
-            await digest_channel(reply, channel_id)
-        except UserError as error:
-            channel_id = None
-            errors.append(reply.wording.sentence(error))
+        errors: list[UserError] = []
+        channel_id, project = None, None
+        with _collected(errors):
+            channel_id = (await digest_channel(reply, reply.place.channel_id)).channel_id
         async with self._accounts.reading(reply.owner) as session:
-            project = await self._project(reply, session, request.project, errors)
-            chosen = await self._chosen(reply, session, request, project, errors)
+            with _collected(errors if request.project else []):
+                project = await self._projects.chosen(session, request.project, reply.channel)
+            chosen = await self._chosen(session, request, project, errors)
         filled = digest_form.Filled(
             zone=request.zone or (await reply.profile()).zone.key,
             project=Choice(project.id, project.name) if project else None,
-            group=request.group or "tracker",
+            group=request.group,
             empty=request.empty,
-            chosen=chosen,
+            filters=chosen,
         )
-        metadata = json.dumps({"place": reply.place.as_json()})
-        await reply.show(digest_form.add_form(filled, channel_id, metadata, " ".join(errors) or None))
-
-    async def _project(
-        self, reply: Reply, session: Session, wanted: str | None, errors: list[str]
-    ) -> Project | None:
-        try:
-            return await self._projects.chosen(session, wanted, reply.channel)
-        except UserError as error:
-            if wanted is not None:
-                errors.append(reply.wording.sentence(error))
-            return None
+        said = " ".join(map(reply.wording.sentence, errors))
+        metadata = Metadata(place=reply.place.as_json())
+        await reply.show(digest_form.add_form(filled, channel_id, metadata, said or None))
 
     async def _chosen(
-        self, reply: Reply, session: Session, request: AddDigest, project: Project | None, errors: list[str]
-    ) -> dict[str, tuple[Choice, ...]]:
-        typed = {"tracker": request.tracker, "priority": request.priority, "category": request.category}
-        if not any(typed.values()):
+        self, session: Session, request: AddDigest, project: Project | None, errors: list[UserError]
+    ) -> dict[FilterKind, tuple[Choice, ...]]:
+        if not request.filters:
             return {}
         known = choices_of(await self._catalogs.of(session, project.id if project else None))
-
-        def found(kind: str, names: Iterable[str]) -> Iterable[Ref]:
+        chosen: dict[FilterKind, tuple[Choice, ...]] = dict.fromkeys(request.filters, ())
+        for kind, names in request.filters.items():
             for name in names:
-                try:
-                    yield pick(kind, name, known[kind])
-                except UserError as error:
-                    errors.append(reply.wording.sentence(error))
-
-        return {
-            kind: tuple(Choice(ref.id, ref.name) for ref in found(kind, names))
-            for kind, names in typed.items()
-        }
+                with _collected(errors):
+                    chosen[kind] += (picked(kind, name, known),)
+        return chosen
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Add the digest, and confirm its settings privately."""
         view = form.view.json
         try:
             wanted = digest_form.submitted(view)
-        except UserError as error:
+        except ScheduleError as error:
             return FormResult(errors={"schedule": reply.wording.sentence(error)})
         try:
             channel = await digest_channel(reply, forms.Values(view).conversation("channel"))
@@ -323,43 +291,43 @@ class DigestHandlers:
         """Errors at choices made before the project was changed to one that doesn't have them."""
         values = forms.Values(view)
         project = values.number("project")
-        if project is None or not any(values.all_chosen(kind) for kind in digest_form.KINDS):
+        if project is None or not any(values.all_chosen(kind) for kind in FILTER_KINDS):
             return {}
-        known = choices_of(await self._digests.catalog(reply.owner, project))
-        ids = {kind: [ref.id for ref in known[kind]] for kind in digest_form.KINDS}
-        return digest_form.unknown_choices(view, ids)
+        return digest_form.unknown_choices(view, await self._digests.choices(reply.owner, project))
 
     # Changing
 
-    async def change_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def change_pressed(self, press: ButtonPress[OpenChangeForm], reply: Reply) -> None:
         """*Change*."""
-        await self.open_change(reply, number_in(press.value))
+        await self.open_change(reply, press.button.digest)
 
     async def open_change(self, reply: Reply, digest_id: int | None) -> None:
         """Open the form with the digest's current settings."""
         await reply.open(loading("Change digest"))
         digest = await self._find(reply, digest_id)
-        metadata = {
-            "digest": digest.id,
-            "project": digest.plan.project_id,
-            "place": reply.place.as_json(),
-            "replace": _ephemeral(reply),
-        }
-        await reply.show(digest_form.change_form(digest, json.dumps(metadata)))
+        metadata = Metadata(
+            place=reply.place.as_json(),
+            digest=digest.id,
+            project=digest.plan.project_id,
+            replace=_ephemeral(reply),
+        )
+        await reply.show(digest_form.change_form(digest, metadata))
 
     async def submit_change(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Change the digest, and show the result in place of the list that the form was opened from."""
-        metadata = form.view.metadata
+        metadata = Metadata.of(form.view)
+        if metadata.digest is None:
+            raise ActionExpired
         try:
             wanted = digest_form.submitted(form.view.json)
-        except UserError as error:
+        except ScheduleError as error:
             return FormResult(errors={"schedule": reply.wording.sentence(error)})
-        digest = await self._find(reply, number_in(metadata.get("digest")))
-        planned = await self._digests.change(reply.owner, channel_of(reply), digest.id, wanted)
+        digest = await self._find(reply, metadata.digest)
+        planned = await self._digests.change(reply.owner, digest, wanted)
 
         async def confirm() -> None:
             said = views.text_message(views.changed(planned))
-            if metadata.get("replace") and reply.place.channel_id == planned.digest.channel_id:
+            if metadata.replace and reply.place.channel_id == planned.digest.channel_id:
                 await self.show(reply, said, replace=True)
             else:
                 await reply.privately(said)
@@ -374,20 +342,24 @@ class DigestHandlers:
 
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """The project's trackers, priorities or categories; none until a project is chosen."""
-        view = request.view
-        project = (
-            (forms.Values(view.json).chosen("project") or view.metadata.get("project")) if view else None
-        )
+        if request.view is None:
+            return []
+        chosen = forms.Values(request.view.json).number("project")
+        project = chosen or Metadata.of(request.view).project
         if project is None:
             return []
-        catalog = await self._digests.catalog(reply.owner, number_in(project))
-        kind = request.name.partition(".")[2]
+        choices = await self._digests.choices(reply.owner, project)
+        refs = next(refs for kind, refs in choices.items() if request.name == f"digest.{kind}")
         sought = request.text.strip().casefold()
-        return [
-            option(ref.name, str(ref.id))
-            for ref in choices_of(catalog)[kind]
-            if sought in ref.name.casefold()
-        ]
+        return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
+
+
+@contextmanager
+def _collected(errors: list[UserError]) -> Iterator[None]:
+    try:
+        yield
+    except UserError as error:
+        errors.append(error)
 
 
 async def _notify_owner(

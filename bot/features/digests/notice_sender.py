@@ -44,7 +44,7 @@ class NoticeSender:
 
     async def _to_channel(self, digests: Sequence[Digest]) -> bool:
         owner, channel_id = digests[0].owner, digests[0].channel_id
-        channel_status = (await self._poster.channel_statuses(owner, {channel_id}))[channel_id]
+        channel_status = await self._poster.channel_status(owner, channel_id)
         if channel_status is ChannelStatus.OPEN:
             return await self._poster.notify_channel(digests)
         return (

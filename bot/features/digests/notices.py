@@ -2,52 +2,44 @@
 
 from collections.abc import Sequence
 
+from bot.features.digests import reasons
+from bot.features.digests.buttons import ResumeDigest
 from bot.features.digests.views import take_over
 from bot.slack.blocks import Block, Message, button, context, section
-from bot.slack.text import bold, escape, line, prose
+from bot.slack.text import bold, escape, line
 from bot.slack.wording import Wording
-from bot.store.digests import Digest, Notice, Pause
+from bot.store.digests import Digest, Notice
 
 SHOWN = 20
-WHY = {
-    Pause.PERSON: "it was paused",
-    Pause.KEY: "your {service} key no longer works, or you unlinked your account; link it and resume it",
-    Pause.PROJECT: "you don't see the project any more",
-    Pause.CLOSED: "the project is closed",
-    Pause.CHANNEL: "the channel is archived or gone, or I was removed from it; invite me again and resume it",
-    Pause.OUTSIDERS: "the channel is shared with people outside your company now",
-    Pause.REFUSED: "Slack doesn't let me post it there; tell your administrator to look into my log",
-    Pause.SCHEDULE: "its schedule or time zone can't be read any more; change it and resume it",
-}
 
 
 def to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording) -> Message:
     """The notice to the owner of these digests."""
-    service = wording.service
-    lines: list[Block]
-    if notice == "unsure":
-        said = "I was interrupted while I posted, and can't look up whether it stands there:"
-        hint = "I don't post it a second time. Look in the channel; the next ones come as usual."
-        lines = [section(f"• {_named(digest)}") for digest in digests[:SHOWN]]
-    elif notice == "delayed":
-        said = f"I have tried for a day and can't post this, as {escape(service)} or Slack doesn't let me:"
-        hint = "I go on trying. Look whether you can work there yourself, and tell your administrator if so."
-        lines = [section(f"• {_named(digest)}") for digest in digests[:SHOWN]]
-    else:
-        said = (
-            "A digest of yours stopped:" if len(digests) == 1 else f"{len(digests)} of your digests stopped:"
-        )
-        resume = f"`{wording.command('digest')} resume <number>`"
-        hint = f"What is opened meanwhile is in the next one, after {resume} too."
-        lines = [_stopped(digest, service) for digest in digests[:SHOWN]]
-    blocks: list[Block] = [section(said), *lines]
-    if (more := len(digests) - SHOWN) > 0:
-        blocks.append(context(f"and {more} more"))
-    blocks.append(context(hint))
-    named = "; ".join(_named(digest) for digest in digests[:SHOWN])
-    reasons = [_why(digest, service) for digest in digests] if notice == "stopped" else []
-    why = f" ({'; '.join(dict.fromkeys(reasons))})" if reasons else ""
-    return Message(f"{said} {named}{why}", tuple(blocks))
+    service, shown = wording.service, digests[:SHOWN]
+    lines = [section(f"• {_named(digest)}") for digest in shown]
+    why = ""
+    match notice:
+        case "unsure":
+            said = "I was interrupted while I posted, and can't look up whether it stands there:"
+            hint = "I don't post it a second time. Look in the channel; the next ones come as usual."
+        case "delayed":
+            said = (
+                f"I have tried for a day and can't post this, as {escape(service)} or Slack doesn't let me:"
+            )
+            hint = (
+                "I go on trying. Look whether you can work there yourself, and tell your administrator if so."
+            )
+        case "stopped":
+            several = len(digests) > 1
+            said = f"{len(digests)} of your digests stopped:" if several else "A digest of yours stopped:"
+            resume = f"`{wording.command('digest')} resume <number>`"
+            hint = f"What is opened meanwhile is in the next one, after {resume} too."
+            lines = [_stopped(digest, service) for digest in shown]
+            causes = dict.fromkeys(reasons.in_notice(digest, service) for digest in digests)
+            why = f" ({'; '.join(causes)})"
+    more = [context(f"and {len(digests) - SHOWN} more")] if len(digests) > SHOWN else []
+    named = "; ".join(map(_named, shown))
+    return Message(f"{said} {named}{why}", (section(said), *lines, *more, context(hint)))
 
 
 def to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
@@ -55,10 +47,8 @@ def to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
     blocks: list[Block] = []
     texts: list[str] = []
     for digest in digests[:SHOWN]:
-        whose = line(digest.owner_name)
-        why = f"{whose}'s account" if digest.paused is Pause.KEY else f"{whose}, who set it up,"
-        cant = "can't be used any more" if digest.paused is Pause.KEY else "doesn't see the project any more"
-        text = f"The digest of {bold(digest.plan.project)} ({_when(digest)}) stopped: {why} {cant}."
+        why = reasons.in_channel(digest)
+        text = f"The digest of {bold(digest.plan.project)} ({_when(digest)}) stopped: {why}."
         texts.append(text)
         blocks.append(section(text, accessory=take_over(digest, "Take it over")))
     service = escape(wording.service)
@@ -69,12 +59,8 @@ def to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
 
 
 def _stopped(digest: Digest, service: str) -> Block:
-    resume = button("Resume", "digest.resume", str(digest.id))
-    return section(f"• {_named(digest)}: {_why(digest, service)}.", accessory=resume)
-
-
-def _why(digest: Digest, service: str) -> str:
-    return prose(WHY[digest.paused or Pause.PERSON].replace("{service}", service))
+    resume = button("Resume", ResumeDigest(digest=digest.id))
+    return section(f"• {_named(digest)}: {reasons.in_notice(digest, service)}.", accessory=resume)
 
 
 def _named(digest: Digest) -> str:

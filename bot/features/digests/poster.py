@@ -4,7 +4,7 @@ import asyncio
 import math
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -97,11 +97,11 @@ class SlackPoster:
     def __len__(self) -> int:
         return sum(map(len, self._pacers.values()))
 
-    async def channel_statuses(self, owner: Owner, channels: Collection[str]) -> Mapping[str, ChannelStatus]:
-        """Read from one list of all the bot's conversations; those not in it are read one by one."""
+    async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
+        """Read from one list of all the bot's conversations; one that isn't in it is read alone."""
         async with self._listing[owner.team_id]:  # concurrent callers share one read
             listed = await self._channels.get(owner.team_id, partial(self._conversations, owner))
-        return {one: listed.get(one) or await self._channel_status(owner, one) for one in channels}
+        return listed.get(channel_id) or await self._read_channel(owner, channel_id)
 
     def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
         """Wait for the rate limiter."""
@@ -240,7 +240,7 @@ class SlackPoster:
             reported = parsedate_to_datetime(headers.get("date", "")).replace(tzinfo=UTC)
             self._slack_time = (reported, time.monotonic())
 
-    async def _channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
+    async def _read_channel(self, owner: Owner, channel_id: str) -> ChannelStatus:
         try:
             slack = await self._slack(owner)
             answer = await slack.conversations_info(channel=channel_id)

@@ -1,6 +1,6 @@
 """The protocol for posting digests, with its parameters and results."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -89,8 +89,8 @@ Found = Posted | Absent | Hidden | Unfinished
 
 
 class Poster(Protocol):
-    async def channel_statuses(self, owner: Owner, channels: Collection[str]) -> Mapping[str, ChannelStatus]:
-        """Whether these channels of the owner's workspace accept digests."""
+    async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
+        """Whether a channel of the owner's workspace accepts digests."""
 
     def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
         """Wait until a message may be posted to the digest's channel, in order of due times."""

@@ -15,8 +15,8 @@ from bot.features.accounts.accounts import Session
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import IssueFilters, Sort, TimeRange
-from bot.service.models import Issue, Ref
-from bot.store.digests import Choice, Digest, Pause, Plan
+from bot.service.models import Issue
+from bot.store.digests import Digest, FilterKind, Pause, Plan
 
 OVERLAP = timedelta(hours=3)
 """How late an issue may become visible, and how far the service's clock may be set back."""
@@ -80,27 +80,27 @@ def since(covered_to: datetime | None) -> TimeRange | None:
 
 def filters_of(plan: Plan, created_on: TimeRange | None) -> IssueFilters:
     """Filters for a digest's issues opened in this time."""
+
+    def ids(kind: FilterKind) -> tuple[int, ...]:
+        return tuple(choice.id for choice in plan.filters.get(kind, ()))
+
     return IssueFilters(
         project_id=plan.project_id,
         subprojects="none",
         status="any",
         created_on=created_on,
-        tracker_ids=tuple(one.id for one in plan.trackers),
-        priority_ids=tuple(one.id for one in plan.priorities),
-        category_ids=tuple(one.id for one in plan.categories),
+        tracker_ids=ids("tracker"),
+        priority_ids=ids("priority"),
+        category_ids=ids("category"),
     )
 
 
 def _passes_filters(plan: Plan, issue: Issue) -> bool:
-    return (
-        _matches(plan.trackers, issue.tracker)
-        and _matches(plan.priorities, issue.priority)
-        and _matches(plan.categories, issue.category)
+    refs = {"tracker": issue.tracker, "priority": issue.priority, "category": issue.category}
+    return all(
+        (ref := refs[kind]) is not None and ref.id in {choice.id for choice in chosen}
+        for kind, chosen in plan.filters.items()
     )
-
-
-def _matches(choices: Sequence[Choice], ref: Ref | None) -> bool:
-    return not choices or (ref is not None and any(choice.id == ref.id for choice in choices))
 
 
 def _is_new(issue: Issue, digest: Digest) -> bool:

@@ -68,15 +68,13 @@ class DigestRuns:
         self._notices = NoticeSender(store.digests, poster)
         self._sending: asyncio.Task[None] | None = None
         self._stopping = False
-        self._aligned = False
 
     async def run_due(self, now: datetime) -> None:
         """Claim and start the digests due at `now`, by the database's clock; `idle` waits for them."""
-        if self._clock.set(now):
-            self._aligned = False
-        if not self._aligned:
+        self._clock.set(now)
+        if self._clock.suspect:
             await self._realign(now)
-            self._aligned = True
+            self._clock.suspect = False
         self._send_notices()
         held = {digest for digest, _ in self._in_flight}
         abandoned = await self._store.digest_runs.abandoned(now, MAX_IN_FLIGHT, excluding=held)
@@ -117,8 +115,7 @@ class DigestRuns:
         Raises NotLinked and ServiceError if the owner's key can't read the project; nothing is posted then.
         """
         now = await self._store.digest_runs.now()
-        if self._clock.set(now):
-            self._aligned = False
+        self._clock.set(now)
         claim = Claim(digest=digest, due_at=now, missed=0, next_due=None)
         claimed = await self._store.digest_runs.claim([claim], self._delivery.lease_until())
         if not claimed:

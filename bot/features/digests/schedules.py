@@ -19,6 +19,7 @@ from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from functools import cache
 from itertools import dropwhile, islice, pairwise, takewhile
+from typing import Literal
 from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
@@ -38,7 +39,6 @@ _FIELDS = 5
 _LONGEST = 200
 """The most characters in a cron line."""
 _QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
-_EXAMPLE = "`cron 0 9 * * 1-5`"
 _ONE_MINUTE = timedelta(minutes=1)
 _SET_BACK = timedelta(hours=3)
 """The most that a clock change sets clocks back."""
@@ -50,6 +50,34 @@ _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _NOT_PLACES = frozenset({"localtime", "Factory"})
 _NEAR = 3
 """How many time zones to suggest for a mistyped one, and how many letters of a city that takes."""
+
+
+class ScheduleError(UserError):
+    """A schedule or a time zone can't be used."""
+
+
+class UnreadableSchedule(ScheduleError):
+    """What follows `kind` (a keyword) can't be read; None: there is no keyword."""
+
+    kind: Literal["weekly", "hourly", "cron"] | None
+
+
+class UnreadableTime(ScheduleError):
+    """What follows `after`, such as `daily`, is no time of day."""
+
+    after: str
+
+
+class UnreadableCron(ScheduleError):
+    """A field of a cron line can't be read; None: the line fits no day."""
+
+    field: str | None
+
+
+class UnknownTimeZone(ScheduleError):
+    """No time zone has the name that was typed; `near` are the names of similar ones."""
+
+    near: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -68,7 +96,7 @@ class Schedule:
 def parse(text: str) -> Schedule:
     """`daily 09:00`, `weekdays 9am`, `weekly mon,thu 9.30`, `hourly`, `hourly :30`, `cron 0 9 * * 1-5`.
 
-    Ignores case; the default time is 9:00. Raises UserError, which never repeats the input:
+    Ignores case; the default time is 9:00. Raises ScheduleError, which never repeats the input:
     that may be a secret.
     """
     kind, *rest = text.lower().translate(_QUOTES).split() or [""]
@@ -84,7 +112,7 @@ def parse(text: str) -> Schedule:
             return _weekly(words)
         case "hourly":
             return _hourly(words)
-    raise UserError(f"Say when: `daily 09:00`, `weekdays 09:00`, `weekly mon 09:00`, `hourly` or {_EXAMPLE}.")
+    raise UnreadableSchedule(None)
 
 
 def next_times(schedule: Schedule, zone: str, after: datetime, count: int) -> tuple[datetime, ...]:
@@ -119,16 +147,13 @@ def shortest_gap(schedule: Schedule) -> timedelta:
 def zone_named(text: str) -> str:
     """`europe/paris`, `America/New York`, `utc` → ZoneInfo's name for the time zone.
 
-    Raises UserError with suggestions; it never repeats the input.
+    Raises UnknownTimeZone with suggestions; it never repeats the input.
     """
     zones = _zones()
     typed = "_".join(text.lower().split())
     if typed in zones:
         return zones[typed]
-    near = _zones_like(typed)
-    if near:
-        raise UserError(f"There is no time zone of that name: did you mean {' or '.join(near)}?")
-    raise UserError("There is no time zone of that name: write one such as `Europe/Paris` or `UTC`.")
+    raise UnknownTimeZone(tuple(_zones_like(typed)))
 
 
 def zones_matching(text: str) -> tuple[str, ...]:
@@ -146,9 +171,7 @@ def _at_time(begin: str, days: str, words: list[str]) -> Schedule:
     elif match := _HALF_DAY.fullmatch(said):
         hour = int(match[1]) % _NOON + (_NOON if match[3] == "p" else 0)
     else:
-        raise UserError(
-            f"After `{begin}` comes a time and nothing else: write `{begin} 09:00` or `{begin} 5:30 pm`."
-        )
+        raise UnreadableTime(begin)
     minute = int(match[2] or 0)
     return Schedule(f"{begin} {hour:02}:{minute:02}", f"{minute} {hour} * * {days}")
 
@@ -157,7 +180,7 @@ def _weekly(words: list[str]) -> Schedule:
     days = list(takewhile(lambda day: day is not None, map(_weekday, words)))
     named = sorted({day for day in days if day is not None})
     if not named:
-        raise UserError("Say on which day: `weekly mon 09:00`, or `weekly mon,thu 09:00` for several.")
+        raise UnreadableSchedule("weekly")
     begin = f"weekly {','.join(_DAYS[day][:3] for day in named)}"
     return _at_time(begin, ",".join(str((day + 1) % 7) for day in named), words[len(days) :])
 
@@ -171,7 +194,7 @@ def _weekday(word: str) -> int | None:
 def _hourly(words: list[str]) -> Schedule:
     match = _MINUTE.fullmatch(" ".join(words) or "0")
     if match is None:
-        raise UserError("After `hourly` comes a minute or nothing: write `hourly` or `hourly :30`.")
+        raise UnreadableSchedule("hourly")
     minute = int(match[1])
     return Schedule(f"hourly :{minute:02}" if minute else "hourly", f"{minute} * * * *")
 
@@ -179,18 +202,13 @@ def _hourly(words: list[str]) -> Schedule:
 def _cron(fields: list[str]) -> Schedule:
     cron = " ".join(fields).upper()
     if len(fields) != _FIELDS or len(cron) > _LONGEST:
-        raise UserError(
-            f"A cron line has five short fields, from the minute to the day of the week: {_EXAMPLE}."
-        )
+        raise UnreadableSchedule("cron")
     try:
         first = next(CronSim(cron, _LONG_AGO), None)
     except CronSimError as error:
-        field = str(error).removeprefix("Bad ").replace("-of-", " of the ")
-        raise UserError(
-            f"The {field} of that cron line can't be read or never comes: write one such as {_EXAMPLE}."
-        ) from None
+        raise UnreadableCron(str(error).removeprefix("Bad ").replace("-of-", " of the ")) from None
     if first is None:
-        raise UserError(f"No day ever fits that cron line: write one such as {_EXAMPLE}.")
+        raise UnreadableCron(None)
     return Schedule(f"cron {cron}", cron)
 
 
@@ -253,7 +271,7 @@ def _zones_like(typed: str) -> list[str]:
     by_city: dict[str, list[str]] = {}
     for key, name in _zones().items():
         if not key.startswith("etc/"):
-            by_city.setdefault(key.rpartition("/")[2], []).append(f"`{name}`")
+            by_city.setdefault(key.rpartition("/")[2], []).append(name)
     wanted = typed[:_LONGEST].rpartition("/")[2]
     starting = [city for city in by_city if len(wanted) >= _NEAR and city.startswith(wanted)]
     near = [wanted] if wanted in by_city else starting or get_close_matches(wanted, by_city, _NEAR, 0.8)

@@ -1,12 +1,25 @@
 """The list of digests, and the results of actions on them."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from bot.features.digests import reasons
+from bot.features.digests.buttons import (
+    Act,
+    OpenAddForm,
+    OpenChangeForm,
+    PauseDigest,
+    PostNow,
+    RemoveDigest,
+    RestoreDigest,
+    ResumeDigest,
+    TakeOverDigest,
+)
 from bot.features.digests.digests import Planned
+from bot.features.digests.reasons import Command
 from bot.features.digests.schedules import KEYWORDS
 from bot.slack.blocks import Block, Element, Message, actions, button, confirm, context, section, shortened
 from bot.slack.text import bold, code, cut, escape, line
@@ -18,25 +31,6 @@ NAME = 80
 SHOWN = 10
 """More digests would exceed Slack's limits on blocks and text."""
 FILTERS = 300
-Command = Callable[[str], str]
-"""A slash command as people type it, by its name."""
-
-WHY = {
-    Pause.PERSON: "paused; *Resume* makes it go on",
-    Pause.KEY: "stopped, as {owner}'s key no longer works: they link again with `{tracker} link`, or "
-    "somebody else takes it over",
-    Pause.PROJECT: "stopped, as {owner} doesn't see {project} any more: somebody who does can take it over",
-    Pause.CLOSED: "stopped, as {project} is closed: once it is open again, resume it",
-    Pause.CHANNEL: "stopped, as its channel is archived or I'm not in it any more: invite me with `/invite`, "
-    "then resume it",
-    Pause.OUTSIDERS: "stopped, as its channel is shared with people outside your company: add it in another",
-    Pause.REFUSED: "stopped, as Slack didn't take its message: once I may post there again, resume it",
-    Pause.SCHEDULE: "stopped, as its schedule or time zone can't be read: change it, then resume it",
-}
-WHY_ONES_OWN = {
-    Pause.KEY: "stopped, as your key no longer worked: link again with `{tracker} link`, then resume it",
-    Pause.PROJECT: "stopped, as you don't see {project} any more: somebody who does can take it over",
-}
 _PLAIN = re.compile(r"[\w.-]+")
 _UNQUOTABLE = re.compile('["“”„‟«»`\n]')
 
@@ -48,7 +42,7 @@ def text_message(mrkdwn: str) -> Message:
 
 def listing(digests: Sequence[Digest], user: Owner, command: Command, said: Message | None = None) -> Message:
     """A channel's digests with their buttons for `user`, below `said`, the result of the last action."""
-    add = actions([button("Add a digest", "digest.add", style=None if digests else "primary")])
+    add = actions([button("Add a digest", OpenAddForm(), style=None if digests else "primary")])
     blocks: list[Block] = list(said.blocks) if said else []
     before = said.text if said else ""
     if not digests:
@@ -91,10 +85,10 @@ def _direct(digest: Digest) -> bool:
 
 
 def _buttons(digest: Digest, user: Owner) -> Block:
-    value = str(digest.id)
-    active = [button("Post now", "digest.now", value), button("Pause", "digest.pause", value)]
-    buttons = [button("Resume", "digest.resume", value)] if digest.paused else active
-    buttons.append(button("Change", "digest.change", value))
+    number = digest.id
+    active = [button("Post now", PostNow(digest=number)), button("Pause", PauseDigest(digest=number))]
+    buttons = [button("Resume", ResumeDigest(digest=number))] if digest.paused else active
+    buttons.append(button("Change", OpenChangeForm(digest=number)))
     if digest.owner != user:
         buttons.append(take_over(digest, "Take over"))
     buttons.append(_remove(digest, user))
@@ -109,49 +103,44 @@ def take_over(digest: Digest, label: str) -> Element:
         f"project. {shortened(digest.owner_name, NAME)} is told.",
         "Take over",
     )
-    return button(label, "digest.take_over", agreed(digest), confirm=question)
+    taken = TakeOverDigest(digest=digest.id, owner=digest.owner.user_id)
+    return button(label, taken, confirm=question)
 
 
-def agreed(digest: Digest) -> str:
-    """A button's value: the digest, and the owner whom the confirmation names."""
-    return f"{digest.id}:{digest.owner.user_id}"
-
-
-def confirmation(digest: Digest, doing: Literal["remove", "take_over"]) -> Message:
+def confirmation(digest: Digest, act: Literal[Act.REMOVE, Act.TAKE_OVER]) -> Message:
     """The confirmation before someone else's digest is removed or taken over."""
-    owner = line(shortened(digest.owner_name, NAME))
-    what = "Remove" if doing == "remove" else "Take over"
-    question = "Remove it?" if doing == "remove" else "Take it over?"
+    owner, agreed = line(shortened(digest.owner_name, NAME)), digest.owner.user_id
+    if act is Act.REMOVE:
+        question = "Remove it?"
+        removal = RemoveDigest(digest=digest.id, owner=agreed)
+        yes = button("Remove digest", removal, style="danger")
+    else:
+        question = "Take it over?"
+        taken = TakeOverDigest(digest=digest.id, owner=agreed)
+        yes = button("Take over digest", taken, style="primary")
     text = f"{_named(digest)} belongs to {owner}. {question} {owner} is told."
-    style = "danger" if doing == "remove" else "primary"
-    yes = button(f"{what} digest", f"digest.{doing}", agreed(digest), style=style)
     return Message(text, (section(text), actions([yes])))
 
 
 def status_line(digest: Digest, user: Owner, command: Command) -> str:
     """When a digest is next posted, or why it is paused and what to do; in mrkdwn."""
-    said = f"next {moment(digest.next_due)}" if digest.next_due else f"{why(digest, user, command)}."
+    said = (
+        f"next {moment(digest.next_due)}" if digest.next_due else f"{reasons.listed(digest, user, command)}."
+    )
     return said[0].upper() + said[1:]
 
 
 def _remove(digest: Digest, user: Owner) -> Element:
     owner = shortened(digest.owner_name, NAME)
     mine = digest.owner == user
+    removal = RemoveDigest(digest=digest.id, owner=digest.owner.user_id)
     question = confirm(
         f"Remove digest {digest.id}?" if mine else f"Remove {owner}'s digest?",
         "Nothing is posted any more; what was posted stays." + ("" if mine else f" {owner} is told."),
         "Remove",
         style="danger",
     )
-    return button("Remove", "digest.remove", agreed(digest), style="danger", confirm=question)
-
-
-def why(digest: Digest, user: Owner, command: Command) -> str:
-    """Why a digest is paused, and what to do: the end of a sentence, in mrkdwn."""
-    reasons = WHY | WHY_ONES_OWN if digest.owner == user else WHY
-    return reasons[digest.paused or Pause.PERSON].format(
-        owner=line(digest.owner_name), project=line(digest.plan.project), tracker=command("tracker")
-    )
+    return button("Remove", removal, style="danger", confirm=question)
 
 
 def when_of(plan: Plan) -> str:
@@ -162,8 +151,7 @@ def when_of(plan: Plan) -> str:
 
 def filters_of(plan: Plan) -> str:
     """The filters and options that differ from the defaults; in mrkdwn."""
-    kinds = (("tracker", plan.trackers), ("priority", plan.priorities), ("category", plan.categories))
-    parts = [f"{kind} {line(_or(one.name for one in chosen))}" for kind, chosen in kinds if chosen]
+    parts = [f"{kind} {line(_or(one.name for one in chosen))}" for kind, chosen in plan.filters.items()]
     parts += [f"grouped by {plan.group}"] if plan.group != "tracker" else []
     parts += ["also when nothing is new"] if plan.empty else []
     return " · ".join(parts)
@@ -211,7 +199,7 @@ def added(planned: Planned) -> Message:
         warning = f":warning: {line(plan.project)} is not public: {readers}."
         blocks.append(section(warning))
         text += f" {warning}"
-    change = button("Change", "digest.change", str(digest.id))
+    change = button("Change", OpenChangeForm(digest=digest.id))
     blocks.append(actions([change, _remove(digest, digest.owner)]))
     return Message(text, tuple(blocks))
 
@@ -230,7 +218,7 @@ def paused(digest: Digest, user: Owner, command: Command) -> str:
     """Confirms a pause, or says why the digest had already stopped."""
     if digest.paused is Pause.PERSON:
         return f"{_named(digest)} is paused: `{command('digest')} resume {digest.id}` makes it go on."
-    return f"{_named(digest)} is {why(digest, user, command)}."
+    return f"{_named(digest)} is {reasons.listed(digest, user, command)}."
 
 
 def resumed(planned: Planned) -> str:
@@ -268,7 +256,7 @@ def owner_notice(digest: Digest, who: str, done: Literal["removed", "restored", 
 
 
 def _undoable(text: str, digest: Digest) -> Message:
-    return Message(text, (section(text, button("Undo", "digest.undo", str(digest.id))),))
+    return Message(text, (section(text, button("Undo", RestoreDigest(digest=digest.id))),))
 
 
 def run_result(digest: Digest, state: RunState | None, stopped: str, service: str) -> str:
@@ -289,8 +277,7 @@ def add_command(plan: Plan, command: Command) -> str:
     """The command that adds such a digest."""
     project = plan.project if _quotable(plan.project) else f"#{plan.project_id}"
     words = [command("digest"), "add", _quoted(project), plan.schedule, f"tz:{plan.zone}"]
-    kinds = (("tracker", plan.trackers), ("priority", plan.priorities), ("category", plan.categories))
-    words += [f"{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in kinds if chosen]
+    words += [f"{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.filters.items()]
     words += [f"group:{plan.group}"] if plan.group != "tracker" else []
     words += ["empty:yes"] if plan.empty else []
     return " ".join(words)

@@ -5,7 +5,7 @@ process, and a fake poster instead of Slack.
 import asyncio
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -75,7 +75,7 @@ class FakePoster:
     store: Store
     posts: list[Post] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
-    channel_status: dict[str, ChannelStatus] = field(default_factory=dict)
+    closed: dict[str, ChannelStatus] = field(default_factory=dict)
     notices: list[tuple[str, tuple[int, ...], str]] = field(default_factory=list)
     editions: list[Edition] = field(default_factory=list)
     hidden: bool = False
@@ -84,9 +84,9 @@ class FakePoster:
     unsure: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
-    async def channel_statuses(self, owner: Owner, channels: Collection[str]) -> Mapping[str, ChannelStatus]:
+    async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
         assert owner.team_id == TEAM
-        return {channel: self.channel_status.get(channel, ChannelStatus.OPEN) for channel in channels}
+        return self.closed.get(channel_id, ChannelStatus.OPEN)
 
     @asynccontextmanager
     async def turn(self, *_: object) -> AsyncIterator[None]:

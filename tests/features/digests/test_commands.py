@@ -6,17 +6,8 @@ from hypothesis import strategies as st
 
 from bot.errors import UserError
 from bot.features.digests import schedules
-from bot.features.digests.commands import (
-    AddDigest,
-    ChangeDigest,
-    DigestNow,
-    ListDigests,
-    PauseDigest,
-    RemoveDigest,
-    ResumeDigest,
-    TakeOverDigest,
-    digest_command,
-)
+from bot.features.digests.buttons import Act
+from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
 from bot.slack.grammar.requests import Help
 from tests.support.wording import worded
 
@@ -42,19 +33,19 @@ def refused(text: str) -> str:
         ("", ListDigests()),
         ("List", ListDigests()),
         ("help", Help()),
-        ("now", DigestNow()),
-        ("now 3", DigestNow(3)),
-        ("change #3", ChangeDigest(3)),
-        ("edit", ChangeDigest()),
-        ("PAUSE 3", PauseDigest(3)),
-        ("resume 3", ResumeDigest(3)),
-        ("remove 3", RemoveDigest(3)),
-        ("delete 3", RemoveDigest(3)),
-        ("stop 3", RemoveDigest(3)),
-        ("take 3", TakeOverDigest(3)),
-        ("takeover #3", TakeOverDigest(3)),
-        ("take over", TakeOverDigest()),
-        ("take over 3", TakeOverDigest(3)),
+        ("now", OnDigest(Act.NOW)),
+        ("now 3", OnDigest(Act.NOW, 3)),
+        ("change #3", OnDigest(Act.CHANGE, 3)),
+        ("edit", OnDigest(Act.CHANGE)),
+        ("PAUSE 3", OnDigest(Act.PAUSE, 3)),
+        ("resume 3", OnDigest(Act.RESUME, 3)),
+        ("remove 3", OnDigest(Act.REMOVE, 3)),
+        ("delete 3", OnDigest(Act.REMOVE, 3)),
+        ("stop 3", OnDigest(Act.REMOVE, 3)),
+        ("take 3", OnDigest(Act.TAKE_OVER, 3)),
+        ("takeover #3", OnDigest(Act.TAKE_OVER, 3)),
+        ("take over", OnDigest(Act.TAKE_OVER)),
+        ("take over 3", OnDigest(Act.TAKE_OVER, 3)),
     ],
 )
 def test_commands_parse_with_and_without_a_digest_number(text: str, request_: object) -> None:
@@ -96,9 +87,11 @@ def test_add_accepts_every_option_anywhere() -> None:
         project="Web shop",
         schedule=schedules.parse("daily 09:00"),
         zone="Europe/Paris",
-        tracker=("Bug", "Feature request", "Task"),
-        priority=("High",),
-        category=("UI",),
+        filters={
+            "tracker": ("Bug", "Feature request", "Task"),
+            "priority": ("High",),
+            "category": ("UI",),
+        },
         group="assignee",
         empty=True,
     )

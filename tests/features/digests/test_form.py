@@ -27,8 +27,8 @@ async def test_form_is_prefilled_and_adds_to_the_chosen_channel(office: Office, 
     assert f"*Mobile App*, weekly tue,thu {AT}, Asia/Tokyo, in <#C0MOBILE001>" in text_of(answer)
     digest = await stored(office)
     assert digest.channel_id == "C0MOBILE001"
-    assert [one.name for one in digest.plan.priorities] == ["High", "Urgent"]
-    assert [one.name for one in digest.plan.categories] == ["Sign-in"]
+    assert [one.name for one in digest.plan.filters["priority"]] == ["High", "Urgent"]
+    assert [one.name for one in digest.plan.filters["category"]] == ["Sign-in"]
     await ana.no_form()
 
 
@@ -106,8 +106,8 @@ async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: P
     assert f"Digest 1 (Web Shop) is changed to hourly :30, Europe/Madrid, {said}" in text_of(now)
     assert "*1 digest here*" in text_of(now)
     plan = (await stored(office)).plan
-    assert (plan.schedule, plan.trackers, plan.empty) == ("hourly :30", (), True)
-    assert [one.name for one in plan.priorities] == ["High"]
+    assert (plan.schedule, [*plan.filters], plan.empty) == ("hourly :30", ["priority", "category"], True)
+    assert [one.name for one in plan.filters["priority"]] == ["High"]
 
 
 async def test_changing_a_paused_digest_keeps_it_paused(office: Office, ana: Person) -> None:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from bot.errors import UserError
 from bot.features.digests.digests import MOST_IN_A_CHANNEL, MOST_OF_A_PERSON, DigestSettings
+from bot.features.digests.errors import TooManyDigests, TooOften
 from bot.features.digests.schedules import parse
-from bot.store.channels import Channel
-from tests.features.digests.newsroom import TEAM, DigestHarness
+from tests.features.digests.newsroom import DigestHarness
+from tests.support.wording import WORDING
 
 EVERY_QUARTER = "cron */15 * * * *"
 
@@ -17,17 +17,21 @@ EVERY_QUARTER = "cron */15 * * * *"
 async def test_digest_comes_every_quarter_of_an_hour_at_most(harness: DigestHarness, schedule: str) -> None:
     too_often = DigestSettings(project="Shop", schedule=parse(schedule), zone="UTC")
     digest = await harness.add(schedule=EVERY_QUARTER)
-    with pytest.raises(UserError, match=r"every 15 minutes at most\. Choose a slower schedule"):
+    with pytest.raises(TooOften) as refused:
         await harness.add(schedule=schedule, empty=True)
-    with pytest.raises(UserError, match="every 15 minutes at most"):
-        await harness.digests.change(harness.ana, Channel(TEAM, "C1"), digest.id, too_often)
+    said = WORDING.sentence(refused.value)
+    assert "every 15 minutes at most. Choose a slower schedule, such as `hourly`." in said
+    with pytest.raises(TooOften):
+        await harness.digests.change(harness.ana, digest, too_often)
 
 
 async def test_channel_takes_no_more_digests_than_its_limit(harness: DigestHarness) -> None:
     for minute in range(MOST_IN_A_CHANNEL):
         await harness.add(schedule=f"hourly :{minute:02}")
-    with pytest.raises(UserError, match=r"This channel has 20 digests.*Remove one first"):
+    with pytest.raises(TooManyDigests) as refused:
         await harness.add(schedule="hourly :59", owner=harness.ben)
+    said = WORDING.sentence(refused.value)
+    assert said.startswith("This channel has 20 digests, which is the limit. Remove one first")
     await harness.add("C2")
 
 
@@ -35,7 +39,9 @@ async def test_person_owns_no_more_digests_than_the_limit(harness: DigestHarness
     bens = await harness.add("C0", owner=harness.ben)
     for number in range(MOST_OF_A_PERSON):
         await harness.add(f"C{number // 10 + 1}", f"hourly :{number:02}")
-    with pytest.raises(UserError, match=r"You own 50 digests.*Remove one first"):
+    with pytest.raises(TooManyDigests) as refused:
         await harness.add("C9")
-    with pytest.raises(UserError, match="You own 50 digests"):
-        await harness.digests.take_over(harness.ana, Channel(TEAM, "C0"), bens.id)
+    said = WORDING.sentence(refused.value)
+    assert said.startswith("You own 50 digests, which is the limit. Remove one first")
+    with pytest.raises(TooManyDigests):
+        await harness.digests.take_over(harness.ana, bens)

@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 
 from bot.features.digests.reading import OVERLAP
 from bot.store.database import Database
-from bot.store.digests import Pause
+from bot.store.digests import Digest, Pause
 from bot.timings import DEFAULT
 from tests.features.digests.newsroom import SHOP, VAULT, DigestHarness, FakePoster, Fault, Killed, Process
 
@@ -131,17 +131,17 @@ class Machine(RuleBasedStateMachine):
 
     @rule(digest=st.integers(1, 3))
     def user_pauses_digest(self, digest: int) -> None:
-        self.run(self.harness.digests.pause(self.harness.ana, None, digest))
+        self.run(self.harness.digests.pause(self.run(self._stored(digest))))
 
     @rule(digest=st.integers(1, 3))
     def user_resumes_digest(self, digest: int) -> None:
-        self.run(self.harness.digests.resume(self.harness.ana, None, digest))
+        self.run(self.harness.digests.resume(self.harness.ana, self.run(self._stored(digest))))
 
     @rule(digest=st.integers(1, 3))
     def user_runs_digest_now(self, digest: int) -> None:
         async def ask() -> None:
-            found = await self.harness.store.digests.get("T1", digest)
-            if found and not found.paused:
+            found = await self._stored(digest)
+            if not found.paused:
                 await self.processes[0].engine.run_now(found)
 
         self.run(ask())
@@ -165,16 +165,21 @@ class Machine(RuleBasedStateMachine):
         self.harness.reveal_hidden()
         for _ in range(6):
             for digest in self.expected:
-                found = await self.harness.store.digests.get("T1", digest)
-                if found and found.paused:
+                found = await self._stored(digest)
+                if found.paused:
                     assert found.paused in {Pause.PERSON, Pause.CHANNEL}
-                    await self.harness.digests.resume(self.harness.ana, None, digest)
+                    await self.harness.digests.resume(self.harness.ana, found)
             await self.harness.tick(self.processes[0].engine, after=timedelta(hours=26))
         self.nothing_is_posted_twice()
         for digest, issues in self.expected.items():
             missed = issues - self.poster.covered(digest) - self.poster.unsure.get(digest, set())
             assert not missed, f"digest {digest} never posted {missed}"
             assert self.poster.covered(digest) <= issues
+
+    async def _stored(self, digest: int) -> Digest:
+        found = await self.harness.store.digests.get("T1", digest)
+        assert found
+        return found
 
     async def _close(self) -> None:
         await self.harness.close()

@@ -184,7 +184,7 @@ def test_groups_are_ordered_by_their_kind(group: Group, expected: list[str]) -> 
 
 
 def test_overflowing_issues_get_short_lines_then_a_link() -> None:
-    plan = replace(PLAN, trackers=(Choice(1, "Bug"), Choice(2, "Feature")))
+    plan = replace(PLAN, filters={"tracker": (Choice(1, "Bug"), Choice(2, "Feature"))})
     issues = [
         issue(n, f"Subject number {n}", timedelta(minutes=500 - n), tracker=BUG if n % 2 else FEATURE)
         for n in range(1, 301)

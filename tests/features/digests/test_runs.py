@@ -47,7 +47,7 @@ async def test_empty_digest_is_posted_only_on_request(harness: DigestHarness) ->
 
 async def test_filters_limit_new_issues(harness: DigestHarness) -> None:
     engine = harness.engine()
-    await harness.add(tracker=("task",))
+    await harness.add(filters={"tracker": ("task",)})
     harness.report()
     task = harness.report(tracker=defaults.TASK)
     await harness.tick(engine, after=HOUR)
@@ -191,7 +191,7 @@ async def test_stalled_process_posts_nothing_after_takeover(harness: DigestHarne
         await harness.tick(other.engine, after=SOON)
         await harness.tick(other.engine, after=SOON)
         assert [post.issues for post in harness.poster.posts if post.digest == digest.id] == [(issue.id,)]
-        await harness.digests.remove(harness.ana, None, digest.id)
+        await harness.digests.remove(digest)
 
 
 async def test_digest_paused_or_removed_while_read_is_not_posted(
@@ -203,12 +203,12 @@ async def test_digest_paused_or_removed_while_read_is_not_posted(
     harness.now += HOUR
 
     async def meanwhile() -> None:
-        await harness.digests.pause(harness.ana, None, paused.id)
-        await harness.digests.remove(harness.ana, None, removed.id)
+        await harness.digests.pause(paused)
+        await harness.digests.remove(removed)
 
     await harness.while_stalled(process, "begin_sending", meanwhile)
     assert harness.poster.posts == []
-    await harness.digests.resume(harness.ana, None, paused.id)
+    await harness.digests.resume(harness.ana, await harness.stored(paused))
     await harness.tick(process.engine, after=HOUR)
     assert [post.issues for post in harness.poster.posts] == [(issue.id,)]
 
@@ -284,12 +284,12 @@ async def test_closed_channel_stops_digest_until_resumed(
     engine = harness.engine()
     digest = await harness.add()
     issue = harness.report()
-    harness.poster.channel_status["C1"] = channel_status
+    harness.poster.closed["C1"] = channel_status
     await harness.tick(engine, after=HOUR)
     assert (await harness.stored(digest)).paused is why
     await harness.tick(engine)  # owners get their notices in this tick, if not in the last one
-    harness.poster.channel_status.clear()
-    await harness.digests.resume(harness.ana, None, digest.id)
+    harness.poster.closed.clear()
+    await harness.digests.resume(harness.ana, await harness.stored(digest))
     await harness.tick(engine, after=HOUR)
     assert [post.issues for post in harness.poster.posts] == [(issue.id,)]
     assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
@@ -302,7 +302,7 @@ async def test_refused_post_stops_digest_and_covers_nothing(harness: DigestHarne
     harness.poster.faults = ["delay", "refuse"]
     await harness.tick(engine, after=HOUR)
     assert (await harness.stored(digest)).paused is Pause.CHANNEL
-    await harness.digests.resume(harness.ana, None, digest.id)
+    await harness.digests.resume(harness.ana, await harness.stored(digest))
     await harness.tick(engine, after=HOUR)
     assert harness.poster.covered(digest.id) == {issue.id}
 

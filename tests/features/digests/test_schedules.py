@@ -1,14 +1,21 @@
-import re
 from collections import Counter
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.errors import UserError
-from bot.features.digests.schedules import due_times, next_times, parse, previous_times, zone_named
+from bot.features.digests.schedules import (
+    ScheduleError,
+    UnknownTimeZone,
+    due_times,
+    next_times,
+    parse,
+    previous_times,
+    zone_named,
+)
+from tests.support.wording import WORDING
 
 MADRID, NEW_YORK, LORD_HOWE = "Europe/Madrid", "America/New_York", "Australia/Lord_Howe"
 NIGHTS = {
@@ -141,8 +148,9 @@ def test_schedules_parse_as_typed(typed: str, text: str, cron: str) -> None:
     ],
 )
 def test_invalid_schedule_error_shows_what_to_type(typed: str, told: str) -> None:
-    with pytest.raises(UserError, match=re.escape(told)):
+    with pytest.raises(ScheduleError) as raised:
         parse(typed)
+    assert told in WORDING.sentence(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -171,8 +179,9 @@ def test_time_zones_are_found_by_name(typed: str, name: str) -> None:
     ],
 )
 def test_unknown_time_zone_error_suggests_similar_ones(typed: str, told: str) -> None:
-    with pytest.raises(UserError, match=re.escape(told)):
+    with pytest.raises(UnknownTimeZone) as raised:
         zone_named(typed)
+    assert told in WORDING.sentence(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -252,6 +261,7 @@ def test_forward_backward_and_range_searches_agree(text: str, zone: str, after: 
     assert due_times(schedule, zone, due[-1], due[-1]) == due[-1:]
 
 
+@settings(deadline=None)  # a year of due times, on a busy machine
 @given(clocks, st.sampled_from(ZONES), st.integers(2024, 2045))
 def test_daily_schedule_is_due_once_each_day(clock: str, zone: str, year: int) -> None:
     first, after = date(year, 1, 1), date(year + 1, 1, 1)

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from bot.errors import UserError
 from bot.features.digests import digests as usecase
 from bot.features.digests.digests import DigestSettings
+from bot.features.digests.errors import DuplicateDigest
 from bot.features.digests.posts import ChannelStatus
 from bot.features.digests.schedules import parse
 from bot.store.channels import Channel
@@ -36,9 +36,9 @@ async def test_failing_run_does_not_release_another_runs_post(
 async def test_lease_set_by_a_fast_clock_is_realigned(harness: DigestHarness) -> None:
     engine = harness.engine()
     await harness.add(empty=True)
-    harness.poster.channel_status["C1"] = ChannelStatus.UNKNOWN
+    harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
     await harness.tick(engine, after=MONTH)
-    harness.poster.channel_status.clear()
+    harness.poster.closed.clear()
     await harness.tick(engine, after=-MONTH)
     for _ in range(4):
         await harness.tick(engine, after=HOUR)
@@ -60,7 +60,7 @@ async def test_digest_now_does_not_hide_a_clock_reset(harness: DigestHarness) ->
 async def test_notice_survives_the_crash_of_its_sender(harness: DigestHarness) -> None:
     killed, living = Process(harness), harness.engine()
     digest = await harness.add()
-    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.poster.closed["C1"] = ChannelStatus.GONE
     harness.now += HOUR
     killed.dies_at = ("before", "notify_owner")
     await harness.run_until_killed(killed)
@@ -71,7 +71,7 @@ async def test_notice_survives_the_crash_of_its_sender(harness: DigestHarness) -
 async def test_notice_is_sent_by_one_of_two_processes(harness: DigestHarness) -> None:
     slow, other = Process(harness), Process(harness)
     digest = await harness.add()
-    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.poster.closed["C1"] = ChannelStatus.GONE
     harness.now += HOUR
     await harness.while_stalled(slow, "notify_owner", partial(harness.run_for, other.engine, 15))
     assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
@@ -81,14 +81,14 @@ async def test_notice_is_sent_by_one_of_two_processes(harness: DigestHarness) ->
 async def test_outdated_notice_is_not_sent(harness: DigestHarness, action: str) -> None:
     process = Process(harness)
     digest = await harness.add()
-    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.poster.closed["C1"] = ChannelStatus.GONE
     harness.poster.failing_notices = 2
     await harness.tick(process.engine, after=HOUR)
-    harness.poster.channel_status.clear()
+    harness.poster.closed.clear()
     if action == "resume":
-        await harness.digests.resume(harness.ana, None, digest.id)
+        await harness.digests.resume(harness.ana, await harness.stored(digest))
     else:
-        await harness.digests.take_over(harness.ben, Channel(TEAM, "C1"), digest.id)
+        await harness.digests.take_over(harness.ben, await harness.stored(digest))
     await harness.tick(process.engine, after=timedelta(minutes=1))
     assert harness.poster.notices == []
 
@@ -125,7 +125,7 @@ async def test_periods_follow_a_schedule_changed_during_the_run(harness: DigestH
     digest = await harness.add()
     harness.report()
     harness.now += HOUR
-    change = partial(harness.digests.change, harness.ana, Channel(TEAM, "C1"), digest.id, changed)
+    change = partial(harness.digests.change, harness.ana, digest, changed)
     await harness.while_stalled(process, "finish", change)
     assert {end.hour for end, _ in (await harness.stored(digest)).history} == {12}
 
@@ -134,9 +134,9 @@ async def test_run_with_an_unknown_time_zone_stops_its_digest(harness: DigestHar
     engine = harness.engine()
     digest = await harness.add()
     harness.report()
-    harness.poster.channel_status["C1"] = ChannelStatus.UNKNOWN
+    harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
     await harness.tick(engine, after=HOUR)
-    harness.poster.channel_status.clear()
+    harness.poster.closed.clear()
     await harness.invalidate_zone(digest)
     await harness.tick(engine, after=HOUR)
     assert (await harness.stored(digest)).paused is Pause.SCHEDULE
@@ -199,7 +199,7 @@ async def test_former_owners_key_does_not_stop_a_taken_over_digest(
     harness.now += HOUR
 
     async def taken() -> None:
-        await harness.digests.take_over(harness.ben, Channel(TEAM, "C1"), digest.id)
+        await harness.digests.take_over(harness.ben, await harness.stored(digest))
 
     await harness.while_stalled(process, "stop", taken)
     await harness.tick(process.engine, after=HOUR)
@@ -210,7 +210,7 @@ async def test_former_owners_key_does_not_stop_a_taken_over_digest(
 async def test_failed_notice_is_retried(harness: DigestHarness) -> None:
     engine = harness.engine()
     digest = await harness.add()
-    harness.poster.channel_status["C1"] = ChannelStatus.GONE
+    harness.poster.closed["C1"] = ChannelStatus.GONE
     harness.poster.failing_notices = 2
     for _ in range(3):
         await harness.tick(engine, after=HOUR)
@@ -220,11 +220,11 @@ async def test_failed_notice_is_retried(harness: DigestHarness) -> None:
 async def test_owner_is_notified_once_after_a_day_of_failures(harness: DigestHarness) -> None:
     engine = harness.engine()
     digest = await harness.add()
-    harness.poster.channel_status["C1"] = ChannelStatus.UNKNOWN
+    harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
     for _ in range(120):
         await harness.tick(engine, after=timedelta(minutes=16))
     assert harness.poster.notices == [("U0ANA", (digest.id,), "delayed")]
-    harness.poster.channel_status.clear()
+    harness.poster.closed.clear()
     issue = harness.report()
     await harness.tick(engine, after=HOUR)
     assert harness.poster.covered(digest.id) == {issue.id}
@@ -232,5 +232,5 @@ async def test_owner_is_notified_once_after_a_day_of_failures(harness: DigestHar
 
 async def test_concurrent_identical_adds_create_one_digest(harness: DigestHarness) -> None:
     made = await asyncio.gather(*(harness.add() for _ in range(4)), return_exceptions=True)
-    assert sum(isinstance(one, UserError) for one in made) == 3
+    assert sum(isinstance(one, DuplicateDigest) for one in made) == 3
     assert len(await harness.digests.listed(Channel(TEAM, "C1"))) == 1
