@@ -172,9 +172,10 @@ class Issues:
                 session.key, number, ("children", "attachments", "relations")
             )
             if issue is None:
-                issue = await self.one(session, number)
+                issue, children = await asyncio.gather(
+                    self.one(session, number), self._children(session, number)
+                )
                 self._client.optional.note_missing("get_issue")
-                children = await self._children(session, number)
             else:
                 children = issue.children
             others = (r.issue_to_id if r.issue_id == number else r.issue_id for r in issue.relations)

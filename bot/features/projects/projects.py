@@ -37,6 +37,7 @@ class Projects:
         self._store = store
         self._accounts = accounts
         self._recent: TtlCache[tuple[Owner, SecretStr], tuple[Project, ...]] = TtlCache(seconds=60)
+        self._recent_each: TtlCache[tuple[Owner, SecretStr, int], Project] = TtlCache(seconds=60)
 
     async def visible(self, session: Session) -> tuple[Project, ...]:
         """The open projects that the user can see, by name. Cached for a minute."""
@@ -67,11 +68,14 @@ class Projects:
         return await self.by_id(session, ref.id)
 
     async def by_id(self, session: Session, project_id: int) -> Project:
-        """One project, from the cached list or the service. Raises ServiceError."""
+        """One project, from the cached list or the service. Cached for a minute. Raises ServiceError."""
         for project in self._recent.peek((session.owner, session.key)) or ():
             if project.id == project_id:
                 return project
-        return await self._client.get_project(session.key, project_id)
+        return await self._recent_each.get(
+            (session.owner, session.key, project_id),
+            lambda: self._client.get_project(session.key, project_id),
+        )
 
     async def _unlisted(self, session: Session, identifier: str) -> Project | None:
         """The project with that identifier, or None. Finds closed projects, which lists leave out."""

@@ -4,6 +4,7 @@ The service's answer to an administrator contains the user's API key (docs/servi
 account the bot uses it to link the Slack user. No key leaves this module otherwise.
 """
 
+import asyncio
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
@@ -71,8 +72,8 @@ class Users:
 
     async def editable(self, owner: Owner, target: UserTarget) -> User:
         """Like `show`, but raises UserError unless the caller is an administrator."""
-        await self.require_administrator(owner)
-        return await self.show(owner, target)
+        _, user = await asyncio.gather(self.require_administrator(owner), self.show(owner, target))
+        return user
 
     async def require_administrator(self, owner: Owner) -> None:
         """Raise UserError unless the caller is an administrator. Raises NotLinked, ServiceError too.
