@@ -47,6 +47,7 @@ class KeyChecks:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _start(self) -> User:
+        await asyncio.sleep(0)  # tasks that the first reads' tasks have started belong to the same round
         self._starting = False
         with watched_reads(lambda: None):  # the check is a read as well
             return await self._check()

@@ -168,16 +168,16 @@ class Issues:
     async def show(self, owner: Owner, number: int) -> Shown:
         """One issue as the user sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
-            issue = await self._client.optional.get_issue(
+            detailed = await self._client.optional.get_issue(
                 session.key, number, ("children", "attachments", "relations")
             )
-            if issue is None:
+            if detailed is not None:
+                issue, children = detailed, detailed.children
+            else:
                 issue, children = await asyncio.gather(
                     self.one(session, number), self._children(session, number)
                 )
                 self._client.optional.note_missing("get_issue")
-            else:
-                children = issue.children
             others = (r.issue_to_id if r.issue_id == number else r.issue_id for r in issue.relations)
             named = {other for other in (*others, issue.parent and issue.parent.id) if other}
             subjects, project = await asyncio.gather(
