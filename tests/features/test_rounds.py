@@ -18,7 +18,7 @@ from tests.support.person import Person
 from tests.support.rounds import Span, rounds
 from tests.support.wire import Wire
 
-LATENCY = 0.15
+LATENCY = 0.3
 ISSUE = 28
 
 

@@ -11,9 +11,15 @@ class Span(NamedTuple):
     ended: float
 
 
+def round_of_each(spans: Sequence[Span]) -> list[int]:
+    """The round of each request, from 1: one more than that of any request answered before it arrived."""
+    found = [0] * len(spans)
+    for number in sorted(range(len(spans)), key=spans.__getitem__):
+        before = (n for n, earlier in zip(found, spans, strict=True) if earlier.ended <= spans[number].began)
+        found[number] = 1 + max(before, default=0)
+    return found
+
+
 def rounds(spans: Sequence[Span]) -> int:
-    """The longest chain of requests in which each one arrived after the answer to the one before it had left."""
-    depth: dict[Span, int] = {}
-    for span in sorted(spans):
-        depth[span] = 1 + max((n for earlier, n in depth.items() if earlier.ended <= span.began), default=0)
-    return max(depth.values(), default=0)
+    """How many round trips the requests took."""
+    return max(round_of_each(spans), default=0)
