@@ -13,8 +13,9 @@ Check = Callable[[], Coroutine[Any, Any, User]]
 class KeyChecks:
     """Sends a check right after each round of reads, and returns the one that was sent last.
 
-    A check vouches for the reads that were sent before it. Reads that start after a check has started are the
-    next round, with a check of their own. After `most` rounds only one more check is sent, at the end.
+    A check proves that the key was good for the reads sent before it, unless it overtook them on the network.
+    Reads that start after a check has started are the next round and get a check of their own. After `most`
+    rounds only one more check is sent, at the end.
     """
 
     def __init__(self, check: Check, most: int) -> None:
