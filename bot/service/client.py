@@ -27,9 +27,9 @@ from bot.service.inputs import (
 )
 from bot.service.models import Issue, Page, Project, TimeEntry, Upload, User
 from bot.service.optional import OptionalOperations
-from bot.service.transport import PROBE, Limits, OnAnswer, Probe, Source, Timeouts, Transport
+from bot.service.transport import PROBE, Limits, OnAnswer, Probe, Source, Timeouts, Transport, watched_reads
 
-__all__ = ["Client", "Limits", "Probe", "Timeouts"]
+__all__ = ["Client", "Limits", "Probe", "Timeouts", "watched_reads"]
 
 ISSUES = "/issues.json"
 PROJECTS = "/projects.json"

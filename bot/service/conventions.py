@@ -18,9 +18,7 @@ ProjectInclude = Literal[
     "trackers", "issue_categories", "time_entry_activities", "enabled_modules", "issue_custom_fields"
 ]
 IssueInclude = Literal["attachments", "relations"]
-IssueDetailInclude = Literal[
-    "attachments", "relations", "children", "changesets", "journals", "watchers", "allowed_statuses"
-]
+IssueDetailInclude = Literal["attachments", "relations", "children"]
 
 # Sort columns of the issue list; the service uses the first three (docs/service.md, Lists)
 SortField = Literal[

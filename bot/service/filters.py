@@ -6,7 +6,7 @@ service ignored one anyway.
 """
 
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
@@ -15,6 +15,8 @@ from typing import Literal
 from bot.service import conventions
 from bot.service.conventions import IssueInclude, SortField
 from bot.service.models import Issue, Ref
+
+BESIDE_A_QUERY = {"query_id", "project_id", "include", "sort"}
 
 
 @dataclass(frozen=True)
@@ -111,44 +113,40 @@ class IssueFilters:
     sort: tuple[Sort, ...] = ()
 
     def __post_init__(self) -> None:
+        if problem := next(self._problems(), None):
+            raise ValueError(problem)
+
+    def _problems(self) -> Iterator[str]:
+        """Say what the service would ignore or misread."""
         if self.category_ids and self.project_id is None:
-            raise ValueError("a category filters only within a project")
+            yield "a category filters only within a project"
         if self.subprojects is not None and self.project_id is None:
-            raise ValueError("subprojects filter only within a project")
+            yield "subprojects filter only within a project"
         if self.status == () or self.subprojects == ():
-            raise ValueError("an empty choice would not filter")
+            yield "an empty choice would not filter"
         if len(self.sort) > conventions.SORT_KEYS:
-            raise ValueError(f"at most {conventions.SORT_KEYS} sort keys count")
+            yield f"at most {conventions.SORT_KEYS} sort keys count"
         if self.subject and not _words(self.subject):
-            raise ValueError("the text holds nothing to search for")
+            yield "the text holds nothing to search for"
         if len(searchable(self.subject).split()) < len(_words(self.subject)):
-            raise ValueError(
-                f"of a text {conventions.SEARCHED_WORDS} words of two letters or more count at most"
-            )
-        for _, value in self.custom_fields:
-            if not value.strip() or conventions.OR in value or "\n" in value:
-                raise ValueError("a custom field's value can't be empty or hold | or line ends")
-        self._check_numbers()
-        self._check_query()
+            yield f"of a text {conventions.SEARCHED_WORDS} words of two letters or more count at most"
+        if any(not text.strip() or conventions.OR in text or "\n" in text for _, text in self.custom_fields):
+            yield "a custom field's value can't be empty or hold | or line ends"
+        if any(int(number) <= 0 for number in self._numbers()):
+            yield "ids are positive numbers"
+        others = (field for field in fields(self) if field.name not in BESIDE_A_QUERY)
+        if self.query_id is not None and any(getattr(self, one.name) != one.default for one in others):
+            yield "a saved query takes no other filter beside it"
 
-    def _check_numbers(self) -> None:
-        singles = (self.project_id, self.query_id, *(field_id for field_id, _ in self.custom_fields))
-        for choice in (
-            tuple(number for number in singles if number is not None),
-            *(self.issue_ids, self.tracker_ids, self.priority_ids, self.parent_ids, self.author),
-            *(self.category_ids, self.fixed_version_ids, self.assigned_to, self.subprojects, self.status),
-        ):
-            if isinstance(choice, tuple) and any(number != "me" and int(number) <= 0 for number in choice):
-                raise ValueError("ids are positive numbers")
-
-    def _check_query(self) -> None:
-        if self.query_id is None:
-            return
-        allowed = {"query_id", "project_id", "include", "sort"}
-        if any(
-            getattr(self, field.name) != field.default for field in fields(self) if field.name not in allowed
-        ):
-            raise ValueError("a saved query takes no other filter beside it")
+    def _numbers(self) -> Iterator[int]:
+        """Yield every ID in the filters."""
+        for field in fields(self):
+            match getattr(self, field.name):
+                case int(number):
+                    yield number
+                case tuple(choices):
+                    yield from (number for number in choices if isinstance(number, int))
+        yield from (number for number, _ in self.custom_fields)
 
     def to_params(self) -> dict[str, str]:
         """Return the query parameters, without pagination."""

@@ -58,7 +58,6 @@ class _UserOptions(Write):
     admin: bool | None = None
     status: int | None = None
     language: str | None = None
-    mail_notification: str | None = None
     custom_fields: tuple[CustomFieldInput, ...] = ()
     send_information: bool | None = None
 
@@ -124,13 +123,10 @@ class NewProject(Write):
     name: str
     identifier: str
     description: str | None = None
-    homepage: str | None = None
     is_public: bool | None = None
     inherit_members: bool | None = None
     parent_id: int | None = None
     tracker_ids: tuple[int, ...] = ()
-    enabled_module_names: tuple[str, ...] = ()
-    issue_custom_field_ids: tuple[int, ...] = ()
     custom_fields: tuple[CustomFieldInput, ...] = ()
 
 

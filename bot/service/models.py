@@ -121,18 +121,6 @@ class IssueStatus(Ref):
     is_closed: bool | None = None
 
 
-class AllowedStatus(IssueStatus):
-    """A status that the user may set on an issue."""
-
-    description: str | None = None
-
-
-class Role(Ref):
-    """A role in a project; `inherited` is sent only when true."""
-
-    inherited: bool = False
-
-
 class CustomFieldValue(Resource):
     """A custom field with its value; `multiple` is sent only when true."""
 
@@ -156,7 +144,7 @@ class Membership(Resource):
     project: Ref | None = None
     user: Ref | None = None
     group: Ref | None = None
-    roles: TupleOf[Role] = ()
+    roles: TupleOf[Ref] = ()
 
 
 class User(Resource):
@@ -173,13 +161,9 @@ class User(Resource):
     mail: str | None = None
     status: int | None = None
     api_key: SecretStr | None = None
-    avatar_url: str | None = None
-    twofa_scheme: str | None = None
     custom_fields: TupleOf[CustomFieldValue] = ()
     created_on: Timestamp | None = None
     updated_on: Timestamp | None = None
-    last_login_on: Timestamp | None = None
-    passwd_changed_on: Timestamp | None = None
     groups: TupleOf[Ref] = ()
     memberships: TupleOf[Membership] = ()
 
@@ -211,7 +195,6 @@ class Attachment(Resource):
     content_type: str | None = None
     description: str | None = None
     content_url: str | None = None
-    thumbnail_url: str | None = None
     author: Ref | None = None
     created_on: Timestamp | None = None
 
@@ -226,42 +209,11 @@ class Relation(Resource):
     delay: int | None = None
 
 
-class Changeset(Resource):
-    """A commit that refers to the issue."""
-
-    revision: Text = ""
-    user: Ref | None = None
-    comments: str | None = None
-    committed_on: Timestamp | None = None
-
-
-class JournalDetail(Resource):
-    """One change of one property; a service may have its own properties."""
-
-    property: Text = ""
-    name: Text = ""
-    old_value: str | None = None
-    new_value: str | None = None
-
-
-class Journal(Resource):
-    """A note on an issue, a change to it, or both."""
-
-    id: int
-    user: Ref | None = None
-    notes: str | None = None
-    created_on: Timestamp | None = None
-    updated_on: Timestamp | None = None
-    updated_by: Ref | None = None
-    private_notes: TrueUnlessFalse = True
-    details: TupleOf[JournalDetail] = ()
-
-
 class Issue(Resource):
     """An issue. Which of the lists are filled depends on the request's `include`.
 
     Absent if unset: category, assigned_to, fixed_version, parent. Absent without permission: spent_hours,
-    total_spent_hours, watchers. Descriptions have CRLF line endings.
+    total_spent_hours. Descriptions have CRLF line endings.
     """
 
     id: int
@@ -281,7 +233,6 @@ class Issue(Resource):
     due_date: date | None = None
     estimated_hours: Hours | None = None
     spent_hours: Hours | None = None
-    total_estimated_hours: Hours | None = None
     total_spent_hours: Hours | None = None
     is_private: TrueUnlessFalse = True
     custom_fields: TupleOf[CustomFieldValue] = ()
@@ -291,14 +242,6 @@ class Issue(Resource):
     children: TupleOf[Child] = ()
     attachments: TupleOf[Attachment] = ()
     relations: TupleOf[Relation] = ()
-    changesets: TupleOf[Changeset] = ()
-    journals: TupleOf[Journal] = ()
-    watchers: TupleOf[Ref] = ()
-    allowed_statuses: TupleOf[AllowedStatus] = ()
-
-
-class EnabledModule(Ref):
-    """A module of a project; its name is its key (`issue_tracking`, `time_tracking`, …)."""
 
 
 class Project(Resource):
@@ -308,19 +251,15 @@ class Project(Resource):
     name: Text = ""
     identifier: Text = ""
     description: str | None = None
-    homepage: str | None = None
     parent: Ref | None = None
     status: int | None = None
     is_public: bool | None = None
-    inherit_members: bool | None = None
-    default_version: Ref | None = None
-    default_assignee: Ref | None = None
     custom_fields: TupleOf[CustomFieldValue] = ()
     created_on: Timestamp | None = None
     updated_on: Timestamp | None = None
     trackers: TupleOf[Ref] = ()
     issue_categories: TupleOf[Ref] = ()
-    enabled_modules: TupleOf[EnabledModule] = ()
+    enabled_modules: TupleOf[Ref] = ()
     time_entry_activities: TupleOf[Ref] = ()
     issue_custom_fields: TupleOf[Ref] = ()
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, SecretStr
 
-from bot.errors import Forbidden, NotFound, Refused, ServiceError
+from bot.errors import Forbidden, NotFound, Refused
 from bot.service import protocol
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import IssueChanges
@@ -111,12 +111,8 @@ class OptionalOperations:
         try:
             return await self._transport.send(key, call, decode)
         except (Forbidden, NotFound, Refused) as error:
-            if not _missing(error):
+            if error.status not in NOT_HERE:
                 raise
             if error.status in lasting:
                 self.note_missing(call.operation)
             return None
-
-
-def _missing(error: ServiceError) -> bool:
-    return error.status in NOT_HERE

@@ -9,8 +9,9 @@ import asyncio
 import ssl
 import time
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -107,6 +108,19 @@ class Source:
                 yield piece
         if self.size is not None and sent < self.size:
             raise ValueError("the content is shorter than its size")
+
+
+_on_read: ContextVar[Callable[[], None]] = ContextVar("on_read", default=lambda: None)
+
+
+@contextmanager
+def watched_reads(on_read: Callable[[], None]) -> Iterator[None]:
+    """Call `on_read` right before each read that the block and the tasks started in it send, even a retry."""
+    token = _on_read.set(on_read)
+    try:
+        yield
+    finally:
+        _on_read.reset(token)
 
 
 @dataclass(frozen=True)
@@ -229,6 +243,8 @@ class Transport:
 
     async def _attempt(self, key: SecretStr, call: Call, source: Source | None) -> Answer:
         async with self._connections.slot(call, key, upload=source is not None), AsyncExitStack() as opened:
+            if not call.writes:
+                _on_read.get()()
             began = time.monotonic()
             status: int | None = None
             content: AsyncIterable[bytes] | bytes | None = call.body

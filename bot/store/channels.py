@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, delete, select
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import ChannelDefaultRow, table_of
-from bot.store.upsert import insert
+from bot.store.upsert import upsert
 
 _TABLE = table_of(ChannelDefaultRow)
 _FIND = select(_TABLE.c.project_id, _TABLE.c.name).where(
@@ -39,7 +39,7 @@ class Channels:
     async def default_project(self, team_id: str, channel_id: str) -> ChannelDefault | None:
         """Return the channel's default project, or None."""
         channel = {"team": team_id, "channel": channel_id}
-        row = await self._database.read(lambda connection: connection.execute(_FIND, channel).one_or_none())
+        row = await self._database.one(_FIND, channel)
         return ChannelDefault(row.project_id, row.name) if row else None
 
     async def set_default(self, team_id: str, channel_id: str, project_id: int, name: str, by: Owner) -> None:
@@ -47,21 +47,14 @@ class Channels:
         values = {
             "project_id": project_id,
             "name": name,
-            "set_by_enterprise_id": by.enterprise_id or "",
-            "set_by_team_id": by.team_id,
-            "set_by_user_id": by.user_id,
+            **{f"set_by_{name}": value for name, value in by.columns.items()},
             "set_at": datetime.now(UTC),
         }
         identity = {"team_id": team_id, "channel_id": channel_id}
-        statement = (
-            insert(self._database.dialect, ChannelDefaultRow)
-            .values(**identity, **values)
-            .on_conflict_do_update(index_elements=list(identity), set_=values)
-        )
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(upsert(self._database.dialect, ChannelDefaultRow, identity, values))
 
     async def clear_default(self, team_id: str, channel_id: str) -> None:
         statement = delete(ChannelDefaultRow).where(
             ChannelDefaultRow.team_id == team_id, ChannelDefaultRow.channel_id == channel_id
         )
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(statement)

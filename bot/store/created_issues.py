@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, select
+from sqlalchemy import ColumnElement, and_, select
 
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import CreatedIssueRow
-from bot.store.upsert import insert
+from bot.store.upsert import upsert
 
 MAX_FROM_MESSAGE = 5
 
@@ -42,28 +42,22 @@ class CreatedIssues:
         number, which belonged to another service.
         """
         values = {
-            "enterprise_id": owner.enterprise_id or "",
-            "team_id": owner.team_id,
-            "user_id": owner.user_id,
+            **owner.columns,
             "subject": subject,
             "channel_id": channel_id,
             "message_ts": message_ts,
             "created_at": datetime.now(UTC),
             "privacy_refused": privacy_refused,
         }
-        statement = (
-            insert(self._database.dialect, CreatedIssueRow)
-            .values(issue_id=issue_id, **values)
-            .on_conflict_do_update(index_elements=["issue_id"], set_=values)
-        )
-        await self._database.write(lambda connection: connection.execute(statement))
+        identity = {"issue_id": issue_id}
+        await self._database.execute(upsert(self._database.dialect, CreatedIssueRow, identity, values))
 
     async def is_older(self, issue_id: int, subject: str, than: datetime) -> bool:
         """Return whether the issue was created with the bot before `than`; compares the subject, too."""
         statement = select(CreatedIssueRow.subject, CreatedIssueRow.created_at).where(
             CreatedIssueRow.issue_id == issue_id
         )
-        row = await self._database.read(lambda connection: connection.execute(statement).one_or_none())
+        row = await self._database.one(statement)
         return row is not None and row.subject == subject and row.created_at < than
 
     async def refused_privacy(self) -> frozenset[int]:
@@ -73,12 +67,7 @@ class CreatedIssues:
 
     async def latest(self, owner: Owner, limit: int) -> tuple[CreatedIssue, ...]:
         """Return the owner's issues, latest first."""
-        mine = and_(
-            CreatedIssueRow.enterprise_id == (owner.enterprise_id or ""),
-            CreatedIssueRow.team_id == owner.team_id,
-            CreatedIssueRow.user_id == owner.user_id,
-        )
-        return await self._found(mine, limit)
+        return await self._found(CreatedIssueRow.of(owner), limit)
 
     async def from_message(self, team_id: str, channel_id: str, message_ts: str) -> tuple[CreatedIssue, ...]:
         """Return everyone's issues from a message, latest first. The reader may not have access to all."""
@@ -95,14 +84,10 @@ class CreatedIssues:
 
     async def _found(self, which: ColumnElement[bool], limit: int) -> tuple[CreatedIssue, ...]:
         statement = (
-            select(CreatedIssueRow)
+            select(CreatedIssueRow.issue_id, CreatedIssueRow.subject, CreatedIssueRow.created_at)
             .where(which)
             .order_by(CreatedIssueRow.created_at.desc(), CreatedIssueRow.issue_id.desc())
             .limit(limit)
         )
-
-        def work(connection: Connection) -> tuple[CreatedIssue, ...]:
-            rows = connection.execute(statement)
-            return tuple(CreatedIssue(row.issue_id, row.subject, row.created_at) for row in rows)
-
-        return await self._database.read(work)
+        rows = await self._database.rows(statement)
+        return tuple(CreatedIssue(row.issue_id, row.subject, row.created_at) for row in rows)

@@ -5,11 +5,11 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import asyncpg
 from sqlalchemy import (
@@ -17,6 +17,8 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Executable,
+    Row,
     column,
     create_engine,
     delete,
@@ -37,6 +39,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import greenlet_spawn
 
 T = TypeVar("T")
+Params = Mapping[str, object]
 
 SECONDS_TO_CONNECT = 10
 SECONDS_PER_STATEMENT = 30
@@ -131,6 +134,22 @@ class Database:
         transaction that has begun may still be committed.
         """
         return await self._driver.write(work)
+
+    async def one(self, statement: Executable, params: Params | None = None) -> Row[Any] | None:
+        """Return the row that the query finds, or None."""
+        return await self.read(lambda connection: connection.execute(statement, params).one_or_none())
+
+    async def rows(self, statement: Executable) -> Sequence[Row[Any]]:
+        """Return the rows that the query finds."""
+        return await self.read(lambda connection: connection.execute(statement).all())
+
+    async def execute(self, statement: Executable, params: Params | Sequence[Params] | None = None) -> None:
+        """Run a statement that changes rows."""
+        await self.write(lambda connection: connection.execute(statement, params))
+
+    async def changes(self, statement: Executable, params: Params | None = None) -> bool:
+        """Run a statement that returns the rows it changes; return whether it changed one."""
+        return await self.write(lambda connection: connection.execute(statement, params).first()) is not None
 
     async def run(self, work: Callable[[], T]) -> T:
         """Run `work`, which opens its own short transactions with `engine`; otherwise as `write`."""

@@ -34,20 +34,18 @@ class Deliveries:
         row: dict[str, object] = {"key": key, "claimed_at": datetime.now(UTC)}
         if asked:
             row |= self._unfinished.columns(key, asked)
-        return await self._database.write(lambda connection: connection.scalar(self._claim, row)) is not None
+        return await self._database.changes(self._claim, row)
 
     async def claim_for(self, key: str, age: timedelta) -> bool:
         """Claim a delivery for the time `age`; after that one caller can claim it again."""
         now = datetime.now(UTC)
-        row = {"key": key, "claimed_at": now, "old": now - age}
-        return (
-            await self._database.write(lambda connection: connection.scalar(self._claim_old, row)) is not None
+        return await self._database.changes(
+            self._claim_old, {"key": key, "claimed_at": now, "old": now - age}
         )
 
     async def release(self, key: str) -> None:
         """Release a claim, so that a repeated delivery is handled."""
-        statement = delete(DeliveryRow).where(DeliveryRow.key == key)
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(delete(DeliveryRow).where(DeliveryRow.key == key))
 
     async def prune(self, older_than: datetime) -> None:
         """Delete claims made before `older_than`. Slack repeats deliveries for minutes, not hours."""

@@ -7,6 +7,7 @@ it may join an enterprise later, and users from other companies have another ent
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from pydantic import SecretStr
 from slack_sdk.oauth.installation_store import Bot, Installation
@@ -14,7 +15,7 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
-from sqlalchemy import ColumnElement, Connection, RowMapping, and_, bindparam, delete, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.database import Database
@@ -62,9 +63,7 @@ class Installations(AsyncInstallationStore):
         await self._database.run(lambda: self._kept.save_bot(bot))
         installed_at = datetime.fromtimestamp(bot.installed_at, UTC).replace(tzinfo=None)
         earlier = and_(self._there(bot.enterprise_id, bot.team_id), _ROW.installed_at < installed_at)
-        await self._database.write(
-            lambda connection: connection.execute(delete(INSTALLATIONS).where(earlier))
-        )
+        await self._database.execute(delete(INSTALLATIONS).where(earlier))
 
     async def find(self, enterprise_id: str | None, team_id: str | None) -> Bot | None:
         """Return the installation of a team, or None.
@@ -73,16 +72,14 @@ class Installations(AsyncInstallationStore):
         StoredSecretError if the tokens can't be decrypted.
         """
         place = {"client": self._client_id, "team": team_id or None, "enterprise": enterprise_id or None}
-        row = await self._database.read(
-            lambda connection: connection.execute(_FIND, place).mappings().first()
-        )
+        row = await self._database.one(_FIND, place)
         return self._opened(row) if row else None
 
     async def latest(self, limit: int) -> tuple[int, list[Bot]]:
         """Return the number of installations, and the latest `limit` of them, as from `find`."""
         mine = _ROW.client_id == self._client_id
         statement = select(INSTALLATIONS).where(mine).order_by(_ROW.installed_at.desc())
-        rows = await self._database.read(lambda connection: connection.execute(statement).mappings().all())
+        rows = await self._database.rows(statement)
         return len(rows), [self._opened(row) for row in rows[:limit]]
 
     async def renew(self, bot: Bot) -> None:
@@ -94,7 +91,7 @@ class Installations(AsyncInstallationStore):
             and datetime.fromtimestamp(expires_at, UTC).replace(tzinfo=None),
         }
         statement = update(INSTALLATIONS).where(_ROW.id == bot.get_custom_value("id")).values(values)
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(statement)
 
     async def remove(self, enterprise_id: str | None, team_id: str | None) -> None:
         """Delete the installation of a team, or of an organization if `team_id` is None, with all its data.
@@ -144,12 +141,12 @@ class Installations(AsyncInstallationStore):
                 setattr(sealed, name, self._vault.seal(_bound(bot, name), SecretStr(token)))
         return sealed
 
-    def _opened(self, row: RowMapping) -> Bot:
-        bot = SQLAlchemyInstallationStore.build_bot_entity(row)
+    def _opened(self, row: Row[Any]) -> Bot:
+        bot = SQLAlchemyInstallationStore.build_bot_entity(row._mapping)  # noqa: SLF001 - SQLAlchemy's own name for it
         for name in SEALED_TOKENS:
             if sealed := getattr(bot, name):
                 setattr(bot, name, self._vault.open(_bound(bot, name), sealed).get_secret_value())
-        bot.set_custom_value("id", row["id"])
+        bot.set_custom_value("id", row.id)
         return bot
 
 
@@ -170,12 +167,10 @@ class OAuthStates(AsyncOAuthStateStore):
         """
         column = OAUTH_STATES.c
         theirs = and_(column.state == state, column.expire_at > _now())
-        statement = delete(OAUTH_STATES).where(theirs).returning(column.id)
-        return await self._database.write(lambda connection: connection.scalar(statement)) is not None
+        return await self._database.changes(delete(OAUTH_STATES).where(theirs).returning(column.id))
 
     async def prune(self) -> None:
-        statement = delete(OAUTH_STATES).where(OAUTH_STATES.c.expire_at <= _now())
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(delete(OAUTH_STATES).where(OAUTH_STATES.c.expire_at <= _now()))
 
 
 def _forget(connection: Connection, belongs: Callable[[Column, Column], ColumnElement[bool]]) -> None:

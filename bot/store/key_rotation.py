@@ -95,9 +95,7 @@ class EncryptedValues:
             .order_by(*sealed.identity)
             .limit(BATCH)
         )
-        return await self._database.read(
-            lambda connection: [tuple(row) for row in connection.execute(statement)]
-        )
+        return [tuple(row) for row in await self._database.rows(statement)]
 
     async def _rotate_one(
         self, so_far: Rotation, sealed: _EncryptedColumn, identity: list[str], content: str
@@ -115,5 +113,5 @@ class EncryptedValues:
             .where(tuple_(*sealed.identity) == tuple(identity), sealed.column == content)
             .values({sealed.name: renewed})
         )
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(statement)
         return Rotation(rewritten + 1, current, unreadable)

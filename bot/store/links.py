@@ -6,20 +6,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, select
+from sqlalchemy import Connection, bindparam, delete, select
 
 from bot.errors import StoredSecretError
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import LinkRow, table_of
-from bot.store.upsert import insert
+from bot.store.upsert import insert, upsert
 from bot.store.vault import Vault
 
 _TABLE = table_of(LinkRow)
 _FIND = select(_TABLE.c.sealed_key, _TABLE.c.service_user_id, _TABLE.c.name, _TABLE.c.linked_at).where(
-    _TABLE.c.enterprise_id == bindparam("enterprise"),
-    _TABLE.c.team_id == bindparam("team"),
-    _TABLE.c.user_id == bindparam("user"),
+    *(column == bindparam(column.name) for column in _TABLE.primary_key)
 )
 
 
@@ -43,8 +41,7 @@ class Links:
 
     async def get(self, owner: Owner) -> Link | None:
         """Return the owner's link, or None. Raises StoredSecretError if its key can't be decrypted."""
-        user = {"enterprise": owner.enterprise_id or "", "team": owner.team_id, "user": owner.user_id}
-        row = await self._database.read(lambda connection: connection.execute(_FIND, user).one_or_none())
+        row = await self._database.one(_FIND, owner.columns)
         if row is None:
             return None
         key = self._vault.open(owner, row.sealed_key)
@@ -52,49 +49,21 @@ class Links:
 
     async def put(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> None:
         """Add or replace the owner's link."""
-        values = {
-            "sealed_key": self._vault.seal(owner, key),
-            "service_user_id": user_id,
-            "name": name,
-            "linked_at": datetime.now(UTC),
-        }
-        identity = {
-            "enterprise_id": owner.enterprise_id or "",
-            "team_id": owner.team_id,
-            "user_id": owner.user_id,
-        }
-        statement = (
-            insert(self._database.dialect, LinkRow)
-            .values(**identity, **values)
-            .on_conflict_do_update(index_elements=list(identity), set_=values)
-        )
-        await self._database.write(lambda connection: connection.execute(statement))
+        values = self._values(owner, key, user_id, name)
+        await self._database.execute(upsert(self._database.dialect, LinkRow, owner.columns, values))
 
     async def add(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> bool:
         """Add a link unless the owner has one; returns whether it was added."""
-        row = {
-            "enterprise_id": owner.enterprise_id or "",
-            "team_id": owner.team_id,
-            "user_id": owner.user_id,
-            "sealed_key": self._vault.seal(owner, key),
-            "service_user_id": user_id,
-            "name": name,
-            "linked_at": datetime.now(UTC),
-        }
-        statement = (
-            insert(self._database.dialect, LinkRow)
-            .values(**row)
-            .on_conflict_do_nothing()
-            .returning(_TABLE.c.user_id)
+        added = insert(self._database.dialect, LinkRow).values(
+            **owner.columns, **self._values(owner, key, user_id, name)
         )
-        return await self._database.write(lambda connection: connection.scalar(statement)) is not None
+        return await self._database.changes(added.on_conflict_do_nothing().returning(_TABLE.c.user_id))
 
     async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
         """Return the keys of the latest links, without those that can't be decrypted."""
         statement = select(LinkRow).order_by(LinkRow.linked_at.desc()).limit(limit)
-        rows = await self._database.read(lambda connection: connection.execute(statement).all())
         keys = []
-        for row in rows:
+        for row in await self._database.rows(statement):
             with suppress(StoredSecretError):
                 owner = Owner(row.enterprise_id or None, row.team_id, row.user_id)
                 keys.append(self._vault.open(owner, row.sealed_key))
@@ -102,8 +71,9 @@ class Links:
 
     async def delete(self, owner: Owner) -> bool:
         """Delete the owner's link; returns whether there was one."""
-        statement = delete(LinkRow).where(_is(owner)).returning(LinkRow.user_id)
-        return await self._database.write(lambda connection: connection.scalar(statement)) is not None
+        return await self._database.changes(
+            delete(LinkRow).where(LinkRow.of(owner)).returning(LinkRow.user_id)
+        )
 
     async def delete_if_key(self, owner: Owner, key: SecretStr) -> bool:
         """Delete the link if it still has this key; returns whether this call deleted it.
@@ -112,13 +82,21 @@ class Links:
         """
 
         def work(connection: Connection) -> bool:
-            sealed = connection.scalar(select(LinkRow.sealed_key).where(_is(owner)).with_for_update())
+            sealed = connection.scalar(select(LinkRow.sealed_key).where(LinkRow.of(owner)).with_for_update())
             if sealed is None or not self._holds(sealed, owner, key):
                 return False
-            connection.execute(delete(LinkRow).where(_is(owner)))
+            connection.execute(delete(LinkRow).where(LinkRow.of(owner)))
             return True
 
         return await self._database.write(work)
+
+    def _values(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> dict[str, object]:
+        return {
+            "sealed_key": self._vault.seal(owner, key),
+            "service_user_id": user_id,
+            "name": name,
+            "linked_at": datetime.now(UTC),
+        }
 
     def _holds(self, sealed: str, owner: Owner, key: SecretStr) -> bool:
         try:
@@ -126,11 +104,3 @@ class Links:
         except StoredSecretError:
             return False
         return secrets.compare_digest(stored.get_secret_value().encode(), key.get_secret_value().encode())
-
-
-def _is(owner: Owner) -> ColumnElement[bool]:
-    return and_(
-        LinkRow.enterprise_id == (owner.enterprise_id or ""),
-        LinkRow.team_id == owner.team_id,
-        LinkRow.user_id == owner.user_id,
-    )

@@ -10,3 +10,12 @@ class Owner:
     enterprise_id: str | None
     team_id: str
     user_id: str
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The values of an owner's columns; a missing enterprise is empty, because keys can't be null."""
+        return {
+            "enterprise_id": self.enterprise_id or "",
+            "team_id": self.team_id,
+            "user_id": self.user_id,
+        }

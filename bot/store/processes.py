@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Select, SQLColumnExpression, d
 
 from bot.store.database import Database, translated_errors
 from bot.store.tables import NOW, ProcessRow
-from bot.store.upsert import insert
+from bot.store.upsert import upsert
 
 KEPT = timedelta(minutes=30)
 
@@ -37,8 +37,8 @@ class Processes:
 
         def work(connection: Connection) -> datetime:
             now = connection.execute(self._clock).scalar_one()
-            row = insert(self._database.dialect, ProcessRow).values(holder=self.name, seen_at=now)
-            connection.execute(row.on_conflict_do_update(index_elements=["holder"], set_={"seen_at": now}))
+            row = {"holder": self.name}
+            connection.execute(upsert(self._database.dialect, ProcessRow, row, {"seen_at": now}))
             return now
 
         with translated_errors():
@@ -62,14 +62,12 @@ class Processes:
 
     async def leave(self) -> None:
         """Delete this process, so that others can take over what it holds at once."""
-        statement = delete(ProcessRow).where(ProcessRow.holder == self.name)
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(delete(ProcessRow).where(ProcessRow.holder == self.name))
 
     async def prune(self) -> None:
         """Delete processes that have been dead for a long time."""
         now = await self.now()
-        statement = delete(ProcessRow).where(ProcessRow.seen_at < now - KEPT)
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(delete(ProcessRow).where(ProcessRow.seen_at < now - KEPT))
 
     def _beat_lately(self, now: datetime) -> bool:
         return self._last_beat is not None and abs(now - self._last_beat) < self._timeout / 2

@@ -35,21 +35,20 @@ class SavedInput:
         content = SecretStr(json.dumps([continuation_id, payload]))
         statement = insert(ContinuationRow).values(
             id=continuation_id,
-            enterprise_id=owner.enterprise_id or "",
-            team_id=owner.team_id,
-            user_id=owner.user_id,
+            **owner.columns,
             sealed=self._vault.seal(owner, content),
             created_at=now,
         )
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(statement)
         return continuation_id
 
     async def prune(self) -> None:
         """Delete expired requests, including those that the previous version stored unencrypted."""
         too_old = datetime.now(UTC) - LIFETIME
         await self._database.delete_in_batches(ContinuationRow, ContinuationRow.created_at <= too_old)
-        in_clear = delete(CLEAR_CONTINUATIONS).where(CLEAR_CONTINUATIONS.c.created_at <= too_old)
-        await self._database.write(lambda connection: connection.execute(in_clear))
+        await self._database.execute(
+            delete(CLEAR_CONTINUATIONS).where(CLEAR_CONTINUATIONS.c.created_at <= too_old)
+        )
 
     async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
         """Return the owner's saved request, or None."""
@@ -84,8 +83,6 @@ class SavedInput:
 def _is(owner: Owner, continuation_id: str) -> ColumnElement[bool]:
     return and_(
         ContinuationRow.id == continuation_id,
-        ContinuationRow.enterprise_id == (owner.enterprise_id or ""),
-        ContinuationRow.team_id == owner.team_id,
-        ContinuationRow.user_id == owner.user_id,
+        ContinuationRow.of(owner),
         ContinuationRow.created_at > datetime.now(UTC) - LIFETIME,
     )

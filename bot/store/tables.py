@@ -1,4 +1,4 @@
-"""The tables. `enterprise_id` is empty for users without an enterprise, because keys can't be null."""
+"""The tables."""
 
 from datetime import UTC, date, datetime
 from typing import Any
@@ -8,6 +8,7 @@ from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
 from sqlalchemy import (
     JSON,
     BigInteger,
+    ColumnElement,
     Date,
     DateTime,
     Dialect,
@@ -15,6 +16,7 @@ from sqlalchemy import (
     Index,
     Integer,
     Text,
+    and_,
     column,
     false,
     func,
@@ -25,6 +27,8 @@ from sqlalchemy import (
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
+
+from bot.store.owner import Owner
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -60,7 +64,20 @@ def table_of(row: type[Table]) -> SqlTable:
     return Table.metadata.tables[row.__tablename__]
 
 
-class LinkRow(Table):
+class Owned:
+    """The columns of the Slack user who owns a row; see `Owner.columns`."""
+
+    enterprise_id: Mapped[str]
+    team_id: Mapped[str]
+    user_id: Mapped[str]
+
+    @classmethod
+    def of(cls, owner: Owner) -> ColumnElement[bool]:
+        """Match the rows of an owner."""
+        return and_(*(getattr(cls, name) == value for name, value in owner.columns.items()))
+
+
+class LinkRow(Owned, Table):
     __tablename__ = "links"
 
     enterprise_id: Mapped[str] = mapped_column(primary_key=True)
@@ -116,15 +133,12 @@ class ProcessRow(Table):
     seen_at: Mapped[datetime]
 
 
-class ContinuationRow(Table):
+class ContinuationRow(Owned, Table):
     """A request that a user made before linking, encrypted."""
 
     __tablename__ = "sealed_continuations"
 
     id: Mapped[str] = mapped_column(primary_key=True)
-    enterprise_id: Mapped[str]
-    team_id: Mapped[str]
-    user_id: Mapped[str]
     sealed: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(index=True)
 
@@ -133,7 +147,7 @@ CLEAR_CONTINUATIONS = table("continuations", column("created_at", UtcDateTime))
 """The previous version's table of unencrypted requests; the next version drops it."""
 
 
-class CreatedIssueRow(Table):
+class CreatedIssueRow(Owned, Table):
     """An issue created with the bot, and the message it was created from, if any."""
 
     __tablename__ = "created_issues"
@@ -144,9 +158,6 @@ class CreatedIssueRow(Table):
     )
 
     issue_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    enterprise_id: Mapped[str]
-    team_id: Mapped[str]
-    user_id: Mapped[str]
     subject: Mapped[str]
     channel_id: Mapped[str | None]
     message_ts: Mapped[str | None]
@@ -154,7 +165,7 @@ class CreatedIssueRow(Table):
     privacy_refused: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class TimeEntryRow(Table):
+class TimeEntryRow(Owned, Table):
     """A time entry logged with the bot; `minutes` as entered by the user.
 
     `post_channel_id` is the channel where it was announced, `post_ts` the message, if Slack confirmed it.
@@ -167,9 +178,6 @@ class TimeEntryRow(Table):
     )
 
     entry_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    enterprise_id: Mapped[str]
-    team_id: Mapped[str]
-    user_id: Mapped[str]
     project_id: Mapped[int]
     issue_id: Mapped[int | None]
     title: Mapped[str]
@@ -183,7 +191,7 @@ class TimeEntryRow(Table):
     post_ts: Mapped[str | None]
 
 
-class DigestRow(Table):
+class DigestRow(Owned, Table):
     """A digest. `next_due` is null while it is paused. The notices are pending, and `notice_holder` is the
     process that is sending them.
 
@@ -199,9 +207,6 @@ class DigestRow(Table):
     )
 
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
-    enterprise_id: Mapped[str]
-    team_id: Mapped[str]
-    user_id: Mapped[str]
     owner_name: Mapped[str]
     channel_id: Mapped[str]
     project_id: Mapped[int]

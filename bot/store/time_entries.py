@@ -1,14 +1,15 @@
 """The time entries logged with the bot, because the interface can't list them."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
 
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import TimeEntryRow
-from bot.store.upsert import insert
+from bot.store.upsert import upsert
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,10 @@ class Entry(Spent):
     post: Post | None = None
 
 
+_SPENT = [field.name for field in fields(Spent)]
+"""The columns that have the names of the fields."""
+
+
 class TimeEntries:
     """The entries of all users; each is accessible to its owner only."""
 
@@ -50,24 +55,19 @@ class TimeEntries:
     async def add(self, owner: Owner, entry: Entry) -> None:
         """Record a new entry, replacing an earlier one with this ID, which belonged to another service."""
         values = _columns(entry) | {
-            "enterprise_id": owner.enterprise_id or "",
-            "team_id": owner.team_id,
-            "user_id": owner.user_id,
+            **owner.columns,
             "created_at": datetime.now(UTC),
             "post_channel_id": None,
             "post_ts": None,
         }
-        statement = (
-            insert(self._database.dialect, TimeEntryRow)
-            .values(entry_id=entry.id, **values)
-            .on_conflict_do_update(index_elements=["entry_id"], set_=values)
-        )
-        await self._database.write(lambda connection: connection.execute(statement))
+        identity = {"entry_id": entry.id}
+        await self._database.execute(upsert(self._database.dialect, TimeEntryRow, identity, values))
 
     async def change(self, owner: Owner, entry: Entry) -> None:
         """Update an entry if it belongs to the owner."""
-        statement = update(TimeEntryRow).where(_is(owner, entry.id)).values(**_columns(entry))
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(
+            update(TimeEntryRow).where(_is(owner, entry.id)).values(**_columns(entry))
+        )
 
     async def announced(self, owner: Owner, entry_id: int, post: Post) -> None:
         """Record the message that announced an entry of the owner."""
@@ -76,7 +76,7 @@ class TimeEntries:
             .where(_is(owner, entry_id))
             .values(post_channel_id=post.channel_id, post_ts=post.ts)
         )
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(statement)
 
     async def prune(self, older_than: datetime) -> None:
         """Delete the records of entries logged before `older_than`; the entries stay in the service."""
@@ -84,63 +84,39 @@ class TimeEntries:
 
     async def forget(self, owner: Owner, entry_id: int) -> None:
         """Delete the record of an entry, if it belongs to the owner."""
-        statement = delete(TimeEntryRow).where(_is(owner, entry_id))
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.execute(delete(TimeEntryRow).where(_is(owner, entry_id)))
 
     async def get(self, owner: Owner, entry_id: int) -> Entry | None:
         """Return the entry if it belongs to the owner, otherwise None."""
-        statement = select(TimeEntryRow).where(_is(owner, entry_id))
-        row = await self._database.read(lambda connection: connection.execute(statement).one_or_none())
+        row = await self._database.one(select(TimeEntryRow).where(_is(owner, entry_id)))
         return _entry(row) if row else None
 
     async def latest(self, owner: Owner, limit: int) -> tuple[Entry, ...]:
         """Return the owner's entries, latest first."""
         statement = (
             select(TimeEntryRow)
-            .where(_of(owner))
+            .where(TimeEntryRow.of(owner))
             .order_by(TimeEntryRow.created_at.desc(), TimeEntryRow.entry_id.desc())
             .limit(limit)
         )
-
-        def work(connection: Connection) -> tuple[Entry, ...]:
-            return tuple(_entry(row) for row in connection.execute(statement))
-
-        return await self._database.read(work)
+        return tuple(map(_entry, await self._database.rows(statement)))
 
     async def minutes(self, owner: Owner, since: date, until: date) -> int:
         """Return the minutes that the owner logged from `since` to `until`, inclusive."""
         statement = select(func.coalesce(func.sum(TimeEntryRow.minutes), 0)).where(
-            _of(owner), TimeEntryRow.spent_on >= since, TimeEntryRow.spent_on <= until
+            TimeEntryRow.of(owner), TimeEntryRow.spent_on >= since, TimeEntryRow.spent_on <= until
         )
         return await self._database.read(lambda connection: int(connection.scalar(statement) or 0))
 
 
 def _columns(entry: Entry) -> dict[str, object]:
-    return {name: value for name, value in asdict(entry).items() if name not in ("id", "post")}
+    return {name: getattr(entry, name) for name in _SPENT}
 
 
-def _entry(row: Row[TimeEntryRow]) -> Entry:
-    return Entry(
-        id=row.entry_id,
-        project_id=row.project_id,
-        issue_id=row.issue_id,
-        title=row.title,
-        minutes=row.minutes,
-        activity_id=row.activity_id,
-        activity=row.activity,
-        spent_on=row.spent_on,
-        comments=row.comments,
-        post=Post(row.post_channel_id, row.post_ts) if row.post_channel_id else None,
-    )
-
-
-def _of(owner: Owner) -> ColumnElement[bool]:
-    return and_(
-        TimeEntryRow.enterprise_id == (owner.enterprise_id or ""),
-        TimeEntryRow.team_id == owner.team_id,
-        TimeEntryRow.user_id == owner.user_id,
-    )
+def _entry(row: Row[Any]) -> Entry:
+    post = Post(row.post_channel_id, row.post_ts) if row.post_channel_id else None
+    return Entry(id=row.entry_id, post=post, **{name: getattr(row, name) for name in _SPENT})
 
 
 def _is(owner: Owner, entry_id: int) -> ColumnElement[bool]:
-    return and_(TimeEntryRow.entry_id == entry_id, _of(owner))
+    return and_(TimeEntryRow.entry_id == entry_id, TimeEntryRow.of(owner))

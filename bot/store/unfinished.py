@@ -58,7 +58,7 @@ class Unfinished:
     async def finish(self, deliveries: Collection[str]) -> None:
         """Mark deliveries as finished, and delete their requests."""
         rows = [{"delivery": delivery} for delivery in deliveries]
-        await self._database.write(lambda connection: connection.execute(_FINISH, rows))
+        await self._database.execute(_FINISH, rows)
 
     async def take_abandoned(self) -> dict[str, PendingRequest | None]:
         """Take over the in-flight requests of dead processes; only one caller gets each.

@@ -14,17 +14,18 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.benchmarks import carrying, commands, digests, listing, starting
+from tests.benchmarks import carrying, commands, digests, far, listing, starting
 from tests.benchmarks.sides import Scene, scene
 from tests.benchmarks.table import Row, printed
 
-PARTS = ("commands", "listing", "files", "start", "digests")
+PARTS = ("commands", "far", "listing", "files", "start", "digests")
 
 
 async def run(options: argparse.Namespace) -> list[Row]:
     """Runs the requested parts one after the other."""
     parts: dict[str, Callable[[Scene], Awaitable[list[Row]]]] = {
         "commands": lambda where: commands.measure(where, options.commands),
+        "far": lambda where: far.measure(where, options.rounds),
         "listing": lambda where: listing.measure(where, options.rounds),
         "files": lambda where: carrying.measure(where, options.rounds),
         "start": lambda where: starting.measure(where, options.rounds),

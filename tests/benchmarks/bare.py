@@ -1,9 +1,11 @@
 """A minimal Bolt app to compare commands with: it verifies, acknowledges, queries the service and answers.
 
-It makes the requests to the service that the bot makes for the same command. `REQUESTS` is a JSON object of
-them, by command text. It uses httpx, as the bot does, or aiohttp if `BY` says so.
+It makes the requests to the service that the bot makes for the same command, as many at a time. `REQUESTS`
+is a JSON object of them by command text, in a list for each round. It uses httpx, as the bot does, or aiohttp
+if `BY` says so.
 """
 
+import asyncio
 import json
 import os
 import re
@@ -14,7 +16,7 @@ import httpx
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
-requests: dict[str, list[str]] = json.loads(os.environ["REQUESTS"])
+requests: dict[str, list[list[str]]] = json.loads(os.environ["REQUESTS"])
 key = {"X-Service-API-Key": os.environ["SERVICE_KEY"]}
 by_httpx = httpx.AsyncClient(base_url=os.environ["SERVICE"], headers=key)
 by_aiohttp: list[aiohttp.ClientSession] = []
@@ -28,7 +30,7 @@ app = AsyncApp(
 async def command(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) -> None:
     await ack()
     typed = f"{body['command']} {body['text']}".strip()
-    answers = [await answered(path) for path in requests[typed]]
+    answers = [answer for paths in requests[typed] for answer in await asyncio.gather(*map(answered, paths))]
     lines = [said for answer in answers for said in described(answer)]
     section = [{"type": "section", "text": {"type": "mrkdwn", "text": said}} for said in lines]
     await respond(text=lines[0], blocks=section, response_type="ephemeral")

@@ -9,12 +9,14 @@ from contextlib import AsyncExitStack
 from statistics import median
 
 from tests.benchmarks.processes import Side
-from tests.benchmarks.sides import Scene
+from tests.benchmarks.sides import Scene, Seen
 from tests.benchmarks.slack import Times
 from tests.benchmarks.table import Row, share
+from tests.support.rounds import round_of_each
 
 COMMANDS = ("/tracker whoami", "/issue 7", "/issues")
 WARM, IN_A_ROW = 5, 10
+LATENCY = 0.05  # tells apart the rounds of a command's requests
 AIM = 1.3
 
 
@@ -22,12 +24,14 @@ async def measure(scene: Scene, times: int) -> list[Row]:
     """Runs each command this many times on each side, alternating in small batches."""
     async with AsyncExitStack() as closing:
         bot, bot_url = await closing.enter_async_context(scene.bot())
-        requests: dict[str, list[str]] = {}
+        requests: dict[str, list[list[str]]] = {}
         for typed in COMMANDS:
             for _ in range(WARM):
-                await scene.seen()
                 await scene.slack.command(bot_url, typed)
-            requests[typed] = (await scene.seen())[0]
+            await scene.delay(LATENCY)
+            await scene.slack.command(bot_url, typed)
+            requests[typed] = _by_round(await scene.seen())
+            await scene.delay(0)
         sides = {bot_url: bot}
         for by in ("httpx", "aiohttp"):
             bare, bare_url = await closing.enter_async_context(scene.bare(json.dumps(requests), by))
@@ -38,6 +42,14 @@ async def measure(scene: Scene, times: int) -> list[Row]:
         return [row for typed in COMMANDS for row in await _one(scene, typed, sides, times)]
 
 
+def _by_round(seen: Seen) -> list[list[str]]:
+    """The requests in the order of their rounds; those of one round are sent together."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for number, path in zip(round_of_each(seen.spans), seen.paths, strict=True):
+        found[number].append(path)
+    return [found[number] for number in sorted(found)]
+
+
 async def _one(scene: Scene, typed: str, sides: dict[str, Side], times: int) -> list[Row]:
     told: dict[str, list[Times]] = defaultdict(list)
     asked: dict[str, int] = defaultdict(int)
@@ -46,7 +58,7 @@ async def _one(scene: Scene, typed: str, sides: dict[str, Side], times: int) -> 
         for url in sides:
             await scene.seen()
             told[url] += [await scene.slack.command(url, typed) for _ in range(IN_A_ROW)]
-            asked[url] += len((await scene.seen())[0])
+            asked[url] += len((await scene.seen()).paths)
     ours, theirs, on_aiohttp = sides
     cpu = {url: seconds + sides[url].cpu for url, seconds in cpu.items()}
     done = {url: [each.answered * 1000 for each in told[url]] for url in sides}

@@ -58,7 +58,8 @@ class Service:
 
     def __init__(self) -> None:
         self._issues = [issue(number) for number in range(1, ISSUES + 1)]
-        self._seen: list[tuple[str, str]] = []
+        self._seen: list[tuple[str, float, float]] = []
+        self._latency = 0.0
         self._uploaded_at = 0.0
         self._content = b""
 
@@ -72,9 +73,15 @@ class Service:
 
     @web.middleware
     async def _noting(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path != "/seen":
-            self._seen.append((request.method, request.path_qs))
-        return await handler(request)
+        if request.path == "/seen":
+            return await handler(request)
+        began = time.monotonic()
+        try:
+            if self._latency:
+                await asyncio.sleep(self._latency)
+            return await handler(request)
+        finally:
+            self._seen.append((request.path_qs, began, time.monotonic()))
 
     async def _list(self, request: web.Request) -> web.Response:
         if request.match_info["where"] == "far":
@@ -84,8 +91,12 @@ class Service:
         counts = f'"total_count":{ISSUES},"offset":{offset},"limit":{limit}'
         return web.Response(text=f'{{"issues":[{rows}],{counts}}}', content_type="application/json")
 
-    async def _tell(self, _request: web.Request) -> web.Response:
-        """Returns the requests since the last call, and when the last upload was complete."""
+    async def _tell(self, request: web.Request) -> web.Response:
+        """Returns the requests since the last call, and when the last upload was complete.
+
+        `latency` is the delay in seconds of every request from now on.
+        """
+        self._latency = float(request.query.get("latency", self._latency))
         seen, self._seen = self._seen, []
         return web.json_response({"seen": seen, "uploaded_at": self._uploaded_at})
 

@@ -17,6 +17,16 @@ from bot.store.vault import Vault
 from tests.benchmarks.processes import Side, running
 from tests.benchmarks.slack import SECRET, TEAM, TOKEN, USER, Slack
 from tests.support.ports import free_port
+from tests.support.rounds import Span
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The service's requests and their times, and when its last upload was complete."""
+
+    paths: list[str]
+    spans: list[Span]
+    uploaded_at: float
 
 
 @dataclass
@@ -64,11 +74,17 @@ class Scene:
             await side.answers(f"http://127.0.0.1:{port}/")
             yield side, f"http://127.0.0.1:{port}"
 
-    async def seen(self) -> tuple[list[str], float]:
-        """Returns the service's requests since the last call, and when its last upload was complete."""
-        async with aiohttp.ClientSession() as http, http.get(f"{self.service_url}/seen") as answer:
+    async def seen(self, **changes: str) -> Seen:
+        """Returns what the service has seen since the last call."""
+        url = f"{self.service_url}/seen"
+        async with aiohttp.ClientSession() as http, http.get(url, params=changes) as answer:
             told = await answer.json()
-        return [path for _, path in told["seen"]], told["uploaded_at"]
+        paths = [path for path, *_ in told["seen"]]
+        return Seen(paths, [Span(*times) for _, *times in told["seen"]], told["uploaded_at"])
+
+    async def delay(self, seconds: float) -> None:
+        """Makes the service answer every request this much later."""
+        await self.seen(latency=str(seconds))
 
 
 @asynccontextmanager

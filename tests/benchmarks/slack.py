@@ -118,6 +118,8 @@ class Slack:
             case "auth.test":
                 answer |= {"team_id": TEAM, "team": "Harbor", "url": f"{self.url}/"}
                 answer |= {"user_id": "U0BOT", "bot_id": "B0BOT", "user": "bot"}
+            case "chat.postMessage":
+                answer |= {"channel": CHANNEL, "ts": f"{time.time():.6f}"}
             case "users.info":
                 answer |= {"user": {"id": USER, "team_id": TEAM, "real_name": "Ana", "tz": "UTC"}}
             case "files.info":

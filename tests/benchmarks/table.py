@@ -43,7 +43,7 @@ class Row:
 
     @property
     def _digits(self) -> int:
-        return 0 if self.unit == "requests" else 2 if self.unit == "s" else 1
+        return 0 if self.unit in ("requests", "rounds") else 2 if self.unit == "s" else 1
 
 
 def printed(rows: Sequence[Row]) -> str:

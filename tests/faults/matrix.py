@@ -246,9 +246,12 @@ class Matrix:
     def _forget(self) -> None:
         """Clears the bot's caches of the service's answers."""
         bot = self.scene.office.bot
-        bot.features.projects._recent._kept.clear()
-        bot.features.catalogs._recent._kept.clear()
-        bot.features.catalogs._required._kept.clear()
+        projects, catalogs = bot.features.projects, bot.features.catalogs
+        projects._recent._kept.clear()
+        projects._recent_each._kept.clear()
+        projects._recent_activities._kept.clear()
+        catalogs._recent._kept.clear()
+        catalogs._required._kept.clear()
         bot.client.optional._missing.clear()
 
     def _broken_rules(self, cell: Cell, did: Outcome) -> list[str]:

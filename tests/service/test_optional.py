@@ -10,16 +10,16 @@ from tests.service.scripted import Asked, Reply, Service
 
 
 async def test_get_issue_returns_its_details(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply({"issue": {"id": 7, "journals": [{"id": 1, "notes": "seen"}]}})
+    service.reply({"issue": {"id": 7, "children": [{"id": 8, "subject": "below"}]}})
 
-    issue = await client.optional.get_issue(key, 7, ["journals", "children"])
+    issue = await client.optional.get_issue(key, 7, ["relations", "children"])
 
     assert (service.last.path, service.last.query) == (
         "/prefix/issues/7.json",
-        {"include": "children,journals"},
+        {"include": "children,relations"},
     )
     assert issue is not None
-    assert issue.journals[0].notes == "seen"
+    assert issue.children[0].subject == "below"
 
 
 @pytest.mark.parametrize("status", [403, 404])

@@ -22,19 +22,21 @@ async def test_an_issue_with_all_fields(client: Client, service: Service, key: S
     assert (issue.estimated_hours, issue.spent_hours) == (Decimal("0.1"), Decimal("2.5"))
     assert issue.children[0].children[0].subject == "grandchild"
     assert issue.attachments[0].author is None
-    assert issue.journals[0].details[0].new_value == "2"
     assert issue.relations[0].relation_type == "blocks"
-    assert issue.changesets[0].revision == "12"
-    assert issue.allowed_statuses[0].description == "just in"
+    assert issue.attachments[0].filename == "12"
     assert [field.value for field in issue.custom_fields] == [("a", "b"), None, "3"]
     assert issue.model_extra == {"plugin": {"votes": 3}}
 
 
 async def test_absent_null_and_invalid_values(client: Client, service: Service, key: SecretStr) -> None:
     rows = [
-        {"id": 1, "closed_on": None, "watchers": None, "priority": {"id": 2}},
+        {"id": 1, "closed_on": None, "relations": None, "priority": {"id": 2}},
         {"id": 2, "due_date": "soon", "done_ratio": "most", "status": {"name": "no id"}, "subject": "kept"},
-        {"id": 3, "journals": [{"id": 1, "created_on": "never", "notes": "kept"}], "estimated_hours": "1/0"},
+        {
+            "id": 3,
+            "attachments": [{"id": 1, "created_on": "never", "filename": "kept"}],
+            "estimated_hours": "1/0",
+        },
     ]
     service.reply({"issues": rows, "total_count": 3, "offset": 0, "limit": 100})
 
@@ -42,15 +44,12 @@ async def test_absent_null_and_invalid_values(client: Client, service: Service, 
 
     assert "closed_on" in bare.model_fields_set
     assert "due_date" not in bare.model_fields_set
-    assert (bare.closed_on, bare.due_date, bare.watchers, bare.assigned_to) == (None, None, (), None)
+    assert (bare.closed_on, bare.due_date, bare.relations, bare.assigned_to) == (None, None, (), None)
     assert bare.priority is not None
     assert bare.priority.name == ""
     assert (odd.due_date, odd.done_ratio, odd.status, odd.subject) == (None, None, None, "kept")
-    assert (nested.journals[0].notes, nested.journals[0].created_on, nested.estimated_hours) == (
-        "kept",
-        None,
-        None,
-    )
+    file = nested.attachments[0]
+    assert (file.filename, file.created_on, nested.estimated_hours) == ("kept", None, None)
 
 
 async def test_an_issue_is_private_unless_the_service_says_otherwise(
@@ -90,17 +89,7 @@ WHOLE: dict[str, object] = {
     "updated_on": "2026-01-02T03:04:05+02:00",
     "closed_on": None,
     "children": [{"id": 8, "subject": "child", "children": [{"id": 9, "subject": "grandchild"}]}],
-    "attachments": [{"id": 4, "filename": "a.txt", "filesize": 3, "description": None}],
+    "attachments": [{"id": 4, "filename": 12, "filesize": 3, "description": None}],
     "relations": [{"id": 1, "issue_id": 7, "issue_to_id": 8, "relation_type": "blocks", "delay": None}],
-    "changesets": [{"revision": 12, "comments": "done", "committed_on": "2026-01-02T03:04:05Z"}],
-    "journals": [
-        {
-            "id": 1,
-            "notes": None,
-            "details": [{"property": "attr", "name": "status_id", "old_value": None, "new_value": 2}],
-        }
-    ],
-    "watchers": [{"id": 5, "name": "Ada"}],
-    "allowed_statuses": [{"id": 1, "name": "New", "is_closed": False, "description": "just in"}],
     "plugin": {"votes": 3},
 }

@@ -1,13 +1,15 @@
 """Links Slack users to their own API keys and verifies a key each time it is used.
 
 A key can stop working without an error: the service then answers lists as for an anonymous visitor. So every
-operation verifies its key with `GET /users/current.json`, right before a write and after the last read.
+operation verifies its key with `GET /users/current.json`, right before a write and right after the last reads
+were sent, while their answers are still on their way.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import SecretStr
 
@@ -26,11 +28,15 @@ from bot.errors import (
     Unauthorized,
     Unreachable,
 )
-from bot.service.client import Client
+from bot.features.accounts.key_checks import KeyChecks
+from bot.service.client import Client, watched_reads
 from bot.service.models import User
 from bot.store.links import Link
 from bot.store.owner import Owner
 from bot.store.store import Store
+
+ROUNDS_CHECKED = 3
+"""Rounds of reads with a check beside them; more would double the requests for a list of many pages."""
 
 
 @dataclass(frozen=True)
@@ -93,21 +99,27 @@ class Accounts:
         return now
 
     @asynccontextmanager
-    async def reading(self, owner: Owner) -> AsyncIterator[Session]:
-        """A session for reads, whose key is verified on exit.
+    async def reading(self, owner: Owner, *, background: bool = False) -> AsyncIterator[Session]:
+        """A session for reads, whose key is checked beside the reads and verified on exit.
 
         Exiting raises KeyRejected if the key no longer works, so that an anonymous visitor's view is never
-        returned as the user's own. A write that depends on these reads comes right after the block.
+        returned as the user's own. A write that depends on these reads comes right after the block. In the
+        `background`, where nobody waits, the key is checked only on exit, which takes fewer requests.
         """
         link = await self._link(owner)
+        checks = KeyChecks(partial(self._user_of, link.key), 0 if background else ROUNDS_CHECKED)
         try:
-            yield Session(owner, link.key, link.user_id, link.name)
+            with watched_reads(checks.read_starts):
+                yield Session(owner, link.key, link.user_id, link.name)
         except (Redirected, ServiceBroken, TimedOut, TooManyRequests, Unreachable):
             raise  # nothing was read, so there is nothing to verify
         except Exception:
-            await self._verify(link)
+            await self._verify(link, checks.last())
             raise
-        await self._verify(link)
+        else:
+            await self._verify(link, checks.last())
+        finally:
+            await checks.close()
 
     async def _link(self, owner: Owner) -> Link:
         try:
@@ -118,14 +130,14 @@ class Accounts:
             raise NotLinked
         return link
 
-    async def _verify(self, link: Link) -> User:
-        """The user the key belongs to.
+    async def _verify(self, link: Link, check: Awaitable[User] | None = None) -> User:
+        """The user the key belongs to, by `check` if it was sent already.
 
         Deletes the key only if it is refused twice, since a proxy may have caused the first refusal. Raises
         AccountChanged if the user has linked another account in the meantime.
         """
         try:
-            user = await self._user_of(link.key)
+            user = await (check or self._user_of(link.key))
         except Unauthorized:
             await asyncio.sleep(self._recheck_delay)
             try:

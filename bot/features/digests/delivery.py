@@ -163,7 +163,8 @@ class Delivery:
         """The new issues of one owner's runs. Raises NotLinked and ServiceError."""
         digests = [run.digest for run in runs]
         covered = await self._store.digest_runs.covered([digest.id for digest in digests])
-        async with self._readers, self._accounts.reading(digests[0].owner) as session:
+        reading = self._accounts.reading(digests[0].owner, background=True)
+        async with self._readers, reading as session:
             now = self._clock.now()
             found = await read(self._client, session, digests, covered=covered, now=now)
         return found.without(await self._store.created_issues.refused_privacy())

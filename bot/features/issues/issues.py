@@ -168,15 +168,16 @@ class Issues:
     async def show(self, owner: Owner, number: int) -> Shown:
         """One issue as the user sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""
         async with self._accounts.reading(owner) as session:
-            issue = await self._client.optional.get_issue(
+            detailed = await self._client.optional.get_issue(
                 session.key, number, ("children", "attachments", "relations")
             )
-            if issue is None:
-                issue = await self.one(session, number)
-                self._client.optional.note_missing("get_issue")
-                children = await self._children(session, number)
+            if detailed is not None:
+                issue, children = detailed, detailed.children
             else:
-                children = issue.children
+                issue, children = await asyncio.gather(
+                    self.one(session, number), self._children(session, number)
+                )
+                self._client.optional.note_missing("get_issue")
             others = (r.issue_to_id if r.issue_id == number else r.issue_id for r in issue.relations)
             named = {other for other in (*others, issue.parent and issue.parent.id) if other}
             subjects, project = await asyncio.gather(

@@ -1,5 +1,6 @@
 """Reads the issues behind posted links that everyone in a conversation may see."""
 
+import asyncio
 from collections.abc import Collection
 
 from bot.features.accounts.accounts import Accounts
@@ -35,12 +36,17 @@ class SharedLinks:
             filters = IssueFilters(issue_ids=tuple(numbers), status="any")
             page = await self._client.list_issues(session.key, filters, limit=len(numbers))
             requested_private = await self._store.created_issues.refused_privacy()
-            found = {issue.id: issue for issue in page.items}
-            shown = []
-            for issue in (found[number] for number in numbers if number in found):
-                if issue.id in requested_private or issue.is_private is not False or issue.project is None:
-                    continue
-                project = await self._projects.by_id(session, issue.project.id)
-                if project.is_public is True:
-                    shown.append(issue)
-            return tuple(shown)
+            public = {
+                issue.id: issue
+                for issue in page.items
+                if issue.id not in requested_private and issue.is_private is False and issue.project
+            }
+            projects = await asyncio.gather(
+                *(
+                    self._projects.by_id(session, number)
+                    for number in {issue.project.id for issue in public.values() if issue.project}
+                )
+            )
+            open_projects = {project.id for project in projects if project.is_public is True}
+            found = (public[number] for number in numbers if number in public)
+            return tuple(issue for issue in found if issue.project and issue.project.id in open_projects)

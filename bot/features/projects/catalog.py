@@ -100,22 +100,13 @@ class Catalogs:
     async def _read(self, session: Session, project_id: int | None) -> Catalog:
         key, beyond = session.key, self._client.optional
         latest = IssueFilters(project_id=project_id, status="any", sort=(Sort("id", descending=True),))
-        page, statuses, priorities = await asyncio.gather(
+        page, statuses, priorities, (project, trackers, memberships, versions) = await asyncio.gather(
             self._client.list_issues(key, latest, limit=LATEST),
             beyond.issue_statuses(key),
             beyond.issue_priorities(key),
+            self._read_project(key, project_id),
         )
         seen = page.items
-        if project_id is None:
-            project, memberships, versions = None, None, None
-            trackers = await beyond.trackers(key)
-        else:
-            project, memberships, versions = await asyncio.gather(
-                self._client.get_project(key, project_id, INCLUDED),
-                beyond.memberships(key, project_id),
-                beyond.versions(key, project_id),
-            )
-            trackers = list(project.trackers)
         every_version = _by_name(i.fixed_version for i in seen) if versions is None else tuple(versions)
         me = Ref(id=session.user_id, name=session.name)
         return Catalog(
@@ -131,6 +122,20 @@ class Catalogs:
             ),
             custom_fields=_custom_fields(project.issue_custom_fields if project else (), seen),
         )
+
+    async def _read_project(
+        self, key: SecretStr, project_id: int | None
+    ) -> tuple[Project | None, Sequence[Ref] | None, list[Membership] | None, list[Version] | None]:
+        """The project, its trackers, memberships and versions; for None the trackers of all projects."""
+        beyond = self._client.optional
+        if project_id is None:
+            return None, await beyond.trackers(key), None, None
+        project, memberships, versions = await asyncio.gather(
+            self._client.get_project(key, project_id, INCLUDED),
+            beyond.memberships(key, project_id),
+            beyond.versions(key, project_id),
+        )
+        return project, project.trackers, memberships, versions
 
 
 def _custom_fields(listed: Iterable[Ref], seen: Iterable[Issue]) -> tuple[CustomField, ...]:

@@ -20,6 +20,7 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.ttl_cache import TtlCache
 
+ACTIVITIES: tuple[ProjectInclude, ...] = ("time_entry_activities",)
 DETAILS: tuple[ProjectInclude, ...] = (
     "trackers",
     "issue_categories",
@@ -60,6 +61,8 @@ class Projects:
         self._store = store
         self._accounts = accounts
         self._recent: TtlCache[tuple[Owner, SecretStr], tuple[Project, ...]] = TtlCache(seconds=60)
+        self._recent_each: TtlCache[tuple[Owner, SecretStr, int], Project] = TtlCache(seconds=60)
+        self._recent_activities: TtlCache[tuple[Owner, SecretStr], tuple[Ref, ...]] = TtlCache(seconds=60)
 
     async def visible(self, session: Session) -> tuple[Project, ...]:
         """The open projects that the user can see, by name. Cached for a minute."""
@@ -90,11 +93,26 @@ class Projects:
         return await self.by_id(session, ref.id)
 
     async def by_id(self, session: Session, project_id: int) -> Project:
-        """One project, from the cached list or the service. Raises ServiceError."""
+        """One project, from the cached list or the service. Cached for a minute. Raises ServiceError."""
         for project in self._recent.peek((session.owner, session.key)) or ():
             if project.id == project_id:
                 return project
-        return await self._client.get_project(session.key, project_id)
+        return await self.with_activities(session, project_id)
+
+    async def with_activities(self, session: Session, project_id: int) -> Project:
+        """One project with its activities. Cached for a minute. Raises ServiceError."""
+        return await self._recent_each.get(
+            (session.owner, session.key, project_id),
+            lambda: self._client.get_project(session.key, project_id, ACTIVITIES),
+        )
+
+    async def activities(self, session: Session) -> tuple[Ref, ...]:
+        """The activities of all projects, if the service lists them. Cached for a minute."""
+
+        async def read() -> tuple[Ref, ...]:
+            return tuple(await self._client.optional.time_entry_activities(session.key) or ())
+
+        return await self._recent_activities.get((session.owner, session.key), read)
 
     async def _unlisted(self, session: Session, identifier: str) -> Project | None:
         """The project with that identifier, or None. Finds closed projects, which lists leave out."""

@@ -19,7 +19,6 @@ from bot.features.lost_writes import LOOKS
 from bot.features.name_matching import pick
 from bot.features.projects.projects import Projects
 from bot.service.client import Client
-from bot.service.conventions import ProjectInclude
 from bot.service.filters import IssueFilters, Sort
 from bot.service.inputs import NewTimeEntry, TimeEntryChanges
 from bot.service.models import Issue, Project, Ref, TimeEntry
@@ -29,7 +28,6 @@ from bot.store.time_entries import Entry, Post, Spent
 
 log = structlog.get_logger(__name__)
 
-ACTIVITIES: tuple[ProjectInclude, ...] = ("time_entry_activities",)
 MINUTES = 60
 DAY = 24 * MINUTES
 LATEST = 20
@@ -195,7 +193,6 @@ class Timelog:
             on = await self._loggable(session, wanted)
             activity = await self._activity(session, on, wanted.activity)
             await self._check_day(owner, wanted)
-            before = await self._spent_hours(session, on.issue)
         try:
             made = await self._client.create_time_entry(session.key, _new(on, wanted, activity))
         except Refused as error:
@@ -203,7 +200,7 @@ class Timelog:
                 raise ActivityNeeded(on, error) from error
             raise
         except OutcomeUnknown:
-            if not await self._has_grown(session, on.issue, before, wanted.hours):
+            if not await self._has_grown(session, on.issue, wanted.hours):
                 raise
             return Logged(_spent(on, wanted, activity, None), on)
         spent = _spent(on, wanted, activity, made)
@@ -218,7 +215,11 @@ class Timelog:
         """
         async with self._accounts.reading(owner) as session:
             entry = await self._own_entry(owner, entry_id)
-            found = list(await self._activities(session, await self._project(session, entry.project_id)))
+            found = list(
+                await self._activities(
+                    session, await self._projects.with_activities(session, entry.project_id)
+                )
+            )
         if entry.activity_id is not None and entry.activity_id not in {ref.id for ref in found}:
             found.insert(0, Ref(id=entry.activity_id, name=entry.activity))
         return Changeable(entry, tuple(found))
@@ -275,7 +276,9 @@ class Timelog:
     async def _loggable(self, session: Session, draft: TimeDraft) -> Loggable:
         issue = None
         if draft.issue is not None:
-            issue = await self._issues.one(session, draft.issue)
+            issue, _ = await asyncio.gather(
+                self._issue(session, draft.issue), self._projects.activities(session)
+            )
             if issue.project is None:
                 raise ProjectNotTold(draft.issue)
             project_id = issue.project.id
@@ -283,21 +286,24 @@ class Timelog:
             project_id = (await self._projects.find(session, draft.project)).id
         else:
             raise NothingToLogOn
-        project = await self._project(session, project_id)
+        project = await self._projects.with_activities(session, project_id)
         hidden = await self._store.created_issues.refused_privacy()
         return Loggable(issue, project, await self._activities(session, project), draft.issue in hidden)
 
-    async def _project(self, session: Session, project_id: int) -> Project:
-        return await self._client.get_project(session.key, project_id, ACTIVITIES)
+    async def _issue(self, session: Session, number: int) -> Issue:
+        """An issue with its spent hours, if the service tells them. Raises UserError, ServiceError."""
+        if detailed := await self._client.optional.get_issue(session.key, number):
+            return detailed
+        issue = await self._issues.one(session, number)
+        self._client.optional.note_missing("get_issue")  # the issue exists, so the endpoint doesn't
+        return issue
 
     async def _activities(self, session: Session, project: Project) -> tuple[Ref, ...]:
-        known = project.time_entry_activities or await self._client.optional.time_entry_activities(
-            session.key
-        )
+        known = project.time_entry_activities or await self._projects.activities(session)
         latest = await self._store.time_entries.latest(session.owner, LATEST)
         # by name, as a project may have activities of its own under the same names
         used = {name: n for n, name in reversed(list(enumerate(entry.activity for entry in latest)))}
-        return tuple(sorted(known or (), key=lambda ref: used.get(ref.name, LATEST)))
+        return tuple(sorted(known, key=lambda ref: used.get(ref.name, LATEST)))
 
     async def _activity(self, session: Session, on: Loggable, typed: str | None) -> Ref | None:
         """The activity to log; None leaves it to the service. Raises UserError, ServiceError."""
@@ -305,7 +311,7 @@ class Timelog:
             return pick("activity", typed, on.activities)
         if len(on.activities) == 1:
             return on.activities[0]
-        offered = await self._client.optional.time_entry_activities(session.key) if on.activities else None
+        offered = await self._projects.activities(session) if on.activities else ()
         if offered and not any((ref.model_extra or {}).get("is_default") for ref in offered):
             raise ActivityNeeded(on)
         return None
@@ -321,25 +327,14 @@ class Timelog:
             raise NotOwnEntry
         return entry
 
-    async def _spent_hours(self, session: Session, issue: Issue | None) -> Decimal | None:
-        """The hours spent on an issue; None if the service doesn't report them."""
-        if issue is None or issue.spent_hours is not None:
-            return issue.spent_hours if issue else None
-        detailed = await self._client.optional.get_issue(session.key, issue.id)
-        if detailed is None:
-            self._client.optional.note_missing("get_issue")
-        return detailed.spent_hours if detailed else None
-
-    async def _has_grown(
-        self, session: Session, issue: Issue | None, before: Decimal | None, hours: Decimal
-    ) -> bool:
+    async def _has_grown(self, session: Session, issue: Issue | None, hours: Decimal) -> bool:
         """Whether the issue's spent hours show that a write with no answer was made."""
-        if issue is None or before is None:
+        if issue is None or (before := issue.spent_hours) is None:
             return False
         for wait in LOOKS:
             await asyncio.sleep(wait)
             try:
-                after = await self._spent_hours(session, await self._issues.one(session, issue.id))
+                after = (await self._issue(session, issue.id)).spent_hours
             except (ServiceError, UserError):
                 continue
             if after is not None and after > before and abs(after - before - hours) <= ROUNDING:

@@ -4,6 +4,7 @@ The service's answer to an administrator contains the user's API key (docs/servi
 account the bot uses it to link the Slack user. No key leaves this module otherwise.
 """
 
+import asyncio
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Literal
@@ -93,8 +94,8 @@ class Users:
 
     async def editable(self, owner: Owner, target: UserTarget) -> User:
         """Like `show`, but raises AdministratorsOnly unless the caller is one."""
-        await self.require_administrator(owner)
-        return await self.show(owner, target)
+        _, user = await asyncio.gather(self.require_administrator(owner), self.show(owner, target))
+        return user
 
     async def require_administrator(self, owner: Owner) -> None:
         """Raise AdministratorsOnly unless the caller is one. Raises NotLinked, ServiceError too.

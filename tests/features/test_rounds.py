@@ -1,0 +1,92 @@
+"""How many round trips to the service an answer takes, with a service that is far away."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from bot.sandbox.demo import demo_data
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.server import Tracker
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.rounds import Span, rounds
+from tests.support.wire import Wire
+
+LATENCY = 0.3
+ISSUE = 28
+
+
+class FarAway(Wire):
+    """Answers each request after a delay, and records when."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target)
+        self.spans: list[Span] = []
+
+    async def _pass_on(self, request: web.Request) -> web.StreamResponse:
+        began = time.monotonic()
+        try:
+            await asyncio.sleep(LATENCY)
+            return await super()._pass_on(request)
+        finally:
+            self.spans.append(Span(began, time.monotonic()))
+
+    def count(self) -> int:
+        """The rounds since the last call."""
+        spans, self.spans = self.spans, []
+        return rounds(spans)
+
+
+@pytest_asyncio.fixture
+async def wire() -> AsyncIterator[FarAway]:
+    service = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+    await service.start()
+    wire = FarAway(service.url)
+    await wire.up()
+    yield wire
+    await wire.down()
+    await service.stop()
+
+
+@pytest_asyncio.fixture
+async def ana(wire: FarAway, tmp_path: Path) -> AsyncIterator[Person]:
+    office = Office(tmp_path, service_url=wire.url)
+    await office.open()
+    ana = Person(office, "U0ANA0001")
+    await office.link(ana.user_id, next(person.api_key for person in PEOPLE if person.login == "ana"))
+    wire.count()
+    yield ana
+    await office.close()
+
+
+AT_FIRST_AND_LATER = {
+    "/tracker whoami": (1, 1),
+    f"/issue {ISSUE}": (3, 1),  # at first the bot learns that this service has no address for one issue
+    "/issues": (1, 1),
+    "/issues project:webshop priority:high": (3, 1),
+    "/tracker projects": (1, 1),
+    "/tracker project webshop": (2, 1),
+    "/issue new Rounds project:webshop": (3, 2),
+    "/issue new Rounds project:webshop to:me priority:high": (3, 2),
+    f"/timelog {ISSUE} 20m activity:design": (4, 2),  # likewise
+    "/timelog 20m project:webshop activity:design": (3, 2),
+}
+
+
+@pytest.mark.parametrize(("typed", "expected"), AT_FIRST_AND_LATER.items())
+async def test_rounds_of_a_command_at_first_and_within_the_same_minute(
+    ana: Person, wire: FarAway, typed: str, expected: tuple[int, int]
+) -> None:
+    counted = []
+    for _ in range(2):
+        await ana.ask(typed)
+        await ana.office.idle()
+        counted.append(wire.count())
+
+    assert tuple(counted) == expected
