@@ -19,7 +19,7 @@ from bot.sandbox.workspace.interactions import Interactions
 from bot.sandbox.workspace.model import App, Team
 from bot.sandbox.workspace.page_api import Linked, PageApi
 from bot.sandbox.workspace.response_urls import ResponseUrls
-from bot.sandbox.workspace.seed import Seed
+from bot.sandbox.workspace.seed import populate
 from bot.sandbox.workspace.shapes import MAX_BODY, BackgroundTasks, Clock
 from bot.sandbox.workspace.snapshot import ServicePanel
 from bot.sandbox.workspace.socket import SocketDelivery
@@ -94,7 +94,7 @@ class Workspace:
             submissions=Submissions(exchange),
             events=Events(self.state, self._delivery, self._background_tasks, self._triggers, service_url),
         )
-        Seed(self.state, people, service_url).populate()
+        populate(self.state, people, service_url)
 
     @property
     def url(self) -> str:
