@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aiohttp import WSMsgType, web
 
+from bot.sandbox.loopback import Handler
 from bot.sandbox.workspace import uploads
 from bot.sandbox.workspace.delivery import Delivery
 from bot.sandbox.workspace.events import Events
@@ -31,6 +32,15 @@ Linked = Callable[[], Awaitable[AbstractSet[str]]]
 
 async def _no_links() -> AbstractSet[str]:
     return frozenset()
+
+
+@web.middleware
+async def page_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Show the page what it asked for in vain."""
+    try:
+        return await handler(request)
+    except PageError as mistake:
+        return web.json_response({"ok": False, "error": str(mistake)}, status=400)
 
 
 class PageApi:
@@ -82,10 +92,7 @@ class PageApi:
     def _answering(self, act: Act) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def answer(request: web.Request) -> web.StreamResponse:
             body = as_object(parsed(await request.read()))
-            try:
-                return web.json_response({"ok": True} | await act(self._user(body.get("user")), body))
-            except PageError as mistake:
-                return web.json_response({"ok": False, "error": str(mistake)}, status=400)
+            return web.json_response({"ok": True} | await act(self._user(body.get("user")), body))
 
         return answer
 
@@ -140,10 +147,7 @@ class PageApi:
         wanted = request.query.get("user") or next(
             user.id for user in self._state.users.values() if user.is_choice
         )
-        try:
-            user = self._user(wanted)
-        except PageError as mistake:
-            return web.json_response({"ok": False, "error": str(mistake)}, status=400)
+        user = self._user(wanted)
         connected, linked = self._delivery.connected, await self.linked()
         shown = snapshot(self._state, user, self._service_panel, connected=connected, linked=linked)
         return web.json_response(shown, headers={"Cache-Control": "no-store"})
@@ -192,10 +196,7 @@ class PageApi:
         return uploads.show(self._state, request.match_info["file"])
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        try:
-            return web.json_response({"ok": True} | await uploads.receive(self._state, request))
-        except PageError as mistake:
-            return web.json_response({"ok": False, "error": str(mistake)}, status=400)
+        return web.json_response({"ok": True} | await uploads.receive(self._state, request))
 
     async def _message(self, user: User, body: JsonObject) -> JsonObject:
         channel = self._open_channel(user, body.get("channel"))

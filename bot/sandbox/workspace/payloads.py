@@ -8,6 +8,7 @@ from datetime import datetime
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
+from bot.sandbox.records import picked
 from bot.sandbox.workspace.model import Channel, File, Message, User, View
 from bot.sandbox.workspace.shapes import JsonObject
 from bot.sandbox.workspace.state import State
@@ -145,18 +146,13 @@ def file_object(state: State, file: File) -> JsonObject:
     name = quote(file.name, safe="")
     extension = file.name.rpartition(".")[2].lower()
     return {
-        "id": file.id,
-        "created": file.created,
+        **picked(file, "id", "name", "created", "mimetype", "size", "user"),
         "timestamp": file.created,
-        "name": file.name,
         "title": file.name,
-        "mimetype": file.mimetype,
         "filetype": extension,
         "pretty_type": extension.upper(),
-        "user": file.user,
         "user_team": state.team.id,
         "editable": False,
-        "size": file.size,
         "mode": "hosted",
         "is_external": False,
         "external_type": "",
@@ -178,12 +174,10 @@ def shared_file(state: State, file: File, channel: Channel) -> JsonObject:
     if not channel.is_ext_shared:
         return file_object(state, file)
     return {
-        "id": file.id,
+        **picked(file, "id", "created", "user"),
         "mode": "file_access",
         "file_access": "check_file_info",
-        "created": file.created,
         "timestamp": file.created,
-        "user": file.user,
     }
 
 
@@ -191,9 +185,7 @@ def message(state: State, found: Message, *, metadata: bool = True) -> JsonObjec
     """Return a message for the API and for payloads, with or without its metadata."""
     answer: JsonObject = {
         "type": "message",
-        "user": found.user,
-        "ts": found.ts,
-        "text": found.text,
+        **picked(found, "user", "ts", "text"),
         "team": state.users[found.user].team_id,
     }
     if found.by_app:
