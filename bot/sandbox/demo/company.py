@@ -43,7 +43,6 @@ def company(now: datetime) -> Data:
 
 
 def user_of(data: Data, person: Person) -> User:
-    """Return the person's account."""
     return next(u for u in data.users.values() if u.login == person.login)
 
 

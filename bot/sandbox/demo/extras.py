@@ -24,7 +24,6 @@ _WIDTH, _HEIGHT, _BAR = 96, 60, 12
 
 
 def add_extras(data: Data, now: datetime, rng: SeededRandom) -> None:
-    """Add them to the existing issues."""
     issues = list(data.issues.values())
     _relations(data, issues, rng)
     for issue in issues:

@@ -40,8 +40,6 @@ class ValidationError(Exception):
 
 @dataclass(frozen=True)
 class Service:
-    """The service's settings and data."""
-
     data: Data
     key_header: str
     login_required: bool
@@ -90,12 +88,10 @@ class Call:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone of dates without one."""
         return ZoneInfo(self.viewer.user.tz if self.viewer.user else "UTC")
 
     @property
     def today(self) -> date:
-        """Return today's date in the requester's time zone."""
         return self.now.astimezone(self.zone).date()
 
     def includes(self) -> frozenset[str]:

@@ -92,7 +92,6 @@ class Tracker:
         self._url = await self._listener.start(self.app(), host, port)
 
     async def stop(self) -> None:
-        """Stop listening, as `Listener.stop` does."""
         self._url = ""
         await self._listener.stop()
 

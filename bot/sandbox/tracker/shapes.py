@@ -13,7 +13,6 @@ Shape = dict[str, Any]
 
 
 def ref(row: Named) -> Shape:
-    """Return `{id, name}`."""
     return picked(row, "id", "name")
 
 

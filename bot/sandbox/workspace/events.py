@@ -21,8 +21,6 @@ REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection
 
 
 class Events:
-    """Sends events to the app if it subscribes to them."""
-
     def __init__(
         self,
         state: State,

@@ -36,7 +36,6 @@ LISTS = {"selected_options", "selected_users", "selected_conversations", "select
 
 
 def preset_key(kind: str) -> str:
-    """Return the name of the field with an element's initial value."""
     key = VALUE_KEYS[kind]
     return "initial_value" if key in ("value", "rich_text_value") else key.replace("selected_", "initial_")
 

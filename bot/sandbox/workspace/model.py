@@ -13,8 +13,6 @@ Note = Literal["not linked", "administrator", "no account yet", ""]
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """A Slack workspace."""
-
     id: str
     name: str
     domain: str
@@ -130,8 +128,6 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A Slack rule the app broke."""
-
     id: int
     at: float
     where: str
@@ -149,8 +145,6 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A slash command from the manifest."""
-
     command: str
     description: str
     usage_hint: str = ""
@@ -159,8 +153,6 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """A shortcut from the manifest."""
-
     callback_id: str
     name: str
     description: str

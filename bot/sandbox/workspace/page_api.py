@@ -66,7 +66,6 @@ class PageApi:
         self._sockets: set[web.WebSocketResponse] = set()
 
     def routes(self) -> list[web.RouteDef]:
-        """Return all routes."""
         acts: dict[str, Act] = {
             "message": self._message,
             "command": self._command,

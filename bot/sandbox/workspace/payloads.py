@@ -18,12 +18,10 @@ OUTSIDE_NAMES = {"private": "privategroup", "im": "directmessage"}
 
 
 def team(state: State) -> JsonObject:
-    """Return the workspace for an interaction payload."""
     return {"id": state.team.id, "domain": state.team.domain}
 
 
 def person(user: User) -> JsonObject:
-    """Return the user for an interaction payload."""
     return {"id": user.id, "username": user.name, "name": user.name, "team_id": user.team_id}
 
 
@@ -33,7 +31,6 @@ def channel_name(channel: Channel) -> str:
 
 
 def place(channel: Channel) -> JsonObject:
-    """Return the channel for an interaction payload."""
     return {"id": channel.id, "name": channel_name(channel)}
 
 
@@ -51,13 +48,11 @@ def interaction(state: State, kind: str, user: User) -> JsonObject:
 
 
 def tz_offset(user: User, at: float) -> int:
-    """Return a user's UTC offset in seconds at a given time."""
     offset = datetime.fromtimestamp(at, ZoneInfo(user.tz)).utcoffset()
     return int(offset.total_seconds()) if offset else 0
 
 
 def tz_label(user: User, at: float) -> str:
-    """Return a time zone's display name."""
     return datetime.fromtimestamp(at, ZoneInfo(user.tz)).strftime("%Z") or user.tz
 
 

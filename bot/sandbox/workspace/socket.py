@@ -25,7 +25,6 @@ class SocketDelivery:
 
     @property
     def connected(self) -> bool:
-        """Return whether at least one connection is open."""
         return bool(self._connections)
 
     def ticket(self) -> str:

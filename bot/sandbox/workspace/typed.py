@@ -12,7 +12,6 @@ TRAILING = ".,;:!?)'*_~"
 
 
 def escaped(text: str) -> str:
-    """Escape the three characters Slack escapes."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
