@@ -112,6 +112,24 @@ class Events:
         if "link_shared" in wanted:
             self._links(message, channel, member=member)
 
+    def edited(self, message: Message, before: JsonObject) -> None:
+        """Report a user's change of their message; `before` is what it was."""
+        channel = self._state.channels[message.channel]
+        if self._state.app.bot_user_id not in channel.members:
+            return
+        if MESSAGE_EVENTS[channel.kind] in self._state.app.events:
+            inner: JsonObject = {
+                "type": "message",
+                "subtype": "message_changed",
+                "hidden": True,
+                "channel": channel.id,
+                "channel_type": CHANNEL_TYPES[channel.kind],
+                "message": payloads.message(self._state, message),
+                "previous_message": before,
+                "ts": self._state.new_ts(),
+            }
+            self.deliver(inner | {"event_ts": inner["ts"]}, shared=channel.is_ext_shared)
+
     def _links(self, message: Message, channel: Channel, *, member: bool) -> None:
         links = []
         for url in dict.fromkeys(LINK.findall(message.text)):

@@ -9,7 +9,7 @@ from pathlib import Path
 from aiohttp import WSMsgType, web
 
 from bot.sandbox.loopback import Handler
-from bot.sandbox.workspace import uploads
+from bot.sandbox.workspace import payloads, uploads
 from bot.sandbox.workspace.delivery import Delivery
 from bot.sandbox.workspace.events import Events
 from bot.sandbox.workspace.exchange import PageError
@@ -75,7 +75,9 @@ class PageApi:
             "submit": self._submit,
             "close": self._close,
             "home": self._home,
+            "edit": self._edit,
             "delete": self._delete,
+            "direct": self._direct,
             "details": self._details,
         }
         return [
@@ -199,12 +201,10 @@ class PageApi:
 
     async def _message(self, user: User, body: JsonObject) -> JsonObject:
         channel = self._open_channel(user, body.get("channel"))
-        text = str(body.get("text") or "").strip()
+        text = self._typed(body)
         files = [key for key in map(str, as_list(body.get("file_ids"))) if key in self._state.files]
         if not text and not files:
             raise PageError("Type a message first.")
-        if len(text) > MAX_LENGTH:
-            raise PageError("This message is too long.")
         thread = self._found(user, channel.id, body["thread_ts"]) if body.get("thread_ts") else None
         message = Message(
             ts=self._state.new_ts(),
@@ -217,6 +217,35 @@ class PageApi:
         self._state.post(message)
         self._events.posted(message)
         return {"ts": message.ts}
+
+    @staticmethod
+    def _typed(body: JsonObject) -> str:
+        text = str(body.get("text") or "").strip()
+        if len(text) > MAX_LENGTH:
+            raise PageError("This message is too long.")
+        return text
+
+    async def _edit(self, user: User, body: JsonObject) -> JsonObject:
+        message = self._found(user, self._open_channel(user, body.get("channel")).id, body.get("ts"))
+        text = self._typed(body)
+        if message.user != user.id:
+            raise PageError("Only your own messages can be edited.")
+        if not text and not message.files:
+            raise PageError("Type a message first.")
+        before = payloads.message(self._state, message)
+        message.text, message.edited = as_message(self._state, text), self._state.new_ts()
+        self._state.changed(self._state.channels[message.channel].members)
+        self._events.edited(message, before)
+        return {}
+
+    async def _direct(self, user: User, body: JsonObject) -> JsonObject:
+        """Open the direct messages with a colleague."""
+        other = self._state.users.get(str(body.get("with")))
+        if other is None or other.team_id != self._state.team.id or other.id == user.id:
+            raise PageError("Nobody here has this id.")
+        channel = self._state.im(user.id, other.id)
+        self._state.changed(channel.members)
+        return {"channel": channel.id}
 
     async def _command(self, user: User, body: JsonObject) -> JsonObject:
         channel = self._open_channel(user, body.get("channel"))

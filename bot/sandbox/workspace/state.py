@@ -147,9 +147,9 @@ class State:
         self.lost.add(channel_id)
         self.changed()
 
-    def im(self, user: str) -> Channel:
-        """Return the user's conversation with the app, created on first use."""
-        members = {user, self.app.bot_user_id}
+    def im(self, user: str, other: str = "") -> Channel:
+        """Return the direct messages of two people, or of a user and the app, created on first use."""
+        members = {user, other or self.app.bot_user_id}
         for channel in self.channels.values():
             if channel.kind == "im" and channel.members == members:
                 return channel
