@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from bot.sandbox.demo.harbor import HARBOR, MOBILE, TRACKER_IDS, WEBSHOP, HarborProject
 from bot.sandbox.people import BEN, FARAH, PEOPLE, Person
+from bot.sandbox.records import picked
 from bot.sandbox.tracker.data import (
     ACTIVE_PROJECT,
     CLOSED_PROJECT,
@@ -49,13 +50,7 @@ def user_of(data: Data, person: Person) -> User:
 def _user(number: int, person: Person, now: datetime) -> User:
     return User(
         id=number,
-        login=person.login,
-        firstname=person.firstname,
-        lastname=person.lastname,
-        mail=person.mail,
-        api_key=person.api_key,
-        admin=person.admin,
-        tz=person.tz,
+        **picked(person, "login", "firstname", "lastname", "mail", "api_key", "admin", "tz"),
         created_on=now - timedelta(days=420 - number),
         updated_on=now - timedelta(days=30 + number),
         last_login_on=now - timedelta(hours=3 * number),
@@ -68,14 +63,10 @@ def _add_project(data: Data, project: HarborProject, now: datetime) -> None:
     parent = data.project(project.parent) if project.parent else None
     created = now - timedelta(days=420 - 20 * project_id)
     row = Project(
-        project_id,
-        project.name,
-        identifier=project.identifier,
-        description=project.description,
-        homepage=project.homepage,
+        id=project_id,
+        **picked(project, "name", "identifier", "description", "homepage", "is_public"),
         parent_id=parent.id if parent else None,
         status=CLOSED_PROJECT if project.is_closed else ACTIVE_PROJECT,
-        is_public=project.is_public,
         tracker_ids=tuple(TRACKER_IDS[name] for name in project.trackers),
         created_on=created,
         updated_on=created,

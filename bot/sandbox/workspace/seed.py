@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from bot.sandbox.people import GWEN, Person
 from bot.sandbox.png import png
+from bot.sandbox.records import picked
 from bot.sandbox.workspace.model import Channel, File, Message, Note, User
 from bot.sandbox.workspace.shapes import JsonObject
 from bot.sandbox.workspace.state import State
@@ -59,11 +60,7 @@ def _add_users(state: State, people: Sequence[Person]) -> None:
             name=person.login,
             real_name=person.name,
             team_id=state.team.id,
-            mail=person.mail,
-            title=person.title,
-            tz=person.tz,
-            locale=person.locale,
-            color=person.color,
+            **picked(person, "mail", "title", "tz", "locale", "color"),
             is_admin=person.admin,
             is_choice=True,
             note=_note(person),

@@ -1,7 +1,7 @@
 // The message composer: command hints, completion of people and channels, files, shortcuts.
 
 import { completionAt, hintFor } from "./complete.js";
-import { h, icon, uid } from "./dom.js";
+import { activateOption, h, icon, uid } from "./dom.js";
 import { pickEmoji } from "./emoji_picker.js";
 import { acceptDrops, fileChip, upload } from "./files.js";
 import { formatByKeys, formattingBar } from "./formatting.js";
@@ -214,12 +214,7 @@ export class Composer {
   }
 
   highlight() {
-    for (const [index, node] of [...this.list.querySelectorAll(".option")].entries()) {
-      node.classList.toggle("active", index === this.active);
-      node.setAttribute("aria-selected", String(index === this.active));
-      if (index === this.active) node.scrollIntoView({ block: "nearest" });
-    }
-    this.area.setAttribute("aria-activedescendant", `${this.listId}-${this.active}`);
+    activateOption(this.area, this.list, this.active);
   }
 
   take(index) {

@@ -83,6 +83,18 @@ function caretOf(node) {
   }
 }
 
+/** Makes one option of a list the active one, and tells its input. */
+export function activateOption(input, list, active) {
+  input.removeAttribute("aria-activedescendant");
+  for (const [index, node] of [...list.querySelectorAll(".option")].entries()) {
+    node.classList.toggle("active", index === active);
+    node.setAttribute("aria-selected", String(index === active));
+    if (index !== active) continue;
+    node.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", node.id);
+  }
+}
+
 /** Only absolute URLs with a safe scheme, and paths on this server, become links. */
 export function safeUrl(url) {
   try {

@@ -3,7 +3,7 @@
 import { mainComposer } from "./channel.js";
 import { clock, dayName, fromTs } from "./dates.js";
 import { dialogOpen, hideDialog, showDialog } from "./dialog.js";
-import { avatar, h, icon, uid } from "./dom.js";
+import { activateOption, avatar, h, icon, uid } from "./dom.js";
 import { showMessage } from "./jump.js";
 import { author } from "./message.js";
 import { channelById, channelTitle, isAppChannel, openChannel, openDirect, person, store, unreadCount } from "./store.js";
@@ -37,13 +37,7 @@ function find(title, placeholder, matching) {
 
   function highlight(next) {
     active = next;
-    for (const [index, node] of [...list.querySelectorAll(".option")].entries()) {
-      node.classList.toggle("active", index === active);
-      node.setAttribute("aria-selected", String(index === active));
-      if (index === active) node.scrollIntoView({ block: "nearest" });
-    }
-    if (options.length) input.setAttribute("aria-activedescendant", `${listId}-${active}`);
-    else input.removeAttribute("aria-activedescendant");
+    activateOption(input, list, active);
   }
 
   function draw() {
