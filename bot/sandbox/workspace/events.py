@@ -113,7 +113,7 @@ class Events:
             self._links(message, channel, member=member)
 
     def edited(self, message: Message, before: JsonObject) -> None:
-        """Report a user's change of their message; `before` is what it was."""
+        """Report that a user edited a message; `before` is the old one."""
         channel = self._state.channels[message.channel]
         if self._state.app.bot_user_id not in channel.members:
             return

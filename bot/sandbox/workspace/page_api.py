@@ -36,7 +36,7 @@ async def _no_links() -> AbstractSet[str]:
 
 @web.middleware
 async def page_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Show the page what it asked for in vain."""
+    """Respond to impossible requests with 400 and the sentence that the page shows."""
     try:
         return await handler(request)
     except PageError as mistake:
