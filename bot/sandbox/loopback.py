@@ -25,6 +25,35 @@ def check_host(host: str) -> None:
         raise ValueError("The sandbox listens on loopback addresses only.")
 
 
+class Listener:
+    """Serves one application on a loopback address."""
+
+    def __init__(self) -> None:
+        self._runner: web.AppRunner | None = None
+
+    async def start(self, app: web.Application, host: str, port: int) -> str:
+        """Start listening and return the root URL, without a trailing slash; port 0 picks a free one.
+
+        Raises ValueError for a host that isn't loopback, OSError when the port is in use.
+        """
+        check_host(host)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, host, port).start()
+        except OSError:
+            await runner.cleanup()
+            raise
+        self._runner = runner
+        return f"http://{f'[{host}]' if ':' in host else host}:{runner.addresses[0][1]}"
+
+    async def stop(self) -> None:
+        """Let in-flight requests finish for a moment, then close; does nothing when not running."""
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+
 @web.middleware
 async def loopback_only(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Reject requests with a foreign Host header, which guards against DNS rebinding."""

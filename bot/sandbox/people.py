@@ -1,6 +1,8 @@
 """The demo's people: their Slack accounts, service accounts and API keys."""
 
+import tomllib
 from dataclasses import dataclass, field
+from importlib.resources import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,84 +33,7 @@ class Person:
         return f"{self.firstname} {self.lastname}"
 
 
-ANA = Person(
-    slack_id="U0ANA0001",
-    login="ana",
-    firstname="Ana",
-    lastname="Ruiz",
-    mail="ana@harbor.example",
-    title="Developer",
-    tz="Europe/Madrid",
-    locale="es-ES",
-    api_key="a1a0" * 10,
-    linked=True,
-    in_slack=True,
-    color="#c2410c",
-)
-BEN = Person(
-    slack_id="U0BEN0001",
-    login="ben",
-    firstname="Ben",
-    lastname="Okafor",
-    mail="ben@harbor.example",
-    title="Customer support",
-    tz="Europe/London",
-    locale="en-GB",
-    api_key="be50" * 10,
-    in_slack=True,
-    color="#0f766e",
-)
-CHRIS = Person(
-    slack_id="U0CHRIS01",
-    login="chris",
-    firstname="Chris",
-    lastname="Lindqvist",
-    mail="chris@harbor.example",
-    title="Platform lead, administrator",
-    tz="Europe/Stockholm",
-    locale="sv-SE",
-    api_key="c4c1" * 10,
-    admin=True,
-    linked=True,
-    in_slack=True,
-    color="#6d28d9",
-)
-DANA = Person(
-    slack_id="U0DANA001",
-    login="dana",
-    firstname="Dana",
-    lastname="Novak",
-    mail="dana@harbor.example",
-    title="Product manager",
-    tz="Europe/Prague",
-    locale="cs-CZ",
-    api_key="da2a" * 10,
-    color="#be185d",
-)
-EMIL = Person(
-    slack_id="U0EMIL001",
-    login="emil",
-    firstname="Emil",
-    lastname="Haddad",
-    mail="emil@harbor.example",
-    title="Mobile developer",
-    tz="America/New_York",
-    locale="en-US",
-    api_key="e311" * 10,
-    color="#1d4ed8",
-)
-FARAH = Person(
-    slack_id="U0FARAH01",
-    login="farah",
-    firstname="Farah",
-    lastname="Iqbal",
-    mail="farah@harbor.example",
-    title="Quality engineer",
-    tz="Asia/Karachi",
-    locale="en-GB",
-    api_key="fa4a" * 10,
-    color="#4d7c0f",
-)
-
-PEOPLE: tuple[Person, ...] = (ANA, BEN, CHRIS, DANA, EMIL, FARAH)
-"""Everyone, ordered by service ID (from 1)."""
+_TOML = files("bot.sandbox").joinpath("people.toml").read_text(encoding="utf-8")
+ANA, BEN, CHRIS, DANA, EMIL, FARAH, GWEN = (Person(**row) for row in tomllib.loads(_TOML)["people"])
+PEOPLE = (ANA, BEN, CHRIS, DANA, EMIL, FARAH)
+"""Everyone with an account in the service, ordered by service ID (from 1); Gwen gets hers in the demo."""

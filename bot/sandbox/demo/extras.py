@@ -1,13 +1,12 @@
 """Relations, files, time entries and notes for the demo's issues."""
 
-import struct
-import zlib
 from datetime import datetime, timedelta
 
 from bot.sandbox.demo import prose
-from bot.sandbox.demo.company import OLD_SHOP
+from bot.sandbox.demo.harbor import OLD_SHOP
 from bot.sandbox.demo.randomness import SeededRandom
 from bot.sandbox.demo.showpieces import GIFT_CARDS, INVOICE
+from bot.sandbox.png import png
 from bot.sandbox.tracker.data import Attachment, Data, Issue, Note, Relation, TimeEntry, free_id, put
 from bot.sandbox.tracker.defaults import (
     BUG,
@@ -25,7 +24,6 @@ _WIDTH, _HEIGHT, _BAR = 96, 60, 12
 
 
 def add_extras(data: Data, now: datetime, rng: SeededRandom) -> None:
-    """Add them to the existing issues."""
     issues = list(data.issues.values())
     _relations(data, issues, rng)
     for issue in issues:
@@ -70,27 +68,24 @@ def _file(data: Data, issue: Issue, rng: SeededRandom) -> None:
 
 
 def _picture(rng: SeededRandom) -> bytes:
-    """Return a small PNG that looks like a page: a colored bar above lines on white."""
+    """Return a small image that looks like a page: a colored bar above lines on white."""
     bar = bytes(rng.randint(40, 200) for _ in range(3))
     lines = {18 + 6 * n: rng.randint(30, 80) for n in range(6)}
     rows = []
     for y in range(_HEIGHT):
         dark = _WIDTH if y < _BAR else lines.get(y, lines.get(y - 1, 0))
-        colour = bar if y < _BAR else b"\xb4\xbc\xc6"
-        rows.append(b"\0" + colour * dark + b"\xff\xff\xff" * (_WIDTH - dark))
-    header = struct.pack(">IIBBBBB", _WIDTH, _HEIGHT, 8, 2, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(b"".join(rows), 9)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-        for kind, body in chunks
-    )
+        color = bar if y < _BAR else b"\xb4\xbc\xc6"
+        rows.append(color * dark + b"\xff\xff\xff" * (_WIDTH - dark))
+    return png(rows)
 
 
 def _notes(data: Data, issue: Issue, rng: SeededRandom) -> None:
     members = [m.user_id for m in data.memberships.values() if m.project_id == issue.project_id]
     span = issue.updated_on - issue.created_on
     moments = sorted(issue.created_on + span * rng.random() for _ in range(rng.randint(0, 3)))
-    issue.notes = [Note(rng.one(members), prose.note(rng), m.replace(microsecond=0)) for m in moments]
+    issue.notes = [
+        Note(rng.one(members), rng.one(prose.PROSE.notes), m.replace(microsecond=0)) for m in moments
+    ]
 
 
 def _time(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> None:
@@ -105,7 +100,11 @@ def _time(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> None:
     for _ in range(rng.randint(1, 4)):
         moment = min(rng.office_time(issue.created_on.date(), end.date()), now)
         entry = _entry(data, issue.project_id, worker, moment, rng)
-        entry.issue_id, entry.activity_id, entry.comments = issue.id, activity, prose.time_comment(rng)
+        entry.issue_id, entry.activity_id, entry.comments = (
+            issue.id,
+            activity,
+            rng.one(prose.PROSE.time_comments) or None,
+        )
 
 
 def _project_time(data: Data, now: datetime, rng: SeededRandom) -> None:

@@ -1,25 +1,14 @@
 """Half a year of issues, with reporters, assignees and progress."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.sandbox.demo import prose
-from bot.sandbox.demo.company import (
-    BROWSER_NAMES,
-    BROWSERS,
-    CUSTOMER,
-    INFRASTRUCTURE,
-    MOBILE,
-    OLD_SHOP,
-    SECURITY,
-    SEVERITIES,
-    SEVERITY,
-    WEBSHOP,
-)
+from bot.sandbox.demo.company import BROWSER_NAMES, BROWSERS, CUSTOMER, SEVERITIES, SEVERITY, SUPPORT_TEAM
+from bot.sandbox.demo.harbor import HARBOR, OLD_SHOP, SECURITY, TRACKER_IDS, WEBSHOP
 from bot.sandbox.demo.randomness import SeededRandom
 from bot.sandbox.demo.showpieces import add_showpiece
-from bot.sandbox.demo.subjects import CIRCUMSTANCES, EPICS, SUBJECTS
 from bot.sandbox.tracker.data import Data, Issue, free_id, put
 from bot.sandbox.tracker.defaults import (
     BUG,
@@ -36,10 +25,8 @@ from bot.sandbox.tracker.defaults import (
     TASK,
 )
 
-AMOUNTS = {WEBSHOP: 150, MOBILE: 80, INFRASTRUCTURE: 55, SECURITY: 18, OLD_SHOP: 24}
 DAYS = 185
 RECENT_ISSUES = 4
-_SUPPORT_TEAM = 20
 Topic = tuple[str, int, str]
 """An issue's category, tracker and subject."""
 _MAX_DONE = {NEW: 0, IN_PROGRESS: 70, FEEDBACK: 90, RESOLVED: 100, CLOSED: 100, REJECTED: 30}
@@ -54,15 +41,17 @@ class Plan:
     category: str
     tracker_id: int
     subject: str
-    children: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    children: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def add_history(data: Data, now: datetime, rng: SeededRandom) -> None:
     """Add issues in order of creation, so that their numbers increase with time."""
-    plans = [plan for project_id in AMOUNTS for plan in _project_plans(project_id, now, rng)]
-    for project_id, category, subject, children in EPICS:
+    plans = [plan for project_id in data.projects for plan in _project_plans(project_id, now, rng)]
+    identifiers = {project.identifier: project.id for project in data.projects.values()}
+    for epic in HARBOR.epics:
         created = rng.office_time((now - timedelta(days=70)).date(), (now - timedelta(days=40)).date())
-        plans.append(Plan(created, project_id, category, FEATURE, subject, children))
+        project_id = identifiers[epic.project]
+        plans.append(Plan(created, project_id, epic.category, FEATURE, epic.subject, epic.tasks))
     for plan in sorted(plans, key=lambda p: p.created):
         add_showpiece(data, free_id(data.issues), plan.created, now)
         _add(data, plan, now, rng)
@@ -80,20 +69,21 @@ def _project_plans(project_id: int, now: datetime, rng: SeededRandom) -> Iterato
 
 def stock(project_id: int) -> tuple[list[Topic], list[Topic]]:
     """Return a project's topics: the plain subjects, and bugs with circumstances added."""
+    project = HARBOR.projects[project_id - 1]
     plain = [
-        (category, tracker_id, subject)
-        for category, by_tracker in SUBJECTS[project_id].items()
-        for tracker_id, subjects in by_tracker.items()
+        (category, TRACKER_IDS[tracker], subject)
+        for category, by_tracker in project.categories.items()
+        for tracker, subjects in by_tracker.items()
         for subject in subjects
     ]
-    more = [(c, t, f"{s} {where}") for c, t, s in plain if t == BUG for where in CIRCUMSTANCES[project_id]]
+    more = [(c, t, f"{s} {where}") for c, t, s in plain if t == BUG for where in project.circumstances]
     return plain, more
 
 
 def _subjects(project_id: int, rng: SeededRandom) -> list[Topic]:
     """Return a different topic for each of the project's issues: plain ones, then bugs with circumstances."""
     plain, more = stock(project_id)
-    amount = AMOUNTS[project_id]
+    amount = HARBOR.projects[project_id - 1].issues
     found = plain[:amount] + rng.sample(more, min(max(amount - len(plain), 0), len(more)))
     rng.shuffle(found)
     return found
@@ -101,7 +91,7 @@ def _subjects(project_id: int, rng: SeededRandom) -> list[Topic]:
 
 def _add(data: Data, plan: Plan, now: datetime, rng: SeededRandom) -> None:
     top = report(data, plan, now, rng)
-    for subject, below in plan.children:
+    for subject, below in plan.children.items():
         created = min(plan.created + timedelta(hours=rng.randint(1, 30)), now)
         child = report(data, Plan(created, plan.project_id, plan.category, TASK, subject), now, rng, top)
         for deeper in below:
@@ -140,7 +130,7 @@ def report(data: Data, plan: Plan, now: datetime, rng: SeededRandom, parent: Iss
     if rng.chance(82):
         issue.assigned_to_id = rng.one(workers)
     elif plan.project_id == WEBSHOP and tracker_id == SUPPORT:
-        issue.assigned_to_id = _SUPPORT_TEAM
+        issue.assigned_to_id = SUPPORT_TEAM
     _progress(data, issue, now, rng)
     _plan_dates(data, issue, now, rng)
     _custom(data, issue, rng)
@@ -165,7 +155,7 @@ def _progress(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> Non
 
 
 def _is_epic(issue: Issue) -> bool:
-    return any(issue.subject == subject for _, _, subject, _ in EPICS)
+    return any(issue.subject == epic.subject for epic in HARBOR.epics)
 
 
 def _plan_dates(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> None:

@@ -17,7 +17,6 @@ class SeededRandom(Random):
         return self.choices(items, weights)[0]
 
     def chance(self, percent: int) -> bool:
-        """Return True with a probability of `percent`."""
         return self.random() * 100 < percent
 
     def office_time(self, first: date, last: date) -> datetime:

@@ -2,7 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from bot.sandbox.demo.company import BROWSERS, CUSTOMER, WEBSHOP, user_of
+from bot.sandbox.demo.company import BROWSERS, CUSTOMER, user_of
+from bot.sandbox.demo.harbor import WEBSHOP
 from bot.sandbox.people import ANA, BEN, DANA
 from bot.sandbox.tracker.data import Data, Issue, put
 from bot.sandbox.tracker.defaults import BUG, FEATURE, HIGH, IN_PROGRESS, NEW, NORMAL, TASK

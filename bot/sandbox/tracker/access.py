@@ -79,7 +79,6 @@ class Viewer:
         return self.admin or any(right in role.rights for role in self.roles(project))
 
     def may_anywhere(self, right: str) -> bool:
-        """Return whether the right applies in any project."""
         return self.admin or any(self.may(right, p) for p in self._data.projects.values())
 
     def sees_project(self, project: Project) -> bool:

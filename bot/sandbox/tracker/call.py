@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from http import HTTPStatus
@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from aiohttp import web
 
 from bot.sandbox.tracker.access import Viewer
-from bot.sandbox.tracker.data import ACTIVE_USER, ARCHIVED_PROJECT, Data, Project, User
+from bot.sandbox.tracker.data import ACTIVE_USER, ARCHIVED_PROJECT, Data, Project, RowT, User
 
 JSON_LIMIT = 2 * 1024 * 1024
 MAX_ROWS = 100
@@ -40,8 +40,6 @@ class ValidationError(Exception):
 
 @dataclass(frozen=True)
 class Service:
-    """The service's settings and data."""
-
     data: Data
     key_header: str
     login_required: bool
@@ -90,12 +88,10 @@ class Call:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone of dates without one."""
         return ZoneInfo(self.viewer.user.tz if self.viewer.user else "UTC")
 
     @property
     def today(self) -> date:
-        """Return today's date in the requester's time zone."""
         return self.now.astimezone(self.zone).date()
 
     def includes(self) -> frozenset[str]:
@@ -113,11 +109,22 @@ class Call:
             raise HttpError(403)
         self.require(self.viewer.sees_project(project))
 
-    def page(self) -> tuple[int, int]:
-        """Return offset and limit: invalid values get the default, large ones the maximum."""
+    def found(self, table: Mapping[int, RowT]) -> RowT:
+        """Return the row that the path names; raises HttpError(404) when there is none."""
+        row = table.get(int(self.request.match_info["id"]))
+        if row is None:
+            raise HttpError(404)
+        return row
+
+    def listed(
+        self, kind: str, rows: Sequence[RowT], shape: Callable[[RowT], dict[str, Any]]
+    ) -> web.Response:
+        """Return one page of a list: invalid limits get the default, large ones the maximum."""
         limit = _number(self.params.get("limit"))
         limit = MAX_ROWS if limit is None or limit < 1 else min(limit, MAX_ROWS)
-        return max(_number(self.params.get("offset")) or 0, 0), min(limit, self.service.page_cap)
+        limit, offset = min(limit, self.service.page_cap), max(_number(self.params.get("offset")) or 0, 0)
+        page = [shape(row) for row in rows[offset : offset + limit]]
+        return web.json_response({kind: page, "total_count": len(rows), "offset": offset, "limit": limit})
 
     async def body(self, kind: str) -> Body:
         """Return the object under `kind`; empty for another content type, which the service doesn't parse.
@@ -145,6 +152,11 @@ class Call:
         if self.service.empty_updates == HTTPStatus.NO_CONTENT.value:
             return web.Response(status=204)
         return web.Response(status=200, body=b" ", content_type="application/json")
+
+
+def too_long(label: str, text: str, maximum: int) -> list[str]:
+    """Return the error message for a text over `maximum` characters, if it is."""
+    return [f"{label} is too long (maximum is {maximum} characters)"] if len(text) > maximum else []
 
 
 def _number(text: str | None) -> int | None:

@@ -16,8 +16,6 @@ MODULES = ("issue_tracking", "time_tracking", "news", "documents", "files", "wik
 
 @dataclass(slots=True)
 class Named:
-    """A tracker or activity: an ID and a name."""
-
     id: int
     name: str
 
@@ -94,8 +92,6 @@ class Membership:
 
 @dataclass(slots=True)
 class Category(Named):
-    """A project's issue category."""
-
     project_id: int = 0
     assigned_to_id: int | None = None
 
@@ -256,7 +252,6 @@ def free_id(*tables: Mapping[int, object]) -> int:
 
 
 def put(table: dict[int, RowT], row: RowT) -> RowT:
-    """Store a row under its ID and return it."""
     table[row.id] = row
     return row
 
@@ -302,17 +297,14 @@ class Data:
                 yield from self.subprojects(child)
 
     def principal(self, user_or_group_id: int) -> str:
-        """Return the name of a user or group."""
         user = self.users.get(user_or_group_id)
         return user.name if user else self.groups[user_or_group_id].name
 
     def member(self, project_id: int, user_id: int) -> Membership | None:
-        """Return the user's membership in the project."""
         found = (m for m in self.memberships.values() if (m.project_id, m.user_id) == (project_id, user_id))
         return next(found, None)
 
     def join(self, project: Project, user: User, *role_ids: int) -> Membership:
-        """Add the user to the project with these roles."""
         row = Membership(free_id(self.memberships), project.id, user.id, role_ids)
         return put(self.memberships, row)
 

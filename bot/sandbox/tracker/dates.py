@@ -46,10 +46,8 @@ def day_span(whole: date, zone: ZoneInfo) -> Span:
 
 
 def stamp(moment: datetime | None) -> str | None:
-    """Return a timestamp in the API's format."""
     return None if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def iso(whole: date | None) -> str | None:
-    """Return a date in the API's format."""
     return None if whole is None else whole.isoformat()

@@ -5,7 +5,17 @@ Error messages match the real service's English. Attributes the requester may no
 """
 
 from bot.sandbox.tracker import custom
-from bot.sandbox.tracker.call import Body, Call, ValidationError, as_bool, as_int, as_text, crlf, is_blank
+from bot.sandbox.tracker.call import (
+    Body,
+    Call,
+    ValidationError,
+    as_bool,
+    as_int,
+    as_text,
+    crlf,
+    is_blank,
+    too_long,
+)
 from bot.sandbox.tracker.data import (
     ACTIVE_PROJECT,
     ACTIVE_USER,
@@ -41,8 +51,7 @@ class Draft:
         subject = as_text(self._sent.get("subject"))
         if is_blank(subject):
             self._errors.append("Subject cannot be blank")
-        if len(subject) > MAX_SUBJECT:
-            self._errors.append(f"Subject is too long (maximum is {MAX_SUBJECT} characters)")
+        self._errors += too_long("Subject", subject, MAX_SUBJECT)
         project = self.project
         if project is None:
             self._errors += ["Project cannot be blank", "Tracker cannot be blank", "Status cannot be blank"]

@@ -6,7 +6,7 @@ import secrets
 
 from aiohttp import web
 
-from bot.sandbox.tracker.call import Call, HttpError, ValidationError, as_text
+from bot.sandbox.tracker.call import Call, HttpError, ValidationError, as_text, too_long
 from bot.sandbox.tracker.data import Attachment, free_id
 
 MAX_TEXT = 255
@@ -32,8 +32,8 @@ async def upload(request: web.Request) -> web.Response:
     name = clean_name(call.params.get("filename", "")) or secrets.token_hex(8)
     if name.rpartition(".")[2].lower() in FORBIDDEN:
         raise ValidationError(f"Attachment extension .{name.rpartition('.')[2]} is not allowed")
-    if len(name) > MAX_TEXT:
-        raise ValidationError(f"File is too long (maximum is {MAX_TEXT} characters)")
+    if errors := too_long("File", name, MAX_TEXT):
+        raise ValidationError(*errors)
     content = await _content(request, call.service.max_upload)
     row = Attachment(
         id=free_id(call.data.attachments),
@@ -70,17 +70,13 @@ async def update_attachment(request: web.Request) -> web.Response:
     Responds 404 (unknown), 401, 403 (hidden or not allowed), 422.
     """
     call = Call(request)
-    row = call.data.attachments.get(int(request.match_info["id"]))
-    if row is None:
-        raise HttpError(404)
+    row = call.found(call.data.attachments)
     call.require(_editable(call, row))
     sent = await call.body("attachment")
     name = clean_name(as_text(sent["filename"])) if "filename" in sent else row.filename
     description = as_text(sent["description"]) if "description" in sent else row.description
     errors = [] if name else ["File cannot be blank"]
-    for label, text in (("File", name), ("Description", description)):
-        if len(text) > MAX_TEXT:
-            errors.append(f"{label} is too long (maximum is {MAX_TEXT} characters)")
+    errors += too_long("File", name, MAX_TEXT) + too_long("Description", description, MAX_TEXT)
     if errors:
         raise ValidationError(*errors)
     row.filename, row.description = name, description

@@ -25,16 +25,8 @@ async def list_issues(request: web.Request) -> web.Response:
     found = [i for i in call.data.issues.values() if all(test(i) for test in wanted)]
     found = [i for i in found if call.viewer.sees_issue(i)]
     ordered = order(found, call.params.get("sort") or params.get("sort", ""), call.data)
-    offset, limit = call.page()
     shape = shapes.Issues(call.data, call.viewer, call.origin, call.includes()).shape
-    return web.json_response(
-        {
-            "issues": [shape(i) for i in ordered[offset : offset + limit]],
-            "total_count": len(ordered),
-            "offset": offset,
-            "limit": limit,
-        }
-    )
+    return call.listed("issues", ordered, shape)
 
 
 def _project(call: Call) -> Project | None:
@@ -86,9 +78,7 @@ async def update_issue(request: web.Request) -> web.Response:
     403 (hidden or not allowed), 422 for an invalid assignee or token.
     """
     call = Call(request)
-    issue = call.data.issues.get(int(request.match_info["id"]))
-    if issue is None:
-        raise HttpError(404)
+    issue = call.found(call.data.issues)
     project = call.data.projects[issue.project_id]
     edits = call.viewer.may("edit_issues", project)
     call.require(call.viewer.sees_issue(issue) and (edits or call.viewer.may("add_notes", project)))

@@ -29,5 +29,4 @@ def priority_mark(data: Data, issue: Issue) -> Html:
 
 
 def when(moment: datetime) -> str:
-    """Return a timestamp in a readable format."""
     return moment.strftime("%Y-%m-%d %H:%M UTC")

@@ -20,7 +20,6 @@ _INLINE = frozenset({"image/png", "image/jpeg", "image/gif"})
 
 
 def routes() -> list[web.RouteDef]:
-    """Return the pages' routes."""
     return [
         web.get("/", _overview),
         web.get("/issues", _issues),
@@ -85,69 +84,50 @@ def _kind(project: Project) -> Html:
 
 
 async def _issues(request: web.Request) -> web.Response:
-    data = request.app[SERVICE].data
-    if "set_filter" in request.query:
-        return _filtered(data, dict(request.query))
-    chosen = data.project(request.query.get("project", "")) if request.query.get("project") else None
-    every = request.query.get("status") == "any"
-    found = [
-        i
-        for i in data.issues.values()
-        if (chosen is None or i.project_id == chosen.id)
-        and (every or not data.statuses[i.status_id].is_closed)
-    ]
-    found.sort(key=lambda i: (i.updated_on, i.id), reverse=True)
-    start = max(as_int(request.query.get("from")) or 0, 0)
-    here = {"project": chosen.identifier if chosen else "", "status": "any" if every else "open"}
-    return page(
-        "Issues",
-        el("h1", f"{len(found)} issues" if every else f"{len(found)} open issues"),
-        _choices(data, here),
-        _issue_table(data, found[start : start + ROWS]),
-        _pager(here, start, len(found)),
-        here="/issues",
-    )
-
-
-def _filtered(data: Data, query: dict[str, str]) -> web.Response:
-    """Return the issue list for a link that uses the API's own filters."""
-    project = data.project(query.get("project_id", ""))
-    try:
-        wanted = tests(query, FilterContext(data, Viewer(data, None), ZoneInfo("UTC"), project))
-    except ValidationError as invalid:
-        return page("Issues", el("h1", "This can't be filtered by"), el("p", " ".join(invalid.errors)))
-    found = [i for i in data.issues.values() if all(test(i) for test in wanted)]
-    found.sort(key=lambda i: (i.created_on, i.id), reverse=True)
+    """List issues by the page's own choices, or by the API's filters where a link asks for them."""
+    data, query = request.app[SERVICE].data, dict(request.query)
     start = max(as_int(query.pop("from", "")) or 0, 0)
-    where = f" in {project.name}" if project else ""
-    return page(
-        "Issues",
-        el("h1", f"{len(found)} issues{where} by this link's filters"),
-        _issue_table(data, found[start : start + ROWS]),
-        _pager(query, start, len(found)),
-        here="/issues",
-    )
+    if "set_filter" in query:
+        project = data.project(query.get("project_id", ""))
+        try:
+            wanted = tests(query, FilterContext(data, Viewer(data, None), ZoneInfo("UTC"), project))
+        except ValidationError as invalid:
+            return page("Issues", el("h1", "This can't be filtered by"), el("p", " ".join(invalid.errors)))
+        found = [i for i in data.issues.values() if all(test(i) for test in wanted)]
+        found.sort(key=lambda i: (i.created_on, i.id), reverse=True)
+        where = f" in {project.name}" if project else ""
+        head = el("h1", f"{len(found)} issues{where} by this link's filters")
+    else:
+        project = data.project(query["project"]) if query.get("project") else None
+        every = query.get("status") == "any"
+        found = [
+            i
+            for i in data.issues.values()
+            if (project is None or i.project_id == project.id)
+            and (every or not data.statuses[i.status_id].is_closed)
+        ]
+        found.sort(key=lambda i: (i.updated_on, i.id), reverse=True)
+        query = {"project": project.identifier if project else "", "status": "any" if every else "open"}
+        title = el("h1", f"{len(found)} issues" if every else f"{len(found)} open issues")
+        head = join(title, _choices(data, query))
+    shown = _issue_table(data, found[start : start + ROWS])
+    return page("Issues", head, shown, _pager(query, start, len(found)), here="/issues")
 
 
 def _choices(data: Data, here: dict[str, str]) -> Html:
     projects = sorted(data.projects.values(), key=lambda p: p.name)
-    rows = [("project", [("", "All projects"), *((p.identifier, p.name) for p in projects)])]
-    rows.append(("status", [("open", "Open"), ("any", "Open and closed")]))
+    rows = {
+        "project": [("", "All projects"), *((p.identifier, p.name) for p in projects)],
+        "status": [("open", "Open"), ("any", "Open and closed")],
+    }
+
+    def choice(name: str, value: str, text: str) -> Html:
+        current = "true" if here[name] == value else None
+        return el("a", text, href=_list(here | {name: value}), aria_current=current)
+
     return join(
-        el(
-            "div",
-            [
-                el(
-                    "a",
-                    text,
-                    href=_list(here | {name: value}),
-                    aria_current="true" if here[name] == value else None,
-                )
-                for value, text in options
-            ],
-            cls="filters",
-        )
-        for name, options in rows
+        el("div", [choice(name, *option) for option in options], cls="filters")
+        for name, options in rows.items()
     )
 
 

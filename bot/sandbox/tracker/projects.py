@@ -5,7 +5,16 @@ import re
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_bool, as_text, is_blank
+from bot.sandbox.tracker.call import (
+    Body,
+    Call,
+    HttpError,
+    ValidationError,
+    as_bool,
+    as_text,
+    is_blank,
+    too_long,
+)
 from bot.sandbox.tracker.data import ACTIVE_PROJECT, MODULES, Membership, Project, User, free_id, put
 
 MAX_NAME, MAX_IDENTIFIER = 255, 100
@@ -18,17 +27,8 @@ async def list_projects(request: web.Request) -> web.Response:
     call = Call(request)
     seen = call.viewer.sees_project
     found = [p for p in _tree(call, None) if p.status == ACTIVE_PROJECT and seen(p)]
-    offset, limit = call.page()
     include = call.includes()
-    page = found[offset : offset + limit]
-    return web.json_response(
-        {
-            "projects": [shapes.project(call.data, p, call.viewer, include) for p in page],
-            "total_count": len(found),
-            "offset": offset,
-            "limit": limit,
-        }
-    )
+    return call.listed("projects", found, lambda p: shapes.project(call.data, p, call.viewer, include))
 
 
 def _tree(call: Call, parent_id: int | None) -> list[Project]:
@@ -67,8 +67,7 @@ def _project(call: Call, sent: Body) -> Project:
     errors = []
     if is_blank(name):
         errors.append("Name cannot be blank")
-    if len(name) > MAX_NAME:
-        errors.append(f"Name is too long (maximum is {MAX_NAME} characters)")
+    errors += too_long("Name", name, MAX_NAME)
     if is_blank(identifier):
         errors.append("Identifier cannot be blank")
     elif any(p.identifier == identifier for p in data.projects.values()):
@@ -77,10 +76,8 @@ def _project(call: Call, sent: Body) -> Project:
         errors.append("Identifier is invalid")
     elif identifier == "new":
         errors.append("Identifier is reserved")
-    if len(identifier) > MAX_IDENTIFIER:
-        errors.append(f"Identifier is too long (maximum is {MAX_IDENTIFIER} characters)")
-    if len(as_text(sent.get("homepage"))) > MAX_NAME:
-        errors.append(f"Homepage is too long (maximum is {MAX_NAME} characters)")
+    errors += too_long("Identifier", identifier, MAX_IDENTIFIER)
+    errors += too_long("Homepage", as_text(sent.get("homepage")), MAX_NAME)
     parent = None
     if sent.get("parent_id") not in (None, ""):
         parent = data.project(as_text(sent["parent_id"]))
@@ -116,12 +113,8 @@ def _members(call: Call, project: Project, creator: User) -> None:
     data = call.data
     if project.inherit_members and project.parent_id is not None:
         for row in [m for m in data.memberships.values() if m.project_id == project.parent_id]:
-            new_id = free_id(data.memberships)
-            inherited = frozenset(row.role_ids)
-            put(
-                data.memberships,
-                Membership(new_id, project.id, row.user_id, row.role_ids, inherited),
-            )
+            new_id, inherited = free_id(data.memberships), frozenset(row.role_ids)
+            put(data.memberships, Membership(new_id, project.id, row.user_id, row.role_ids, inherited))
     if creator.admin:
         return
     own = data.member(project.id, creator.id)

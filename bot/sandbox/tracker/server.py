@@ -7,7 +7,7 @@ from typing import Literal
 
 from aiohttp import web
 
-from bot.sandbox.loopback import Handler, check_host, loopback_only
+from bot.sandbox.loopback import Handler, Listener, loopback_only
 from bot.sandbox.tracker import files, issues, pages, projects, time_entries, users
 from bot.sandbox.tracker.call import JSON_LIMIT, SERVICE, Call, HttpError, Service, ValidationError
 from bot.sandbox.tracker.data import Data
@@ -50,7 +50,7 @@ class Tracker:
         )
         self._issue_updates = issue_updates
         self._roles = roles
-        self._runner: web.AppRunner | None = None
+        self._listener = Listener()
         self._url = ""
 
     def app(self) -> web.Application:
@@ -88,27 +88,12 @@ class Tracker:
         return self._url
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Start listening; port 0 picks a free one.
-
-        Raises ValueError for a host that isn't loopback, OSError when the port is in use.
-        """
-        check_host(host)
-        runner = web.AppRunner(self.app(), access_log=None, handle_signals=False, shutdown_timeout=2)
-        await runner.setup()
-        try:
-            site = web.TCPSite(runner, host, port)
-            await site.start()
-        except OSError:
-            await runner.cleanup()
-            raise
-        self._runner = runner
-        self._url = f"http://{host}:{runner.addresses[0][1]}"
+        """Start listening, as `Listener.start` does."""
+        self._url = await self._listener.start(self.app(), host, port)
 
     async def stop(self) -> None:
-        """Let in-flight calls finish for a moment, then close; does nothing when not running."""
-        runner, self._runner, self._url = self._runner, None, ""
-        if runner is not None:
-            await runner.cleanup()
+        self._url = ""
+        await self._listener.stop()
 
 
 @web.middleware

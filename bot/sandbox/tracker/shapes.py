@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Any
 from urllib.parse import quote
 
+from bot.sandbox.records import picked
 from bot.sandbox.tracker.access import Viewer
 from bot.sandbox.tracker.data import MODULES, Attachment, Data, Issue, Named, Project, TimeEntry, User
 from bot.sandbox.tracker.dates import iso, stamp
@@ -12,8 +13,11 @@ Shape = dict[str, Any]
 
 
 def ref(row: Named) -> Shape:
-    """Return `{id, name}`."""
-    return {"id": row.id, "name": row.name}
+    return picked(row, "id", "name")
+
+
+def _stamps(row: object, *names: str) -> Shape:
+    return {name: stamp(getattr(row, name)) for name in names}
 
 
 def _principal(data: Data, user_or_group_id: int) -> Shape:
@@ -29,12 +33,7 @@ def user(data: Data, row: User, viewer: Viewer, include: Collection[str] = ()) -
     shape |= {"firstname": row.firstname, "lastname": row.lastname}
     if own:
         shape["mail"] = row.mail
-    shape |= {
-        "created_on": stamp(row.created_on),
-        "updated_on": stamp(row.updated_on),
-        "last_login_on": stamp(row.last_login_on),
-        "passwd_changed_on": stamp(row.passwd_changed_on),
-    }
+    shape |= _stamps(row, "created_on", "updated_on", "last_login_on", "passwd_changed_on")
     if own:
         shape |= {"twofa_scheme": None, "api_key": row.api_key}
     if viewer.admin:
@@ -64,17 +63,11 @@ def _memberships(data: Data, row: User, viewer: Viewer) -> list[Shape]:
 
 def project(data: Data, row: Project, viewer: Viewer, include: Collection[str] = ()) -> Shape:
     """Return a project; its parent and defaults are omitted when there are none or they are hidden."""
-    shape: Shape = {
-        "id": row.id,
-        "name": row.name,
-        "identifier": row.identifier,
-        "description": row.description,
-        "homepage": row.homepage,
-    }
+    shape = picked(row, "id", "name", "identifier", "description", "homepage")
     parent = data.projects.get(row.parent_id or 0)
     if parent is not None and viewer.sees_project(parent):
         shape["parent"] = ref(parent)
-    shape |= {"status": row.status, "is_public": row.is_public, "inherit_members": row.inherit_members}
+    shape |= picked(row, "status", "is_public", "inherit_members")
     if row.default_version_id is not None:
         shape["default_version"] = ref(data.versions[row.default_version_id])
     if row.default_assignee_id is not None:
@@ -96,7 +89,7 @@ def project(data: Data, row: Project, viewer: Viewer, include: Collection[str] =
         # Fields for all projects are not listed, as in Redmine 5.0.
         fields = data.custom_fields.values()
         shape["issue_custom_fields"] = [ref(f) for f in fields if f.project_ids and row.id in f.project_ids]
-    return shape | {"created_on": stamp(row.created_on), "updated_on": stamp(row.updated_on)}
+    return shape | _stamps(row, "created_on", "updated_on")
 
 
 def attachment(data: Data, row: Attachment, origin: str) -> Shape:
@@ -122,11 +115,9 @@ def time_entry(data: Data, row: TimeEntry) -> Shape:
     return shape | {
         "user": _principal(data, row.user_id),
         "activity": ref(data.activities[row.activity_id]),
-        "hours": row.hours,
-        "comments": row.comments,
+        **picked(row, "hours", "comments"),
         "spent_on": iso(row.spent_on),
-        "created_on": stamp(row.created_on),
-        "updated_on": stamp(row.updated_on),
+        **_stamps(row, "created_on", "updated_on"),
     }
 
 
@@ -162,13 +153,10 @@ class Issues:
         if row.parent_id is not None:
             shape["parent"] = {"id": row.parent_id}
         shape |= {
-            "subject": row.subject,
-            "description": row.description,
+            **picked(row, "subject", "description"),
             "start_date": iso(row.start_date),
             "due_date": iso(row.due_date),
-            "done_ratio": row.done_ratio,
-            "is_private": row.is_private,
-            "estimated_hours": row.estimated_hours,
+            **picked(row, "done_ratio", "is_private", "estimated_hours"),
             "total_estimated_hours": self._estimate(row),
         }
         if self._viewer.may("view_time_entries", data.projects[row.project_id]):
@@ -177,12 +165,7 @@ class Issues:
         fields = [self._custom(f.id, row) for f in data.fields(row.project_id, row.tracker_id)]
         if fields:
             shape["custom_fields"] = fields
-        shape |= {
-            "created_on": stamp(row.created_on),
-            "updated_on": stamp(row.updated_on),
-            "closed_on": stamp(row.closed_on),
-        }
-        return shape | self._included(row)
+        return shape | _stamps(row, "created_on", "updated_on", "closed_on") | self._included(row)
 
     def _included(self, row: Issue) -> Shape:
         shape: Shape = {}
@@ -193,13 +176,7 @@ class Issues:
             ]
         if "relations" in self._include:
             shape["relations"] = [
-                {
-                    "id": r.id,
-                    "issue_id": r.issue_id,
-                    "issue_to_id": r.issue_to_id,
-                    "relation_type": r.kind,
-                    "delay": r.delay,
-                }
+                picked(r, "id", "issue_id", "issue_to_id", "delay") | {"relation_type": r.kind}
                 for r in self._data.relations.values()
                 if row.id in (r.issue_id, r.issue_to_id) and self._sees_both(r.issue_id, r.issue_to_id)
             ]

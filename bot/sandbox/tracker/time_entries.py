@@ -5,7 +5,7 @@ from dataclasses import replace
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_int, as_text
+from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_int, as_text, too_long
 from bot.sandbox.tracker.data import ACTIVE_USER, Issue, Project, TimeEntry, free_id
 from bot.sandbox.tracker.dates import day
 from bot.sandbox.tracker.durations import hours_of
@@ -45,9 +45,7 @@ async def update_time_entry(request: web.Request) -> web.Response:
     Responds 404 (unknown), 403, 422.
     """
     call = Call(request)
-    entry = call.data.time_entries.get(int(request.match_info["id"]))
-    if entry is None:
-        raise HttpError(404)
+    entry = call.found(call.data.time_entries)
     if not call.viewer.edits_time(entry):
         raise HttpError(403)
     changed = _changed(call, entry, await call.body("time_entry"), new=False)
@@ -67,8 +65,7 @@ def _changed(call: Call, entry: TimeEntry, sent: Body, *, new: bool) -> TimeEntr
         _set_date(entry, sent["spent_on"], errors)
     if "comments" in sent:
         entry.comments = as_text(sent["comments"]) or None
-        if len(entry.comments or "") > MAX_COMMENT:
-            errors.append(f"Comment is too long (maximum is {MAX_COMMENT} characters)")
+        errors += too_long("Comment", entry.comments or "", MAX_COMMENT)
     if project is not None:
         _for_another(call, entry, sent, project)
     if errors:

@@ -38,10 +38,9 @@ async def get_user(request: web.Request) -> web.Response:
     if request.match_info["id"] == "current":
         user = call.user
     else:
-        found = call.data.users.get(int(request.match_info["id"]))
-        if found is None or not call.viewer.sees_user(found):
+        user = call.found(call.data.users)
+        if not call.viewer.sees_user(user):
             raise HttpError(404)
-        user = found
     return web.json_response({"user": shapes.user(call.data, user, call.viewer, call.includes())})
 
 
@@ -49,9 +48,7 @@ async def get_role(request: web.Request) -> web.Response:
     """Return a role with its permissions. Responds 401 and 404."""
     call = Call(request)
     call.require(call.viewer.user is not None)
-    role = call.data.roles.get(int(request.match_info["id"]))
-    if role is None:
-        raise HttpError(404)
+    role = call.found(call.data.roles)
     return web.json_response({"role": shapes.ref(role) | {"permissions": sorted(role.rights)}})
 
 
@@ -76,9 +73,7 @@ async def update_user(request: web.Request) -> web.Response:
     """Change an account, as an administrator. Responds 401, 403, 404, 422."""
     call = Call(request)
     call.require(call.viewer.admin)
-    user = call.data.users.get(int(request.match_info["id"]))
-    if user is None:
-        raise HttpError(404)
+    user = call.found(call.data.users)
     call.data.users[user.id] = _changed(call, user, await call.body("user"))
     return call.updated()
 

@@ -1,9 +1,11 @@
 """The transport that carries payloads to the app and brings back its acknowledgements."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from bot.sandbox.workspace.shapes import JsonObject
+from bot.sandbox.workspace.state import State
 
 Kind = Literal["slash_commands", "interactive", "events_api"]
 Outcome = Literal["acknowledged", "timeout", "refused", "offline"]
@@ -25,6 +27,16 @@ class Retry:
     reason: str
 
 
+async def before_timeout(state: State, acknowledgement: asyncio.Future[Answer]) -> Answer:
+    """Return the acknowledgement, or a timeout when it takes longer than `state.ack_seconds`."""
+    timer = asyncio.create_task(state.clock.sleep(state.ack_seconds))
+    try:
+        await asyncio.wait((acknowledgement, timer), return_when=asyncio.FIRST_COMPLETED)
+        return acknowledgement.result() if acknowledgement.done() else Answer("timeout")
+    finally:
+        timer.cancel()
+
+
 class Delivery(Protocol):
     """The interface of the transport for all payloads: Socket Mode or HTTP."""
 
@@ -39,6 +51,4 @@ class Delivery(Protocol):
         """Send one payload and wait up to `state.ack_seconds` for its acknowledgement."""
         ...
 
-    async def close(self) -> None:
-        """Disconnect from the app."""
-        ...
+    async def close(self) -> None: ...

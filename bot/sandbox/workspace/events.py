@@ -21,8 +21,6 @@ REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection
 
 
 class Events:
-    """Sends events to the app if it subscribes to them."""
-
     def __init__(
         self,
         state: State,
@@ -113,6 +111,24 @@ class Events:
             self.deliver(inner | {"type": "app_mention"}, shared=channel.is_ext_shared)
         if "link_shared" in wanted:
             self._links(message, channel, member=member)
+
+    def edited(self, message: Message, before: JsonObject) -> None:
+        """Report that a user edited a message; `before` is the old one."""
+        channel = self._state.channels[message.channel]
+        if self._state.app.bot_user_id not in channel.members:
+            return
+        if MESSAGE_EVENTS[channel.kind] in self._state.app.events:
+            inner: JsonObject = {
+                "type": "message",
+                "subtype": "message_changed",
+                "hidden": True,
+                "channel": channel.id,
+                "channel_type": CHANNEL_TYPES[channel.kind],
+                "message": payloads.message(self._state, message),
+                "previous_message": before,
+                "ts": self._state.new_ts(),
+            }
+            self.deliver(inner | {"event_ts": inner["ts"]}, shared=channel.is_ext_shared)
 
     def _links(self, message: Message, channel: Channel, *, member: bool) -> None:
         links = []

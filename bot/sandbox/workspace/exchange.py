@@ -17,8 +17,6 @@ UNANSWERED = {
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The parts an interaction needs to reach the app."""
-
     state: State
     delivery: Delivery
     triggers: Triggers

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from bot.sandbox.workspace.blocks.surfaces import elements_of
 from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.shapes import JsonObject, as_object
+from bot.sandbox.workspace.state import State
 
 VALUE_KEYS = {
     "plain_text_input": "value",
@@ -36,28 +37,29 @@ LISTS = {"selected_options", "selected_users", "selected_conversations", "select
 
 
 def preset_key(kind: str) -> str:
-    """Return the name of the field with an element's initial value."""
     key = VALUE_KEYS[kind]
     return "initial_value" if key in ("value", "rich_text_value") else key.replace("selected_", "initial_")
 
 
-def _passes(channel: Channel, chosen: JsonObject) -> bool:
-    """Return whether a select's filter includes a conversation; every `im` here is with the app."""
+def _passes(state: State, channel: Channel, chosen: JsonObject) -> bool:
+    """Return whether a select's filter includes a conversation."""
+    with_app = channel.kind == "im" and state.app.bot_user_id in channel.members
     kinds = chosen.get("include")
     return (
         (kinds is None or INCLUDES[channel.kind] in kinds)
         and not (chosen.get("exclude_external_shared_channels") and channel.is_ext_shared)
-        and not (chosen.get("exclude_bot_users") and channel.kind == "im")
+        and not (chosen.get("exclude_bot_users") and with_app)
     )
 
 
-def with_current_conversation(blocks: list[JsonObject], channel: Channel | None) -> None:
+def with_current_conversation(state: State, blocks: list[JsonObject], opened_in: str | None) -> None:
     """Preset, in place, the selects that default to the conversation where the form was opened."""
+    channel = state.channels.get(opened_in or "")
     for block in blocks:
         for part in elements_of(block):
             if channel is None or not part.get("default_to_current_conversation"):
                 continue
-            if not _passes(channel, as_object(part.get("filter"))):
+            if not _passes(state, channel, as_object(part.get("filter"))):
                 continue
             if part["type"] == "conversations_select":
                 part.setdefault("initial_conversation", channel.id)

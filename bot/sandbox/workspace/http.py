@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import aiohttp
 
-from bot.sandbox.workspace.delivery import Answer, Kind, Retry
+from bot.sandbox.workspace.delivery import Answer, Kind, Retry, before_timeout
 from bot.sandbox.workspace.shapes import MAX_BODY, JsonObject, parsed
 from bot.sandbox.workspace.state import State
 
@@ -69,14 +69,11 @@ class HttpDelivery:
             headers["X-Slack-Retry-Num"] = str(retry.number)
             headers["X-Slack-Retry-Reason"] = retry.reason
         posting = asyncio.create_task(self._post(self._session, body, headers))
-        timer = asyncio.create_task(self._state.clock.sleep(self._state.ack_seconds))
         try:
-            await asyncio.wait({posting, timer}, return_when=asyncio.FIRST_COMPLETED)
-            return posting.result() if posting.done() else Answer("timeout")
+            return await before_timeout(self._state, posting)
         except aiohttp.ClientError:
             return Answer("offline")
         finally:
-            timer.cancel()
             posting.cancel()
 
     async def _post(self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> Answer:

@@ -1,16 +1,27 @@
 """User interactions: each becomes a payload, is delivered, and takes effect through its acknowledgement."""
 
 from bot.sandbox.workspace import payloads
+from bot.sandbox.workspace.blocks.elements import OPTION, OPTION_GROUP
+from bot.sandbox.workspace.blocks.schema import Problems, fields, items, problem
 from bot.sandbox.workspace.blocks.surfaces import elements_of
 from bot.sandbox.workspace.exchange import Exchange, PageError
 from bot.sandbox.workspace.forms import VALUE_KEYS, entered
 from bot.sandbox.workspace.model import Channel, Command, Message, Shortcut, User, View
 from bot.sandbox.workspace.posting import content, post
 from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_list, as_object
-from bot.sandbox.workspace.suggestions import check_options
 from bot.sandbox.workspace.typed import as_command
 
+SUGGESTIONS = fields({}, {"options": items(OPTION, 0, 100), "option_groups": items(OPTION_GROUP, 0, 100)})
 COPIED = ("text", "value", "style", "placeholder", "confirm")
+
+
+def _check_suggestions(answer: JsonObject) -> Problems:
+    """Return Slack's errors for the app's response to an options request; empty when it is valid."""
+    problems: Problems = []
+    SUGGESTIONS(answer, "", problems)
+    if ("options" in answer) == ("option_groups" in answer):
+        problem(problems, "must have either options or option_groups", "")
+    return problems
 
 
 class Interactions:
@@ -188,7 +199,7 @@ class Interactions:
                 self._state.violate(where, "operation_timeout", "No options within 3 seconds.")
             raise PageError("The options could not be loaded.")
         body = as_object(answer.payload)
-        if problems := check_options(body):
+        if problems := _check_suggestions(body):
             self._state.violate(where, "invalid_options", "; ".join(problems))
             raise PageError("The options could not be loaded.")
         if body.get("option_groups") is not None:

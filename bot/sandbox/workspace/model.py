@@ -1,7 +1,7 @@
 """The records of a workspace."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,8 +13,6 @@ Note = Literal["not linked", "administrator", "no account yet", ""]
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """A Slack workspace."""
-
     id: str
     name: str
     domain: str
@@ -130,8 +128,6 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A Slack rule the app broke."""
-
     id: int
     at: float
     where: str
@@ -149,18 +145,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A slash command from the manifest."""
-
     command: str
     description: str
-    usage_hint: str
-    should_escape: bool
+    usage_hint: str = ""
+    should_escape: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """A shortcut from the manifest."""
-
     callback_id: str
     name: str
     description: str
@@ -195,22 +187,14 @@ class App:
             bot_user_id="U0ISSUEBOT",
             name=features.get("bot_user", {}).get("display_name") or manifest["display_information"]["name"],
             commands=tuple(
-                Command(
-                    command=command["command"],
-                    description=command["description"],
-                    usage_hint=command.get("usage_hint", ""),
-                    should_escape=command.get("should_escape", False),
-                )
-                for command in features.get("slash_commands", ())
+                Command(**{field.name: row[field.name] for field in fields(Command) if field.name in row})
+                for row in features.get("slash_commands", ())
             ),
             shortcuts=tuple(
                 Shortcut(
-                    callback_id=shortcut["callback_id"],
-                    name=shortcut["name"],
-                    description=shortcut.get("description", ""),
-                    on_message=shortcut["type"] == "message",
+                    row["callback_id"], row["name"], row.get("description", ""), row["type"] == "message"
                 )
-                for shortcut in features.get("shortcuts", ())
+                for row in features.get("shortcuts", ())
             ),
             scopes=tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ())),
             events=frozenset(settings.get("event_subscriptions", {}).get("bot_events", ())),

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from aiohttp import WSMsgType, web
 
-from bot.sandbox.workspace import uploads
+from bot.sandbox.loopback import Handler
+from bot.sandbox.workspace import payloads, uploads
 from bot.sandbox.workspace.delivery import Delivery
 from bot.sandbox.workspace.events import Events
 from bot.sandbox.workspace.exchange import PageError
@@ -31,6 +32,15 @@ Linked = Callable[[], Awaitable[AbstractSet[str]]]
 
 async def _no_links() -> AbstractSet[str]:
     return frozenset()
+
+
+@web.middleware
+async def page_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Respond to impossible requests with 400 and the sentence that the page shows."""
+    try:
+        return await handler(request)
+    except PageError as mistake:
+        return web.json_response({"ok": False, "error": str(mistake)}, status=400)
 
 
 class PageApi:
@@ -56,7 +66,6 @@ class PageApi:
         self._sockets: set[web.WebSocketResponse] = set()
 
     def routes(self) -> list[web.RouteDef]:
-        """Return all routes."""
         acts: dict[str, Act] = {
             "message": self._message,
             "command": self._command,
@@ -66,7 +75,9 @@ class PageApi:
             "submit": self._submit,
             "close": self._close,
             "home": self._home,
+            "edit": self._edit,
             "delete": self._delete,
+            "direct": self._direct,
             "details": self._details,
         }
         return [
@@ -82,10 +93,7 @@ class PageApi:
     def _answering(self, act: Act) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def answer(request: web.Request) -> web.StreamResponse:
             body = as_object(parsed(await request.read()))
-            try:
-                return web.json_response({"ok": True} | await act(self._user(body.get("user")), body))
-            except PageError as mistake:
-                return web.json_response({"ok": False, "error": str(mistake)}, status=400)
+            return web.json_response({"ok": True} | await act(self._user(body.get("user")), body))
 
         return answer
 
@@ -140,10 +148,7 @@ class PageApi:
         wanted = request.query.get("user") or next(
             user.id for user in self._state.users.values() if user.is_choice
         )
-        try:
-            user = self._user(wanted)
-        except PageError as mistake:
-            return web.json_response({"ok": False, "error": str(mistake)}, status=400)
+        user = self._user(wanted)
         connected, linked = self._delivery.connected, await self.linked()
         shown = snapshot(self._state, user, self._service_panel, connected=connected, linked=linked)
         return web.json_response(shown, headers={"Cache-Control": "no-store"})
@@ -192,19 +197,14 @@ class PageApi:
         return uploads.show(self._state, request.match_info["file"])
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        try:
-            return web.json_response({"ok": True} | await uploads.receive(self._state, request))
-        except PageError as mistake:
-            return web.json_response({"ok": False, "error": str(mistake)}, status=400)
+        return web.json_response({"ok": True} | await uploads.receive(self._state, request))
 
     async def _message(self, user: User, body: JsonObject) -> JsonObject:
         channel = self._open_channel(user, body.get("channel"))
-        text = str(body.get("text") or "").strip()
+        text = self._typed(body)
         files = [key for key in map(str, as_list(body.get("file_ids"))) if key in self._state.files]
         if not text and not files:
             raise PageError("Type a message first.")
-        if len(text) > MAX_LENGTH:
-            raise PageError("This message is too long.")
         thread = self._found(user, channel.id, body["thread_ts"]) if body.get("thread_ts") else None
         message = Message(
             ts=self._state.new_ts(),
@@ -217,6 +217,35 @@ class PageApi:
         self._state.post(message)
         self._events.posted(message)
         return {"ts": message.ts}
+
+    @staticmethod
+    def _typed(body: JsonObject) -> str:
+        text = str(body.get("text") or "").strip()
+        if len(text) > MAX_LENGTH:
+            raise PageError("This message is too long.")
+        return text
+
+    async def _edit(self, user: User, body: JsonObject) -> JsonObject:
+        message = self._found(user, self._open_channel(user, body.get("channel")).id, body.get("ts"))
+        text = self._typed(body)
+        if message.user != user.id:
+            raise PageError("Only your own messages can be edited.")
+        if not text and not message.files:
+            raise PageError("Type a message first.")
+        before = payloads.message(self._state, message)
+        message.text, message.edited = as_message(self._state, text), self._state.new_ts()
+        self._state.changed(self._state.channels[message.channel].members)
+        self._events.edited(message, before)
+        return {}
+
+    async def _direct(self, user: User, body: JsonObject) -> JsonObject:
+        """Open the direct messages with a colleague."""
+        other = self._state.users.get(str(body.get("with")))
+        if other is None or other.team_id != self._state.team.id or other.id == user.id:
+            raise PageError("Nobody here has this id.")
+        channel = self._state.im(user.id, other.id)
+        self._state.changed(channel.members)
+        return {"channel": channel.id}
 
     async def _command(self, user: User, body: JsonObject) -> JsonObject:
         channel = self._open_channel(user, body.get("channel"))

@@ -8,6 +8,7 @@ from datetime import datetime
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
+from bot.sandbox.records import picked
 from bot.sandbox.workspace.model import Channel, File, Message, User, View
 from bot.sandbox.workspace.shapes import JsonObject
 from bot.sandbox.workspace.state import State
@@ -17,12 +18,10 @@ OUTSIDE_NAMES = {"private": "privategroup", "im": "directmessage"}
 
 
 def team(state: State) -> JsonObject:
-    """Return the workspace for an interaction payload."""
     return {"id": state.team.id, "domain": state.team.domain}
 
 
 def person(user: User) -> JsonObject:
-    """Return the user for an interaction payload."""
     return {"id": user.id, "username": user.name, "name": user.name, "team_id": user.team_id}
 
 
@@ -32,7 +31,6 @@ def channel_name(channel: Channel) -> str:
 
 
 def place(channel: Channel) -> JsonObject:
-    """Return the channel for an interaction payload."""
     return {"id": channel.id, "name": channel_name(channel)}
 
 
@@ -50,13 +48,11 @@ def interaction(state: State, kind: str, user: User) -> JsonObject:
 
 
 def tz_offset(user: User, at: float) -> int:
-    """Return a user's UTC offset in seconds at a given time."""
     offset = datetime.fromtimestamp(at, ZoneInfo(user.tz)).utcoffset()
     return int(offset.total_seconds()) if offset else 0
 
 
 def tz_label(user: User, at: float) -> str:
-    """Return a time zone's display name."""
     return datetime.fromtimestamp(at, ZoneInfo(user.tz)).strftime("%Z") or user.tz
 
 
@@ -145,18 +141,13 @@ def file_object(state: State, file: File) -> JsonObject:
     name = quote(file.name, safe="")
     extension = file.name.rpartition(".")[2].lower()
     return {
-        "id": file.id,
-        "created": file.created,
+        **picked(file, "id", "name", "created", "mimetype", "size", "user"),
         "timestamp": file.created,
-        "name": file.name,
         "title": file.name,
-        "mimetype": file.mimetype,
         "filetype": extension,
         "pretty_type": extension.upper(),
-        "user": file.user,
         "user_team": state.team.id,
         "editable": False,
-        "size": file.size,
         "mode": "hosted",
         "is_external": False,
         "external_type": "",
@@ -178,12 +169,10 @@ def shared_file(state: State, file: File, channel: Channel) -> JsonObject:
     if not channel.is_ext_shared:
         return file_object(state, file)
     return {
-        "id": file.id,
+        **picked(file, "id", "created", "user"),
         "mode": "file_access",
         "file_access": "check_file_info",
-        "created": file.created,
         "timestamp": file.created,
-        "user": file.user,
     }
 
 
@@ -191,9 +180,7 @@ def message(state: State, found: Message, *, metadata: bool = True) -> JsonObjec
     """Return a message for the API and for payloads, with or without its metadata."""
     answer: JsonObject = {
         "type": "message",
-        "user": found.user,
-        "ts": found.ts,
-        "text": found.text,
+        **picked(found, "user", "ts", "text"),
         "team": state.users[found.user].team_id,
     }
     if found.by_app:

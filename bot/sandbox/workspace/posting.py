@@ -18,8 +18,6 @@ EVENT_TYPE = re.compile(r"[A-Za-z0-9_]+")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A message's content."""
-
     text: str
     blocks: list[JsonObject] = field(default_factory=list)
     metadata: JsonObject | None = None

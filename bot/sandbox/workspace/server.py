@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from bot.sandbox.loopback import Handler, check_host, loopback_only
+from bot.sandbox.loopback import Handler, Listener, loopback_only
 from bot.sandbox.people import Person
 from bot.sandbox.workspace import uploads
 from bot.sandbox.workspace.api.methods import Tokens, WebApi
@@ -17,9 +17,9 @@ from bot.sandbox.workspace.exchange import Exchange
 from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.interactions import Interactions
 from bot.sandbox.workspace.model import App, Team
-from bot.sandbox.workspace.page_api import Linked, PageApi
+from bot.sandbox.workspace.page_api import Linked, PageApi, page_errors
 from bot.sandbox.workspace.response_urls import ResponseUrls
-from bot.sandbox.workspace.seed import Seed
+from bot.sandbox.workspace.seed import populate
 from bot.sandbox.workspace.shapes import MAX_BODY, BackgroundTasks, Clock
 from bot.sandbox.workspace.snapshot import ServicePanel
 from bot.sandbox.workspace.socket import SocketDelivery
@@ -72,7 +72,7 @@ class Workspace:
         self.views = self.state.views
         self.violations = self.state.violations
         self.calls = self.state.calls
-        self._runner: web.AppRunner | None = None
+        self._listener = Listener()
         self._background_tasks = BackgroundTasks()
         self._triggers = Triggers(self.state)
         self._response_urls = ResponseUrls(self.state)
@@ -94,7 +94,7 @@ class Workspace:
             submissions=Submissions(exchange),
             events=Events(self.state, self._delivery, self._background_tasks, self._triggers, service_url),
         )
-        Seed(self.state, people, service_url).populate()
+        populate(self.state, people, service_url)
 
     @property
     def url(self) -> str:
@@ -129,7 +129,9 @@ class Workspace:
         raise web.HTTPFound(f"/#{user}/{channel.id}" if channel and user else "/")
 
     def _application(self) -> web.Application:
-        app = web.Application(middlewares=[loopback_only, _same_origin], client_max_size=MAX_BODY)
+        app = web.Application(
+            middlewares=[loopback_only, _same_origin, page_errors], client_max_size=MAX_BODY
+        )
         app.add_routes(
             [
                 web.route("*", "/api/{method}", self._api.handle),
@@ -144,27 +146,12 @@ class Workspace:
         return app
 
     async def start(self, host: str = "127.0.0.1", port: int = 8080) -> None:
-        """Start listening; port 0 picks a free one.
-
-        Raises ValueError for a host that isn't loopback, OSError when the port is in use.
-        """
-        check_host(host)
-        self._runner = web.AppRunner(self._application(), access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        try:
-            await web.TCPSite(self._runner, host, port).start()
-        except OSError:
-            await self._runner.cleanup()
-            self._runner = None
-            raise
-        taken = self._runner.addresses[0][1]
-        self.state.base_url = f"http://{f'[{host}]' if ':' in host else host}:{taken}/"
+        """Start listening, as `Listener.start` does."""
+        self.state.base_url = await self._listener.start(self._application(), host, port) + "/"
 
     async def stop(self) -> None:
         """Close connections, cancel background tasks, then stop listening."""
         await self._background_tasks.stop()
         await self._page.close()
         await self._delivery.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self._listener.stop()

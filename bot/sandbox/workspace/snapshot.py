@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot.sandbox.people import Person
+from bot.sandbox.records import picked
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.invite import INVITE
 from bot.sandbox.workspace.model import Channel, Command, Details, File, Message, Shortcut, User, View
@@ -25,17 +26,10 @@ class ServicePanel:
 def _person(state: State, user: User, linked: AbstractSet[str]) -> JsonObject:
     words = user.real_name.split()
     return {
-        "id": user.id,
-        "name": user.name,
+        **picked(user, "id", "name", "real_name", "title", "color", "tz", "is_admin", "is_bot"),
         "display_name": user.real_name if user.is_bot else user.first_name,
-        "real_name": user.real_name,
-        "title": user.title,
-        "color": user.color,
         "initials": "".join(word[0] for word in words[:2]).upper(),
-        "tz": user.tz,
         "tz_label": payloads.tz_label(user, state.clock.now()),
-        "is_admin": user.is_admin,
-        "is_bot": user.is_bot,
         "is_app_user_choice": user.is_choice,
         "note": "linked" if user.id in linked and not user.is_admin else user.note,
     }
@@ -44,12 +38,8 @@ def _person(state: State, user: User, linked: AbstractSet[str]) -> JsonObject:
 def _channel(state: State, channel: Channel, user: User) -> JsonObject:
     other = next(iter(channel.members - {user.id}), "") if channel.kind == "im" else ""
     return {
-        "id": channel.id,
+        **picked(channel, "id", "kind", "topic", "is_ext_shared", "is_archived"),
         "name": state.users[other].real_name if other else channel.name,
-        "kind": channel.kind,
-        "topic": channel.topic,
-        "is_ext_shared": channel.is_ext_shared,
-        "is_archived": channel.is_archived,
         "is_member": user.id in channel.members,
         "bot_is_member": state.app.bot_user_id in channel.members,
         "with": other or None,
@@ -57,24 +47,13 @@ def _channel(state: State, channel: Channel, user: User) -> JsonObject:
 
 
 def file(found: File) -> JsonObject:
-    return {
-        "id": found.id,
-        "name": found.name,
-        "size": found.size,
-        "mimetype": found.mimetype,
-        "url": f"/page/files/{found.id}",
-    }
+    return picked(found, "id", "name", "size", "mimetype") | {"url": f"/page/files/{found.id}"}
 
 
 def _message(state: State, found: Message) -> JsonObject:
     return {
-        "ts": found.ts,
-        "channel": found.channel,
-        "user": found.user,
+        **picked(found, "ts", "channel", "user", "text", "blocks", "thread_ts"),
         "username": state.users[found.user].real_name,
-        "text": found.text,
-        "blocks": found.blocks,
-        "thread_ts": found.thread_ts,
         "reply_count": len(state.replies(found)) if found.thread_ts is None else 0,
         "edited": found.edited is not None,
         "ephemeral": found.to is not None,
@@ -100,25 +79,17 @@ def _details(found: Details | None) -> JsonObject | None:
 
 
 def _shortcuts(shortcuts: Iterable[Shortcut]) -> list[JsonObject]:
-    return [
-        {"callback_id": known.callback_id, "name": known.name, "description": known.description}
-        for known in shortcuts
-    ]
+    return [picked(known, "callback_id", "name", "description") for known in shortcuts]
 
 
 def _commands(commands: Iterable[Command]) -> list[JsonObject]:
-    return [
-        {"command": known.command, "description": known.description, "usage_hint": known.usage_hint}
-        for known in commands
-    ]
+    return [picked(known, "command", "description", "usage_hint") for known in commands]
 
 
 def _app(state: State, *, connected: bool) -> JsonObject:
     app = state.app
     return {
-        "id": app.id,
-        "bot_user_id": app.bot_user_id,
-        "name": app.name,
+        **picked(app, "id", "bot_user_id", "name"),
         "connected": connected,
         "commands": _commands(app.commands),
         "global_shortcuts": _shortcuts(known for known in app.shortcuts if not known.on_message),
@@ -129,27 +100,16 @@ def _app(state: State, *, connected: bool) -> JsonObject:
 def _panel(state: State, service_panel: ServicePanel) -> JsonObject:
     return {
         "violations": [
-            {
-                "id": broken.id,
-                "at": datetime.fromtimestamp(broken.at, UTC).isoformat(),
-                "where": broken.where,
-                "rule": broken.rule,
-                "detail": broken.detail,
-            }
+            picked(broken, "id", "where", "rule", "detail")
+            | {"at": datetime.fromtimestamp(broken.at, UTC).isoformat()}
             for broken in state.violations
         ],
         "keys": [
-            {
-                "slack_user": known.slack_id if known.in_slack else None,
-                "name": known.name,
-                "login": known.login,
-                "api_key": known.api_key,
-                "admin": known.admin,
-            }
+            picked(known, "name", "login", "api_key", "admin")
+            | {"slack_user": known.slack_id if known.in_slack else None}
             for known in service_panel.people
         ],
-        "service_url": service_panel.service_url,
-        "service_name": service_panel.service_name,
+        **picked(service_panel, "service_url", "service_name"),
     }
 
 
@@ -168,7 +128,7 @@ def snapshot(
     home = state.homes.get(user.id)
     return {
         "version": state.version,
-        "team": {"id": state.team.id, "name": state.team.name},
+        "team": picked(state.team, "id", "name"),
         "me": _person(state, user, linked),
         "people": [_person(state, known, linked) for known in state.users.values()],
         "app": _app(state, connected=connected),

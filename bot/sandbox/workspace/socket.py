@@ -6,7 +6,7 @@ import uuid
 
 from aiohttp import WSMsgType, web
 
-from bot.sandbox.workspace.delivery import Answer, Kind, Retry
+from bot.sandbox.workspace.delivery import Answer, Kind, Retry, before_timeout
 from bot.sandbox.workspace.shapes import MAX_BODY, JsonObject, as_object, parsed
 from bot.sandbox.workspace.state import State
 
@@ -25,7 +25,6 @@ class SocketDelivery:
 
     @property
     def connected(self) -> bool:
-        """Return whether at least one connection is open."""
         return bool(self._connections)
 
     def ticket(self) -> str:
@@ -96,15 +95,12 @@ class SocketDelivery:
             envelope["retry_reason"] = retry.reason if retry else ""
         waiting: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[envelope["envelope_id"]] = waiting
-        timer = asyncio.create_task(self._state.clock.sleep(self._state.ack_seconds))
         try:
             await connection.send_json(envelope)
-            await asyncio.wait((asyncio.ensure_future(waiting), timer), return_when=asyncio.FIRST_COMPLETED)
-            return waiting.result() if waiting.done() else Answer("timeout")
+            return await before_timeout(self._state, waiting)
         except ConnectionError:
             return Answer("offline")
         finally:
-            timer.cancel()
             del self._waiting[envelope["envelope_id"]]
 
     async def close(self) -> None:

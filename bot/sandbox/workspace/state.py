@@ -95,7 +95,6 @@ class State:
         return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
 
     def new_hash(self) -> str:
-        """Return a new view hash."""
         return f"{int(self.clock.now())}.{secrets.token_hex(4)}"
 
     def changed(self, users: Iterable[str] | None = None) -> None:
@@ -120,7 +119,6 @@ class State:
         self.changed()
 
     def called(self, method: str, arguments: JsonObject) -> None:
-        """Record a Web API call by the app."""
         self.calls.append(Call(method, arguments))
         del self.calls[:-KEPT_CALLS]
 
@@ -131,31 +129,27 @@ class State:
         return channel
 
     def archive(self, channel_id: str, *, archived: bool = True) -> None:
-        """Archive or unarchive a channel."""
         self.channels[channel_id].is_archived = archived
         self.changed()
 
     def kick(self, channel_id: str, user: str) -> None:
-        """Remove a member, or the app, from a channel."""
         self.channels[channel_id].members.remove(user)
         if user == self.app.bot_user_id:
             self.lost.add(channel_id)
         self.changed()
 
     def invite(self, channel_id: str, user: str) -> None:
-        """Add a member, or the app, to a channel."""
         self.channels[channel_id].members.add(user)
         self.changed()
 
     def delete(self, channel_id: str) -> None:
-        """Delete a channel and its messages."""
         del self.channels[channel_id], self.messages[channel_id]
         self.lost.add(channel_id)
         self.changed()
 
-    def im(self, user: str) -> Channel:
-        """Return the user's conversation with the app, created on first use."""
-        members = {user, self.app.bot_user_id}
+    def im(self, user: str, other: str = "") -> Channel:
+        """Return the direct messages of two people, or of a user and the app, created on first use."""
+        members = {user, other or self.app.bot_user_id}
         for channel in self.channels.values():
             if channel.kind == "im" and channel.members == members:
                 return channel
@@ -170,11 +164,9 @@ class State:
         return message
 
     def find(self, channel: str, ts: str) -> Message | None:
-        """Return the message with this timestamp, ephemeral or not."""
         return next((message for message in self.messages.get(channel, ()) if message.ts == ts), None)
 
     def remove(self, message: Message) -> None:
-        """Delete a message."""
         self.messages[message.channel].remove(message)
         self.changed(self.channels[message.channel].members)
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from bot.sandbox.workspace.model import User
 from bot.sandbox.workspace.state import State
 
+LABELLED = re.compile(r"\[([^\[\]\n]{1,300})\]\((https?://[^\s<>\"“”|()]+)\)")
 ADDRESS = re.compile(r"https?://[^\s<>\"“”|]+")
 MARK = re.compile(r"(?<![\w@#&/])[@#](?=\w)")
 TRAILING = ".,;:!?)'*_~"
 
 
 def escaped(text: str) -> str:
-    """Escape the three characters Slack escapes."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -35,10 +35,14 @@ def _pieces(state: State, text: str, *, labelled: bool) -> Iterator[str]:
     done = 0
     position = 0
     while position < len(text):
+        labelled_link = None if labelled else LABELLED.match(text, position)
         address = ADDRESS.match(text, position)
         mark = MARK.match(text, position)
         piece, end = "", position
-        if address is not None:
+        if labelled_link is not None:
+            label, url = labelled_link.groups()
+            piece, end = f"<{escaped(url)}|{escaped(label)}>", labelled_link.end()
+        elif address is not None:
             url = address.group().rstrip(TRAILING)
             piece, end = f"<{escaped(url)}>", position + len(url)
         elif mark is not None and mark.group() == "@":

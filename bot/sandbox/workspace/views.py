@@ -60,7 +60,7 @@ def open_view(state: State, user: str, view: object, *, channel: str | None, on_
         state.close_all(user)
     below = stack[-1] if on_top else None
     view_id = state.new_id("V")
-    with_current_conversation(body["blocks"], state.channels.get(channel or ""))
+    with_current_conversation(state, body["blocks"], channel)
     shown = View(
         id=view_id,
         user=user,
@@ -81,7 +81,7 @@ def update_view(state: State, shown: View, view: object) -> View:
     body = definition(view, shown.type)
     check_tokens(state, "view", body["blocks"])
     _unique(state, body, shown)
-    with_current_conversation(body["blocks"], state.channels.get(shown.channel or ""))
+    with_current_conversation(state, body["blocks"], shown.channel)
     shown.body, shown.errors, shown.hash = body, None, state.new_hash()
     shown.values = entered(body["blocks"], {}, shown.values)
     state.changed((shown.user,))

@@ -152,10 +152,11 @@ class Page:
         self.user = "U0ANA0001"
 
     async def post(self, path: str, **body: object) -> Json:
-        body = {"user": self.user, **body}
-        async with self.session.post(
-            f"{self.url}page/{path}", json=body, headers={"X-Sandbox": "1"}
-        ) as response:
+        return await self._post(path, json={"user": self.user, **body})
+
+    async def _post(self, path: str, **request: Any) -> Json:
+        headers = {"X-Sandbox": "1"}
+        async with self.session.post(f"{self.url}page/{path}", headers=headers, **request) as response:
             answer: Json = await response.json()
             return answer
 
@@ -178,11 +179,7 @@ class Page:
         form = aiohttp.FormData(quote_fields=False)
         form.add_field("file", BytesIO(content), filename=name, content_type=mimetype)
         form.add_field("user", self.user)
-        async with self.session.post(
-            f"{self.url}page/upload", data=form, headers={"X-Sandbox": "1"}
-        ) as response:
-            answer: Json = await response.json()
-            return answer
+        return await self._post("upload", data=form)
 
 
 def plain(text: str) -> Json:

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
-import aiohttp
 import pytest
 from aiohttp import web
 from slack_sdk.signature import SignatureVerifier
@@ -54,12 +53,6 @@ async def workspace(clock: ManualClock, endpoint: Endpoint) -> AsyncIterator[Wor
     await workspace.start(port=0)
     yield workspace
     await workspace.stop()
-
-
-@pytest.fixture
-async def page(workspace: Workspace) -> AsyncIterator[Page]:
-    async with aiohttp.ClientSession() as session:
-        yield Page(workspace, session)
 
 
 async def test_payloads_are_signed(page: Page, endpoint: Endpoint, workspace: Workspace) -> None:

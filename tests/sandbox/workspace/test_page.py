@@ -50,6 +50,49 @@ async def test_messages_encode_mentions_channels_and_links(page: Page) -> None:
     assert (await page.post("delete", channel=GENERAL, ts=parent["ts"]))["ok"] is False
 
 
+async def test_labelled_links_keep_their_labels(page: Page) -> None:
+    await page.post(
+        "message", channel=GENERAL, text="See [the <shop>](https://shop.example/a?b=1&c=2), [x](y)"
+    )
+    message = (await page.state())["messages"][GENERAL][-1]
+    assert message["text"] == "See <https://shop.example/a?b=1&amp;c=2|the &lt;shop&gt;>, [x](y)"
+
+
+async def test_own_messages_can_be_edited_and_the_app_hears_of_it(app: App, page: Page) -> None:
+    im = next(
+        channel["id"] for channel in (await page.state())["channels"] if channel["with"] == "U0ISSUEBOT"
+    )
+    ts = (await page.post("message", channel=im, text="helo"))["ts"]
+    await app.next()
+    assert await page.post("edit", channel=im, ts=ts, text="hello @Ben Okafor") == {"ok": True}
+
+    message = (await page.state())["messages"][im][-1]
+    assert (message["text"], message["edited"], message["ts"]) == ("hello <@U0BEN0001>", True, ts)
+    event = (await app.next())["event"]
+    assert (event["subtype"], event["message"]["text"]) == ("message_changed", "hello <@U0BEN0001>")
+    assert event["previous_message"]["text"] == "helo"
+    assert (await page.post("edit", channel=im, ts=ts, text=" "))["error"] == "Type a message first."
+    first = (await page.state())["messages"][GENERAL][0]
+    rejected = await page.post("edit", channel=GENERAL, ts=first["ts"], text="x")
+    assert rejected["error"] == "Only your own messages can be edited."
+
+
+async def test_direct_messages_between_people_are_hidden_from_others_and_the_app(
+    app: App, page: Page
+) -> None:
+    channel = (await page.post("direct", **{"with": "U0BEN0001"}))["channel"]
+    assert (await page.post("direct", **{"with": "U0BEN0001"}))["channel"] == channel
+    await page.post("message", channel=channel, text="Between us")
+    shown = next(one for one in (await page.state())["channels"] if one["id"] == channel)
+    assert (shown["with"], shown["name"]) == ("U0BEN0001", "Ben Okafor")
+    page.user = "U0CHRIS01"
+    assert channel not in (await page.state())["messages"]
+    assert await app.error(app.web.conversations_info(channel=channel)) == "channel_not_found"
+    assert app.received.empty()
+    for other in ("U0CHRIS01", "U0LENA0001", "U0NOBODY01"):
+        assert (await page.post("direct", **{"with": other}))["error"] == "Nobody here has this id."
+
+
 async def test_invite_adds_people_and_the_app(page: Page, workspace: Workspace) -> None:
     invited = "/invite @Ben Okafor @Issue Bot"
     leaders = workspace.state.channels[LEADERS]

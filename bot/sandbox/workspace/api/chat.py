@@ -42,7 +42,6 @@ def _own(state: State, given: Arguments, error: str) -> Message:
 
 
 def post_message(state: State, given: Arguments) -> JsonObject:
-    """chat.postMessage."""
     channel = _target(state, given.required("channel")[0])
     said = content(state, given.all, "chat.postMessage")
     message = post(state, channel, said, thread=thread_of(state, channel, given.text("thread_ts")))
@@ -50,7 +49,6 @@ def post_message(state: State, given: Arguments) -> JsonObject:
 
 
 def post_ephemeral(state: State, given: Arguments) -> JsonObject:
-    """chat.postEphemeral."""
     name, user = given.required("channel", "user")
     channel = _target(state, name)
     if user not in channel.members:
@@ -74,7 +72,6 @@ def update(state: State, given: Arguments) -> JsonObject:
 
 
 def delete(state: State, given: Arguments) -> JsonObject:
-    """chat.delete."""
     message = _own(state, given, "cant_delete_message")
     state.remove(message)
     return {"channel": message.channel, "ts": message.ts}
@@ -101,7 +98,6 @@ def unfurl(state: State, given: Arguments) -> JsonObject:
 
 
 def permalink(state: State, given: Arguments) -> JsonObject:
-    """chat.getPermalink."""
     name, ts = given.required("channel", "message_ts")
     channel = visible_channel(state, name)
     message = state.find(channel.id, ts)

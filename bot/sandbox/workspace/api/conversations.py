@@ -1,6 +1,13 @@
-"""The conversations.* methods and users.conversations (https://docs.slack.dev/reference/methods)."""
+"""The conversations.* methods and users.conversations (https://docs.slack.dev/reference/methods).
 
-from collections.abc import Sequence
+Lists have cursors: `limit`, and a cursor that names the first item of the next page
+(https://docs.slack.dev/apis/web-api/pagination).
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.api.call import (
@@ -10,12 +17,37 @@ from bot.sandbox.workspace.api.call import (
     need_scope,
     visible_channel,
 )
-from bot.sandbox.workspace.api.paging import page
 from bot.sandbox.workspace.model import Channel, Message
 from bot.sandbox.workspace.shapes import ApiError, JsonObject
 from bot.sandbox.workspace.state import State
 
 TYPES = {"public_channel": "channel", "private_channel": "private", "im": "im", "mpim": "mpim"}
+
+DEFAULT_LIMIT, MAX_LIMIT = 100, 999
+ItemT = TypeVar("ItemT")
+
+
+def _page(
+    given: Arguments, items: Sequence[ItemT], name: Callable[[ItemT], str], *, maximum: int = MAX_LIMIT
+) -> tuple[Sequence[ItemT], str]:
+    """Return the requested page and the next page's cursor, empty after the last page.
+
+    `name` identifies an item; a page has at most `maximum` of them, even if the call asks for more. Raises
+    ApiError for a limit out of range, and for a cursor whose item isn't in the list.
+    """
+    limit = given.number("limit", 0) if given.text("limit") else DEFAULT_LIMIT
+    if not 1 <= limit <= MAX_LIMIT:
+        raise ApiError("invalid_limit", f"limit is a number from 1 to {MAX_LIMIT}.")
+    begin = 0
+    if cursor := given.text("cursor"):
+        try:
+            wanted = base64.b64decode(cursor, validate=True).decode().removeprefix("next:")
+            begin = [name(item) for item in items].index(wanted)
+        except (binascii.Error, ValueError):
+            raise ApiError("invalid_cursor", "No page begins at this cursor.") from None
+    end = begin + min(limit, maximum)
+    following = base64.b64encode(f"next:{name(items[end])}".encode()).decode() if end < len(items) else ""
+    return items[begin:end], following
 
 
 def _readable(state: State, given: Arguments, right: str) -> Channel:
@@ -25,7 +57,6 @@ def _readable(state: State, given: Arguments, right: str) -> Channel:
 
 
 def info(state: State, given: Arguments) -> JsonObject:
-    """conversations.info."""
     channel = _readable(state, given, "read")
     shown = payloads.conversation(state, channel)
     if given.flag("include_num_members"):
@@ -68,7 +99,7 @@ def _listed(state: State, given: Arguments, channels: Sequence[Channel]) -> Json
         for channel in channels
         if channel.kind in kinds and not (without_archived and channel.is_archived)
     ]
-    shown, following = page(given, wanted, lambda channel: channel.id)
+    shown, following = _page(given, wanted, lambda channel: channel.id)
     return {
         "channels": [payloads.conversation(state, channel) for channel in shown],
         "response_metadata": {"next_cursor": following},
@@ -132,7 +163,7 @@ def history(state: State, given: Arguments) -> JsonObject:
             or (inclusive and message.ts in (oldest, latest))
         )
     ]
-    shown, following = page(
+    shown, following = _page(
         given, found if upward else found[::-1], lambda message: message.ts, maximum=state.history_page
     )
     return {

@@ -1,5 +1,6 @@
 """The methods that look up users, files and the app itself."""
 
+from bot.sandbox.records import picked
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.api.call import Arguments
 from bot.sandbox.workspace.shapes import ApiError, JsonObject
@@ -7,7 +8,6 @@ from bot.sandbox.workspace.state import State
 
 
 def auth_test(state: State, _: Arguments) -> JsonObject:
-    """auth.test."""
     return {
         "url": state.base_url,
         "team": state.team.name,
@@ -20,7 +20,6 @@ def auth_test(state: State, _: Arguments) -> JsonObject:
 
 
 def users_info(state: State, given: Arguments) -> JsonObject:
-    """users.info."""
     user = state.users.get(given.required("user")[0])
     if user is None:
         raise ApiError("user_not_found", "There is no such person.", broken=False)
@@ -36,7 +35,6 @@ def users_list(state: State, given: Arguments) -> JsonObject:
 
 
 def files_info(state: State, given: Arguments) -> JsonObject:
-    """files.info."""
     file = state.files.get(given.required("file")[0])
     if file is None or not state.sees_file(file):
         raise ApiError("file_not_found", "The app can't see this file.", broken=False)
@@ -58,5 +56,4 @@ def bots_info(state: State, _: Arguments) -> JsonObject:
 
 
 def team_info(state: State, _: Arguments) -> JsonObject:
-    """team.info."""
-    return {"team": {"id": state.team.id, "name": state.team.name, "domain": state.team.domain}}
+    return {"team": picked(state.team, "id", "name", "domain")}

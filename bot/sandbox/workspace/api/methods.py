@@ -34,8 +34,6 @@ class Tokens:
 
 
 class WebApi:
-    """Every Web API method the local Slack supports."""
-
     def __init__(
         self, state: State, triggers: Triggers, tokens: Tokens, socket_url: Callable[[], str]
     ) -> None:

@@ -37,8 +37,6 @@ PER_MINUTE = {
 
 @dataclass(slots=True)
 class Bucket:
-    """A token bucket."""
-
     maximum: float
     each_second: float
     left: float

@@ -25,7 +25,6 @@ def _shown(state: State, view: View) -> JsonObject:
 
 
 def open_modal(state: State, given: Arguments, triggers: Triggers, *, on_top: bool) -> JsonObject:
-    """views.open and views.push."""
     view = _given_view(given)
     definition(view, "modal")
     trigger = triggers.redeem(given.required("trigger_id")[0])
@@ -53,7 +52,6 @@ def update(state: State, given: Arguments) -> JsonObject:
 
 
 def publish(state: State, given: Arguments) -> JsonObject:
-    """views.publish."""
     user = given.required("user_id")[0]
     if user not in state.users:
         raise ApiError("user_not_found", "There is no such person.", broken=False)

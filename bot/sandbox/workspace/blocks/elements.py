@@ -24,19 +24,19 @@ IDENTIFIER = string(255, 1)
 TIME = pattern(r"([01]\d|2[0-3]):[0-5]\d", "a time as HH:mm")
 
 
+def _texts(maximum: int) -> dict[str, Rule]:
+    text = {"text": string(maximum, 1)}
+    return {"plain_text": fields(text, {"emoji": boolean}), "mrkdwn": fields(text, {"verbatim": boolean})}
+
+
 def plain(maximum: int) -> Rule:
     """A `plain_text` object."""
-    return by_type({"plain_text": fields({"text": string(maximum, 1)}, {"emoji": boolean})})
+    return by_type({"plain_text": _texts(maximum)["plain_text"]})
 
 
 def rich(maximum: int) -> Rule:
     """A `plain_text` or `mrkdwn` object."""
-    return by_type(
-        {
-            "plain_text": fields({"text": string(maximum, 1)}, {"emoji": boolean}),
-            "mrkdwn": fields({"text": string(maximum, 1)}, {"verbatim": boolean}),
-        }
-    )
+    return by_type(_texts(maximum))
 
 
 CONFIRM = fields(
@@ -95,131 +95,80 @@ ONE_IMAGE = holds(
     lambda found: ("image_url" in found) != ("slack_file" in found), "must have image_url or slack_file"
 )
 STATIC = {"options": items(OPTION, 1, 100), "option_groups": items(OPTION_GROUP, 1, 100)}
-MOST = {"max_selected_items": integer(1, 1000)}
+EXTERNAL: dict[str, Rule] = {"min_query_length": integer(0, 100)}
+CONVERSATIONS: dict[str, Rule] = {"default_to_current_conversation": boolean, "filter": FILTER}
 
 
-def _select(one: dict[str, Rule], many: dict[str, Rule], *checks: Rule) -> tuple[Rule, Rule]:
-    return both(fields({}, {**WITH_PLACEHOLDER, **one}), *checks), both(
-        fields({}, {**WITH_PLACEHOLDER, **MOST, **many}), *checks
-    )
+def _selects(
+    kind: str, preset: str, value: Rule, *checks: Rule, shared: dict[str, Rule], one: dict[str, Rule]
+) -> dict[str, Rule]:
+    """Return a select and its multi-select; both have `shared` fields, only the first those in `one`."""
+    base = {**WITH_PLACEHOLDER, **shared}
+    many = {"max_selected_items": integer(1, 1000), f"initial_{preset}s": items(value, 1, 100)}
+    return {
+        f"{kind}_select": both(fields({}, {**base, **one, f"initial_{preset}": value}), *checks),
+        f"multi_{kind}_select": both(fields({}, {**base, **many}), *checks),
+    }
 
 
-static_select, multi_static_select = _select(
-    {**STATIC, "initial_option": OPTION},
-    {**STATIC, "initial_options": items(OPTION, 1, 100)},
-    ONE_SOURCE,
-    PRESETS,
-)
-_EXTERNAL: dict[str, Rule] = {"min_query_length": integer(0, 100)}
-external_select, multi_external_select = _select(
-    {**_EXTERNAL, "initial_option": OPTION},
-    {**_EXTERNAL, "initial_options": items(OPTION, 1, 100)},
-)
-users_select, multi_users_select = _select(
-    {"initial_user": IDENTIFIER}, {"initial_users": items(IDENTIFIER, 1, 100)}
-)
-_CONVERSATIONS: dict[str, Rule] = {"default_to_current_conversation": boolean, "filter": FILTER}
-conversations_select, multi_conversations_select = _select(
-    {**_CONVERSATIONS, "initial_conversation": IDENTIFIER, "response_url_enabled": boolean},
-    {**_CONVERSATIONS, "initial_conversations": items(IDENTIFIER, 1, 100)},
-)
-channels_select, multi_channels_select = _select(
-    {"initial_channel": IDENTIFIER, "response_url_enabled": boolean},
-    {"initial_channels": items(IDENTIFIER, 1, 100)},
-)
-
-image = both(
-    fields({"alt_text": string(2000)}, {"image_url": string(3000, 1), "slack_file": anything}),
-    holds(
-        lambda found: ("image_url" in found) != ("slack_file" in found), "must have image_url or slack_file"
-    ),
-)
-button = fields(
-    {"text": plain(75)},
-    {
-        "action_id": IDENTIFIER,
-        "url": string(3000, 1),
-        "value": string(2000),
-        "style": choice("primary", "danger"),
-        "confirm": CONFIRM,
-        "accessibility_label": string(75, 1),
-    },
-)
-overflow = fields({"options": items(MENU_OPTION, 1, 5)}, {"action_id": IDENTIFIER, "confirm": CONFIRM})
-datepicker = fields({}, {**WITH_PLACEHOLDER, "initial_date": day})
-timepicker = fields({}, {**WITH_PLACEHOLDER, "initial_time": TIME, "timezone": IDENTIFIER})
-datetimepicker = fields({}, {**BASE, "initial_date_time": integer(1_000_000_000, 9_999_999_999)})
-checkboxes = both(
-    fields({"options": items(BOX_OPTION, 1, 10)}, {**BASE, "initial_options": items(BOX_OPTION, 1, 10)}),
-    PRESETS,
-)
-radio_buttons = both(
-    fields({"options": items(BOX_OPTION, 1, 10)}, {**BASE, "initial_option": BOX_OPTION}), PRESETS
-)
-plain_text_input = fields(
-    {},
-    {
-        **TYPED,
-        "initial_value": string(3000),
-        "multiline": boolean,
-        "min_length": integer(0, 3000),
-        "max_length": integer(1, 3000),
-    },
-)
-number_input = fields(
-    {"is_decimal_allowed": boolean},
-    {**TYPED, "initial_value": string(100), "min_value": string(100), "max_value": string(100)},
-)
-email_text_input = url_text_input = fields({}, {**TYPED, "initial_value": string(3000)})
-file_input = fields(
-    {}, {"action_id": IDENTIFIER, "filetypes": items(string(20, 1), 1, 100), "max_files": integer(1, 10)}
-)
-rich_text_input = fields({}, {**TYPED, "initial_value": anything})
-
-SELECTS: dict[str, Rule] = {
-    "static_select": static_select,
-    "external_select": external_select,
-    "users_select": users_select,
-    "conversations_select": conversations_select,
-    "channels_select": channels_select,
+RESPONSE_URL: dict[str, Rule] = {"response_url_enabled": boolean}
+SELECTS = {
+    **_selects("static", "option", OPTION, ONE_SOURCE, PRESETS, shared=STATIC, one={}),
+    **_selects("external", "option", OPTION, shared=EXTERNAL, one={}),
+    **_selects("users", "user", IDENTIFIER, shared={}, one={}),
+    **_selects("conversations", "conversation", IDENTIFIER, shared=CONVERSATIONS, one=RESPONSE_URL),
+    **_selects("channels", "channel", IDENTIFIER, shared={}, one=RESPONSE_URL),
 }
-MULTI_SELECTS: dict[str, Rule] = {
-    "multi_static_select": multi_static_select,
-    "multi_external_select": multi_external_select,
-    "multi_users_select": multi_users_select,
-    "multi_conversations_select": multi_conversations_select,
-    "multi_channels_select": multi_channels_select,
-}
+BOXES = {"options": items(BOX_OPTION, 1, 10)}
 PICKERS: dict[str, Rule] = {
-    "datepicker": datepicker,
-    "timepicker": timepicker,
-    "checkboxes": checkboxes,
-    "radio_buttons": radio_buttons,
+    "datepicker": fields({}, {**WITH_PLACEHOLDER, "initial_date": day}),
+    "timepicker": fields({}, {**WITH_PLACEHOLDER, "initial_time": TIME, "timezone": IDENTIFIER}),
+    "checkboxes": both(fields(BOXES, {**BASE, "initial_options": items(BOX_OPTION, 1, 10)}), PRESETS),
+    "radio_buttons": both(fields(BOXES, {**BASE, "initial_option": BOX_OPTION}), PRESETS),
 }
-IN_ACTIONS: dict[str, Rule] = {
-    "button": button,
-    "overflow": overflow,
-    "datetimepicker": datetimepicker,
-    **SELECTS,
+DATETIME: dict[str, Rule] = {
+    "datetimepicker": fields({}, {**BASE, "initial_date_time": integer(1_000_000_000, 9_999_999_999)})
+}
+IMAGE: dict[str, Rule] = {
+    "image": both(
+        fields({"alt_text": string(2000)}, {"image_url": string(3000, 1), "slack_file": anything}), ONE_IMAGE
+    )
+}
+BUTTONS: dict[str, Rule] = {
+    "button": fields(
+        {"text": plain(75)},
+        {
+            "action_id": IDENTIFIER,
+            "url": string(3000, 1),
+            "value": string(2000),
+            "style": choice("primary", "danger"),
+            "confirm": CONFIRM,
+            "accessibility_label": string(75, 1),
+        },
+    ),
+    "overflow": fields({"options": items(MENU_OPTION, 1, 5)}, {"action_id": IDENTIFIER, "confirm": CONFIRM}),
+}
+TEXT_LENGTHS = {"multiline": boolean, "min_length": integer(0, 3000), "max_length": integer(1, 3000)}
+NUMBER_RANGE = {"min_value": string(100), "max_value": string(100)}
+TEXT_INPUTS: dict[str, Rule] = {
+    "plain_text_input": fields({}, {**TYPED, **TEXT_LENGTHS, "initial_value": string(3000)}),
+    "number_input": fields(
+        {"is_decimal_allowed": boolean}, {**TYPED, **NUMBER_RANGE, "initial_value": string(100)}
+    ),
+    "email_text_input": fields({}, {**TYPED, "initial_value": string(3000)}),
+    "url_text_input": fields({}, {**TYPED, "initial_value": string(3000)}),
+    "rich_text_input": fields({}, {**TYPED, "initial_value": anything}),
+}
+IN_ACTIONS = {
+    **BUTTONS,
+    **DATETIME,
     **PICKERS,
+    **{kind: rule for kind, rule in SELECTS.items() if not kind.startswith("multi_")},
 }
-IN_SECTION: dict[str, Rule] = {
-    "button": button,
-    "overflow": overflow,
-    "image": image,
-    **SELECTS,
-    **MULTI_SELECTS,
-    **PICKERS,
+IN_SECTION = {**BUTTONS, **IMAGE, **SELECTS, **PICKERS}
+IN_INPUT = {**TEXT_INPUTS, **DATETIME, **SELECTS, **PICKERS}
+FILE_INPUT: dict[str, Rule] = {
+    "file_input": fields(
+        {}, {"action_id": IDENTIFIER, "filetypes": items(string(20, 1), 1, 100), "max_files": integer(1, 10)}
+    )
 }
-IN_INPUT: dict[str, Rule] = {
-    "plain_text_input": plain_text_input,
-    "number_input": number_input,
-    "email_text_input": email_text_input,
-    "url_text_input": url_text_input,
-    "rich_text_input": rich_text_input,
-    "datetimepicker": datetimepicker,
-    **SELECTS,
-    **MULTI_SELECTS,
-    **PICKERS,
-}
-FILE_INPUT: dict[str, Rule] = {"file_input": file_input}

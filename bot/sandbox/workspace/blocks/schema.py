@@ -11,13 +11,10 @@ Rule = Callable[[object, str, Problems], None]
 
 
 def problem(problems: Problems, sentence: str, path: str) -> None:
-    """Add an error with its location."""
     problems.append(f"{sentence} [json-pointer:{path or '/'}]")
 
 
 def string(maximum: int, minimum: int = 0) -> Rule:
-    """Text with a length limit."""
-
     def check(value: object, path: str, problems: Problems) -> None:
         if not isinstance(value, str):
             problem(problems, "must be a string", path)
@@ -39,8 +36,6 @@ def anything(value: object, path: str, problems: Problems) -> None:
 
 
 def integer(minimum: int, maximum: int) -> Rule:
-    """A whole number in a range."""
-
     def check(value: object, path: str, problems: Problems) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
             problem(problems, f"must be an integer from {minimum} to {maximum}", path)
@@ -49,8 +44,6 @@ def integer(minimum: int, maximum: int) -> Rule:
 
 
 def choice(*allowed: str) -> Rule:
-    """One of a fixed set of strings."""
-
     def check(value: object, path: str, problems: Problems) -> None:
         if value not in allowed:
             problem(problems, f"must be one of: {', '.join(allowed)}", path)
@@ -59,7 +52,6 @@ def choice(*allowed: str) -> Rule:
 
 
 def pattern(expression: str, what: str) -> Rule:
-    """Text that matches a regular expression."""
     compiled = re.compile(expression)
 
     def check(value: object, path: str, problems: Problems) -> None:
@@ -80,8 +72,6 @@ def day(value: object, path: str, problems: Problems) -> None:
 
 
 def items(rule: Rule, minimum: int, maximum: int) -> Rule:
-    """A list with a length limit."""
-
     def check(value: object, path: str, problems: Problems) -> None:
         if not isinstance(value, list):
             problem(problems, "must be an array", path)
@@ -134,8 +124,6 @@ def by_type(rules: Mapping[str, Rule]) -> Rule:
 
 
 def both(*rules: Rule) -> Rule:
-    """Requires all of the given rules."""
-
     def check(value: object, path: str, problems: Problems) -> None:
         for rule in rules:
             rule(value, path, problems)

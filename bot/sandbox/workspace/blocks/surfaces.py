@@ -8,7 +8,7 @@ import secrets
 from typing import Literal
 
 from bot.sandbox.workspace.blocks import elements
-from bot.sandbox.workspace.blocks.elements import IDENTIFIER, plain, rich
+from bot.sandbox.workspace.blocks.elements import IDENTIFIER, IMAGE, ONE_IMAGE, plain, rich
 from bot.sandbox.workspace.blocks.rich_text import RICH_TEXT
 from bot.sandbox.workspace.blocks.schema import (
     Problems,
@@ -30,7 +30,7 @@ Surface = Literal["message", "modal", "home"]
 MAX_BLOCKS = {"message": 50, "modal": 100, "home": 100}
 MARKDOWN = 12_000
 
-CONTEXT = by_type({"image": elements.image, "plain_text": rich(3000), "mrkdwn": rich(3000)})
+CONTEXT = by_type({**IMAGE, "plain_text": rich(3000), "mrkdwn": rich(3000)})
 
 
 def _block(required: dict[str, Rule], optional: dict[str, Rule] | None = None) -> Rule:
@@ -59,23 +59,14 @@ SHARED: dict[str, Rule] = {
     ),
     "divider": _block({}),
     "header": _block({"text": plain(150)}),
-    "context": _block(
-        {
-            "elements": items(
-                by_type({"image": elements.image, "plain_text": rich(3000), "mrkdwn": rich(3000)}), 1, 10
-            )
-        }
-    ),
+    "context": _block({"elements": items(CONTEXT, 1, 10)}),
     "actions": _block({"elements": items(by_type(elements.IN_ACTIONS), 1, 25)}),
     "image": both(
         _block(
             {"alt_text": string(2000)},
             {"title": plain(2000), "image_url": string(3000, 1), "slack_file": anything},
         ),
-        holds(
-            lambda block: ("image_url" in block) != ("slack_file" in block),
-            "must have image_url or slack_file",
-        ),
+        ONE_IMAGE,
     ),
     "rich_text": _block({"elements": items(RICH_TEXT, 1, 1000)}),
 }
@@ -94,11 +85,8 @@ def elements_of(block: JsonObject) -> list[JsonObject]:
         return [as_object(block.get("element"))]
     if block.get("type") == "section":
         return [block["accessory"]] if isinstance(block.get("accessory"), dict) else []
-    return (
-        [part for part in as_list(block.get("elements")) if isinstance(part, dict)]
-        if block.get("type") == "actions"
-        else []
-    )
+    parts = as_list(block.get("elements")) if block.get("type") == "actions" else []
+    return [part for part in parts if isinstance(part, dict)]
 
 
 def _check_ids(blocks: list[JsonObject], path: str, problems: Problems) -> None:

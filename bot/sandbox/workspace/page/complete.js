@@ -1,6 +1,7 @@
 // Completions in the composer: commands, people, channels.
 
 import { avatar, h, icon } from "./dom.js";
+import { emojiLike } from "./emoji.js";
 import { commands, isAppChannel, store } from "./store.js";
 
 function matching(typed) {
@@ -32,11 +33,18 @@ function channels(typed) {
     }));
 }
 
+function emoji(typed) {
+  return emojiLike(typed.toLowerCase()).slice(0, 8)
+    .map(([name, character]) => ({ insert: `:${name}:`, name: `:${name}:`, lead: h("span", { class: "lead" }, character) }));
+}
+
 /** The completions for the word before the caret: {title, from, to, options}, or null. */
 export function completionAt(text, caret, inThread) {
   const before = text.slice(0, caret);
   const command = /^\/\S*$/.exec(before);
   if (command) return inThread ? null : { title: "Commands", from: 0, to: caret, options: matching(before) };
+  const named = /(?:^|\s)(:[a-z0-9_+-]{2,})$/i.exec(before);
+  if (named) return { title: "Emoji", from: caret - named[1].length, to: caret, options: emoji(named[1].slice(1)) };
   const word = /(?:^|\s)([@#])([\p{L}\d._-]*)$/u.exec(before);
   if (!word) return null;
   const from = caret - word[2].length - 1;

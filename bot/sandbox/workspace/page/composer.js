@@ -1,12 +1,15 @@
 // The message composer: command hints, completion of people and channels, files, shortcuts.
 
 import { completionAt, hintFor } from "./complete.js";
-import { h, icon, uid } from "./dom.js";
+import { activateOption, h, icon, uid } from "./dom.js";
+import { pickEmoji } from "./emoji_picker.js";
 import { acceptDrops, fileChip, upload } from "./files.js";
+import { formatByKeys, formattingBar } from "./formatting.js";
 import { keep, kept } from "./kept.js";
 import { menu } from "./menu.js";
 import { channelTitle, commands, post, store } from "./store.js";
 import { toast } from "./toast.js";
+import { asTyped } from "./typed.js";
 
 const DRAFTS = "drafts";
 const drafts = new Map(kept(DRAFTS, []));
@@ -19,10 +22,18 @@ function tool(label, content, run) {
   return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, on: { click: run } }, content);
 }
 
+const composers = {};
+
+/** Opens a message of the user's own in the composer below it. */
+export function editMessage(message, inThread) {
+  composers[inThread ? "thread" : "channel"].edit(message);
+}
+
 export class Composer {
   /** One for the channel, one for the thread pane (`inThread`). */
   constructor(inThread = false) {
     this.inThread = inThread;
+    composers[inThread ? "thread" : "channel"] = this;
     this.listId = uid("complete");
     this.area = h("textarea", {
       rows: 1, "aria-autocomplete": "list", "aria-controls": this.listId, spellcheck: "true",
@@ -42,9 +53,13 @@ export class Composer {
     this.sendButton = h("button", {
       type: "button", class: "send", "aria-label": inThread ? "Send reply" : "Send message", on: { click: () => this.send() },
     }, icon("send", 18));
-    this.box = h("div", { class: "composer-box" }, this.area, this.chips, h("div", { class: "composer-bar" },
+    this.editing = null;
+    this.editBar = h("div", { class: "composer-editing", hidden: true }, h("span", { role: "status" }, "Editing your message"),
+      h("button", { type: "button", class: "text-button", on: { click: () => this.stopEditing() } }, "Cancel"));
+    this.box = h("div", { class: "composer-box" }, this.editBar, formattingBar(this.area, () => this.typed()), this.area, this.chips, h("div", { class: "composer-bar" },
       inThread ? null : this.shortcuts(),
       tool("Add files to the message", icon("clip"), () => this.input.click()),
+      this.emoji(),
       tool("Mention someone", icon("at"), () => this.insert("@")),
       inThread ? null : tool("Commands", icon("slash"), () => this.fill("/")),
       h("span", { class: "composer-tip" }, h("kbd", {}, "Enter"), " sends, ", h("kbd", {}, "Shift Enter"), " starts a new line"),
@@ -54,6 +69,7 @@ export class Composer {
     this.active = 0;
     this.moved = false;
     this.place = null;
+    this.home = null;
     this.onSent = null;
   }
 
@@ -70,6 +86,13 @@ export class Composer {
     return button;
   }
 
+  emoji() {
+    const button = tool("Emoji", icon("smile"), () => pickEmoji(button, (name) => this.insert(`:${name}: `)));
+    button.setAttribute("aria-haspopup", "dialog");
+    button.setAttribute("aria-expanded", "false");
+    return button;
+  }
+
   /** Shows this channel's draft; all channels share one textarea, so focus stays. */
   show(channel, thread = null) {
     const place = `${store.user}/${channel.id}/${thread || ""}`;
@@ -79,11 +102,48 @@ export class Composer {
     this.area.placeholder = this.inThread ? "Reply…" : label;
     this.channel = channel;
     this.thread = thread;
-    if (place === this.place) return;
+    if (place === this.home) return;
+    this.home = place;
+    this.editing = null;
+    this.open(place);
+  }
+
+  /** Shows the draft of a place, or of the message that is edited there. */
+  open(place) {
     this.place = place;
+    this.editBar.hidden = !this.editing;
+    this.sendButton.setAttribute("aria-label", this.editing ? "Save changes" : this.inThread ? "Send reply" : "Send message");
     this.area.value = this.draft().text;
     this.offer(null);
     this.settle();
+  }
+
+  edit(message) {
+    this.editing = message;
+    const place = `${this.home}#${message.ts}`;
+    drafts.set(place, { text: asTyped(message.text), files: [] });
+    this.open(place);
+    this.area.focus();
+    this.area.setSelectionRange(this.area.value.length, this.area.value.length);
+  }
+
+  editLast() {
+    const own = (store.state.messages[this.channel.id] || []).filter((message) => message.user === store.user && !message.ephemeral && message.text
+      && (this.inThread ? [message.ts, message.thread_ts].includes(this.thread) : !message.thread_ts));
+    if (own.length) this.edit(own[own.length - 1]);
+  }
+
+  stopEditing() {
+    drafts.delete(this.place);
+    this.editing = null;
+    this.open(this.home);
+    this.area.focus();
+  }
+
+  async saveEdit() {
+    const { ts } = this.editing;
+    const text = this.area.value.trim();
+    if (text && await post("edit", { channel: this.channel.id, ts, text }) && this.editing && this.editing.ts === ts) this.stopEditing();
   }
 
   draft() {
@@ -154,12 +214,7 @@ export class Composer {
   }
 
   highlight() {
-    for (const [index, node] of [...this.list.querySelectorAll(".option")].entries()) {
-      node.classList.toggle("active", index === this.active);
-      node.setAttribute("aria-selected", String(index === this.active));
-      if (index === this.active) node.scrollIntoView({ block: "nearest" });
-    }
-    this.area.setAttribute("aria-activedescendant", `${this.listId}-${this.active}`);
+    activateOption(this.area, this.list, this.active);
   }
 
   take(index) {
@@ -172,7 +227,10 @@ export class Composer {
   key(event) {
     if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (this.found && step) {
+    if (formatByKeys(event, this.area)) this.typed();
+    else if (event.key === "ArrowUp" && !this.area.value && !this.draft().files.length && !this.editing) this.editLast();
+    else if (this.editing && !this.found && event.key === "Escape") this.stopEditing();
+    else if (this.found && step) {
       this.active = (this.active + step + this.offers.length) % this.offers.length;
       this.moved = true;
       this.highlight();
@@ -203,6 +261,10 @@ export class Composer {
   }
 
   async send() {
+    if (this.editing) {
+      await this.saveEdit();
+      return;
+    }
     const text = this.area.value.trim();
     const draft = this.draft();
     if (!text && !draft.files.length) return;

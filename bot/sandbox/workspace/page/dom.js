@@ -83,6 +83,18 @@ function caretOf(node) {
   }
 }
 
+/** Makes one option of a list the active one, and tells its input. */
+export function activateOption(input, list, active) {
+  input.removeAttribute("aria-activedescendant");
+  for (const [index, node] of [...list.querySelectorAll(".option")].entries()) {
+    node.classList.toggle("active", index === active);
+    node.setAttribute("aria-selected", String(index === active));
+    if (index !== active) continue;
+    node.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", node.id);
+  }
+}
+
 /** Only absolute URLs with a safe scheme, and paths on this server, become links. */
 export function safeUrl(url) {
   try {
@@ -123,6 +135,13 @@ const SHAPES = {
   key: "M14.8 13.2a4 4 0 1 0-4-4l.2 1.3-6.5 6.5V20h3v-2h2v-2h2l1.9-2.9zM15.8 8.2h.01",
   spark: "M12 4l1.8 5.2L19 11l-5.2 1.8L12 18l-1.8-5.2L5 11l5.2-1.8z",
   trash: "M5 7h14M9.5 7V4.5h5V7M7 7l.8 12.5h8.4L17 7M10.5 10.5v5.5M13.5 10.5v5.5",
+  search: "M10.8 17a6.2 6.2 0 1 0 0-12.4 6.2 6.2 0 0 0 0 12.4zM15.4 15.4l4.6 4.6",
+  smile: "M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16zM9.2 10h.01M14.8 10h.01M8.6 13.8c1.6 2.3 5.2 2.3 6.8 0",
+  pencil: "M5 19l.8-3.6L16.2 5a1.6 1.6 0 0 1 2.3 0l.5.5a1.6 1.6 0 0 1 0 2.3L8.6 18.2z",
+  code: "M9 7.5 4.5 12 9 16.5M15 7.5l4.5 4.5-4.5 4.5",
+  link: "M10 14a3.4 3.4 0 0 0 5 0l3-3a3.5 3.5 0 0 0-5-5l-1 1M14 10a3.4 3.4 0 0 0-5 0l-3 3a3.5 3.5 0 0 0 5 5l1-1",
+  list: "M9.5 7H19M9.5 12H19M9.5 17H19M5.5 7h.01M5.5 12h.01M5.5 17h.01",
+  quote: "M6 6v12M10 8h8.5M10 12h8.5M10 16h5",
   slash: "M15 5 9 19",
   at: "M15.5 12a3.5 3.5 0 1 1-7 0 3.5 3.5 0 0 1 7 0zm0 0v1.2a2.2 2.2 0 0 0 4.4 0V12a7.9 7.9 0 1 0-3.1 6.3",
 };

@@ -33,6 +33,12 @@ export function emoji(name) {
   return EMOJI.get(name) || EMOJI.get(name.split("::")[0]) || null;
 }
 
+/** The emoji whose names contain the text, those that start with it first: [name, character]. */
+export function emojiLike(text) {
+  const found = [...EMOJI].filter(([name]) => name.includes(text));
+  return [...found.filter(([name]) => name.startsWith(text)), ...found.filter(([name]) => !name.startsWith(text))];
+}
+
 /** Plain text with its known :names: replaced by characters. */
 export function withEmoji(text) {
   return text.replace(/:([a-z0-9_+-]+(?:::[a-z0-9-]+)?):/g, (all, name) => emoji(name) || all);

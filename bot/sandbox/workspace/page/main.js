@@ -3,12 +3,14 @@
 import { showChannel, channelCard, mainComposer } from "./channel.js";
 import { showDetails } from "./details.js";
 import { h } from "./dom.js";
+import "./finder.js";
+import { showMessage } from "./jump.js";
 import { closeOrphan } from "./menu.js";
 import { showModals } from "./modals.js";
 import { panel, showPanel } from "./panel.js";
 import { showDrawer, showSidebar, showTopbar, sidebar, topbar } from "./sidebar.js";
 import {
-  changed, channelById, channelTitle, connect, isAppChannel, onChange, openChannel, openThread, refresh, store, switchUser, unreadCount,
+  changed, channelById, channelTitle, connect, isAppChannel, onChange, openChannel, refresh, store, switchUser, unreadCount,
 } from "./store.js";
 import { showThread, threadCard } from "./thread.js";
 
@@ -75,15 +77,7 @@ function permalink(event) {
   const found = anchor && /\/archives\/([A-Z0-9]+)\/p(\d{10})(\d{6})/.exec(anchor.href);
   if (!found || !channelById(found[1])) return;
   event.preventDefault();
-  const ts = `${found[2]}.${found[3]}`;
-  openChannel(found[1], "messages");
-  const message = (store.state.messages[found[1]] || []).find((m) => m.ts === ts);
-  if (message && message.thread_ts && message.thread_ts !== ts) openThread(message.thread_ts);
-  const node = document.querySelector(`[data-ts="${ts}"]`);
-  if (!node) return;
-  node.scrollIntoView({ block: "center" });
-  node.classList.add("pointed");
-  setTimeout(() => node.classList.remove("pointed"), 2500);
+  showMessage(found[1], `${found[2]}.${found[3]}`);
 }
 
 async function start() {

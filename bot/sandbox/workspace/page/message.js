@@ -1,6 +1,7 @@
 // One message: author, time, text or blocks, files, previews, replies and actions.
 
 import { showBlocks } from "./blocks.js";
+import { editMessage } from "./composer.js";
 import { clock, fromTs, fullTime, ago } from "./dates.js";
 import { openDetails } from "./details.js";
 import { avatar, h, icon } from "./dom.js";
@@ -38,6 +39,7 @@ function more(message, anchor, inThread) {
     items.push({ label: "Reply in thread", lead: icon("reply", 18), run: () => openThread(message.thread_ts || message.ts) });
   }
   if (message.user === store.user) {
+    items.push({ label: "Edit message", lead: icon("pencil", 18), run: () => editMessage(message, inThread) });
     items.push({ label: "Delete message", lead: icon("trash", 18), danger: true, run: () => remove(message) });
   }
   menu(anchor, "More actions", items, { align: "right" });

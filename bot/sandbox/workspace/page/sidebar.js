@@ -2,8 +2,9 @@
 
 import { dialogOpen } from "./dialog.js";
 import { avatar, h, icon, keepFocus } from "./dom.js";
+import { searchMessages, switchPlace } from "./finder.js";
 import { menu } from "./menu.js";
-import { changed, channelTitle, isAppChannel, openChannel, person, showsMessages, store, switchUser, unreadCount } from "./store.js";
+import { changed, channelTitle, isAppChannel, mentionCount, openChannel, person, showsMessages, store, switchUser, unreadCount } from "./store.js";
 
 export const sidebar = h("nav", {
   class: "sidebar", id: "sidebar", "aria-label": "Channels and people",
@@ -26,6 +27,7 @@ function row(channel) {
   const title = channelTitle(channel);
   const current = channel.id === store.channel;
   const unread = current && showsMessages() ? 0 : unreadCount(channel.id);
+  const mentions = unread ? mentionCount(channel.id) : 0;
   const app = isAppChannel(channel);
   const label = channel.kind === "im" ? title : `# ${title}`;
   const lead = channel.kind === "im"
@@ -41,11 +43,21 @@ function row(channel) {
   }, lead, h("span", { class: "row-name" }, title),
   channel.is_ext_shared ? icon("globe", 14) : null,
   channel.kind === "im" && channel.with === store.user ? h("span", { class: "row-note" }, "you") : null,
-  unread ? h("span", { class: "badge", "aria-hidden": "true" }, String(unread)) : null));
+  mentions ? h("span", { class: "badge", "aria-hidden": "true" }, String(mentions)) : null));
 }
 
-function section(title, channels) {
-  return channels.length ? [h("h2", {}, title), h("ul", {}, channels.map(row))] : null;
+function section(title, channels, ...extra) {
+  return channels.length || extra.length ? [h("h2", {}, title, extra), h("ul", {}, channels.map(row))] : null;
+}
+
+function newMessage() {
+  return h("button", {
+    type: "button", class: "icon-button", "aria-label": "New message", title: "New message (Ctrl+K)", dataset: { focus: "new-message" },
+    on: { click: () => {
+      showDrawer(false);
+      switchPlace();
+    } },
+  }, icon("plus", 16));
 }
 
 export function showSidebar() {
@@ -56,7 +68,7 @@ export function showSidebar() {
   const ims = channels.filter((c) => c.kind === "im");
   keepFocus(sidebar, () => sidebar.replaceChildren(...[
     section("Channels", channels.filter((c) => c.kind !== "im")),
-    section("Direct messages", ims.filter((c) => !isAppChannel(c))),
+    section("Direct messages", ims.filter((c) => !isAppChannel(c)), newMessage()),
     section("Apps", ims.filter(isAppChannel)),
   ].flat().filter(Boolean)));
 }
@@ -107,6 +119,11 @@ export function showTopbar() {
     h("span", { class: "team-mark", "aria-hidden": "true" }, (team.name || "W").slice(0, 1)),
     h("h1", { class: "team" }, team.name),
     h("span", { class: "local" }, "on this machine"),
-    h("span", { class: "spring" }), connection(), toggle, switcher,
+    h("span", { class: "spring" }),
+    h("button", {
+      type: "button", class: "search-button", "aria-label": "Search messages", title: "Search messages (Ctrl+G)", dataset: { focus: "search" },
+      inert: dialogOpen(), on: { click: searchMessages },
+    }, icon("search", 17), h("span", {}, "Search")),
+    connection(), toggle, switcher,
   ));
 }

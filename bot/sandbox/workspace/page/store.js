@@ -13,6 +13,7 @@ export const store = {
   drawerOpen: false,
   online: true,
   lastRead: {},
+  wanted: "",
 };
 
 const READ = "read";
@@ -86,7 +87,10 @@ function adopt(state) {
     store.lastRead[store.user] = Object.fromEntries(state.channels.map((c) => [c.id, isAppChannel(c) ? "0" : newest(c.id)]));
   }
   markRead();
-  changed();
+  if (channelById(store.wanted)) {
+    openChannel(store.wanted);
+    store.wanted = "";
+  } else changed();
 }
 
 /** Where to go when the user can't see the channel: the app if it was open before, else a channel. */
@@ -108,10 +112,21 @@ function markRead() {
   keep(READ, store.lastRead);
 }
 
-export function unreadCount(channel) {
+function unread(channel) {
   const seen = (store.lastRead[store.user] || {})[channel] || "0";
   return (store.state.messages[channel] || [])
-    .filter((m) => m.ts > seen && m.user !== store.user && (!m.thread_ts || m.thread_ts === m.ts)).length;
+    .filter((m) => m.ts > seen && m.user !== store.user && (!m.thread_ts || m.thread_ts === m.ts));
+}
+
+export function unreadCount(channel) {
+  return unread(channel).length;
+}
+
+/** How many unread messages address the user: all direct messages, elsewhere only mentions. */
+export function mentionCount(channel) {
+  if (channelById(channel).kind === "im") return unreadCount(channel);
+  const mention = new RegExp(`<@${store.user}[|>]|<!(?:here|channel|everyone)[|>]`);
+  return unread(channel).filter((m) => mention.test(m.text + JSON.stringify(m.blocks))).length;
 }
 
 /** The app's commands and the workspace's own. */
@@ -161,6 +176,14 @@ export function openChannel(id, tab = null) {
   markRead();
   if (isAppChannel(channelById(id)) && store.tab === "home") post("home", {}, { quiet: true });
   changed();
+}
+
+/** Opens the direct messages with a person; the snapshot that has them follows. */
+export async function openDirect(id) {
+  const answer = await post("direct", { with: id });
+  if (!answer) return;
+  store.wanted = answer.channel;
+  refresh();
 }
 
 export function openThread(ts) {
