@@ -21,7 +21,7 @@ from bot.features.digests.runs import DigestRuns
 from bot.features.registry import Features
 from bot.jobs import Scheduler
 from bot.service.client import Client
-from bot.slack import web_client
+from bot.slack import sentences, web_client
 from bot.slack.acknowledgements import PendingRequests
 from bot.slack.audience import Audiences
 from bot.slack.bolt_app import bolt_app
@@ -163,6 +163,7 @@ class Bot:
             settings.service_name,
             settings.service_text_format,
             settings.command_prefix,
+            sentences=(sentences.sentence, *registry.SENTENCES),
         )
         self.platform = platform = Platform(wording, Audiences(), Profiles())
         failures = Failures(self.store.saved_input)

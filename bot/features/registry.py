@@ -19,6 +19,7 @@ from bot.features.files.handlers import FileHandlers
 from bot.features.files.jobs import FileJobs
 from bot.features.home.handlers import HomeHandlers
 from bot.features.home.home import Home
+from bot.features.issues import sentences as issue_sentences
 from bot.features.issues.assign import Assigning
 from bot.features.issues.assign_handlers import AssignHandlers
 from bot.features.issues.create_form_handlers import CreateFormHandlers
@@ -47,9 +48,13 @@ from bot.slack.feature import Feature, merged
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Platform, Reply
 from bot.slack.retractable import TAKE_BACK, delete_pressed
+from bot.slack.wording import Sentences
 from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
 from bot.timings import Timings
+
+SENTENCES: tuple[Sentences, ...] = (issue_sentences.sentence,)
+"""How each feature words its errors."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +126,7 @@ def build(
         store.deliveries,
         parser,
         create_form=create_form,
-        assign=assign,
-        files=files,
-        timelog=timelog,
+        open_files_form=files.open_form,
     )
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser)
     home = HomeHandlers(Home(client, store, accounts), search)

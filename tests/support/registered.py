@@ -4,6 +4,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.features import registry
 from bot.service.client import Client
+from bot.slack import sentences
 from bot.slack.audience import Audiences
 from bot.slack.directory import Profiles
 from bot.slack.failures import Failures
@@ -16,14 +17,16 @@ from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import DEFAULT
 
+URL = "http://127.0.0.1:1"
+WORDING = Wording(URL, "Tracker", "markdown", sentences=(sentences.sentence, *registry.SENTENCES))
+
 
 def _routes() -> Feature:
     """Builds the bot's features from unused parts."""
-    url = "http://127.0.0.1:1"
     store = Store(Database("sqlite:///unused.db"), Vault([Vault.generate_key()]))
-    platform = Platform(Wording(url, "Tracker", "markdown"), Audiences(), Profiles())
+    platform = Platform(WORDING, Audiences(), Profiles())
     return registry.build(
-        Client(url),
+        Client(URL),
         store,
         OneWorkspace(AsyncWebClient()),
         platform,

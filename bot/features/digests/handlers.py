@@ -26,7 +26,7 @@ from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import Schedule, zones_matching
 from bot.features.help import views as help_views
 from bot.features.home.handlers import HomeHandlers
-from bot.features.issues.create_form import choices_of
+from bot.features.issues.fields import choices_of
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects

@@ -76,7 +76,7 @@ class LinkHandlers:
                 unfurled = await self._unfurl(reply, channel, about["message_ts"], fresh)
         except KeyRejected as error:
             place = Place(channel if about.get("is_bot_user_member") else None)
-            said = error.sentence(reply.wording.service)
+            said = reply.wording.sentence(error)
             await reply.at(place).privately(account_views.link_offer(reply.wording.service, said, None, ""))
         finally:
             for number in fresh.keys() - unfurled:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.errors import UserError
 from bot.features.help import views as help_views
-from bot.features.issues.drafts import who
+from bot.features.issues.commands import who
 from bot.features.projects.custom_fields import CommandParser
 from bot.features.search import views
 from bot.features.search.commands import Search as Request

@@ -1,0 +1,8 @@
+"""What the buttons of files carry."""
+
+from bot.slack.buttons import Button, Number
+
+
+class OpenFilesForm(Button):
+    action = "files.open"
+    issue: Number
