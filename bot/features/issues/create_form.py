@@ -61,8 +61,7 @@ def project_fields(
     blocks = [
         _field(field, meant.get(field.key), refs, tag, dispatch=field.key == "tracker" and bool(required))
         for field in FIELDS.values()
-        if not field.before_project
-        and ((refs := field.choices(catalog) if field.choices else ()) or field.choices is None)
+        if not field.before_project and ((refs := field.known(catalog)) or not field.choices)
     ]
     tracker = meant.get("tracker")
     needed = required.get(tracker.id if isinstance(tracker, Ref) else None, frozenset())
@@ -76,7 +75,7 @@ def project_fields(
 def _field(
     field: Field, value: Meant | None, refs: Sequence[Ref] = (), tag: str = "", *, dispatch: bool = False
 ) -> Block:
-    searched = field.kind is Kind.ISSUE or field.choices
+    searched = field.choices or field.kind is Kind.ISSUE
     return forms.field(
         field.name + (tag if searched else ""),
         field.label,

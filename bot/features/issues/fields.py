@@ -4,7 +4,6 @@ The command's options, the form, the request to the service, the check of its an
 this table. Project, subject and custom fields aren't in it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -14,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
 from bot.features.projects.catalog import Catalog
-from bot.service.models import Issue, Ref
+from bot.service.models import Issue, Parent, Ref
 from bot.store.owner import Owner
 
 Value = str | Owner | tuple[Owner | str, ...] | int | date | Decimal
@@ -49,22 +48,26 @@ VALUES: dict[Kind, TypeAdapter[Any]] = {
 """The type of each kind's `Value`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Field:
-    """One row. `key` is the command's option, `sent` the name in a request (`service.inputs`).
-
-    `answer` reads the field from the service's answer, to see whether the service took the value.
-    """
+    """One row."""
 
     key: str
+    """The command's option."""
     label: str
     kind: Kind
     sent: str
-    answer: Callable[[Issue], Meant | None] | None = None
-    choices: Callable[[Catalog], tuple[Ref, ...]] | None = None
+    """Its name in a request, as in `service.inputs.NewIssue`."""
+    answer: str | None = None
+    """Its name in `service.models.Issue`, if a change by the service is to be reported.
+
+    Privacy isn't here: `issues.Created.exposed` compares it.
+    """
+    placeholder: str = ""
+    choices: str | None = None
+    """Its choices' name in `Catalog`."""
     in_form: str = ""
     """Its name in the form, unless that is `key`."""
-    placeholder: str = ""
     before_project: bool = False
     """Whether the form shows it before a project is chosen."""
 
@@ -72,111 +75,42 @@ class Field:
     def name(self) -> str:
         return self.in_form or self.key
 
+    def known(self, catalog: Catalog) -> tuple[Ref, ...]:
+        """The choices in a project."""
+        refs: tuple[Ref, ...] = getattr(catalog, self.choices) if self.choices else ()
+        return refs
+
+    def answered(self, issue: Issue) -> Meant | None:
+        """The value in the service's answer."""
+        value: Meant | Parent | None = getattr(issue, self.answer) if self.answer else None
+        return value.id if isinstance(value, Parent) else value
+
 
 _ROWS = (
+    Field("tracker", "Tracker", Kind.CHOICE, "tracker_id", "tracker", "The project's first", "trackers"),
+    Field("status", "Status", Kind.CHOICE, "status_id", "status", "The tracker's first", "statuses"),
+    Field("priority", "Priority", Kind.CHOICE, "priority_id", "priority", "The usual one", "priorities"),
+    Field("to", "Assignee", Kind.PERSON, "assigned_to_id", "assigned_to", "Nobody yet", "people", "assignee"),
+    Field("category", "Category", Kind.CHOICE, "category_id", "category", "None", "categories"),
+    Field("version", "Target version", Kind.CHOICE, "fixed_version_id", "fixed_version", "None", "versions"),
+    Field("parent", "Parent issue", Kind.ISSUE, "parent_issue_id", "parent", "A number or part of a subject"),
+    Field("start", "Start date", Kind.DAY, "start_date", "start_date"),
+    Field("due", "Due date", Kind.DAY, "due_date", "due_date"),
     Field(
-        key="tracker",
-        label="Tracker",
-        kind=Kind.CHOICE,
-        sent="tracker_id",
-        answer=lambda issue: issue.tracker,
-        choices=lambda catalog: catalog.trackers,
-        placeholder="The project's first",
+        "estimate", "Estimated hours", Kind.HOURS, "estimated_hours", "estimated_hours", "1.5, 90m or 1h30"
     ),
+    Field("private", "Private", Kind.FLAG, "is_private", None, "Only for those who may see it"),
     Field(
-        key="status",
-        label="Status",
-        kind=Kind.CHOICE,
-        sent="status_id",
-        answer=lambda issue: issue.status,
-        choices=lambda catalog: catalog.statuses,
-        placeholder="The tracker's first",
+        "watch",
+        "Watchers",
+        Kind.PEOPLE,
+        "watcher_user_ids",
+        None,
+        "People to keep informed",
+        "people",
+        "watchers",
     ),
-    Field(
-        key="priority",
-        label="Priority",
-        kind=Kind.CHOICE,
-        sent="priority_id",
-        answer=lambda issue: issue.priority,
-        choices=lambda catalog: catalog.priorities,
-        placeholder="The usual one",
-    ),
-    Field(
-        key="to",
-        in_form="assignee",
-        label="Assignee",
-        kind=Kind.PERSON,
-        sent="assigned_to_id",
-        answer=lambda issue: issue.assigned_to,
-        choices=lambda catalog: catalog.people,
-        placeholder="Nobody yet",
-    ),
-    Field(
-        key="category",
-        label="Category",
-        kind=Kind.CHOICE,
-        sent="category_id",
-        answer=lambda issue: issue.category,
-        choices=lambda catalog: catalog.categories,
-        placeholder="None",
-    ),
-    Field(
-        key="version",
-        label="Target version",
-        kind=Kind.CHOICE,
-        sent="fixed_version_id",
-        answer=lambda issue: issue.fixed_version,
-        choices=lambda catalog: catalog.versions,
-        placeholder="None",
-    ),
-    Field(
-        key="parent",
-        label="Parent issue",
-        kind=Kind.ISSUE,
-        sent="parent_issue_id",
-        answer=lambda issue: issue.parent.id if issue.parent else None,
-        placeholder="A number or part of a subject",
-    ),
-    Field(
-        key="start",
-        label="Start date",
-        kind=Kind.DAY,
-        sent="start_date",
-        answer=lambda issue: issue.start_date,
-    ),
-    Field(key="due", label="Due date", kind=Kind.DAY, sent="due_date", answer=lambda issue: issue.due_date),
-    Field(
-        key="estimate",
-        label="Estimated hours",
-        kind=Kind.HOURS,
-        sent="estimated_hours",
-        answer=lambda issue: issue.estimated_hours,
-        placeholder="1.5, 90m or 1h30",
-    ),
-    Field(
-        key="private",
-        label="Private",
-        kind=Kind.FLAG,
-        sent="is_private",  # its answer has a warning of its own
-        placeholder="Only for those who may see it",
-    ),
-    Field(
-        key="watch",
-        in_form="watchers",
-        label="Watchers",
-        kind=Kind.PEOPLE,
-        sent="watcher_user_ids",
-        choices=lambda catalog: catalog.people,
-        placeholder="People to keep informed",
-    ),
-    Field(
-        key="desc",
-        in_form="description",
-        label="Description",
-        kind=Kind.TEXT,
-        sent="description",
-        before_project=True,
-    ),
+    Field("desc", "Description", Kind.TEXT, "description", in_form="description", before_project=True),
 )
 FIELDS = {field.key: field for field in _ROWS}
 
@@ -207,4 +141,4 @@ class Draft(BaseModel):
 
 def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:
     """The choices of each select, by its name in the form."""
-    return {field.name: field.choices(catalog) for field in FIELDS.values() if field.choices}
+    return {field.name: field.known(catalog) for field in FIELDS.values() if field.choices}

@@ -47,8 +47,8 @@ class Names:
         return found, errors
 
     async def _ref(self, field: Field, name: Who) -> Ref:
-        if field.kind is Kind.CHOICE and field.choices:
-            return pick(field.name, str(name), field.choices(self._catalog))
+        if field.kind is Kind.CHOICE:
+            return pick(field.name, str(name), field.known(self._catalog))
         return await self._people.find(self._session, name, self._catalog)
 
 

@@ -32,10 +32,8 @@ def service_changes(
 def _fields(meant: Mapping[str, Meant], got: Issue) -> Iterator[ServiceChange]:
     for key, wanted in meant.items():
         field = FIELDS[key]
-        if field.answer is None:
-            continue
-        answer = field.answer(got)
-        if not _same(wanted, answer):
+        answer = field.answered(got)
+        if field.answer and not _same(wanted, answer):
             yield ServiceChange(field.label, field, wanted, answer)
 
 

@@ -6,10 +6,10 @@ from decimal import Decimal
 import pytest
 
 from bot.features.issues import views
-from bot.features.issues.fields import FIELDS, Meant
+from bot.features.issues.fields import Meant
 from bot.features.issues.issues import Created
 from bot.features.issues.service_changes import service_changes
-from bot.service.inputs import CustomFieldInput, NewIssue
+from bot.service.inputs import CustomFieldInput
 from bot.service.models import Issue, Project, Ref
 from bot.slack.posting import Announced
 from tests.support.reading import JSON
@@ -63,7 +63,3 @@ def test_names_each_custom_field_the_service_changed(
     custom = [CustomFieldInput(id=1, value=wanted)]
 
     assert said({}, custom, {"custom_fields": got}) == ([sentence] if sentence else [])
-
-
-def test_every_row_names_a_field_of_the_request() -> None:
-    assert {field.sent for field in FIELDS.values()} <= NewIssue.model_fields.keys()
