@@ -20,6 +20,7 @@ from bot.features.files.handlers import FileHandlers
 from bot.features.files.jobs import FileJobs
 from bot.features.home.handlers import HomeHandlers
 from bot.features.home.home import Home
+from bot.features.issues import sentences as issue_sentences
 from bot.features.issues.assign import Assigning
 from bot.features.issues.assign_handlers import AssignHandlers
 from bot.features.issues.create_form_handlers import CreateFormHandlers
@@ -64,6 +65,7 @@ from bot.timings import Timings
 SENTENCES: tuple[Sentences, ...] = (
     digest_sentences.sentence,
     files_sentences.sentence,
+    issue_sentences.sentence,
     project_sentences.sentence,
     search_sentences.sentence,
     shared_sentences.sentence,
@@ -144,9 +146,7 @@ def build(
         store.deliveries,
         parser,
         create_form=create_form,
-        assign=assign,
-        files=files,
-        timelog=timelog,
+        open_files_form=files.open_form,
     )
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser)
     home = HomeHandlers(Home(client, store, accounts))

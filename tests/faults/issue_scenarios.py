@@ -192,14 +192,20 @@ async def result(s: Scene) -> JSON:
     return await s.after(s.ana.command(f"/issues id:{max(s.data.issues)}"))
 
 
-@scenario("menu: show", "action:issue.menu", refused="Share it here")
+@scenario("menu: show", "action:issue.show", refused="Share it here")
 async def menu_show(s: Scene) -> Steps:
     found = await result(s)
     yield
     await s.ana.choose_from_menu(found, s.word, "Show")
 
 
-@scenario("menu: share", "action:issue.menu", effect=shared_here, said="shares", refused="Share it here")
+@scenario(
+    "menu: share",
+    "action:issue.share_listed",
+    effect=shared_here,
+    said="shares",
+    refused="Share it here",
+)
 async def menu_share(s: Scene) -> Steps:
     found = await result(s)
     yield
@@ -216,14 +222,14 @@ async def digest(s: Scene) -> JSON:
     return next(m for m in await s.ana.messages() if s.word in str(m["blocks"]) and not m["ephemeral"])
 
 
-@scenario("menu: take", "action:issue.menu", effect=issues_taken, said="is yours")
+@scenario("menu: take", "action:issue.take", effect=issues_taken, said="is yours")
 async def menu_take(s: Scene) -> Steps:
     posted = await digest(s)
     yield
     await s.ana.choose_from_menu(posted, s.word, "Take it")
 
 
-@scenario("menu: log time", "action:issue.menu")
+@scenario("menu: log time", "action:time.open")
 async def menu_time(s: Scene) -> Steps:
     posted = await digest(s)
     yield

@@ -67,6 +67,8 @@ def name_of(payload: JSON) -> str:
             return f"command:{command[1:]}"
         case {"event": {"type": happening}}:
             return f"event:{happening}"
+        case {"actions": [{"action_id": "menu", "selected_option": {"value": str(carried)}}, *_]}:
+            return f"action:{carried.partition(' ')[0]}"
         case {"type": "block_actions", "actions": [{"action_id": action}, *_]}:
             return f"action:{action}"
         case {"type": "block_suggestion", "action_id": action}:

@@ -13,6 +13,7 @@ from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.model import Call, View
+from bot.slack.buttons import MENU
 from bot.store.digests import Digest
 from bot.store.owner import Owner
 from bot.store.time_entries import Entry
@@ -247,8 +248,10 @@ FORMS_OF = {"project.name": "project.new", "time.issue": "time.log", "files.new"
 def pressed(scene: Scene, user_id: str, action_id: str, value: Any, *, in_form: bool, url: str = "") -> JSON:
     """Returns the payload of a press on an element of Ana's announcement or of a form."""
     body = acting(scene, user_id, "block_actions")
+    if action_id == "issue.share_listed":
+        action_id, value = MENU, f"{action_id} {value}"
     action = {"type": "button", "action_id": action_id, "block_id": "b", "action_ts": body["action_ts"]}
-    chosen = action_id in ("issue.menu", "issue.project", "time.issue")
+    chosen = action_id in (MENU, "issue.project", "time.issue")
     option = {"text": plain("x"), "value": value}
     body["actions"] = [action | ({"selected_option": option} if chosen else {"value": value})]
     if in_form:

@@ -48,7 +48,7 @@ ANSWERED = (200, 400)
 JUNK: list[Any] = ["", "x", "-1", "9" * 30, "²", "1:", "{}", '{"q":"x","o":-1}', None, 7, {"a": 1}, ["1"]]
 PRESSERS = {"another": BEN.user_id, "administrator": CHRIS.user_id, "unlinked": GWEN, "outside": LENA}
 MAY_USE = {"another": {KEYS["ben"]}, "administrator": {KEYS["chris"]}}
-SILENT = {"open", "issue.share", "issue.menu", "issue.subject", "project.name"}
+SILENT = {"open", "issue.share", "issue.share_listed", "issue.subject", "project.name"}
 """Handlers that may say nothing: links, typing, and issues that were just shared."""
 IN_FORMS_ONLY = ("issue.project", "issue.tracker", "issue.subject", "project.name", "time.issue")
 
@@ -62,9 +62,9 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (tuple(Act), (str(scene.digest.id), f"{scene.digest.id}:{ANA.user_id}")),
         (("digest.undo",), (str(scene.digest.id),) * 2),
         (("time.edit",), (str(scene.entry.id),) * 2),
-        (("issue.show", "issue.share", "time.open", "time.issue", "files.open"), (hidden,)),
-        (("issue.menu",), tuple(f"{what}:{hidden}" for what in ("show", "share", "take", "time"))),
-        (("issue.take",), (f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
+        (("issue.show", "issue.share", "issue.share_listed", "files.open"), (hidden,)),
+        (("time.open", "time.issue"), (hidden,)),
+        (("issue.take",), (f"{hidden}::", f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
         (("issue.project", "issue.tracker", "project.default"), ("4",)),
         (("issue.subject", "project.name"), (WORD,)),
         (("search.page.previous", "search.page.next"), (page,)),

@@ -17,14 +17,15 @@ from bot.store.vault import Vault
 from bot.timings import DEFAULT
 from tests.support.wording import WORDING
 
+URL = "http://127.0.0.1:1"
+
 
 def _routes() -> Feature:
     """Builds the bot's features from unused parts."""
-    url = "http://127.0.0.1:1"
     store = Store(Database("sqlite:///unused.db"), Vault([Vault.generate_key()]))
     platform = Platform(WORDING, Audiences(), Profiles())
     return registry.build(
-        Client(url),
+        Client(URL),
         store,
         OneWorkspace(AsyncWebClient()),
         platform,

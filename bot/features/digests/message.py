@@ -15,7 +15,9 @@ from zoneinfo import ZoneInfo
 from bot.features.digests.posts import Edition
 from bot.features.digests.reading import filters_of
 from bot.features.digests.views import moment
+from bot.features.issues.buttons import TakeIssue
 from bot.features.issues.views import menu, priority_and_assignee
+from bot.features.timelog.buttons import OpenTimeForm
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Ref
@@ -23,6 +25,7 @@ from bot.slack.blocks import (
     SECTION,
     TEXT,
     Block,
+    Element,
     Message,
     actions,
     button,
@@ -49,7 +52,6 @@ BLOCK_WEIGHT = 100
 """What a block counts in addition to its text (see `blocks.ALL`)."""
 BARS = "▁▂▃▄▅▆▇█"
 UNITS = {"daily": "day", "hourly": "hour", "weekly": "week"}
-TAKE, LOG_TIME = ("Take it", "take"), ("Log time", "time")
 
 REFS: dict[Group, Callable[[Issue], Ref | None]] = {
     "tracker": lambda issue: issue.tracker,
@@ -203,7 +205,12 @@ def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], l
 
 def _row(issue: Issue, wording: Wording) -> Block:
     name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
-    return section(f"*{name}*\n{_facts(issue)}", menu(issue.id, wording, TAKE, LOG_TIME))
+    return section(f"*{name}*\n{_facts(issue)}", _menu(issue, wording))
+
+
+def _menu(issue: Issue, wording: Wording) -> Element:
+    take, log_time = TakeIssue(issue=issue.id), OpenTimeForm(issue=issue.id)
+    return menu(issue.id, wording, ("Take it", take), ("Log time", log_time))
 
 
 def _facts(issue: Issue) -> str:
@@ -223,7 +230,8 @@ def updated(blocks: Sequence[Block], issues: Mapping[int, Issue]) -> list[Block]
 
 def _updated(block: Block, issues: Mapping[int, Issue]) -> Block:
     options = (block.get("accessory") or {}).get("options") or ()
-    issue = next((i for i in issues.values() for o in options if o.get("value") == f"{TAKE[1]}:{i.id}"), None)
+    values = {option.get("value") for option in options}
+    issue = next((i for i in issues.values() if TakeIssue(issue=i.id).as_option() in values), None)
     if issue is None:
         return block
     subject, _, _ = block["text"]["text"].partition("\n")

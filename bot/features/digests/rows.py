@@ -47,8 +47,9 @@ class DigestRows:
             changes.issues[issue.id] = issue
             try:
                 digest = message or await _read(slack, channel_id, ts)
-                blocks = digest_message.updated(digest.get("blocks") or [], changes.issues)
-                if blocks != digest.get("blocks"):
+                posted = digest.get("blocks") or []
+                blocks = digest_message.updated(posted, changes.issues)
+                if blocks != posted:
                     text = str(digest.get("text") or "")
                     await slack.chat_update(channel=channel_id, ts=ts, text=text, blocks=blocks)
             except SLACK_FAILED as error:

@@ -21,10 +21,3 @@ class RetryFiles(Button):
 
     action = "files.retry"
     job: str
-
-
-class NewIssueWithFiles(Button):
-    """Opens the form for a new issue with a saved job's files."""
-
-    action = "files.new"
-    job: str

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from bot.errors import BotError, Refused, TooLarge
 from bot.features.files.batch import Batch, BatchFile, State
-from bot.features.files.buttons import DescribeFile, NewIssueWithFiles, RetryFiles
+from bot.features.files.buttons import DescribeFile, RetryFiles
 from bot.features.files.errors import Loss, LostFile, MissingFile
+from bot.features.issues.buttons import NewIssueWithFiles
 from bot.features.issues.views import format_size
 from bot.service.conventions import FILE_TEXT_LENGTH
 from bot.service.models import Attachment

@@ -2,18 +2,21 @@
 
 from collections.abc import Callable
 
+from bot.features.issues.fields import FIELDS, Kind
 from bot.slack.blocks import Message, context, section
 from bot.slack.text import escape
 
+*_OPTIONS, _DESCRIPTION = (
+    f"{field.key}:yes" if field.kind is Kind.FLAG else f"{field.key}:" for field in FIELDS.values()
+)
+_ISSUE_OPTIONS = " ".join(("project:", *_OPTIONS, "cf_<id>:", _DESCRIPTION))
 HELP: dict[str, tuple[tuple[str, str], ...]] = {
     "issue": (
         ("", "opens the form for a new issue"),
         ("new The login page is blank", "creates it in this channel's project"),
         (
             'new Checkout fails priority:high to:me due:fri desc:"Since this morning"',
-            "creates it with options: `project: tracker: status: priority: to: category: version: parent: "
-            "start: due: estimate: private:yes watch: cf_<id>: desc:`, "
-            "and custom fields by name: `browser:safari`",
+            f"creates it with options: `{_ISSUE_OPTIONS}`, and custom fields by name: `browser:safari`",
         ),
         ("42", "shows issue 42 to you"),
         ("attach 42", "takes files from your computer for issue 42"),

@@ -21,6 +21,12 @@ from bot.store.owner import Owner
 UPDATE = "update_issue"
 
 
+class TakeUnconfirmed(UserError):
+    """The service didn't answer the change, and the issue isn't assigned to the user."""
+
+    number: int
+
+
 class Outcome(Enum):
     """How assigning an issue ended."""
 
@@ -86,7 +92,7 @@ class Assigning:
         if _is_own(session, seen):
             return AssignResult(seen, Outcome.DONE)
         if lost:
-            raise UserError(f"{{service}} broke off, and #{issue.id} isn't yours so far: take it once more.")
+            raise TakeUnconfirmed(issue.id)
         return AssignResult(seen, Outcome.UNCHANGED)
 
     async def _look(self, session: Session, number: int, *, certain: bool) -> Issue | None:

@@ -1,17 +1,30 @@
 """Assigns an issue to the user, from a digest's `…` menu or after a confirmation."""
 
 import time
-from typing import Any
+from typing import Protocol
 
-from bot.errors import UserError
-from bot.features.digests.rows import FRESH, DigestRows
+from slack_sdk.web.async_client import AsyncWebClient
+
 from bot.features.issues import assign_views as views
-from bot.features.issues.assign import Assigning, AssignResult
+from bot.features.issues.assign import Assigning
+from bot.features.issues.buttons import TakeIssue
+from bot.service.models import Issue
 from bot.slack.blocks import JSON
 from bot.slack.feature import Feature
-from bot.slack.forms import NONSENSE, number_in
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Reply
+
+FRESH = 60.0
+"""Seconds for which the message in a button press is current. It isn't if the user had to link first."""
+
+
+class DigestRows(Protocol):
+    """The rows of posted digests."""
+
+    async def show(
+        self, slack: AsyncWebClient, channel_id: str, ts: str, issue: Issue, message: JSON | None
+    ) -> None:
+        """Show an issue's assignee in its row; `message` is the digest, None if it isn't at hand."""
 
 
 class AssignHandlers:
@@ -22,26 +35,18 @@ class AssignHandlers:
         self._digest_rows = digest_rows
 
     def feature(self) -> Feature:
-        return Feature(buttons={views.TAKE: self.take_pressed})
+        return Feature(buttons={TakeIssue: self.take})
 
-    async def take(self, press: ButtonPress[Any], reply: Reply, number: int) -> None:
+    async def take(self, press: ButtonPress[TakeIssue], reply: Reply) -> None:
         """Assign an issue to the user and answer privately; if it is someone else's, ask first."""
-        if not press.message:
-            raise UserError(NONSENSE)
-        ts = str(press.message.get("ts") or "")
-        result = await self._assigning.take(reply.owner, number, agreed=None)
-        await reply.privately(views.taken(result, reply.wording, ts))
-        fresh = time.time() - press.pressed_at < FRESH  # it isn't if the user had to link an account first
-        await self._update_digest(reply, result, ts, press.message if fresh else None)
-
-    async def take_pressed(self, press: ButtonPress[Any], reply: Reply) -> None:
-        """The button *Take it from …*; its value has the assignee that was shown, and the digest's `ts`."""
-        number, holder, ts = [*press.value.split(":"), "", ""][:3]
-        result = await self._assigning.take(reply.owner, number_in(number), agreed=number_in(holder))
-        await reply.privately(views.taken(result, reply.wording, ts), replace=True)
-        await self._update_digest(reply, result, ts, None)
-
-    async def _update_digest(self, reply: Reply, result: AssignResult, ts: str, message: JSON | None) -> None:
-        channel_id = reply.place.channel_id
-        if channel_id and ts:
-            await self._digest_rows.show(reply.slack, channel_id, ts, result.issue, message)
+        asked = press.button
+        confirmed = asked.holder is not None
+        digest = None if confirmed else press.message
+        ts = asked.digest if digest is None else str(digest.get("ts") or "")
+        result = await self._assigning.take(reply.owner, asked.issue, agreed=asked.holder)
+        await reply.privately(views.taken(result, reply.wording, ts), replace=confirmed)
+        if reply.place.channel_id and ts:
+            fresh = time.time() - press.pressed_at < FRESH
+            await self._digest_rows.show(
+                reply.slack, reply.place.channel_id, ts, result.issue, digest if fresh else None
+            )

@@ -1,13 +1,12 @@
 """Messages about assigning an issue to oneself."""
 
 from bot.features.issues.assign import AssignResult, Outcome
+from bot.features.issues.buttons import TakeIssue
 from bot.features.issues.views import open_buttons
 from bot.service.models import Issue
-from bot.slack.blocks import Block, Message, actions, button, section, small_print
+from bot.slack.blocks import Block, Message, button_row, section, small_print
 from bot.slack.text import escape, line
 from bot.slack.wording import Wording
-
-TAKE = "issue.take"
 
 
 def taken(result: AssignResult, wording: Wording, digest_ts: str) -> Message:
@@ -19,8 +18,8 @@ def taken(result: AssignResult, wording: Wording, digest_ts: str) -> Message:
     said = _said(result, wording)
     blocks: list[Block] = [section(said), small_print(issue.subject or f"#{issue.id}")]
     if result.outcome is Outcome.NEEDS_CONFIRMATION and issue.assigned_to:
-        asked = f"{issue.id}:{issue.assigned_to.id}:{digest_ts}"
-        blocks.append(actions([button(f"Take it from {_holder(issue)}", TAKE, asked, style="primary")]))
+        agreed = TakeIssue(issue=issue.id, holder=issue.assigned_to.id, digest=digest_ts)
+        blocks.append(button_row(f"Take it from {_holder(issue)}", agreed))
     blocks.append(open_buttons(issue, wording))
     return Message(said, tuple(blocks))
 

@@ -1,46 +1,60 @@
 """Parses `/issue`."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal
 from textwrap import shorten
 
 from bot.errors import UserError
+from bot.features.issues.fields import FIELDS, Draft, Field, Kind, Value
 from bot.service.models import Ref
 from bot.slack.grammar import dates, values
 from bot.slack.grammar.durations import hours
 from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, parse
-from bot.slack.grammar.requests import Help, Person
+from bot.slack.grammar.requests import Help, Me, Person, SlackUser
+from bot.store.owner import Owner
+
+OPTIONS = ("project", *FIELDS, CUSTOM_FIELD)
 
 
-@dataclass(frozen=True, kw_only=True)
-class NewIssue:
-    """`/issue new`: an issue to create; without a subject it prefills the form."""
+class UnknownSubcommand(UserError):
+    """The text isn't a subcommand, and may be the subject of a new issue."""
 
-    subject: str = ""
-    project: str | None = None
-    tracker: str | None = None
-    status: str | None = None
-    priority: str | None = None
-    category: str | None = None
-    version: str | None = None
-    to: Person | None = None
-    watch: tuple[Person, ...] = ()
-    parent: int | None = None
-    start: date | None = None
-    due: date | None = None
-    estimate: Decimal | None = None
-    private: bool = False
-    desc: str | None = None
-    custom_fields: Mapping[int, str] = field(default_factory=dict)
+    text: str
+
+
+class NumberMissing(UserError):
+    """A subcommand needs an issue's number."""
+
+    subcommand: str
+
+
+class OptionNotTaken(UserError):
+    """A subcommand takes no options."""
+
+    subcommand: str
+    number: int
+    option: str
+
+
+class SeveralIssues(UserError):
+    """An option that takes one issue was given several."""
+
+    option: str
+
+
+@dataclass(frozen=True)
+class CreateIssue:
+    """`/issue new` with a subject."""
+
+    draft: Draft
 
 
 @dataclass(frozen=True)
 class OpenForm:
     """`/issue`, or `/issue new` without a subject: the create form with what was typed."""
 
-    prefilled: NewIssue = field(default_factory=NewIssue)
+    draft: Draft = field(default_factory=Draft)
 
 
 @dataclass(frozen=True)
@@ -57,72 +71,77 @@ class AttachFiles:
     number: int
 
 
-IssueRequest = OpenForm | ShowIssue | AttachFiles | NewIssue | Help
+IssueRequest = CreateIssue | OpenForm | ShowIssue | AttachFiles | Help
 
 
-OPTIONS = (
-    *("project", "tracker", "status", "priority", "to", "category", "version", "parent"),
-    *("start", "due", "estimate", "private", "watch", "desc", CUSTOM_FIELD),
-)
-
-
-def issue_command(text: str, today: date, fields: Collection[Ref] = ()) -> IssueRequest:
+def issue_command(text: str, today: date, user: Owner, fields: Collection[Ref] = ()) -> IssueRequest:
     """The request in `/issue <text>`; `today` is the user's, `fields` are the project's custom fields.
 
     Raises UserError, and UnknownOption for a key that may be a custom field's name.
     """
     parsed = parse(text, OPTIONS, fields)
     if not parsed.words:
-        return OpenForm(_new_issue(parsed, today))
-    command = parsed.words[0].text.lower()
+        return OpenForm(_draft(parsed, today, user))
+    subcommand = parsed.words[0].text.lower()
     rest = parsed.after(1)
-    if command == "new":
-        wanted = _new_issue(rest, today)
-        return wanted if wanted.subject else OpenForm(wanted)
-    if command == "help" and not rest.words:
+    if subcommand == "new":
+        draft = _draft(rest, today, user)
+        return CreateIssue(draft) if draft.subject else OpenForm(draft)
+    if subcommand == "help" and not rest.words:
         return Help()
-    if command == "attach":
-        return AttachFiles(_only_number(rest, "/issue attach"))
-    if values.issue_number(command) and not rest.words:
-        return ShowIssue(_only_number(parsed, "/issue"))
-    raise UserError(f"To create that issue type `/issue new {_shown(parsed.text)}`; to see one, `/issue 42`.")
+    if subcommand == "attach":
+        return AttachFiles(_only_number(rest, "attach "))
+    if values.issue_number(subcommand) and not rest.words:
+        return ShowIssue(_only_number(parsed))
+    raise UnknownSubcommand(shorten(parsed.text.replace("`", "'"), 80, placeholder="…"))
 
 
-def _only_number(parsed: Parsed, command: str) -> int:
+def _only_number(parsed: Parsed, subcommand: str = "") -> int:
     number = values.issue_number(parsed.text)
     if number is None:
-        raise UserError(f"Say which issue by its number: `{command} 42`.")
+        raise NumberMissing(subcommand)
     if parsed.options:
-        raise UserError(f"`{command} {number}` takes no options: leave out `{next(iter(parsed.options))}:`.")
+        raise OptionNotTaken(subcommand, number, next(iter(parsed.options)))
     return number
 
 
-def _new_issue(parsed: Parsed, today: date) -> NewIssue:
-    to = values.one(parsed, "to")
-    parents = values.numbers(parsed, "parent")
-    if len(parents) > 1:
-        raise UserError("An issue has one parent: write `parent:42`.")
-    start, due = (values.name(parsed, key) for key in ("start", "due"))
-    estimate = values.name(parsed, "estimate")
-    return NewIssue(
+def _draft(parsed: Parsed, today: date, user: Owner) -> Draft:
+    return Draft(
         subject=" ".join(parsed.text.split()),
         project=values.name(parsed, "project"),
-        tracker=values.name(parsed, "tracker"),
-        status=values.name(parsed, "status"),
-        priority=values.name(parsed, "priority"),
-        category=values.name(parsed, "category"),
-        version=values.name(parsed, "version"),
-        to=values.person(to) if to else None,
-        watch=values.people(parsed, "watch"),
-        parent=parents[0] if parents else None,
-        start=dates.day(start, today) if start else None,
-        due=dates.day(due, today) if due else None,
-        estimate=hours(estimate) if estimate else None,
-        private=values.yes_or_no(parsed, "private"),
-        desc=values.name(parsed, "desc"),
-        custom_fields=values.custom_fields(parsed),
+        values={key: _value(parsed, field, today, user) for key, field in FIELDS.items()},
+        custom_fields=dict(values.custom_fields(parsed)),
     )
 
 
-def _shown(text: str) -> str:
-    return shorten(text.replace("`", "'"), 80, placeholder="…") or "…"
+def _value(parsed: Parsed, field: Field, today: date, user: Owner) -> Value | None:
+    """The value of an option; None if it is missing."""
+    key = field.key
+    match field.kind:
+        case Kind.PERSON:
+            typed = values.one(parsed, key)
+            return who(values.person(typed), user) if typed else None
+        case Kind.PEOPLE:
+            return tuple(who(person, user) for person in values.people(parsed, key))
+        case Kind.ISSUE:
+            numbers = values.numbers(parsed, key)
+            if len(numbers) > 1:
+                raise SeveralIssues(key)
+            return numbers[0] if numbers else None
+        case Kind.FLAG:
+            return values.yes_or_no(parsed, key)
+    text = values.name(parsed, key)
+    if text and field.kind is Kind.DAY:
+        return dates.day(text, today)
+    return hours(text) if text and field.kind is Kind.HOURS else text
+
+
+def who(person: Person, user: Owner) -> Owner | str:
+    """A person as the use cases take them: a Slack user in the workspace of `user`, `me`, or a name."""
+    match person:
+        case Me():
+            return "me"
+        case SlackUser():
+            return Owner(user.enterprise_id, user.team_id, person.id)
+        case _:
+            return person.name

@@ -1,142 +1,112 @@
 """Builds the form for a new issue, and reads it back as a draft."""
 
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from bot.errors import UserError, WrongField
-from bot.features.issues.issues import Draft
-from bot.features.name_matching import pick
+from bot.features.issues.buttons import ChooseProject, TypeSubject
+from bot.features.issues.fields import FIELDS, Draft, Field, Kind, Meant, Value
 from bot.features.projects.catalog import CHOICE, Catalog, CustomField, Required
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Project, Ref
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, context, option, section, shortened
+from bot.slack.blocks import JSON, Block, Element, context, option, section, shortened
 from bot.slack.grammar.durations import hours
 from bot.slack.text import prose
 
+CALLBACK_ID, TITLE = "issue.create", "New issue"
+OUTDATED = "The choices below are this project's now: look them over and send it again."
 CUSTOM_FIELDS, EXAMPLES = 20, 4
-CHOICES = {
-    "tracker": ("Tracker", "tracker"),
-    "status": ("Status", "status"),
-    "priority": ("Priority", "priority"),
-    "assignee": ("Assignee", "person"),
-    "category": ("Category", "category"),
-    "version": ("Target version", "version"),
-}
-UNCHOSEN = {
-    "tracker": "The project's first",
-    "status": "The tracker's first",
-    "priority": "The usual one",
-    "assignee": "Nobody yet",
-    "category": "None",
-    "version": "None",
-}
+PARENT_QUERY, HOURS_LENGTH = 1, 20
 
 
 def create_form(
     draft: Draft,
     project: Project | None,
-    catalog: Catalog | None,
+    details: Sequence[Block],
     metadata: str,
     said: str | None = None,
     *,
     notes: Sequence[Block] = (),
     files: Sequence[Block] = (),
-    required: Required | None = None,
 ) -> JSON:
-    """The create form for a project; without one, it asks for the project first.
-
-    `notes` are possible duplicates, below the subject; `files` are below the description. `required` are the
-    custom fields that the service is known to require.
-    """
+    """The create form; `notes` are possible duplicates, `details` are the fields of the chosen project."""
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     chosen = option(shortened(project.name, 75), str(project.id)) if project else None
+    project_select = forms.searched(ChooseProject.action, chosen, "Type a part of its name")
+    subject = forms.text(
+        TypeSubject.action,
+        draft.subject,
+        most=SUBJECT_LENGTH,
+        on_keystroke=True,
+        focus=project is not None and not draft.subject,
+    )
     blocks += [
-        forms.field(
-            "project",
-            "Project",
-            forms.searched("issue.project", chosen, "Type a part of its name"),
-            optional=False,
-            dispatch=True,
-        ),
-        forms.field(
-            "subject",
-            "Subject",
-            forms.text(
-                "issue.subject",
-                draft.subject,
-                most=SUBJECT_LENGTH,
-                on_keystroke=True,
-                focus=project is not None and not draft.subject,
-            ),
-            optional=False,
-            dispatch=True,
-        ),
+        forms.field("project", "Project", project_select, optional=False, dispatch=True),
+        forms.field("subject", "Subject", subject, optional=False, dispatch=True),
         *notes,
-        forms.field(
-            "description", "Description", forms.text("description", draft.description, multiline=True)
-        ),
+        *(_field(field, draft.values.get(field.key)) for field in FIELDS.values() if field.before_project),
         *files,
+        *(details or [context("Choose a project to see its trackers, people, versions and more.")]),
     ]
-    if project is None or catalog is None:
-        blocks.append(context("Choose a project to see its trackers, people, versions and more."))
-    else:
-        blocks += _details(draft, project.id, catalog, required or {})
-    return forms.form("issue.create", "New issue", blocks, submit="Create", metadata=metadata)
+    return forms.form(CALLBACK_ID, TITLE, blocks, submit="Create", metadata=metadata)
 
 
-def _details(draft: Draft, project_id: int, catalog: Catalog, required: Required) -> list[Block]:
-    known, wanted = choices_of(catalog), _wanted(draft)
-    tag = f":{project_id}"  # new block ids, so that Slack drops the choices made for another project
-    blocks: list[Block] = []
-    for name, (label, kind) in CHOICES.items():
-        refs = known[name]
-        if refs:
-            element = forms.choice(
-                f"issue.{name}",
-                _options(refs),
-                _matching(kind, wanted[name], refs),
-                UNCHOSEN[name],
-            )
-            dispatch = name == "tracker" and bool(required)
-            blocks.append(forms.field(name + tag, label, element, dispatch=dispatch))
-    parent = option(f"#{draft.parent}", str(draft.parent)) if draft.parent else None
-    blocks += [
-        forms.field(
-            "parent" + tag,
-            "Parent issue",
-            forms.searched("issue.parent", parent, "A number or part of a subject", 1),
-        ),
-        forms.field("start", "Start date", forms.day("start", draft.start)),
-        forms.field("due", "Due date", forms.day("due", draft.due)),
-        forms.field(
-            "estimate",
-            "Estimated hours",
-            forms.text("estimate", _plain(draft.estimate), placeholder="1.5, 90m or 1h30", most=20),
-        ),
-        forms.field(
-            "private",
-            "Private",
-            forms.checkbox("private", "Only for those who may see it", checked=draft.private),
-        ),
+def project_fields(
+    draft: Draft, meant: Mapping[str, Meant], project: Project, catalog: Catalog, required: Required
+) -> list[Block]:
+    """The fields of a project; `required` are the custom fields that the service is known to require."""
+    tag = f":{project.id}"  # new block IDs, so that Slack drops the choices made for another project
+    blocks = [
+        _field(field, meant.get(field.key), refs, tag, dispatch=field.key == "tracker" and bool(required))
+        for field in FIELDS.values()
+        if not field.before_project and ((refs := field.known(catalog)) or not field.choices)
     ]
-    if catalog.people:
-        chosen = [
-            v
-            for who in draft.watch
-            if isinstance(who, str) and (v := _matching("person", who, catalog.people))
-        ]
-        watchers = forms.choices(
-            "issue.watchers", _options(catalog.people), chosen, "People to keep informed"
-        )
-        blocks.append(forms.field("watchers" + tag, "Watchers", watchers))
-    chosen_tracker = _matching("tracker", draft.tracker, catalog.trackers)
-    needed = required.get(int(chosen_tracker) if chosen_tracker else None, frozenset())
+    tracker = meant.get("tracker")
+    needed = required.get(tracker.id if isinstance(tracker, Ref) else None, frozenset())
     blocks += [
         _custom_field(custom, draft.custom_fields.get(custom.id), tag, needed=custom.id in needed)
         for custom in catalog.custom_fields[:CUSTOM_FIELDS]
     ]
     return blocks
+
+
+def _field(
+    field: Field, value: Meant | None, refs: Sequence[Ref] = (), tag: str = "", *, dispatch: bool = False
+) -> Block:
+    searched = field.choices or field.kind is Kind.ISSUE
+    return forms.field(
+        field.name + (tag if searched else ""),
+        field.label,
+        _element(field, f"issue.{field.name}" if searched else field.name, value, refs),
+        dispatch=dispatch,
+    )
+
+
+def _element(
+    field: Field,
+    action_id: str,
+    value: Any,  # noqa: ANN401 - its type depends on the field's kind
+    refs: Sequence[Ref],
+) -> Element:
+    known = [(str(ref.id), ref.name) for ref in refs]
+    match field.kind:
+        case Kind.CHOICE | Kind.PERSON:
+            return forms.choice(action_id, known, str(value.id) if value else None, field.placeholder)
+        case Kind.PEOPLE:
+            return forms.choices(action_id, known, [str(ref.id) for ref in value or ()], field.placeholder)
+        case Kind.ISSUE:
+            chosen = option(f"#{value}", str(value)) if value else None
+            return forms.searched(action_id, chosen, field.placeholder, PARENT_QUERY)
+        case Kind.DAY:
+            return forms.day(action_id, value)
+        case Kind.HOURS:
+            typed = None if value is None else f"{value.normalize():f}"
+            return forms.text(action_id, typed, placeholder=field.placeholder, most=HOURS_LENGTH)
+        case Kind.FLAG:
+            return forms.checkbox(action_id, field.placeholder, checked=bool(value))
+        case Kind.TEXT:
+            return forms.text(action_id, value, placeholder=field.placeholder or None, multiline=True)
 
 
 def _custom_field(
@@ -170,24 +140,11 @@ def custom_values(custom: CustomField, typed: str) -> list[JSON]:
 
 
 def left_empty(view: JSON, block_ids: Iterable[str]) -> list[int]:
-    """The ids of the custom fields among these blocks that are empty."""
+    """The IDs of the custom fields among these blocks that are empty."""
     filled = _custom_fields(forms.Values(view))
     names = (block_id.partition(":")[0] for block_id in block_ids)
     numbers = [forms.number_in(name[3:]) for name in names if name.startswith("cf_")]
     return [number for number in numbers if number not in filled]
-
-
-def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:
-    """The choices of each select, by its name."""
-    return {
-        "tracker": catalog.trackers,
-        "status": catalog.statuses,
-        "priority": catalog.priorities,
-        "assignee": catalog.people,
-        "category": catalog.categories,
-        "version": catalog.versions,
-        "watchers": catalog.people,
-    }
 
 
 def outdated(view: JSON) -> bool:
@@ -197,74 +154,66 @@ def outdated(view: JSON) -> bool:
     return bool(tags) and tags != {values.chosen("project")}
 
 
-def unknown(draft: Draft, catalog: Catalog) -> list[str]:
-    """A sentence for each name that the project doesn't have; the form leaves those fields empty."""
-    said = []
-    for name, wanted in _wanted(draft).items():
-        try:
-            if wanted is not None and name != "assignee":
-                pick(CHOICES[name][1], wanted, choices_of(catalog)[name])
-        except UserError as error:
-            said.append(str(error))
-    return said
-
-
-def _wanted(draft: Draft) -> dict[str, str | None]:
-    return {
-        "tracker": draft.tracker,
-        "status": draft.status,
-        "priority": draft.priority,
-        "assignee": draft.to if isinstance(draft.to, str) else None,
-        "category": draft.category,
-        "version": draft.version,
-    }
+def missing(draft: Draft) -> dict[str, str]:
+    """Errors at the required fields that are empty."""
+    errors = {} if draft.subject else {"subject": "Write a subject."}
+    return errors if draft.project else errors | {"project": "Choose a project."}
 
 
 def submitted(view: JSON) -> Draft:
-    """The draft that the form holds; choices are ids (`#5`).
+    """The draft that the form holds; choices are IDs (`#5`).
 
     Raises WrongField for a duration that can't be read, UserError for a value that the form didn't offer.
     """
     values = forms.Values(view)
-    ids = {name: f"#{value}" for name in CHOICES if (value := values.chosen(name))}
-    watchers = tuple(f"#{value}" for value in values.all_chosen("watchers"))
-    estimate = values.text("estimate")
-    try:
-        time = hours(estimate) if estimate else None
-    except UserError as error:
-        raise WrongField("estimate", error) from None
-    return _draft(values, ids, watchers, time)
+    found = {key: _entered(values, field) for key, field in FIELDS.items()}
+    for key, field in FIELDS.items():
+        if field.kind is Kind.HOURS and (typed := values.text(field.name)):
+            try:
+                found[key] = hours(typed)
+            except UserError as error:
+                raise WrongField(field.name, error) from None
+    return _draft(values, found)
 
 
 def carried_over(view: JSON) -> Draft:
-    """The draft for another project: choices by name, since their ids differ between projects.
+    """The draft for another project: choices by name, since their IDs differ between projects.
 
-    Slack keeps typed text itself, since those fields stay the same.
+    Slack itself keeps durations as they were typed.
     """
     values = forms.Values(view)
-    names = {name: text for name in CHOICES if (text := values.chosen(name, "text"))}
-    return _draft(values, names, values.all_chosen("watchers", "text"), None)
+    return _draft(values, {key: _entered(values, field, "text") for key, field in FIELDS.items()})
 
 
-def _draft(
-    values: forms.Values, choices: dict[str, str], watchers: tuple[str, ...], estimate: Decimal | None
-) -> Draft:
+def _entered(
+    values: forms.Values, field: Field, what: Literal["value", "text"] = "value"
+) -> Value | bool | None:
+    """What a field holds, except hours; choices by ID, or by name if `what` is `text`."""
+    mark = "#" if what == "value" else ""
+    match field.kind:
+        case Kind.CHOICE | Kind.PERSON:
+            chosen = values.chosen(field.name, what)
+            return mark + chosen if chosen else None
+        case Kind.PEOPLE:
+            return tuple(mark + person for person in values.all_chosen(field.name, what))
+        case Kind.ISSUE:
+            return values.number(field.name)
+        case Kind.DAY:
+            return values.day(field.name)
+        case Kind.FLAG:
+            return bool(values.all_chosen(field.name))
+        case Kind.TEXT:
+            return values.text(field.name)
+        case Kind.HOURS:
+            return None
+
+
+def _draft(values: forms.Values, found: Mapping[str, Value | None]) -> Draft:
+    project = values.chosen("project")
     return Draft(
         subject=values.text("subject") or "",
-        description=values.text("description"),
-        project=f"#{project}" if (project := values.chosen("project")) else None,
-        tracker=choices.get("tracker"),
-        status=choices.get("status"),
-        priority=choices.get("priority"),
-        to=choices.get("assignee"),
-        category=choices.get("category"),
-        version=choices.get("version"),
-        watch=watchers,
-        parent=values.number("parent"),
-        start=values.day("start"),
-        due=values.day("due"),
-        estimate=estimate,
-        private=bool(values.all_chosen("private")),
+        project=f"#{project}" if project else None,
+        values=dict(found),
         custom_fields=_custom_fields(values),
     )
 
@@ -275,21 +224,3 @@ def _custom_fields(values: forms.Values) -> dict[int, str | tuple[str, ...]]:
         if value := values.text(name) or values.chosen(name) or values.all_chosen(name):
             found[forms.number_in(name[3:])] = value
     return found
-
-
-def _options(refs: Sequence[Ref]) -> list[forms.Choice]:
-    return [(str(ref.id), ref.name) for ref in refs]
-
-
-def _matching(kind: str, wanted: str | None, refs: Sequence[Ref]) -> str | None:
-    """The choice with a typed name; None if there is none or it is ambiguous."""
-    if wanted is None:
-        return None
-    try:
-        return str(pick(kind, wanted, refs).id)
-    except UserError:
-        return None
-
-
-def _plain(estimate: Decimal | None) -> str | None:
-    return None if estimate is None else f"{estimate.normalize():f}"

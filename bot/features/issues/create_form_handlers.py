@@ -5,45 +5,37 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.errors import OutcomeUnknown, Refused, UserError
+from bot.errors import OutcomeUnknown, Refused
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files.attach import Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
 from bot.features.issues import create_form, views
 from bot.features.issues.announce import announce_and_confirm
+from bot.features.issues.buttons import ChooseProject, ChooseTracker, OpenIssueForm
+from bot.features.issues.create_form import TITLE
 from bot.features.issues.drafts import draft_from_message
 from bot.features.issues.duplicate_handlers import DuplicateHandlers, source_as_json, source_from_metadata
-from bot.features.issues.issues import Draft, Issues, Source
+from bot.features.issues.fields import FIELDS, Draft, Kind, choices_of
+from bot.features.issues.issues import Issues, Source
+from bot.features.issues.resolution import Names
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People
 from bot.service.models import Project
 from bot.slack import forms
 from bot.slack.blocks import JSON, option
+from bot.slack.buttons import ActionExpired
 from bot.slack.debounce import Debouncer
 from bot.slack.feature import Feature, Form
-from bot.slack.forms import NONSENSE, FormResult, loading, number_in
+from bot.slack.forms import FormResult, loading, number_in
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut, View
-from bot.slack.posting import reason
+from bot.slack.posting import Announced, reason
 from bot.slack.replies import FormNotShown, Reply
 from bot.store.owner import Owner
 
-TITLE = "New issue"
 DRAFT_LENGTH = 1500
 """Characters of JSON that a draft may have in the form's metadata."""
-
-
-def _missing_fields(draft: Draft) -> dict[str, str]:
-    """Errors at the required fields that are empty."""
-    missing = {} if draft.subject else {"subject": "Write a subject."}
-    return missing if draft.project else missing | {"project": "Choose a project."}
-
-
-def _form_of(press: ButtonPress[Any]) -> View:
-    if press.view is None:
-        raise UserError(NONSENSE)
-    return press.view
 
 
 class CreateFormHandlers:
@@ -73,20 +65,23 @@ class CreateFormHandlers:
         self._pauses = pauses
 
     def feature(self) -> Feature:
-        listed = ("tracker", "status", "priority", "assignee", "category", "version", "watchers")
+        choices = {f"issue.{field.name}": self.choice_options for field in FIELDS.values() if field.choices}
+        issues = {
+            f"issue.{field.name}": self.issue_options for field in FIELDS.values() if field.kind is Kind.ISSUE
+        }
         return Feature(
             shortcuts={"create_issue": self.open_create, "issue_from_message": self.open_from_message},
             buttons={
-                "issue.project": self.project_chosen,
-                "issue.tracker": self.tracker_chosen,
-                "home.create": self.open_create,
+                ChooseProject: self.project_chosen,
+                ChooseTracker: self.tracker_chosen,
+                OpenIssueForm: self.open_create,
             },
-            forms={"issue.create": Form(self.submit, "Creating it in {service}…")},
+            forms={create_form.CALLBACK_ID: Form(self.submit, "Creating it in {service}…")},
             options={
-                "issue.project": self.project_options,
-                "issue.parent": self.parent_options,
+                ChooseProject.action: self.project_options,
                 "issue.custom": self.custom_options,
-                **{f"issue.{name}": self.choice_options for name in listed},
+                **choices,
+                **issues,
             },
         )
 
@@ -134,45 +129,40 @@ class CreateFormHandlers:
         looking = self._duplicates.notes(reply, session, draft.subject, project_id, metadata)
         if project is None:
             # The other fields appear once a project is chosen: until then, the metadata keeps their values.
-            told = draft.model_dump(mode="json", exclude_defaults=True, exclude={"subject", "description"})
-            if len(json.dumps(told)) <= DRAFT_LENGTH:
-                metadata = metadata | {"draft": told}
+            shown = {key for key, field in FIELDS.items() if field.before_project}
+            kept = draft.model_dump(
+                mode="json", exclude_defaults=True, exclude={"subject": True, "values": shown}
+            )
+            if len(json.dumps(kept)) <= DRAFT_LENGTH:
+                metadata = metadata | {"draft": kept}
             return create_form.create_form(
-                draft, None, None, json.dumps(metadata), notes=await looking, files=files
+                draft, None, (), json.dumps(metadata), notes=await looking, files=files
             )
         catalog, notes = await asyncio.gather(self._catalogs.of(session, project.id), looking)
-        said = create_form.unknown(draft, catalog)
-        try:
-            named = [one for one in (draft.to, *draft.watch) if one]
-            found = [await self._people.find(session, one, catalog) for one in named]
-            ids = [f"#{person.id}" for person in found]
-            to, watch = (ids[0], ids[1:]) if draft.to else (None, ids)
-            draft = draft.model_copy(update={"to": to, "watch": tuple(watch)})
-        except UserError as error:
-            said.append(reply.wording.sentence(error))
+        meant, errors = await Names(self._people, session, catalog).known(draft)
+        required = self._catalogs.required(reply.owner, project.id)
         return create_form.create_form(
             draft,
             project,
-            catalog,
+            create_form.project_fields(draft, meant, project, catalog, required),
             json.dumps(metadata),
-            " ".join(said) or None,
+            " ".join(map(reply.wording.sentence, errors)) or None,
             notes=notes,
             files=files,
-            required=self._catalogs.required(reply.owner, project.id),
         )
 
-    async def project_chosen(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def project_chosen(self, press: ButtonPress[ChooseProject], reply: Reply) -> None:
         """Another project was chosen: offer its choices and keep the typed values."""
-        await self._refresh(press, reply, _form_of(press), number_in(press.value))
+        await self._refresh(press, reply, press.button.project)
 
-    async def tracker_chosen(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def tracker_chosen(self, press: ButtonPress[ChooseTracker], reply: Reply) -> None:
         """Another tracker was chosen: mark the fields that it requires."""
-        view = _form_of(press)
-        await self._refresh(press, reply, view, forms.Values(view.json).number("project"))
+        await self._refresh(press, reply, None)
 
-    async def _refresh(
-        self, press: ButtonPress[Any], reply: Reply, view: View, project_id: int | None
-    ) -> None:
+    async def _refresh(self, press: ButtonPress[Any], reply: Reply, project_id: int | None) -> None:
+        """Show the form for a project, by default the one that is chosen in it."""
+        if (view := press.view) is None:
+            raise ActionExpired
         refreshed = await self.refreshed_form(reply, view, project_id)
         known = view.json.get("hash")
         over = self._pauses.hash_now(press.form_key, known) if known else None
@@ -183,13 +173,15 @@ class CreateFormHandlers:
             if reason(error) != "hash_conflict":
                 raise
 
-    async def refreshed_form(self, reply: Reply, view: View, project_id: int | None) -> JSON:
+    async def refreshed_form(self, reply: Reply, view: View, project_id: int | None = None) -> JSON:
         """The form with another project's choices and all entered values."""
+        project_id = project_id or forms.Values(view.json).number("project")
         metadata = dict(view.metadata)
         draft = create_form.carried_over(view.json)
-        if waiting := metadata.pop("draft", None):
-            typed = draft.model_dump(include={"subject", "description"})
-            draft = Draft.model_validate(waiting).model_copy(update=typed)
+        if kept := metadata.pop("draft", None):
+            waiting = Draft.model_validate(kept)
+            values = {**waiting.values, **draft.values}
+            draft = waiting.model_copy(update={"subject": draft.subject, "values": values})
         async with self._accounts.reading(reply.owner) as session:
             project = await self._projects.by_id(session, project_id) if project_id else None
             return await self.filled(reply, session, draft, project, metadata)
@@ -208,11 +200,11 @@ class CreateFormHandlers:
         """Create the issue once; on failure the form keeps all entered values."""
         view = form.view.json
         draft = create_form.submitted(view)
-        if missing := _missing_fields(draft):
+        if missing := create_form.missing(draft):
             return FormResult(errors=missing)
         if create_form.outdated(view):
-            again = await self.refreshed_form(reply, form.view, forms.Values(view).number("project"))
-            said = "The choices below are this project's now: look them over and send it again."
+            said = create_form.OUTDATED
+            again = await self.refreshed_form(reply, form.view)
             return FormResult(view=forms.warned(again, said), said=said)
         attempted, started = form.view.moment("attempted_at"), datetime.now(UTC)
         batch = new_batch(attempted)
@@ -237,7 +229,7 @@ class CreateFormHandlers:
         reply.committed = True
         await self._files.attached(reply.owner, made.issue.id, batch)
         if not reply.place.channel_id:
-            blocks = views.created(made, reply.wording, None).blocks
+            blocks = views.created(made, reply.wording, Announced.NOWHERE).blocks
             beside = await self._jobs.result_blocks(reply, made, batch)
             return FormResult(view=forms.said("Created", [*blocks, *beside]))
 
@@ -262,7 +254,7 @@ class CreateFormHandlers:
         found = await self._projects.search(reply.owner, request.text)
         return [option(project.name, str(project.id)) for project in found]
 
-    async def parent_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues by number or subject, in the form's project."""
         project = forms.Values(request.view.json if request.view else {}).number("project")
         async with self._accounts.reading(reply.owner) as session:
@@ -275,7 +267,7 @@ class CreateFormHandlers:
         async with self._accounts.reading(reply.owner) as session:
             catalog = await self._catalogs.of(session, number_in(tag) if tag else None)
         sought = request.text.strip().casefold()
-        refs = create_form.choices_of(catalog).get(name, ())
+        refs = choices_of(catalog).get(name, ())
         return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
 
     async def custom_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:

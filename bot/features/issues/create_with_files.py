@@ -1,11 +1,13 @@
 """Creates an issue with files that a user chose before."""
 
 from bot.features.accounts.accounts import Accounts
-from bot.features.files.buttons import NewIssueWithFiles
 from bot.features.files.jobs import FileJobs
-from bot.features.issues.create_form_handlers import TITLE, CreateFormHandlers
+from bot.features.issues.buttons import NewIssueWithFiles
+from bot.features.issues.create_form import TITLE
+from bot.features.issues.create_form_handlers import CreateFormHandlers
 from bot.features.issues.drafts import draft_from_message
-from bot.features.issues.issues import Draft, Issues, Source
+from bot.features.issues.fields import Draft
+from bot.features.issues.issues import Issues, Source
 from bot.slack.feature import Feature
 from bot.slack.forms import loading
 from bot.slack.interaction import ButtonPress, Place
@@ -39,8 +41,8 @@ class CreateWithFiles:
                 issue = await self._issues.one(session, job.issue)
             draft = Draft(
                 subject=f"Files for #{issue.id} {issue.subject}",
-                description=f"Files for #{issue.id}.",
                 project=f"#{issue.project.id}" if issue.project else None,
+                values={"desc": f"Files for #{issue.id}."},
             )
         fresh = await self._jobs.save(reply, job.model_copy(update={"issue": None}))
         await self._form.open_form(reply.at(place), draft, source, files_job=fresh)

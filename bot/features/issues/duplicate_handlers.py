@@ -1,17 +1,17 @@
 """Looks up similar issues while a user types the subject of a new one."""
 
-from typing import Any
-
 import structlog
 
-from bot.errors import BotError, KeyRejected, UserError
+from bot.errors import BotError, KeyRejected
 from bot.features.accounts import views as account_views
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues import duplicate_views as views
+from bot.features.issues.buttons import TypeSubject
 from bot.features.issues.duplicates import Duplicates
 from bot.features.issues.issues import Source
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block
+from bot.slack.buttons import ActionExpired
 from bot.slack.debounce import Debouncer
 from bot.slack.feature import Feature
 from bot.slack.interaction import ButtonPress
@@ -43,7 +43,7 @@ class DuplicateHandlers:
         self._accounts = accounts
 
     def feature(self) -> Feature:
-        return Feature(buttons={"issue.subject": self.subject_typed})
+        return Feature(buttons={TypeSubject: self.subject_typed})
 
     async def notes(
         self, reply: Reply, session: Session, subject: str, project_id: int | None, metadata: JSON
@@ -56,18 +56,18 @@ class DuplicateHandlers:
             return []
         return views.notes(known, reply.wording)
 
-    async def subject_typed(self, press: ButtonPress[Any], reply: Reply) -> None:
+    async def subject_typed(self, press: ButtonPress[TypeSubject], reply: Reply) -> None:
         """The subject changed: once the user pauses, look for similar issues."""
         if press.view is None:
-            raise UserError(forms.NONSENSE)
+            raise ActionExpired
         key, view, pauses, typed_at = press.form_key, press.view.json, self._pauses, press.pressed_at
         if not await pauses.wait(key, typed_at):
             return
         try:
             project = forms.Values(view).number("project")
             async with self._accounts.reading(reply.owner) as session:
-                subject = str(press.carried or "")
-                found = await self.notes(reply, session, subject, project, press.view.metadata)
+                typed = press.button.subject
+                found = await self.notes(reply, session, typed, project, press.view.metadata)
         except KeyRejected as error:  # tell the user now: the next interaction finds no key
             said = reply.wording.sentence(error)
             await reply.privately(account_views.link_offer(reply.wording.service, said, None, ""))

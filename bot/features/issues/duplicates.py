@@ -4,9 +4,8 @@ import asyncio
 import re
 from dataclasses import dataclass
 
-from bot.errors import UserError
 from bot.features.accounts.accounts import Session
-from bot.features.issues.issues import Issues, Source
+from bot.features.issues.issues import IssueNotFound, Issues, Source
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue
@@ -56,7 +55,7 @@ class Duplicates:
         for one in made:
             try:
                 found.append(await self._issues.one(session, one.issue_id))
-            except UserError:  # someone else's private issue
+            except IssueNotFound:  # someone else's private issue
                 continue
         return tuple(found)
 

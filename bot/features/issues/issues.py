@@ -4,58 +4,49 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
-from decimal import Decimal
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import structlog
-from pydantic import BaseModel, ConfigDict
 
 from bot.errors import OutcomeUnknown, ServiceError, UserError, WrongField
 from bot.features.accounts.accounts import Accounts, Session
+from bot.features.issues.fields import Draft
 from bot.features.issues.privacy import may_create_private
-from bot.features.issues.service_changes import service_changes
+from bot.features.issues.resolution import Names, request
+from bot.features.issues.service_changes import ServiceChange, service_changes
 from bot.features.lost_writes import CLOCK_SKEW, LOOKS
-from bot.features.name_matching import pick
-from bot.features.projects.catalog import Catalog, Catalogs
+from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort, searchable
-from bot.service.inputs import CustomFieldInput, NewIssue, UploadInput
-from bot.service.models import Child, Issue, Project, Ref
+from bot.service.inputs import NewIssue, UploadInput
+from bot.service.models import Child, Issue, Project
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
 
-SHOWN_CHILDREN = 10
 Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
 """Sends the files that an issue is created with."""
 
 
-class Draft(BaseModel):
-    """An issue to create: names or ids as typed or chosen, None for empty fields."""
+class SubjectMissing(UserError):
+    """An issue without a subject."""
 
-    model_config = ConfigDict(frozen=True)
 
-    subject: str = ""
-    description: str | None = None
-    project: str | None = None
-    tracker: str | None = None
-    status: str | None = None
-    priority: str | None = None
-    category: str | None = None
-    version: str | None = None
-    to: Owner | str | None = None
-    watch: tuple[Owner | str, ...] = ()
-    parent: int | None = None
-    start: date | None = None
-    due: date | None = None
-    estimate: Decimal | None = None
-    private: bool = False
-    custom_fields: dict[int, str | tuple[str, ...]] = {}
+class PrivateIssuesForbidden(UserError):
+    """The user's roles in the project don't let them create private issues."""
+
+    project: str
+
+
+class IssueNotFound(UserError):
+    """The issue doesn't exist, or the user can't see it."""
+
+    number: int
 
 
 @dataclass(frozen=True)
@@ -68,11 +59,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Created:
-    """A created issue; `changed_values` has a sentence for each value that the service changed."""
+    """A created issue, with the values that the service changed."""
 
     issue: Issue
     project: Project
-    changed_values: tuple[str, ...] = ()
+    changes: tuple[ServiceChange, ...] = ()
     requested_private: bool = False
     """Whether the user asked for a private issue."""
 
@@ -100,15 +91,6 @@ class Shown:
     def public(self) -> bool:
         """Whether everyone can see it in the service."""
         return self.project is not None and self.project.is_public is True and not self.issue.is_private
-
-
-@dataclass(frozen=True)
-class _Resolved:
-    """A draft with ids for names, and the choices by label to compare with the answer."""
-
-    new: NewIssue
-    project: Project
-    chosen: dict[str, Ref] = field(default_factory=dict)
 
 
 class Issues:
@@ -150,18 +132,17 @@ class Issues:
         didn't find the issue either.
         """
         if not draft.subject.strip():
-            raise UserError("An issue needs a subject: `/issue new The login page is blank`.")
+            raise SubjectMissing
         async with self._accounts.reading(owner) as session:
-            resolved = await self._resolve(session, draft, channel)
-            if draft.private and await may_create_private(self._client, session, resolved.project) is False:
-                refused = UserError(
-                    f"{{service}} doesn't let you create private issues in {resolved.project.name}. "
-                    "Ask a manager of the project for the right, or create the issue without Private."
-                )
-                raise WrongField("private", refused)
-        issue = await self._once(session, resolved.new, attempted_at, upload)
-        changed = service_changes(resolved.new, resolved.chosen, issue)
-        created = Created(issue, resolved.project, changed, draft.private)
+            project = await self._projects.chosen(session, draft.project, channel)
+            catalog = await self._catalogs.of(session, project.id)
+            meant = await Names(self._people, session, catalog).meant(draft)
+            new = request(draft, meant, project, catalog)
+            if draft.private and await may_create_private(self._client, session, project) is False:
+                raise WrongField("private", PrivateIssuesForbidden(project.name))
+        issue = await self._once(session, new, attempted_at, upload)
+        changes = service_changes(meant, new.custom_fields, issue)
+        created = Created(issue, project, changes, draft.private)
         await self._record(owner, created, source)
         return created
 
@@ -206,7 +187,7 @@ class Issues:
         )
         items = (await self._client.list_issues(session.key, filters, limit=1)).items
         if not items:
-            raise UserError(f"There is no issue #{number} in {{service}}, or you can't see it.")
+            raise IssueNotFound(number)
         return items[0]
 
     async def _children(self, session: Session, number: int) -> tuple[Child, ...]:
@@ -230,31 +211,6 @@ class Issues:
         with suppress(ServiceError):
             return await self._projects.by_id(session, issue.project.id) if issue.project else None
         return None
-
-    async def _resolve(self, session: Session, draft: Draft, channel: Channel | None) -> _Resolved:
-        project = await self._projects.chosen(session, draft.project, channel)
-        catalog = await self._catalogs.of(session, project.id)
-        chosen = _choices(draft, catalog)
-        if draft.to:
-            chosen["Assignee"] = await self._people.find(session, draft.to, catalog)
-        watchers = [await self._people.find(session, who, catalog) for who in draft.watch]
-        fields: dict[str, object] = {
-            "project_id": project.id,
-            "subject": draft.subject.strip(),
-            **{ID_FIELDS[label]: ref.id for label, ref in chosen.items()},
-        }
-        plain = {
-            "description": draft.description,
-            "parent_issue_id": draft.parent,
-            "start_date": draft.start,
-            "due_date": draft.due,
-            "estimated_hours": draft.estimate,
-            "is_private": draft.private or None,
-            "watcher_user_ids": tuple(w.id for w in watchers) or None,
-            "custom_fields": _custom_fields(draft, catalog) or None,
-        }
-        fields.update({name: value for name, value in plain.items() if value is not None})
-        return _Resolved(NewIssue.model_validate(fields), project, chosen)
 
     async def _once(
         self, session: Session, new: NewIssue, attempted_at: datetime | None, upload: Upload | None
@@ -330,36 +286,3 @@ class Issues:
         except Exception:
             log.exception("created issue not looked up", action="issue.not_looked_up", issue=issue.id)
             return True
-
-
-ID_FIELDS = {
-    "Tracker": "tracker_id",
-    "Status": "status_id",
-    "Priority": "priority_id",
-    "Category": "category_id",
-    "Target version": "fixed_version_id",
-    "Assignee": "assigned_to_id",
-}
-
-
-def _custom_fields(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
-    """Custom field values spelled as in the service, which refuses list values in another case."""
-    found = []
-    for number, value in draft.custom_fields.items():
-        known = catalog.custom_field(number).known
-        meant = known(value) if isinstance(value, str) else tuple(map(known, value))
-        found.append(CustomFieldInput(id=number, value=meant))
-    return tuple(found)
-
-
-def _choices(draft: Draft, catalog: Catalog) -> dict[str, Ref]:
-    wanted = {
-        "Tracker": (draft.tracker, "tracker", catalog.trackers),
-        "Status": (draft.status, "status", catalog.statuses),
-        "Priority": (draft.priority, "priority", catalog.priorities),
-        "Category": (draft.category, "category", catalog.categories),
-        "Target version": (draft.version, "version", catalog.versions),
-    }
-    return {
-        label: pick(kind, name, known) for label, (name, kind, known) in wanted.items() if name is not None
-    }

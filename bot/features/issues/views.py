@@ -1,9 +1,16 @@
 """How issues look in Slack: cards, list rows and announcements."""
 
+from datetime import date
 from decimal import Decimal
 
+from bot.features.files.buttons import OpenFilesForm
+from bot.features.issues.buttons import ShareIssue, ShareListedIssue, ShowIssue
+from bot.features.issues.fields import Kind, Meant
 from bot.features.issues.issues import Created, Shown
-from bot.service.models import Issue, Relation
+from bot.features.issues.service_changes import ServiceChange
+from bot.features.timelog.buttons import OpenTimeForm
+from bot.service.models import Issue, Ref, Relation
+from bot.slack import blocks as slack
 from bot.slack import rich_text
 from bot.slack.blocks import (
     JSON,
@@ -15,16 +22,20 @@ from bot.slack.blocks import (
     confirm,
     context,
     fields,
+    link_button,
+    menu_link,
+    menu_option,
     option,
-    overflow,
     section,
     shortened,
 )
+from bot.slack.buttons import Button
+from bot.slack.posting import Announced
 from bot.slack.text import LONGEST, bold, cut, escape, line, link, prose
 from bot.slack.wording import Wording
 
 DESCRIPTION = 2500
-CHILDREN = ATTACHMENTS = 8
+LISTED = 8
 NAME, VALUE = 60, 200
 KILOBYTE = 1000
 
@@ -40,56 +51,52 @@ def _title(issue: Issue, wording: Wording, **marks: bool) -> JSON:
 
 
 def card(
-    shown: Shown, wording: Wording, description: str, *, shareable: bool = True, said: str | None = None
+    shown: Shown, wording: Wording, description: str, *, shareable: bool = True, asks_first: bool = False
 ) -> Message:
     """An issue for one person, with its buttons; a form can't share it (`shareable`).
 
-    `description` is the issue's own, as mrkdwn. `said` appears above the buttons.
+    `description` is the issue's own, as mrkdwn. With `asks_first`, it says why sharing asks first.
     """
     issue = shown.issue
     blocks: list[Block] = [
         rich_text.paragraph(_title(issue, wording, bold=True)),
         context(kind(issue, with_status=False)),
+        *fields(_facts(shown)),
     ]
-    blocks += fields(_facts(shown))
     if description:
         short = cut(description, DESCRIPTION)
         whole = short == description and len(issue.description or "") <= LONGEST
         more = "" if whole else f"\n{link(wording.url(issue.id), 'Read it all')}"
         blocks.append(section(short + more))
     blocks += _connected(shown, wording)
-    if said:
-        blocks.append(context(prose(said)))
+    if asks_first:
+        project = shown.project
+        why = f"{project.name} is not public" if project else "I can't tell whether it is public"
+        blocks.append(context(prose(f"{why}, so this asks first.")))
     blocks.append(actions(_buttons(shown, wording, shareable=shareable), block_id=f"issue-{issue.id}"))
     return Message(f"#{issue.id} {line(issue.subject)} – {kind(issue)}", tuple(blocks))
 
 
 def shared(shown: Shown, wording: Wording, user_id: str) -> Message:
     """An issue that a user shares in a conversation."""
-    issue = shown.issue
-    text = f"<@{user_id}> shares {title(issue, wording)}"
-    shown_as = rich_text.paragraph(rich_text.person(user_id), " shares ", _title(issue, wording))
-    return Message(
-        text,
-        (shown_as, context(f"{kind(issue)} · {priority_and_assignee(issue)}"), open_buttons(issue, wording)),
-    )
+    return _post(user_id, "shares", shown.issue, wording)
 
 
 def announced(created: Created, wording: Wording, user_id: str) -> Message:
     """The announcement of a created issue in a conversation."""
-    issue = created.issue
-    tracker = issue.tracker.name if issue.tracker else "an issue"
-    text = f"<@{user_id}> created {line(tracker)} {title(issue, wording)}"
-    shown_as = rich_text.paragraph(
-        rich_text.person(user_id), f" created {shortened(tracker, VALUE)} ", _title(issue, wording)
-    )
+    tracker = created.issue.tracker.name if created.issue.tracker else "an issue"
+    return _post(user_id, f"created {shortened(tracker, VALUE)}", created.issue, wording)
+
+
+def _post(user_id: str, does: str, issue: Issue, wording: Wording) -> Message:
+    shown_as = rich_text.paragraph(rich_text.person(user_id), f" {does} ", _title(issue, wording))
     return Message(
-        text,
+        f"<@{user_id}> {line(does)} {title(issue, wording)}",
         (shown_as, context(f"{kind(issue)} · {priority_and_assignee(issue)}"), open_buttons(issue, wording)),
     )
 
 
-def created(made: Created, wording: Wording, why_private: str | None) -> Message:
+def created(made: Created, wording: Wording, announced: Announced | None) -> Message:
     """The private confirmation of a created issue: a warning if others can see an issue requested as private,
     the values that the service changed, and why the issue wasn't announced.
     """
@@ -106,13 +113,41 @@ def created(made: Created, wording: Wording, why_private: str | None) -> Message
         )
         first = section(text)
     blocks: list[Block] = [first]
-    if made.changed_values:
-        notes = "\n".join(f"• {prose(note)}" for note in made.changed_values)
+    if made.changes:
+        notes = "\n".join(f"• {prose(_change(change))}" for change in made.changes)
         blocks.append(section(f"{service} changed what you asked for:\n{notes}"))
-    if why_private:
-        blocks.append(context(f"Only you see this: {prose(why_private)}."))
+    if why := _why_private(made, announced):
+        blocks.append(context(f"Only you see this: {prose(why)}."))
     blocks.append(open_buttons(issue, wording))
     return Message(text, tuple(blocks))
+
+
+def _why_private(made: Created, announced: Announced | None) -> str | None:
+    if made.exposed or announced in (Announced.YES, Announced.NOWHERE):
+        return None
+    if made.issue.is_private:
+        return "the issue is private"
+    if announced is None:
+        return "the project is private, and others here may not be allowed to see it"
+    return str(announced.value)
+
+
+def _change(change: ServiceChange) -> str:
+    wanted = _value(change, change.wanted)
+    if change.got is not None:
+        return f"{change.label} is {_value(change, change.got)}, not {wanted}."
+    return f"{change.label} {wanted} was not taken." if change.field else f"{change.label} was not taken."
+
+
+def _value(change: ServiceChange, value: Meant) -> str:
+    match value:
+        case Ref():
+            return value.name
+        case Decimal():
+            return f"{value.normalize():f}"
+        case date():
+            return value.isoformat()
+    return f"#{value}" if change.field and change.field.kind is Kind.ISSUE else str(value)
 
 
 def listed(issue: Issue, wording: Wording, *, shareable: bool) -> Block:
@@ -127,28 +162,23 @@ def listed(issue: Issue, wording: Wording, *, shareable: bool) -> Block:
     if issue.is_private:
         facts.append(":lock: private")
     project = f"{line(issue.project.name)} · " if issue.project and issue.project.name else ""
-    more = [("Share here", "share")] if shareable and not issue.is_private else []
+    more: list[tuple[str, Button]] = []
+    if shareable and not issue.is_private:
+        more.append(("Share here", ShareListedIssue(issue=issue.id)))
     return section(f"*{title(issue, wording)}*\n{project}{' · '.join(facts)}", menu(issue.id, wording, *more))
 
 
-def menu(number: int, wording: Wording, *more: tuple[str, str]) -> Element:
-    """The `…` menu of an issue's line; `more` are further choices, each a label and the word for
-    its value.
-    """
-    here = [option(label, f"{what}:{number}") for label, what in (("Show", "show"), *more)]
-    there = option(f"Open in {wording.service}", f"open:{number}", wording.url(number))
-    return overflow("issue.menu", [*here, there])
+def menu(number: int, wording: Wording, *more: tuple[str, Button]) -> Element:
+    """The `…` menu of an issue's line, with `more` options."""
+    here = (("Show", ShowIssue(issue=number)), *more)
+    there = menu_link(f"Open in {wording.service}", wording.url(number))
+    return slack.menu([*(menu_option(label, carries) for label, carries in here), there])
 
 
 def open_buttons(issue: Issue, wording: Wording) -> Block:
     """Buttons for an issue's card, and for its page in the service."""
-    return actions(
-        [
-            button("Show", "issue.show", str(issue.id)),
-            button(f"Open in {wording.service}", "open", url=wording.url(issue.id)),
-        ],
-        block_id=f"open-{issue.id}",
-    )
+    there = link_button(f"Open in {wording.service}", wording.url(issue.id))
+    return actions([button("Show", ShowIssue(issue=issue.id)), there], block_id=f"open-{issue.id}")
 
 
 def kind(issue: Issue, *, with_status: bool = True) -> str:
@@ -160,21 +190,19 @@ def kind(issue: Issue, *, with_status: bool = True) -> str:
 
 def priority_and_assignee(issue: Issue) -> str:
     """Priority and assignee."""
-    priority = line(issue.priority.name) if issue.priority else ""
     assignee = f"assigned to {line(issue.assigned_to.name)}" if issue.assigned_to else "nobody assigned"
-    return " · ".join(part for part in (priority, assignee) if part)
+    return " · ".join(part for part in (_name(issue.priority), assignee) if part)
 
 
 def _facts(shown: Shown) -> list[tuple[str, str]]:
     issue = shown.issue
-    status = issue.status.name if issue.status else ""
     facts = [
-        ("Status", line(status)),
-        ("Priority", line(issue.priority.name) if issue.priority else ""),
+        ("Status", _name(issue.status)),
+        ("Priority", _name(issue.priority)),
         ("Assignee", line(issue.assigned_to.name) if issue.assigned_to else "nobody"),
-        ("Author", line(issue.author.name) if issue.author else ""),
-        ("Category", line(issue.category.name) if issue.category else ""),
-        ("Target version", line(issue.fixed_version.name) if issue.fixed_version else ""),
+        ("Author", _name(issue.author)),
+        ("Category", _name(issue.category)),
+        ("Target version", _name(issue.fixed_version)),
         ("Dates", _dates(issue)),
         ("Progress", _progress(issue.done_ratio)),
         ("Time", spent_and_estimated(issue)),
@@ -184,6 +212,10 @@ def _facts(shown: Shown) -> list[tuple[str, str]]:
         if value:
             facts.append((shortened(custom.name, NAME), line(value, VALUE)))
     return [(label, value) for label, value in facts if value][:20]
+
+
+def _name(ref: Ref | None) -> str:
+    return line(ref.name) if ref else ""
 
 
 def _dates(issue: Issue) -> str:
@@ -224,21 +256,25 @@ def _connected(shown: Shown, wording: Wording) -> list[Block]:
     if issue.parent:
         lines.append(f"*Parent* {_named(issue.parent.id, shown, wording)}")
     if shown.children:
-        names = [
-            link(wording.url(c.id), f"#{c.id} {shortened(c.subject, 80)}") for c in shown.children[:CHILDREN]
+        children = [
+            link(wording.url(child.id), f"#{child.id} {shortened(child.subject, 80)}")
+            for child in shown.children
         ]
-        more = len(shown.children) - CHILDREN
-        lines.append(f"*Children* {' · '.join(names)}" + (f" and {more} more" if more > 0 else ""))
-    lines += [_related(relation, shown, wording) for relation in issue.relations[:CHILDREN]]
+        lines.append(f"*Children* {_first(children)}")
+    lines += [_related(relation, shown, wording) for relation in issue.relations[:LISTED]]
     if issue.attachments:
-        names = [
-            link(a.content_url or wording.url(issue.id), shortened(a.filename, 80))
-            + (f" ({format_size(a.filesize)})" if a.filesize is not None else "")
-            for a in issue.attachments[:ATTACHMENTS]
+        files = [
+            link(file.content_url or wording.url(issue.id), shortened(file.filename, 80))
+            + (f" ({format_size(file.filesize)})" if file.filesize is not None else "")
+            for file in issue.attachments
         ]
-        more = len(issue.attachments) - ATTACHMENTS
-        lines.append(f"*Files* {' · '.join(names)}" + (f" and {more} more" if more > 0 else ""))
+        lines.append(f"*Files* {_first(files)}")
     return [section("\n".join(lines))] if lines else []
+
+
+def _first(names: list[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return " · ".join(names[:LISTED]) + more
 
 
 def _related(relation: Relation, shown: Shown, wording: Wording) -> str:
@@ -279,23 +315,21 @@ def format_size(size: int) -> str:
 
 
 def _buttons(shown: Shown, wording: Wording, *, shareable: bool) -> list[Element]:
-    number = str(shown.issue.id)
-    buttons: list[Element] = []
-    if shareable and not shown.issue.is_private:
-        question = None
-        if not shown.public:
-            question = confirm(
-                "Share it here?",
-                "Its project is not known to be public: others here may not be allowed to see it.",
-                "Share",
-            )
-        buttons.append(button("Share here", "issue.share", number, confirm=question))
-    buttons += [
-        button("Log time", "time.open", number),
-        button("Attach files", "files.open", number),
-        button(f"Open in {wording.service}", "open", url=wording.url(shown.issue.id)),
+    number = shown.issue.id
+    buttons = [
+        button("Log time", OpenTimeForm(issue=number)),
+        button("Attach files", OpenFilesForm(issue=number)),
+        link_button(f"Open in {wording.service}", wording.url(number)),
     ]
-    return buttons
+    if not shareable or shown.issue.is_private:
+        return buttons
+    question = confirm(
+        "Share it here?",
+        "Its project is not known to be public: others here may not be allowed to see it.",
+        "Share",
+    )
+    share = button("Share here", ShareIssue(issue=number), confirm=None if shown.public else question)
+    return [share, *buttons]
 
 
 def issue_option(issue: Issue) -> JSON:

@@ -6,7 +6,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from bot.errors import UserError
-from bot.features.issues.drafts import who
+from bot.features.issues.commands import who
 from bot.features.search.search import Query
 from bot.features.users.people import Who
 from bot.service.conventions import SortField

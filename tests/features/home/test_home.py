@@ -39,7 +39,7 @@ async def test_publishes_right_away_then_adds_open_issues(office: Office, ana: P
 
     assert "You are linked to Tracker as *Ana Ruiz*" in text_of(home)
     assert f"All {len(own)}" in text_of(home)
-    listed = [b for b in home["blocks"] if (b.get("accessory") or {}).get("action_id") == "issue.menu"]
+    listed = [b for b in home["blocks"] if (b.get("accessory") or {}).get("action_id") == "menu"]
     assert len(listed) == min(10, len(own))
     assert any(f"/issues/{issue.id}|#{issue.id} " in text_of(home) for issue in own)
     first, last = published(office)
@@ -64,8 +64,8 @@ async def _published_times(office: Office, number: int) -> bool:
 async def test_menu_and_buttons_open_their_forms(ana: Person) -> None:
     await ana.open_home()
     home = await wait_for_home(ana, "All ")
-    block = next(b for b in home["blocks"] if (b.get("accessory") or {}).get("action_id") == "issue.menu")
-    number = int(block["accessory"]["options"][0]["value"].partition(":")[2])
+    block = next(b for b in home["blocks"] if (b.get("accessory") or {}).get("action_id") == "menu")
+    number = int(block["accessory"]["options"][0]["value"].partition(" ")[2])
 
     option = block["accessory"]["options"][0]
     await ana._act({"view": {"id": home["id"]}}, block, block["accessory"], selected_option=option)

@@ -150,10 +150,11 @@ async def test_answers_privately_when_others_may_not_see_the_issue(
     assert why in text_of(answer)
 
 
-async def test_reports_a_value_the_service_changed(linked_ben: Person) -> None:
+async def test_reports_a_value_the_service_changed(office: Office, linked_ben: Person) -> None:
     linked_ben.channel = "webshop"
 
     await linked_ben.ask("/issue new Not for me to close project:webshop status:closed")
+    await office.idle()
 
     private = [m for m in await linked_ben.messages() if m["ephemeral"]]
     assert "Status is New, not Closed." in text_of(private[-1])

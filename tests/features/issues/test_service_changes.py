@@ -1,37 +1,65 @@
 """Differences between the requested and the created issue."""
 
+from datetime import date
+from decimal import Decimal
+
 import pytest
 
+from bot.features.issues import views
+from bot.features.issues.fields import Meant
+from bot.features.issues.issues import Created
 from bot.features.issues.service_changes import service_changes
-from bot.service.inputs import NewIssue
-from bot.service.models import Issue
+from bot.service.inputs import CustomFieldInput
+from bot.service.models import Issue, Project, Ref
+from bot.slack.posting import Announced
+from tests.support.reading import JSON
+from tests.support.wording import WORDING
+
+BROWSERS = {"id": 1, "name": "Browsers", "multiple": True, "value": ["Safari"]}
+
+
+def said(meant: dict[str, Meant], custom: list[CustomFieldInput], got: JSON) -> list[str]:
+    """What the confirmation of a created issue says about its values."""
+    issue = Issue.model_validate({"id": 7, "subject": "One", "is_private": False, **got})
+    made = Created(issue, Project(id=1, is_public=True), service_changes(meant, custom, issue))
+    texts = [block["text"]["text"] for block in views.created(made, WORDING, Announced.YES).blocks[1:-1]]
+    return [line.removeprefix("• ") for text in texts for line in text.splitlines()[1:]]
 
 
 @pytest.mark.parametrize(
-    ("asked", "got", "said"),
+    ("key", "wanted", "got", "sentence"),
     [
-        ({"parent_issue_id": 3}, {"parent": {"id": 5}}, "Parent issue is #5, not #3."),
-        ({"parent_issue_id": 3}, {}, "Parent issue #3 was not taken."),
-        ({"estimated_hours": "1.5"}, {"estimated_hours": 8}, "Estimated hours is 8, not 1.5."),
-        ({"estimated_hours": "0.3333"}, {"estimated_hours": 0.33}, ""),
-        ({"done_ratio": 50}, {"done_ratio": 0}, "% Done is 0, not 50."),
-        ({"due_date": "2030-01-02"}, {"due_date": "2030-01-03"}, "Due date is 2030-01-03, not 2030-01-02."),
+        ("parent", 3, {"parent": {"id": 5}}, "Parent issue is #5, not #3."),
+        ("parent", 3, {}, "Parent issue #3 was not taken."),
         (
-            {"custom_fields": [{"id": 1, "value": ("Safari", "Firefox")}]},
-            {"custom_fields": [{"id": 1, "name": "Browsers", "multiple": True, "value": ["Safari"]}]},
-            "Browsers is Safari, not Safari, Firefox.",
+            "status",
+            Ref(id=5, name="Closed"),
+            {"status": {"id": 1, "name": "New"}},
+            "Status is New, not Closed.",
         ),
-        (
-            {"custom_fields": [{"id": 1, "value": "Safari"}]},
-            {"custom_fields": [{"id": 1, "name": "Browsers", "multiple": True, "value": ["Safari"]}]},
-            "",
-        ),
+        ("to", Ref(id=2, name="Ben"), {}, "Assignee Ben was not taken."),
+        ("estimate", Decimal("1.5"), {"estimated_hours": 8}, "Estimated hours is 8, not 1.5."),
+        ("estimate", Decimal("0.3333"), {"estimated_hours": 0.33}, None),
+        ("due", date(2030, 1, 2), {"due_date": "2030-01-03"}, "Due date is 2030-01-03, not 2030-01-02."),
     ],
 )
 def test_names_each_value_the_service_replaced_or_dropped(
-    asked: dict[str, object], got: dict[str, object], said: str
+    key: str, wanted: Meant, got: JSON, sentence: str | None
 ) -> None:
-    new = NewIssue.model_validate({"project_id": 1, "subject": "One", **asked})
-    issue = Issue.model_validate({"id": 7, "subject": "One", **got})
+    assert said({key: wanted}, [], got) == ([sentence] if sentence else [])
 
-    assert " ".join(service_changes(new, {}, issue)) == said
+
+@pytest.mark.parametrize(
+    ("wanted", "got", "sentence"),
+    [
+        (("Safari", "Firefox"), [BROWSERS], "Browsers is Safari, not Safari, Firefox."),
+        ("Safari", [BROWSERS], None),
+        ("Safari", [], "cf_1 was not taken."),
+    ],
+)
+def test_names_each_custom_field_the_service_changed(
+    wanted: str | tuple[str, ...], got: list[JSON], sentence: str | None
+) -> None:
+    custom = [CustomFieldInput(id=1, value=wanted)]
+
+    assert said({}, custom, {"custom_fields": got}) == ([sentence] if sentence else [])

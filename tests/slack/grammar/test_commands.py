@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import UserError
-from bot.features.issues.commands import AttachFiles, NewIssue, OpenForm, ShowIssue, issue_command
+from bot.features.issues.commands import AttachFiles, CreateIssue, OpenForm, ShowIssue, issue_command
+from bot.features.issues.fields import FIELDS, Draft
 from bot.features.search.commands import issues_command
 from bot.features.search.search import Query
 from bot.features.tracker.commands import (
@@ -29,11 +30,11 @@ from bot.features.tracker.commands import (
     tracker_command,
 )
 from bot.service.filters import DateRange, Sort
-from bot.slack.grammar.requests import Help, Me, Named, SlackUser
+from bot.slack.grammar.requests import Help, Me, SlackUser
 from bot.store.owner import Owner
 from tests.support.wording import worded
 
-ANA = Owner(None, "T1", "U1")
+ANA = Owner("E1", "T1", "U1")
 WEDNESDAY = date(2026, 7, 15)
 PARIS = ZoneInfo("Europe/Paris")
 KEY = "0123456789abcdefABCD" * 2
@@ -49,7 +50,7 @@ TYPED = st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=12).map("".join
 
 def refused(command: str, text: str) -> str:
     read: dict[str, Callable[[], object]] = {
-        "/issue": lambda: issue_command(text, WEDNESDAY),
+        "/issue": lambda: issue_command(text, WEDNESDAY, ANA),
         "/issues": lambda: issues_command(text, ANA, WEDNESDAY, PARIS),
         "/tracker": lambda: tracker_command(text),
     }
@@ -74,16 +75,16 @@ def search(text: str) -> Query:
         ("<https://tracker.example/redmine/issues/42#note-3|that one>", ShowIssue(42)),
         ("attach #42", AttachFiles(42)),
         ("new", OpenForm()),
-        ("new project:web", OpenForm(NewIssue(project="web"))),
-        ("project:web", OpenForm(NewIssue(project="web"))),
-        ("NEW The page is blank", NewIssue(subject="The page is blank")),
-        ("project:web new The page is blank", NewIssue(subject="The page is blank", project="web")),
-        ('new "Fix: the thing"', NewIssue(subject="Fix: the thing")),
-        ("new 42", NewIssue(subject="42")),
+        ("new project:web", OpenForm(Draft(project="web"))),
+        ("project:web", OpenForm(Draft(project="web"))),
+        ("NEW The page is blank", CreateIssue(Draft(subject="The page is blank"))),
+        ("project:web new The page is blank", CreateIssue(Draft(subject="The page is blank", project="web"))),
+        ('new "Fix: the thing"', CreateIssue(Draft(subject="Fix: the thing"))),
+        ("new 42", CreateIssue(Draft(subject="42"))),
     ],
 )
 def test_issue_commands_parse(text: str, request_: object) -> None:
-    assert issue_command(text, WEDNESDAY) == request_
+    assert issue_command(text, WEDNESDAY, ANA) == request_
 
 
 def test_issue_new_accepts_every_option() -> None:
@@ -93,22 +94,28 @@ def test_issue_new_accepts_every_option() -> None:
         'desc:"First line\nsecond" cf_3:"dark blue" cf_4:x'
     )
 
-    assert issue_command(typed, WEDNESDAY) == NewIssue(
+    request = issue_command(typed, WEDNESDAY, ANA)
+
+    assert isinstance(request, CreateIssue)
+    assert request.draft.values.keys() == FIELDS.keys()
+    assert request.draft == Draft(
         subject="Blank page",
         project="Web shop",
-        tracker="Bug",
-        status="New",
-        priority="High",
-        category="UI",
-        version="1.0",
-        to=SlackUser("U2", "bo"),
-        watch=(Me(), SlackUser("U3", "cy"), Named("Dee")),
-        parent=7,
-        start=WEDNESDAY,
-        due=date(2026, 7, 17),
-        estimate=Decimal("1.5"),
-        private=True,
-        desc="First line\nsecond",
+        values={
+            "tracker": "Bug",
+            "status": "New",
+            "priority": "High",
+            "category": "UI",
+            "version": "1.0",
+            "to": Owner("E1", "T1", "U2"),
+            "watch": ("me", Owner("E1", "T1", "U3"), "Dee"),
+            "parent": 7,
+            "start": WEDNESDAY,
+            "due": date(2026, 7, 17),
+            "estimate": Decimal("1.5"),
+            "private": True,
+            "desc": "First line\nsecond",
+        },
         custom_fields={3: "dark blue", 4: "x"},
     )
 
@@ -277,7 +284,7 @@ def test_invalid_tracker_commands_say_what_to_type(text: str, said: str) -> None
 @given(TYPED)
 def test_any_command_text_raises_only_user_errors(text: str) -> None:
     for read in (
-        lambda: issue_command(text, WEDNESDAY),
+        lambda: issue_command(text, WEDNESDAY, ANA),
         lambda: issues_command(text, ANA, WEDNESDAY, PARIS),
         lambda: tracker_command(text),
     ):

@@ -1,0 +1,57 @@
+"""What the buttons, menus and selects of issues carry."""
+
+from bot.slack.buttons import Button, Number
+
+
+class ShowIssue(Button):
+    action = "issue.show"
+    issue: Number
+
+
+class ShareIssue(Button):
+    """On a card, where the button asks first if that is needed."""
+
+    action = "issue.share"
+    issue: Number
+
+
+class ShareListedIssue(Button):
+    """In a menu, which can't ask first."""
+
+    action = "issue.share_listed"
+    issue: Number
+
+
+class TakeIssue(Button):
+    """`holder` is the assignee that the user agreed to take it from; `digest` is the digest's `ts`."""
+
+    action = "issue.take"
+    issue: Number
+    holder: Number | None = None
+    digest: str = ""
+
+
+class OpenIssueForm(Button):
+    action = "home.create"
+
+
+class NewIssueWithFiles(Button):
+    """`job` is the ID of the saved files."""
+
+    action = "files.new"
+    job: str
+
+
+class ChooseProject(Button):
+    action = "issue.project"
+    project: Number
+
+
+class ChooseTracker(Button):
+    action = "issue.tracker"
+    tracker: Number | None = None
+
+
+class TypeSubject(Button):
+    action = "issue.subject"
+    subject: str = ""

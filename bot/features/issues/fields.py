@@ -1,0 +1,144 @@
+"""The optional fields of an issue, one row each.
+
+The command's options, the form, the request to the service, the check of its answer and the help all read
+this table. Project, subject and custom fields aren't in it.
+"""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
+
+from bot.features.projects.catalog import Catalog
+from bot.service.models import Issue, Parent, Ref
+from bot.store.owner import Owner
+
+Value = str | Owner | tuple[Owner | str, ...] | int | date | Decimal
+"""A field's value as typed or chosen: choices and people by name, or by ID as `#5`."""
+Meant = Ref | tuple[Ref, ...] | str | int | date | Decimal
+"""A field's value with names looked up."""
+
+
+class Kind(Enum):
+    """What a field holds."""
+
+    CHOICE = "one of a project's choices"
+    PERSON = "a person"
+    PEOPLE = "people"
+    ISSUE = "an issue's number"
+    DAY = "a day"
+    HOURS = "hours"
+    FLAG = "yes or no"
+    TEXT = "text"
+
+
+VALUES: dict[Kind, TypeAdapter[Any]] = {
+    Kind.CHOICE: TypeAdapter(str),
+    Kind.PERSON: TypeAdapter(Owner | str),
+    Kind.PEOPLE: TypeAdapter(tuple[Owner | str, ...]),
+    Kind.ISSUE: TypeAdapter(int),
+    Kind.DAY: TypeAdapter(date),
+    Kind.HOURS: TypeAdapter(Decimal),
+    Kind.FLAG: TypeAdapter(bool),
+    Kind.TEXT: TypeAdapter(str),
+}
+"""The type of each kind's `Value`."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One row."""
+
+    key: str
+    """The command's option."""
+    label: str
+    kind: Kind
+    sent: str
+    """Its name in a request, as in `service.inputs.NewIssue`."""
+    answer: str | None = None
+    """Its name in `service.models.Issue`, if a change by the service is to be reported.
+
+    Privacy isn't here: `issues.Created.exposed` compares it.
+    """
+    placeholder: str = ""
+    choices: str | None = None
+    """Its choices' name in `Catalog`."""
+    in_form: str = ""
+    """Its name in the form, unless that is `key`."""
+    before_project: bool = False
+    """Whether the form shows it before a project is chosen."""
+
+    @property
+    def name(self) -> str:
+        return self.in_form or self.key
+
+    def known(self, catalog: Catalog) -> tuple[Ref, ...]:
+        """The choices in a project."""
+        refs: tuple[Ref, ...] = getattr(catalog, self.choices) if self.choices else ()
+        return refs
+
+    def answered(self, issue: Issue) -> Meant | None:
+        """The value in the service's answer."""
+        value: Meant | Parent | None = getattr(issue, self.answer) if self.answer else None
+        return value.id if isinstance(value, Parent) else value
+
+
+_ROWS = (
+    Field("tracker", "Tracker", Kind.CHOICE, "tracker_id", "tracker", "The project's first", "trackers"),
+    Field("status", "Status", Kind.CHOICE, "status_id", "status", "The tracker's first", "statuses"),
+    Field("priority", "Priority", Kind.CHOICE, "priority_id", "priority", "The usual one", "priorities"),
+    Field("to", "Assignee", Kind.PERSON, "assigned_to_id", "assigned_to", "Nobody yet", "people", "assignee"),
+    Field("category", "Category", Kind.CHOICE, "category_id", "category", "None", "categories"),
+    Field("version", "Target version", Kind.CHOICE, "fixed_version_id", "fixed_version", "None", "versions"),
+    Field("parent", "Parent issue", Kind.ISSUE, "parent_issue_id", "parent", "A number or part of a subject"),
+    Field("start", "Start date", Kind.DAY, "start_date", "start_date"),
+    Field("due", "Due date", Kind.DAY, "due_date", "due_date"),
+    Field(
+        "estimate", "Estimated hours", Kind.HOURS, "estimated_hours", "estimated_hours", "1.5, 90m or 1h30"
+    ),
+    Field("private", "Private", Kind.FLAG, "is_private", None, "Only for those who may see it"),
+    Field(
+        "watch",
+        "Watchers",
+        Kind.PEOPLE,
+        "watcher_user_ids",
+        None,
+        "People to keep informed",
+        "people",
+        "watchers",
+    ),
+    Field("desc", "Description", Kind.TEXT, "description", in_form="description", before_project=True),
+)
+FIELDS = {field.key: field for field in _ROWS}
+
+
+class Draft(BaseModel):
+    """An issue to create; `values` by option key, without the fields that are empty."""
+
+    model_config = ConfigDict(frozen=True)
+
+    subject: str = ""
+    project: str | None = None
+    values: dict[str, Any] = {}
+    custom_fields: dict[int, str | tuple[str, ...]] = {}
+
+    @field_validator("values", mode="before")
+    @classmethod
+    def _typed(cls, values: dict[str, object]) -> dict[str, Value]:
+        return {
+            key: VALUES[FIELDS[key].kind].validate_python(value)
+            for key, value in values.items()
+            if key in FIELDS and not (value is None or value is False or value in ("", ()))
+        }
+
+    @property
+    def private(self) -> bool:
+        return bool(self.values.get("private"))
+
+
+def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:
+    """The choices of each select, by its name in the form."""
+    return {field.name: field.known(catalog) for field in FIELDS.values() if field.choices}

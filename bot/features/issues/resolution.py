@@ -1,0 +1,76 @@
+"""Looks up the names in a draft."""
+
+from collections.abc import Mapping
+
+from bot.errors import UserError
+from bot.features.accounts.accounts import Session
+from bot.features.issues.fields import FIELDS, Draft, Field, Kind, Meant
+from bot.features.name_matching import pick
+from bot.features.projects.catalog import Catalog
+from bot.features.users.people import People, Who
+from bot.service.inputs import CustomFieldInput, NewIssue
+from bot.service.models import Project, Ref
+
+
+class Names:
+    """Looks names up in a project's catalog."""
+
+    def __init__(self, people: People, session: Session, catalog: Catalog) -> None:
+        self._people = people
+        self._session = session
+        self._catalog = catalog
+
+    async def meant(self, draft: Draft) -> dict[str, Meant]:
+        """The draft's values by option key. Raises UserError for an unknown or ambiguous name."""
+        found, errors = await self.known(draft)
+        if errors:
+            raise errors[0]
+        return found
+
+    async def known(self, draft: Draft) -> tuple[dict[str, Meant], list[UserError]]:
+        """The draft's values without the unknown and ambiguous names, and an error for each of those."""
+        found: dict[str, Meant] = {}
+        errors: list[UserError] = []
+        for key, value in draft.values.items():
+            field = FIELDS[key]
+            if field.choices is None:
+                found[key] = value
+                continue
+            refs = []
+            for name in value if field.kind is Kind.PEOPLE else (value,):
+                try:
+                    refs.append(await self._ref(field, name))
+                except UserError as error:
+                    errors.append(error)
+            if refs:
+                found[key] = tuple(refs) if field.kind is Kind.PEOPLE else refs[0]
+        return found, errors
+
+    async def _ref(self, field: Field, name: Who) -> Ref:
+        if field.kind is Kind.CHOICE:
+            return pick(field.name, str(name), field.known(self._catalog))
+        return await self._people.find(self._session, name, self._catalog)
+
+
+def request(draft: Draft, meant: Mapping[str, Meant], project: Project, catalog: Catalog) -> NewIssue:
+    """The request that creates the issue, with the fields that have a value."""
+    fields: dict[str, object] = {FIELDS[key].sent: _sent(value) for key, value in meant.items()}
+    if draft.custom_fields:
+        fields["custom_fields"] = _custom_fields(draft, catalog)
+    return NewIssue.model_validate({"project_id": project.id, "subject": draft.subject.strip(), **fields})
+
+
+def _sent(value: Meant) -> object:
+    if isinstance(value, tuple):
+        return tuple(ref.id for ref in value)
+    return value.id if isinstance(value, Ref) else value
+
+
+def _custom_fields(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
+    """Custom field values spelled as in the service, which refuses list values in another case."""
+    found = []
+    for number, value in draft.custom_fields.items():
+        known = catalog.custom_field(number).known
+        meant = known(value) if isinstance(value, str) else tuple(map(known, value))
+        found.append(CustomFieldInput(id=number, value=meant))
+    return tuple(found)
