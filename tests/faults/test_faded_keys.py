@@ -1,17 +1,16 @@
 """The service revokes the user's key at the moment of the action, after the form was opened."""
 
 from contextlib import aclosing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
 from bot.slack import debounce
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
 from tests.support.office import Office
+from tests.support.prepared import demo
 from tests.support.wire import Wire
 
 SILENT = {"unlink", "take back", "digest pause", "digest remove", "undo removal"}
@@ -22,7 +21,7 @@ async def test_nothing_is_written_after_the_key_is_revoked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(debounce, "PAUSE", 0.02)
-    service = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+    service = Tracker(demo(), issue_updates=True)
     await service.start()
     wire = Wire(service.url)
     await wire.up()

@@ -4,13 +4,11 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Awaitable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
 import pytest
 
-from bot.sandbox.demo import demo_data
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.delivery import Answer
@@ -23,6 +21,7 @@ from tests.support.hasty import command
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
 from tests.support.ports import free_port
+from tests.support.prepared import demo
 from tests.support.reading import text_of, until
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
@@ -84,7 +83,7 @@ class Pair:
 
 @pytest.fixture
 async def service() -> AsyncIterator[Tracker]:
-    tracker = Tracker(demo_data(datetime.now(UTC)))
+    tracker = Tracker(demo())
     await tracker.start()
     yield tracker
     await tracker.stop()

@@ -9,7 +9,6 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC, datetime
 from itertools import chain, product
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from bot.features.issues import issues
 from bot.features.projects import projects
 from bot.features.timelog import handlers as time_listeners
 from bot.features.timelog import timelog
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.api import rates
 from bot.service.client import Limits
@@ -34,6 +32,7 @@ from tests.faults.matrix import Cell, Matrix, is_unnoticeable
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
 from tests.support.office import Office
+from tests.support.prepared import demo
 from tests.support.wire import KINDS, OVERSIZED, Fault, Wire
 
 EXTENT = os.environ.get("ISSUEBOT_MATRIX", "kinds")
@@ -59,7 +58,7 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @asynccontextmanager
 async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
     """Opens an office behind a faulty proxy to the service."""
-    service = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+    service = Tracker(demo(), issue_updates=True)
     await service.start()
     wire = Wire(service.url)
     await wire.up()

@@ -3,14 +3,12 @@
 import io
 import logging
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from bot import telemetry
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.api import rates
 from bot.slack import debounce
@@ -18,6 +16,7 @@ from tests.hostile.scene import Scene, Stranger, Watched, begun
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo
 
 
 @pytest.fixture
@@ -71,7 +70,7 @@ async def scene(tmp_path: Path, stranger: Stranger, monkeypatch: pytest.MonkeyPa
     """Opens a separate office that records requests to its service and holds some of Ana's data."""
     monkeypatch.setattr(debounce, "PAUSE", 0)
     monkeypatch.setattr(rates.Rates, "admit", lambda *_: None)  # users never press this fast
-    tracker = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+    tracker = Tracker(demo(), issue_updates=True)
     await tracker.start()
     watched = Watched(tracker.url)
     await watched.up()

@@ -56,8 +56,8 @@ def modes(directory: Path) -> dict[str, str]:
     return {file.name: oct(file.stat().st_mode & 0o777) for file in directory.iterdir()}
 
 
-async def test_replicas_starting_together_migrate_once(url: str) -> None:
-    replicas = [Database(url) for _ in range(4)]
+async def test_replicas_starting_together_migrate_once(empty_url: str) -> None:
+    replicas = [Database(empty_url) for _ in range(4)]
 
     await asyncio.gather(*(replica.open() for replica in replicas))
 
@@ -184,8 +184,8 @@ async def test_queued_writers_time_out_together(tmp_path: Path, monkeypatch: pyt
         assert await deliveries.claim("Ev1")
 
 
-async def test_a_new_database_is_not_current(url: str) -> None:
-    database = Database(url)
+async def test_a_new_database_is_not_current(empty_url: str) -> None:
+    database = Database(empty_url)
 
     await database.ping()
 

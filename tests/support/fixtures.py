@@ -1,7 +1,6 @@
 """Fixtures for an office: Ana is linked, Ben isn't linked yet, Chris is an administrator."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,11 @@ from bot.features.issues import assign as assigning
 from bot.features.issues import issues
 from bot.features.projects import projects
 from bot.features.timelog import timelog
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo
 from tests.support.wire import Wire
 
 
@@ -59,7 +58,7 @@ def ben(office: Office) -> Person:
 @pytest.fixture
 async def service() -> AsyncIterator[Tracker]:
     """Starts a separate reference service, for an office that reaches it through `wire`."""
-    tracker = Tracker(demo_data(datetime.now(UTC)))
+    tracker = Tracker(demo())
     await tracker.start()
     yield tracker
     await tracker.stop()

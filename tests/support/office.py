@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +14,6 @@ from bot.features.accounts.accounts import Accounts
 from bot.features.digests.digests import Digests
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
-from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
@@ -25,6 +23,7 @@ from bot.store.owner import Owner
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Timings
 from tests.support.ports import free_port
+from tests.support.prepared import demo, sqlite
 from tests.support.reading import LOOK_EVERY
 from tests.support.slackwire import SlackWire
 
@@ -65,9 +64,7 @@ class Office:
     http: aiohttp.ClientSession = field(init=False)
 
     async def open(self) -> None:
-        self.tracker = Tracker(
-            demo_data(datetime.now(UTC)), issue_updates=self.issue_updates, roles=self.roles
-        )
+        self.tracker = Tracker(demo(), issue_updates=self.issue_updates, roles=self.roles)
         await self.tracker.start()
         port = free_port()
         url = f"http://127.0.0.1:{port}/slack/events"
@@ -93,7 +90,7 @@ class Office:
                 service_api_key_header=self.key_header,
                 service_text_format=self.text_format,
                 command_prefix=self.prefix,
-                database_url=self.database_url or f"sqlite:///{self.directory / 'bot.db'}",
+                database_url=self.database_url or sqlite(self.directory / "bot.db"),
                 encryption_keys=(Vault.generate_key(),),
                 host="127.0.0.1",
                 port=port,

@@ -1,18 +1,17 @@
 """Attaching files from Slack to issues: none is lost silently or attached twice."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from bot.features.issues import issues
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.data import Attachment
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo
 from tests.support.reading import JSON, text_of, until, values_of
 from tests.support.wire import Fault, Wire
 
@@ -247,7 +246,7 @@ class TestUnreliableService:
 
     @pytest.fixture
     async def service(self) -> AsyncIterator[Tracker]:
-        tracker = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+        tracker = Tracker(demo(), issue_updates=True)
         await tracker.start()
         yield tracker
         await tracker.stop()
