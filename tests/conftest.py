@@ -24,7 +24,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure() -> None:
-    """Logs tracebacks as in production: rendering the values of all variables takes a second each."""
+    """Lets processes that tests start keep compiled modules, and logs tracebacks as in production: rendering
+    the values of all variables takes a second each.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     *processors, _ = structlog.get_config()["processors"]
     renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*processors, renderer])

@@ -21,7 +21,6 @@ from tests.support.hasty import command
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
 from tests.support.ports import free_port
-from tests.support.prepared import demo
 from tests.support.reading import text_of, until
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
@@ -79,22 +78,6 @@ class Pair:
                 return answer.status == 200
         except aiohttp.ClientError:
             return False
-
-
-@pytest.fixture
-async def service() -> AsyncIterator[Tracker]:
-    tracker = Tracker(demo())
-    await tracker.start()
-    yield tracker
-    await tracker.stop()
-
-
-@pytest.fixture
-async def wire(service: Tracker) -> AsyncIterator[Wire]:
-    wire = Wire(service.url)
-    await wire.up()
-    yield wire
-    await wire.down()
 
 
 @pytest.fixture
