@@ -44,7 +44,6 @@ from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Timings
 
-SECONDS_TO_CONNECT = 10
 SECONDS_TO_DRAIN = 2
 """How long a load balancer has to notice that this replica is shutting down."""
 SECONDS_TO_ACKNOWLEDGE = 3  # Slack's limit
@@ -148,13 +147,15 @@ class Bot:
         await self.database.open(_log_migration)
         if urlsplit(settings.slack_api_url).hostname in {"127.0.0.1", "::1", "localhost"}:
             ignore_proxies()
-        connections = await closing.enter_async_context(web_client.session())
+        connections = await closing.enter_async_context(web_client.session(self._waits.slack))
         several = settings.several_workspaces
         token = SecretStr("") if several else settings.slack_bot_token
         self.slack = slack = web_client.web_client(token, settings.slack_api_url, connections)
         credentials = (settings.slack_client_id, settings.slack_client_secret)
         workspaces = (
-            InstalledWorkspaces(slack, self.store, self.in_flight, *credentials)
+            InstalledWorkspaces(
+                slack, self.store, self.in_flight, *credentials, renewal_seconds=self._waits.renewal
+            )
             if several
             else OneWorkspace(slack)
         )
@@ -174,6 +175,7 @@ class Bot:
             failures,
             file_hosts=settings.file_hosts,
             timings=self._timings,
+            waits=self._waits,
         )
         self.completed = CompletedDeliveries(self.store.unfinished)
         self.dispatch = Dispatch(
@@ -201,7 +203,15 @@ class Bot:
         )
         secret = None if settings.socket_mode else settings.slack_signing_secret or None
         installing = flow(slack, self.store.installations, *credentials) if several else None
-        self._web = Web(app, self._pending, readiness, telemetry.REGISTRY, secret, installing=installing)
+        self._web = Web(
+            app,
+            self._pending,
+            readiness,
+            telemetry.REGISTRY,
+            secret,
+            installing=installing,
+            waits=self._waits,
+        )
         await self.store.processes.beat()
         closing.push_async_callback(self._sign_off, asyncio.create_task(self._send_heartbeats()))
         await self._listen(self._web)
@@ -209,9 +219,11 @@ class Bot:
         self._watching = asyncio.create_task(recovery.watch(self._timings.interval))
         closing.push_async_callback(_cancel, self._watching)
         if settings.socket_mode:
-            self._socket = SocketMode(app, settings.slack_app_token, self.slack, self._pending)
+            self._socket = SocketMode(
+                app, settings.slack_app_token, self.slack, self._pending, self._waits.ping
+            )
             closing.push_async_callback(self._socket.close)
-            if not await self._socket.connect(SECONDS_TO_CONNECT):
+            if not await self._socket.connect(self._waits.connect):
                 log.warning("not connected to Slack yet, still trying", action="slack.unconnected")
         self.digests = features.digest_runs
         self._scheduler = Scheduler(self.digests, self.store.digest_runs, self._timings.interval)

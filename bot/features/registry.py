@@ -47,6 +47,7 @@ from bot.slack.feature import Feature, merged
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Platform, Reply
 from bot.slack.retractable import TAKE_BACK, delete_pressed
+from bot.slack.waits import Waits
 from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
 from bot.timings import Timings
@@ -78,16 +79,27 @@ def build(
     *,
     file_hosts: frozenset[str],
     timings: Timings,
+    waits: Waits,
 ) -> Features:
-    pauses, rows = Debouncer(), DigestRows()
+    pauses, rows = Debouncer(waits.typing), DigestRows()
     accounts = Accounts(client, store)
-    projects, catalogs, people = Projects(client, store, accounts), Catalogs(client), People(store)
-    issues = Issues(client, store, accounts, projects, catalogs=catalogs, people=people)
-    attaching = Files(client, accounts, issues, store)
+    projects, catalogs, people = (
+        Projects(client, store, accounts, waits.lookups),
+        Catalogs(client),
+        People(store),
+    )
+    issues = Issues(client, store, accounts, projects, catalogs=catalogs, people=people, looks=waits.lookups)
+    attaching = Files(client, accounts, issues, store, waits.lookups)
     digests = Digests(client, store, accounts, projects, catalogs)
-    poster = SlackPoster(workspaces, platform.wording)
+    poster = SlackPoster(workspaces, platform.wording, waits)
     runs = DigestRuns(
-        client, store, accounts, poster=poster, on_finished=telemetry.digest_finished, timings=timings
+        client,
+        store,
+        accounts,
+        poster=poster,
+        on_finished=telemetry.digest_finished,
+        timings=timings,
+        now_seconds=waits.digest_now,
     )
     parser = CommandParser(accounts, projects, catalogs)
 
@@ -97,11 +109,12 @@ def build(
     jobs = FileJobs(store.saved_input, file_hosts)
     files = FileHandlers(attaching, accounts, issues, jobs, deliveries=store.deliveries, failures=failures)
     timelog = TimelogHandlers(
-        Timelog(client, store, accounts, projects, issues),
+        Timelog(client, store, accounts, projects, issues, looks=waits.lookups),
         accounts,
         store.saved_input,
         store.deliveries,
         platform.audiences,
+        trigger_seconds=waits.trigger,
     )
     duplicates = DuplicateHandlers(Duplicates(client, store, issues), pauses, accounts)
     create_form = CreateFormHandlers(
@@ -115,7 +128,7 @@ def build(
         jobs=jobs,
         pauses=pauses,
     )
-    assign = AssignHandlers(Assigning(client, accounts, issues), rows)
+    assign = AssignHandlers(Assigning(client, accounts, issues, waits.lookups), rows)
     issue = IssueHandlers(
         issues,
         store.deliveries,

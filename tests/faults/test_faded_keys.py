@@ -3,10 +3,8 @@
 from contextlib import aclosing
 from pathlib import Path
 
-import pytest
-
 from bot.sandbox.tracker.server import Tracker
-from bot.slack import debounce
+from bot.slack.waits import Waits
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
 from tests.support.office import Office
@@ -17,15 +15,12 @@ SILENT = {"unlink", "take back", "digest pause", "digest remove", "undo removal"
 """Scenarios that make no request to the service."""
 
 
-async def test_nothing_is_written_after_the_key_is_revoked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+async def test_nothing_is_written_after_the_key_is_revoked(tmp_path: Path) -> None:
     service = Tracker(demo(), issue_updates=True)
     await service.start()
     wire = Wire(service.url)
     await wire.up()
-    office = Office(tmp_path, service_url=wire.url)
+    office = Office(tmp_path, service_url=wire.url, waits=Waits(still_working=60, typing=0.02))
     await office.open()
     scene = Scene(office, service)
     keys = {user.id: user.api_key for user in scene.data.users.values()}

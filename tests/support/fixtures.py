@@ -5,11 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.features.files import attach as files
-from bot.features.issues import assign as assigning
-from bot.features.issues import issues
-from bot.features.projects import projects
-from bot.features.timelog import timelog
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.people import KEYS
@@ -65,10 +60,8 @@ async def service() -> AsyncIterator[Tracker]:
 
 
 @pytest.fixture
-async def wire(service: Tracker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Wire]:
-    """Starts a faulty proxy between an office and its service, and shortens the delays between lookups."""
-    for usecase in (assigning, files, issues, projects, timelog):
-        monkeypatch.setattr(usecase, "LOOKS", (0.05, 0.1))
+async def wire(service: Tracker) -> AsyncIterator[Wire]:
+    """Starts a faulty proxy between an office and its service."""
     wire = Wire(service.url)
     await wire.up()
     yield wire

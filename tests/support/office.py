@@ -30,6 +30,9 @@ from tests.support.slackwire import SlackWire
 TIMEOUT_SECONDS = 60
 """Timeout in seconds for any work to finish, even on a slow machine."""
 
+WIRED = Waits(still_working=60, lookups=(0.05, 0.1))
+"""For a service that is slow on purpose and loses responses."""
+
 Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"
 
@@ -56,6 +59,7 @@ class Office:
     database_url: str | None = None
     timings: Timings = DEFAULT
     waits: Waits | None = None
+    rate_limits: bool = True
     slack_wire: SlackWire | None = None
     """A faulty proxy between the bot and Slack; started and stopped with the office."""
     tracker: Tracker = field(init=False)
@@ -75,6 +79,7 @@ class Office:
             request_url=url if self.transport == "http" else None,
         )
         self.workspace.state.ack_seconds = self.workspace.state.trigger_seconds = TIMEOUT_SECONDS
+        self.workspace.state.rate_limits = self.rate_limits
         await self.workspace.start(port=0)
         if self.slack_wire:  # every address that the workspace gives out goes through the proxy
             self.workspace.state.base_url = await self.slack_wire.up(self.workspace.url)
@@ -96,7 +101,7 @@ class Office:
                 port=port,
             ),
             self.timings,
-            self.waits or Waits(still_working=60 if self.service_url else 2),  # slow on purpose
+            self.waits or (WIRED if self.service_url else Waits()),
         )
         await self.bot.start()
         self.http = aiohttp.ClientSession(headers={"X-Sandbox": "1"})
@@ -114,7 +119,7 @@ class Office:
         user = await self.bot.client.get_user(SecretStr(key))
         await self.bot.store.links.put(Owner(None, TEAM, slack_id), SecretStr(key), user.id, user.name)
 
-    def wait(self, **seconds: float) -> None:
+    def wait(self, **seconds: Any) -> None:
         """Changes how long the bot waits from now on; see `bot.slack.waits.Waits`."""
         self.bot.dispatch.waits = replace(self.bot.dispatch.waits, **seconds)
 

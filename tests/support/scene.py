@@ -53,19 +53,24 @@ class Post:
 class Scene:
     """A service, a Slack behind a faulty proxy, and a database, shared by several bot processes."""
 
-    def __init__(self, url: str, request_url: str | None = None, timings: Timings = HASTY) -> None:
+    def __init__(
+        self,
+        url: str,
+        request_url: str | None = None,
+        timings: Timings = HASTY,
+        tracker: Tracker | None = None,
+    ) -> None:
         self.url = url
         self.timings = timings
         self.key = Vault.generate_key()
         self.database = Database(url)
         self.store = Store(self.database, Vault([self.key]))
-        self.tracker = Tracker(demo())
+        self.tracker = tracker or Tracker(demo())
         self.wire = SlackWire()
         self.request_url = request_url
         described = manifest("http", request_url) if request_url else manifest("socket")
         self.workspace = Workspace(manifest=described, people=PEOPLE, request_url=request_url)
         self.known = set(self.tracker.data.issues)
-        self.kills = 0
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator["Scene"]:

@@ -1,6 +1,7 @@
 """Finds, lists, shows and creates projects, and sets a channel's default project."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -32,7 +33,10 @@ class ProjectDraft:
 class Projects:
     """Reads and creates projects with the caller's key."""
 
-    def __init__(self, client: Client, store: Store, accounts: Accounts) -> None:
+    def __init__(
+        self, client: Client, store: Store, accounts: Accounts, looks: Sequence[float] = LOOKS
+    ) -> None:
+        self._looks = looks
         self._client = client
         self._store = store
         self._accounts = accounts
@@ -136,7 +140,7 @@ class Projects:
                 "{service} doesn't let you create projects: ask one of its administrators."
             ) from None
         except OutcomeUnknown:
-            for seconds in LOOKS:
+            for seconds in self._looks:
                 await asyncio.sleep(seconds)
                 if created := await self._created_since(session, draft, started):
                     project = created

@@ -48,7 +48,6 @@ from bot.store.time_entries import Entry, Post, Spent
 log = structlog.get_logger(__name__)
 
 LOGGED_ALREADY = "That time was logged already."
-TRIGGER_LIFE = 2.0
 """Seconds after which the form isn't opened: a trigger expires after 3, including the time on the network."""
 
 
@@ -62,8 +61,11 @@ class TimelogHandlers:
         saved: SavedInput,
         deliveries: Deliveries,
         audiences: Audiences,
+        *,
+        trigger_seconds: float,
     ) -> None:
         self._timelog = timelog
+        self._trigger_seconds = trigger_seconds
         self._accounts = accounts
         self._saved = saved
         self._deliveries = deliveries
@@ -136,7 +138,7 @@ class TimelogHandlers:
     ) -> None:
         """Open the form with everything that was typed, or offer a button if the trigger has expired."""
         said = reply.wording.sentence(needed.refused or needed)
-        if reply.view_id or time.monotonic() - started < TRIGGER_LIFE:
+        if reply.view_id or time.monotonic() - started < self._trigger_seconds:
             typed = views.Typed(wanted.spent_on, views.as_typed(wanted.hours), None, wanted.comment)
             metadata = _metadata(reply.place, needed.on, wanted.agreed)
             try:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.features.issues import issues
 from bot.sandbox.tracker.data import Attachment
 from bot.sandbox.tracker.server import Tracker
+from bot.slack.waits import Waits
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
@@ -252,8 +252,10 @@ class TestUnreliableService:
         await tracker.stop()
 
     @pytest.fixture
-    async def office(self, wire: Wire, tmp_path: Path) -> AsyncIterator[Office]:
-        office = Office(tmp_path, service_url=wire.url)
+    async def office(
+        self, wire: Wire, tmp_path: Path, request: pytest.FixtureRequest
+    ) -> AsyncIterator[Office]:
+        office = Office(tmp_path, service_url=wire.url, waits=getattr(request, "param", None))
         await office.open()
         await office.link("U0ANA0001", KEYS["ana"])
         yield office
@@ -337,10 +339,10 @@ class TestUnreliableService:
         assert "your account anew" in await said(ana)
         assert names(service) == ["a.log"]
 
+    @pytest.mark.parametrize("office", [Waits(lookups=(0.5,))], indirect=True)
     async def test_create_is_not_repeated_after_the_key_was_revoked(
-        self, ana: Person, wire: Wire, service: Tracker, monkeypatch: pytest.MonkeyPatch
+        self, ana: Person, wire: Wire, service: Tracker
     ) -> None:
-        monkeypatch.setattr(issues, "LOOKS", (0.5,))
         await ana.shortcut("issue_from_message", await shared(ana, ("a.csv", b"a"), text="Wrong numbers"))
         form = await ana.form("New issue")
         wire.heal()

@@ -30,10 +30,10 @@ async def tracker() -> AsyncIterator[Tracker]:
 async def company(
     slack: Slack, tracker: Tracker, tmp_path: Path, request: pytest.FixtureRequest
 ) -> AsyncIterator[Company]:
-    """A company with one running bot; parametrize to run on both databases."""
+    """A company with one running bot, on both databases if the test uses `url`; its parameter is `Waits`."""
     both = "url" in request.fixturenames
     url = request.getfixturevalue("url") if both else sqlite(tmp_path / "bot.db")
-    company = Company(slack, tracker, url, Vault.generate_key())
+    company = Company(slack, tracker, url, Vault.generate_key(), waits=getattr(request, "param", None))
     await company.start()
     yield company
     await company.close()
