@@ -16,6 +16,7 @@ from bot.sandbox.tracker.data import Attachment, CustomField, Data, Relation
 from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.response_urls import ResponseUrls
 from bot.sandbox.workspace.state import State
+from bot.slack.waits import Waits
 from tests.hostile.recording import name_of, registered
 from tests.support.digesting import AT
 from tests.support.office import Office
@@ -203,7 +204,7 @@ def check(heard: Heard, office: Office) -> None:
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    office = Office(tmp_path, transport="http", issue_updates=True)
+    office = Office(tmp_path, transport="http", issue_updates=True, waits=Waits(typing=0), rate_limits=False)
     await office.open()
     yield office
     await office.close()
