@@ -40,7 +40,6 @@ from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Timings
 
-SECONDS_TO_CONNECT = 10
 SECONDS_TO_DRAIN = 2
 """How long a load balancer has to notice that this replica is shutting down."""
 SECONDS_TO_ACKNOWLEDGE = 3  # Slack's limit
@@ -60,7 +59,8 @@ class Bot:
     port: int
 
     def __init__(self, settings: Settings, timings: Timings = DEFAULT, waits: Waits | None = None) -> None:
-        self.settings, waits = settings, waits or Waits()
+        self.settings = settings
+        self._waits = waits = waits or Waits()
         self.ready = self._stopped = False
         self._closing = AsyncExitStack()
         self.in_flight = InFlight()
@@ -78,11 +78,13 @@ class Bot:
             ignore_proxies()
         several = settings.several_workspaces
         token = SecretStr("") if several else settings.slack_bot_token
-        connections = web_client.session()
+        connections = web_client.session(waits.slack)
         self.slack = web_client.web_client(token, settings.slack_api_url, connections)
         credentials = (settings.slack_client_id, settings.slack_client_secret)
         workspaces = (
-            InstalledWorkspaces(self.slack, self.store, self.in_flight, *credentials)
+            InstalledWorkspaces(
+                self.slack, self.store, self.in_flight, *credentials, renewal_seconds=waits.renewal
+            )
             if several
             else OneWorkspace(self.slack)
         )
@@ -103,6 +105,7 @@ class Bot:
             failures,
             file_hosts=settings.file_hosts,
             timings=timings,
+            waits=waits,
         )
         self.digests = self.features.digest_runs
         self.completed = CompletedDeliveries(self.store.unfinished)
@@ -129,9 +132,10 @@ class Bot:
             telemetry.REGISTRY,
             None if settings.socket_mode else settings.slack_signing_secret or None,
             installing=flow(self.slack, self.store.installations, *credentials) if several else None,
+            waits=waits,
         )
         self._socket = (
-            SocketMode(app, settings.slack_app_token, self.slack, self._pending)
+            SocketMode(app, settings.slack_app_token, self.slack, self._pending, waits.ping)
             if settings.socket_mode
             else None
         )
@@ -192,7 +196,7 @@ class Bot:
         self._jobs.start_heartbeat()
         self._closing.push_async_callback(self._sign_off)
         await self._listen()
-        if self._socket and not await self._socket.connect(SECONDS_TO_CONNECT):
+        if self._socket and not await self._socket.connect(self._waits.connect):
             log.warning("not connected to Slack yet, still trying", action="slack.unconnected")
         self._jobs.start()
 

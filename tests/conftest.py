@@ -1,11 +1,9 @@
 """Fixtures for the whole suite: one real Redmine per session and a fresh database per test."""
 
 import os
-import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import asyncpg
 import pytest
 import structlog
 
@@ -15,6 +13,7 @@ from bot.store.vault import Vault
 from tests.contract.redmine import missing, running
 from tests.contract.world import World
 from tests.support.logs import restored
+from tests.support.prepared import new_postgresql, sqlite
 
 pytest_plugins = ["tests.support.fixtures"]
 
@@ -25,7 +24,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure() -> None:
-    """Logs tracebacks as in production: rendering the values of all variables takes a second each."""
+    """Lets processes that tests start keep compiled modules, and logs tracebacks as in production: rendering
+    the values of all variables takes a second each.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     *processors, _ = structlog.get_config()["processors"]
     renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*processors, renderer])
@@ -36,6 +38,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     for name in ("redmine", "browser"):
         if item.get_closest_marker(name):
             item.add_marker(pytest.mark.xdist_group(name))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Starts tests with a timeout of their own first: they take long, and no worker should end with one."""
+    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
 
 
 @pytest.fixture(autouse=True)
@@ -67,25 +75,17 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.get_uri()
 
 
-async def _fresh(server: str) -> str:
-    name = f"test_{uuid.uuid4().hex}"
-    connection = await asyncpg.connect(server)
-    await connection.execute(f"create database {name}")
-    await connection.close()
-    return server.replace("/postgres?", f"/{name}?")
-
-
 @pytest.fixture
 async def url_of_postgresql(postgresql: str) -> str:
-    return await _fresh(postgresql)
+    return await new_postgresql(postgresql)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/bot.db"
+        return sqlite(tmp_path / "bot.db")
     server: str = request.getfixturevalue("postgresql")
-    return await _fresh(server)
+    return await new_postgresql(server)
 
 
 @pytest.fixture

@@ -57,6 +57,7 @@ from bot.slack.feature import Feature, merged
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Platform, Reply
 from bot.slack.retractable import delete_pressed
+from bot.slack.waits import Waits
 from bot.slack.wording import Sentences
 from bot.slack.workspaces import Workspaces
 from bot.store.store import Store
@@ -102,16 +103,27 @@ def build(
     *,
     file_hosts: frozenset[str],
     timings: Timings,
+    waits: Waits,
 ) -> Features:
-    pauses, rows = Debouncer(), DigestRows()
+    pauses, rows = Debouncer(waits.typing), DigestRows()
     accounts = Accounts(client, store)
-    projects, catalogs, people = Projects(client, store, accounts), Catalogs(client), People(store)
-    issues = Issues(client, store, accounts, projects, catalogs=catalogs, people=people)
-    attaching = Files(client, accounts, issues, store)
+    projects, catalogs, people = (
+        Projects(client, store, accounts, waits.lookups),
+        Catalogs(client),
+        People(store),
+    )
+    issues = Issues(client, store, accounts, projects, catalogs=catalogs, people=people, looks=waits.lookups)
+    attaching = Files(client, accounts, issues, store, waits.lookups)
     digests = Digests(client, store, accounts, projects, catalogs)
-    poster = SlackPoster(workspaces, platform.wording)
+    poster = SlackPoster(workspaces, platform.wording, waits)
     runs = DigestRuns(
-        client, store, accounts, poster=poster, on_finished=telemetry.digest_finished, timings=timings
+        client,
+        store,
+        accounts,
+        poster=poster,
+        on_finished=telemetry.digest_finished,
+        timings=timings,
+        now_seconds=waits.digest_now,
     )
     parser = CommandParser(accounts, projects, catalogs)
 
@@ -120,7 +132,7 @@ def build(
     user = UserHandlers(Users(client, store, accounts, people))
     jobs = FileJobs(store.saved_input, file_hosts)
     files = FileHandlers(attaching, accounts, issues, jobs, deliveries=store.deliveries, failures=failures)
-    tracking = Timelog(client, store, accounts, projects, issues)
+    tracking = Timelog(client, store, accounts, projects, issues, looks=waits.lookups)
     time_editing = EditHandlers(tracking, platform.audiences)
     timelog = TimelogHandlers(
         tracking,
@@ -140,7 +152,7 @@ def build(
         jobs=jobs,
         pauses=pauses,
     )
-    assign = AssignHandlers(Assigning(client, accounts, issues), rows)
+    assign = AssignHandlers(Assigning(client, accounts, issues, waits.lookups), rows)
     issue = IssueHandlers(
         issues,
         store.deliveries,

@@ -8,16 +8,15 @@ from bot.store.unfinished import Unfinished
 
 BATCH_SECONDS = 0.1
 """How long a batch is collected. After a crash, its users are told that their request was lost."""
-RETRY_SECONDS = 5.0
-"""Seconds until the next attempt when the database fails."""
 
 log = structlog.get_logger(__name__)
 
 
 class CompletedDeliveries:
-    """Removes this process's completed deliveries from the database."""
+    """Removes this process's completed deliveries from the database, again later if that fails."""
 
-    def __init__(self, unfinished: Unfinished) -> None:
+    def __init__(self, unfinished: Unfinished, retry_seconds: float = 5) -> None:
+        self._retry_seconds = retry_seconds
         self._unfinished = unfinished
         self._deliveries: set[str] = set()
         self._recording: asyncio.Task[None] | None = None
@@ -49,7 +48,7 @@ class CompletedDeliveries:
                 log.exception(
                     "completed deliveries not recorded", action="delivery.not_finished", count=len(batch)
                 )
-                pause = RETRY_SECONDS
+                pause = self._retry_seconds
             else:
                 self._deliveries -= batch
                 pause = BATCH_SECONDS

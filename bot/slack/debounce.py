@@ -11,7 +11,6 @@ from typing import TypeVar
 K = TypeVar("K")
 V = TypeVar("V")
 
-PAUSE = 0.5
 REMEMBERED = 500
 OWN_UPDATES = 50
 """How many of the bot's own updates of a form are remembered: actions in flight refer to a recent one."""
@@ -20,7 +19,8 @@ OWN_UPDATES = 50
 class Debouncer:
     """Tracks the latest input in each form and the hashes that the bot's own updates gave it."""
 
-    def __init__(self) -> None:
+    def __init__(self, pause: float) -> None:
+        self._pause = pause
         self._latest: OrderedDict[str, float] = OrderedDict()
         self._hashes: OrderedDict[str, list[str]] = OrderedDict()
 
@@ -32,7 +32,7 @@ class Debouncer:
         if typed_at < self._latest.get(form, 0.0):
             return False
         _keep(self._latest, form, typed_at)
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(self._pause)
         return self.is_latest(form, typed_at)
 
     def is_latest(self, form: str, typed_at: float) -> bool:

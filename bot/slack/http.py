@@ -25,11 +25,9 @@ from slack_bolt.response import BoltResponse
 
 from bot.slack import payload_schema
 from bot.slack.acknowledgements import PendingRequests
+from bot.slack.waits import Waits
 
 BODY_LIMIT = 1024 * 1024
-SECONDS_TO_READ = 10
-SECONDS_IDLE = 75  # keep-alive; longer than the 60 seconds of common proxies
-SECONDS_TO_LINGER = 1  # for the rest of a request that is rejected already
 SIGNATURE_SECONDS = 300  # Slack's rule: older requests may be replays
 PROBE_SECONDS = 5
 MALFORMED_HTTP = (HttpProcessingError, web.RequestPayloadError)
@@ -97,8 +95,10 @@ class Web:
         signing_secret: SecretStr | None,
         *,
         installing: AsyncOAuthFlow | None,
+        waits: Waits,
     ) -> None:
         self._app = app
+        self._waits = waits
         self._pending = pending
         self._readiness = readiness
         self._registry = registry
@@ -125,15 +125,15 @@ class Web:
             self.application(),
             access_log=None,
             shutdown_timeout=1,
-            keepalive_timeout=SECONDS_IDLE,
-            lingering_time=SECONDS_TO_LINGER,
+            keepalive_timeout=self._waits.idle,
+            lingering_time=self._waits.linger,
         )
 
     async def _slack(self, request: web.Request) -> web.Response:
         if self.stopping:
             return web.Response(status=503)
         try:
-            body = await asyncio.wait_for(request.read(), SECONDS_TO_READ)
+            body = await asyncio.wait_for(request.read(), self._waits.body)
         except TimeoutError:
             return web.Response(status=408)
         except web.RequestPayloadError:

@@ -21,7 +21,7 @@ from bot.slack.interaction import Place
 log = structlog.get_logger(__name__)
 
 RESPONSE_ORIGINS = frozenset({"https://hooks.slack.com", "https://hooks.slack-gov.com"})
-TIMEOUT = aiohttp.ClientTimeout(total=10)
+RESPONSE_URL_SECONDS = 10
 SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
 """What a call to Slack raises if it is refused or the connection breaks."""
 NO_ACCESS = frozenset({"not_in_channel", "channel_not_found"})
@@ -205,8 +205,9 @@ async def _respond(slack: AsyncWebClient, url: str, body: JSON) -> int | None:
     connections = slack.session
     if connections is None:
         return 0
+    timeout = aiohttp.ClientTimeout(total=min(connections.timeout.total or 0, RESPONSE_URL_SECONDS))
     try:
-        async with connections.post(url, json=body, timeout=TIMEOUT, allow_redirects=False) as answer:
+        async with connections.post(url, json=body, timeout=timeout, allow_redirects=False) as answer:
             status = answer.status
             page = await answer.content.read(1) == b"<"
     except (aiohttp.ClientError, OSError, TimeoutError) as error:

@@ -11,15 +11,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 
-SECONDS_PER_CHANNEL = 1.05
-SECONDS_PER_WORKSPACE = 0.2
-"""Slack allows several hundred a minute and workspace: this leaves room for users' own requests."""
-
 
 class RateLimiter:
-    """Limits how fast the bot posts in one workspace."""
+    """Limits how fast the bot posts in one workspace; the paces are seconds between two posts."""
 
-    def __init__(self) -> None:
+    def __init__(self, channel_pace: float, workspace_pace: float) -> None:
+        self._channel_pace = channel_pace
+        self._workspace_pace = workspace_pace
         self._numbers = itertools.count()
         self._waiting: list[tuple[datetime, int, str, asyncio.Future[None]]] = []
         self._open_at = 0.0
@@ -43,7 +41,7 @@ class RateLimiter:
             yield
         finally:
             if not turn_came.cancelled():
-                self._channels[channel_id] = time.monotonic() + SECONDS_PER_CHANNEL
+                self._channels[channel_id] = time.monotonic() + self._channel_pace
                 self._changed.set()
 
     def hold(self, seconds: float) -> None:
@@ -75,9 +73,9 @@ class RateLimiter:
             free_at = self._channels.get(channel_id, 0.0)
             if free_at <= now:
                 self._channels[channel_id] = math.inf
-                self._open_at = now + SECONDS_PER_WORKSPACE
+                self._open_at = now + self._workspace_pace
                 turn_came.set_result(None)
-                soonest = now + SECONDS_PER_WORKSPACE
+                soonest = now + self._workspace_pace
                 break
             soonest = min(soonest, free_at)
             skipped.append(entry)

@@ -15,17 +15,20 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.slack import payload_schema
 from bot.slack.acknowledgements import PendingRequests
 
-SECONDS_BETWEEN_PINGS = 10
-
 
 class SocketMode:
     """A connection that reconnects until it is closed."""
 
     def __init__(
-        self, app: AsyncApp, token: SecretStr, slack: AsyncWebClient, pending: PendingRequests
+        self,
+        app: AsyncApp,
+        token: SecretStr,
+        slack: AsyncWebClient,
+        pending: PendingRequests,
+        ping_seconds: float = 10,
     ) -> None:
         # slack_sdk leaves some of its methods untyped.
-        self._client: Any = _Handler(app, token, slack, pending).client
+        self._client: Any = _Handler(app, token, slack, pending, ping_seconds).client
         self._client.logger.addFilter(_one_line)
         tracing = aiohttp.TraceConfig()
         tracing.on_request_start.append(self._clear_url)
@@ -68,9 +71,14 @@ def _one_line(record: logging.LogRecord) -> bool:
 
 class _Handler(AsyncSocketModeHandler):
     def __init__(
-        self, app: AsyncApp, token: SecretStr, slack: AsyncWebClient, pending: PendingRequests
+        self,
+        app: AsyncApp,
+        token: SecretStr,
+        slack: AsyncWebClient,
+        pending: PendingRequests,
+        ping_seconds: float,
     ) -> None:
-        super().__init__(app, token.get_secret_value(), web_client=slack, ping_interval=SECONDS_BETWEEN_PINGS)
+        super().__init__(app, token.get_secret_value(), web_client=slack, ping_interval=ping_seconds)
         self._pending = pending
 
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override] # as the base class does to its own base

@@ -1,21 +1,49 @@
-"""How long dispatch waits for what."""
+"""How long the bot waits for users, Slack and the service."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Waits:
-    """Timeouts and intervals, in seconds.
-
-    `options`: until a select's options are given up. `still_working`: until the user gets a notice. `form`:
-    until the form shows progress. `last_answer`: for a last reply before the process stops. `progress`:
-    between two updates of a form's progress. `acknowledged`: until Slack has applied an acknowledgement,
-    which would overwrite an earlier update.
-    """
+    """Timeouts and intervals, in seconds."""
 
     options: float = 2.5
+    """Until a select's options are given up."""
     still_working: float = 2.0
+    """Until the user gets a notice."""
     form: float = 2.0
+    """Until the form shows progress."""
     last_answer: float = 3.0
+    """For a last reply before the process stops."""
     progress: float = 1.5
+    """Between two updates of a form's progress."""
     acknowledged: float = 0.5
+    """Until Slack has applied an acknowledgement, which would overwrite an earlier update."""
+    typing: float = 0.5
+    """For a pause in a user's typing."""
+    lookups: tuple[float, ...] = (0.2, 1.5)
+    """Before each look for the result of a write whose response was lost."""
+    slack: float = 15.0
+    """Until a request to Slack is given up."""
+    connect: float = 10.0
+    """For the first socket, until the bot starts without it."""
+    body: float = 10.0
+    """Until the body of a request has arrived."""
+    idle: float = 75.0
+    """Until an idle connection is closed; longer than the 60 seconds of common proxies."""
+    linger: float = 1.0
+    """For the rest of a request that is rejected already."""
+    ping: float = 10.0
+    """Between two pings of a socket."""
+    renewal: float = 120.0
+    """While one process alone may renew a workspace's token: a refresh token works once."""
+    digest_now: float = 1.5
+    """For a digest that the user asked for; after that it is posted in the background."""
+    channel_pace: float = 1.05
+    """Between two digests in one channel."""
+    workspace_pace: float = 0.2
+    """Between two digests in one workspace. Slack allows several hundred messages a minute: this leaves room
+    for users' own requests.
+    """
+    channels: float = 5.0
+    """While the list of conversations is cached, and so until outsiders in one are noticed."""

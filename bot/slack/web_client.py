@@ -16,7 +16,6 @@ from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 from slack_sdk.web.async_client import AsyncWebClient
 
-TIMEOUT = aiohttp.ClientTimeout(total=15, connect=5)
 LONGEST_WAIT = 3  # the longest Retry-After to wait for; otherwise the user hears of it
 REPEATABLE = frozenset(
     {
@@ -70,9 +69,9 @@ class _RetryRateLimited(AsyncRateLimitErrorRetryHandler):
         return wait.isdecimal() and int(wait) <= LONGEST_WAIT
 
 
-def session() -> aiohttp.ClientSession:
-    """The HTTP session for Slack, with timeouts; the caller closes it."""
-    return aiohttp.ClientSession(timeout=TIMEOUT)
+def session(timeout: float = 15) -> aiohttp.ClientSession:
+    """The HTTP session for Slack; the caller closes it."""
+    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=timeout, connect=5))
 
 
 def for_team(slack: AsyncWebClient, token: str, team_id: str | None) -> AsyncWebClient:

@@ -27,8 +27,6 @@ EARLY = 120
 """How many minutes before its expiration a token is renewed (tokens last 12 hours)."""
 AT_LEAST = 60.0
 """With fewer seconds than this left on a token, callers wait for the new one."""
-ONE_RENEWAL = timedelta(minutes=2)
-"""How long a process holds the claim to renew a token: a refresh token works once."""
 WAIT, LONGEST_WAIT = 0.25, 10.0
 LOST = "a workspace's token can no longer be renewed: reinstall the app there from /slack/install"
 
@@ -84,7 +82,10 @@ class InstalledWorkspaces(Workspaces):
         in_flight: InFlight,
         client_id: str,
         client_secret: SecretStr,
+        *,
+        renewal_seconds: float,
     ) -> None:
+        self._renewal_claim = timedelta(seconds=renewal_seconds)
         self._slack = slack
         self._store = store
         self._in_flight = in_flight
@@ -162,7 +163,7 @@ class InstalledWorkspaces(Workspaces):
         about = {"team": bot.team_id, "enterprise": bot.enterprise_id}
         claim = f"renewal:{hashlib.sha256((bot.bot_refresh_token or '').encode()).hexdigest()}"
         try:
-            if not await self._store.deliveries.claim_for(claim, ONE_RENEWAL):
+            if not await self._store.deliveries.claim_for(claim, self._renewal_claim):
                 return await self._renewed_elsewhere(bot)
             renewed = await self._rotator.perform_bot_token_rotation(bot=bot, minutes_before_expiration=EARLY)
         except SlackTokenRotationError as error:

@@ -43,12 +43,8 @@ Params = Mapping[str, object]
 
 SECONDS_TO_CONNECT = 10
 SECONDS_PER_STATEMENT = 30
-SECONDS_TO_WAIT = 10
-"""The longest a transaction waits for SQLite's write lock."""
 READERS = 4
 """Concurrent read transactions of a SQLite database."""
-BATCH = 1000
-"""Rows per delete statement."""
 Age = Literal["older", "current", "newer"]
 LATEST = max(path.name for path in (Path(__file__).parent / "migrations/versions").glob("[0-9]*.py"))[:4]
 """The latest revision, from the names of the migration files."""
@@ -65,13 +61,15 @@ class Database:
 
     A PostgreSQL URL may have libpq's options (`sslmode`, `host`, …), as far as asyncpg supports them.
     `engine` is for slack_sdk's stores, which open their own transactions inside `run`. Raises ValueError for
-    any other URL.
+    any other URL. `lock_seconds` is the longest a transaction waits for SQLite's write lock, `batch` the
+    number of rows per delete statement.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, lock_seconds: float = 10, batch: int = 1000) -> None:
         parsed = _parse(url)
+        self._batch = batch
         self.dialect = parsed.get_backend_name()
-        self._driver = _Sqlite(parsed) if self.dialect == "sqlite" else _Postgresql(parsed)
+        self._driver = _Sqlite(parsed, lock_seconds) if self.dialect == "sqlite" else _Postgresql(parsed)
         self.engine = self._driver.engine
 
     async def open(self, on_migration: Callable[[str], object] = lambda _: None) -> None:
@@ -161,10 +159,10 @@ class Database:
         Skips rows that another process is deleting.
         """
         key = inspect(row).primary_key
-        some = select(*key).where(old).limit(BATCH).with_for_update(skip_locked=True)
+        some = select(*key).where(old).limit(self._batch).with_for_update(skip_locked=True)
         statement = delete(row).where(tuple_(*key).in_(some))
-        deleted = BATCH
-        while deleted >= BATCH:
+        deleted = self._batch
+        while deleted >= self._batch:
             deleted = await self.write(lambda connection: connection.execute(statement).rowcount)
 
 
@@ -175,8 +173,9 @@ class _Sqlite:
     because opening one takes as long as a read.
     """
 
-    def __init__(self, url: URL) -> None:
-        engine = _sqlite(url)
+    def __init__(self, url: URL, lock_seconds: float) -> None:
+        engine = _sqlite(url, lock_seconds)
+        self._lock_seconds = lock_seconds
         self.engine = engine.execution_options(writes=True)
         self._reading = engine
         self._readers = ThreadPoolExecutor(READERS, "database-reader")
@@ -192,7 +191,7 @@ class _Sqlite:
         return await self.run(lambda: self._transaction(self.engine, work))
 
     async def run(self, work: Callable[[], T]) -> T:
-        latest = time.monotonic() + SECONDS_TO_WAIT
+        latest = time.monotonic() + self._lock_seconds
 
         def in_turn() -> T:
             # Each transaction may wait for another process's lock, so queued ones time out as well.
@@ -253,7 +252,7 @@ def _parse(url: str) -> URL:
     raise ValueError("must be sqlite:///<file> or postgresql://<user>:<password>@<host>/<database>")
 
 
-def _sqlite(url: URL) -> Engine:
+def _sqlite(url: URL, lock_seconds: float) -> Engine:
     engine = create_engine(url, hide_parameters=True)
 
     @event.listens_for(engine, "do_connect")
@@ -264,7 +263,7 @@ def _sqlite(url: URL) -> Engine:
     def prepare(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # transactions begin below, not in the driver
         cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {SECONDS_TO_WAIT * 1000}")
+        cursor.execute(f"PRAGMA busy_timeout = {round(lock_seconds * 1000)}")
         cursor.execute("PRAGMA foreign_keys = ON")
         # The mode is stored in the file. If two processes set it at once, one fails immediately.
         with suppress(sqlite3.OperationalError):

@@ -54,7 +54,7 @@ class EncryptedValues:
         self._database = database
         self._vault = vault
 
-    async def rotate(self) -> AsyncIterator[Rotation]:
+    async def rotate(self, batch_size: int = BATCH) -> AsyncIterator[Rotation]:
         """Re-encrypt everything with the first encryption key; yields the progress after each batch.
 
         Skips values that already use the first key, so an interrupted rotation can simply be started again.
@@ -62,7 +62,7 @@ class EncryptedValues:
         """
         progress = Rotation()
         for sealed in ALL:
-            async for batch in self._batches(sealed):
+            async for batch in self._batches(sealed, batch_size):
                 for *identity, content in batch:
                     progress = await self._rotate_one(progress, sealed, identity, content)
                 yield progress
@@ -82,18 +82,22 @@ class EncryptedValues:
             ]
         )
 
-    async def _batches(self, sealed: _EncryptedColumn) -> AsyncIterator[list[tuple[str, ...]]]:
+    async def _batches(
+        self, sealed: _EncryptedColumn, size: int = BATCH
+    ) -> AsyncIterator[list[tuple[str, ...]]]:
         after: tuple[object, ...] = tuple(column.type.python_type() for column in sealed.identity)
-        while batch := await self._batch(sealed, after):
+        while batch := await self._batch(sealed, after, size):
             yield batch
             after = batch[-1][:-1]
 
-    async def _batch(self, sealed: _EncryptedColumn, after: tuple[object, ...]) -> list[tuple[str, ...]]:
+    async def _batch(
+        self, sealed: _EncryptedColumn, after: tuple[object, ...], size: int
+    ) -> list[tuple[str, ...]]:
         statement = (
             select(*sealed.identity, sealed.column)
             .where(tuple_(*sealed.identity) > after, sealed.column.is_not(None))
             .order_by(*sealed.identity)
-            .limit(BATCH)
+            .limit(size)
         )
         return [tuple(row) for row in await self._database.rows(statement)]
 

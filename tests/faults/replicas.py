@@ -99,7 +99,12 @@ class Replicas(Scene):
 @asynccontextmanager
 async def replicas(directory: Path, database_url: str) -> AsyncIterator[Replicas]:
     """Opens an office over HTTP with a second replica of the bot."""
-    office = Office(directory, transport="http", database_url=database_url)
+    office = Office(
+        directory,
+        transport="http",
+        database_url=database_url,
+        rate_limits=False,  # users pause between actions, tests don't
+    )
     await office.open()
     scene = Replicas(office, office.tracker)
     scene.other = Bot(office.bot.settings.model_copy(update={"port": free_port()}))

@@ -1,32 +1,26 @@
 """The service revokes the user's key at the moment of the action, after the form was opened."""
 
 from contextlib import aclosing
-from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
-from bot.slack import debounce
+from bot.slack.waits import Waits
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
 from tests.support.office import Office
+from tests.support.prepared import demo
 from tests.support.wire import Wire
 
 SILENT = {"unlink", "take back", "digest pause", "digest remove", "undo removal"}
 """Scenarios that make no request to the service."""
 
 
-async def test_nothing_is_written_after_the_key_is_revoked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
-    service = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+async def test_nothing_is_written_after_the_key_is_revoked(tmp_path: Path) -> None:
+    service = Tracker(demo(), issue_updates=True)
     await service.start()
     wire = Wire(service.url)
     await wire.up()
-    office = Office(tmp_path, service_url=wire.url)
+    office = Office(tmp_path, service_url=wire.url, waits=Waits(still_working=60, typing=0.02))
     await office.open()
     scene = Scene(office, service)
     keys = {user.id: user.api_key for user in scene.data.users.values()}

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.workspace.api import rates
 from tests.faults.replicas import Mode, Replicas, replicas
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scenario
@@ -16,10 +15,7 @@ READS = ("auth.", "conversations.", "users.", "files.info")
 
 
 @pytest.fixture
-async def scene(
-    tmp_path: Path, url_of_postgresql: str, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Replicas]:
-    monkeypatch.setattr(rates.Bucket, "take", lambda *_: 0.0)  # users pause between actions, tests don't
+async def scene(tmp_path: Path, url_of_postgresql: str) -> AsyncIterator[Replicas]:
     async with replicas(tmp_path, url_of_postgresql) as scene:
         yield scene
 

@@ -4,13 +4,11 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Awaitable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
 import pytest
 
-from bot.sandbox.demo import demo_data
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.delivery import Answer
@@ -80,22 +78,6 @@ class Pair:
                 return answer.status == 200
         except aiohttp.ClientError:
             return False
-
-
-@pytest.fixture
-async def service() -> AsyncIterator[Tracker]:
-    tracker = Tracker(demo_data(datetime.now(UTC)))
-    await tracker.start()
-    yield tracker
-    await tracker.stop()
-
-
-@pytest.fixture
-async def wire(service: Tracker) -> AsyncIterator[Wire]:
-    wire = Wire(service.url)
-    await wire.up()
-    yield wire
-    await wire.down()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Every scenario × every fault between the bot and the service × every request the scenario makes.
 
-By default each scenario meets one fault of every third kind, at one of its requests; kinds and requests
+By default each scenario meets one fault of every seventh kind, at one of its requests; kinds and requests
 rotate from scenario to scenario. `ISSUEBOT_MATRIX=faults` runs every fault with each scenario.
 `ISSUEBOT_MATRIX=all` runs every fault at every request, once and permanently.
 """
@@ -8,48 +8,32 @@ rotate from scenario to scenario. `ISSUEBOT_MATRIX=faults` runs every fault with
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC, datetime
+from contextlib import asynccontextmanager
 from itertools import chain, product
 from pathlib import Path
 
 import pytest
 import stamina
 
-from bot.features.files import attach as files
-from bot.features.issues import assign as assigning
-from bot.features.issues import issues
-from bot.features.projects import projects
-from bot.features.timelog import timelog
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
-from bot.sandbox.workspace.api import rates
 from bot.service.client import Limits
-from bot.slack import debounce
-from bot.slack import rate_limiter as pacing
 from bot.slack.waits import Waits
 from tests.faults import secrets
 from tests.faults.matrix import Cell, Matrix, is_unnoticeable
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
 from tests.support.office import Office
+from tests.support.prepared import demo
 from tests.support.wire import KINDS, OVERSIZED, Fault, Wire
 
 EXTENT = os.environ.get("ISSUEBOT_MATRIX", "kinds")
+EVERY = 7  # shares no factor with the number of faults of a kind, so that each fault has its turn
 PARTS, LANES = 2, 6
 """Tests that share the scenarios, and offices open at the same time in each: faults mostly wait."""
 
 
 @pytest.fixture(autouse=True)
-def _short_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Shortens all waits, the bot's and those of Slack's rate limits."""
-    for usecase in (assigning, files, issues, projects, timelog):
-        monkeypatch.setattr(usecase, "LOOKS", (0.01, 0.02))
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
-    monkeypatch.setattr(pacing, "SECONDS_PER_CHANNEL", 0)
-    monkeypatch.setattr(pacing, "SECONDS_PER_WORKSPACE", 0)
-    monkeypatch.setattr(rates, "PER_MINUTE", {})
-    monkeypatch.setattr(rates, "MESSAGE_BURST", 10**6)
+def _short_retries() -> Iterator[None]:
     with stamina.set_testing(True, attempts=3):
         yield
 
@@ -57,13 +41,23 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @asynccontextmanager
 async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
     """Opens an office behind a faulty proxy to the service."""
-    service = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+    service = Tracker(demo(), issue_updates=True)
     await service.start()
     wire = Wire(service.url)
     await wire.up()
     # A notice that the bot is still working isn't a result. Selects time out before a slow service answers.
-    waits = Waits(still_working=60, form=0.5, acknowledged=0.1, options=4)
-    office = Office(directory, service_url=wire.url, waits=waits)
+    waits = Waits(
+        still_working=60,
+        form=0.5,
+        acknowledged=0.1,
+        options=4,
+        typing=0.02,
+        lookups=(0.01, 0.02),
+        trigger=60,  # a slow machine is not a fault under test
+        channel_pace=0,
+        workspace_pace=0,
+    )
+    office = Office(directory, service_url=wire.url, waits=waits, rate_limits=False)
     await office.open()
     office.bot.client._transport._limits = Limits(answer=OVERSIZED)
     try:
@@ -89,7 +83,7 @@ def cells(number: int, name: str, asked: Sequence[str]) -> list[Cell]:
     faults = list(chain(*KINDS)) if EXTENT == "faults" else [kind[number % len(kind)] for kind in KINDS]
     found = []
     for turn, fault in enumerate(faults):
-        if EXTENT == "kinds" and (number + turn) % 3:
+        if EXTENT == "kinds" and (number + turn) % EVERY:
             continue
         at, lasting = (number + turn) % count, (number + turn // count) % 2 == 0
         found.append(
@@ -112,13 +106,10 @@ async def test_service_faults_are_reported_truthfully_and_writes_happen_once(
     names = list(SCENARIOS)
     ran = 0
     wrong: list[str] = []
-    one_by_one = asyncio.Lock()  # migrations can't run concurrently in one process
 
     async def lane(number: int) -> None:
         nonlocal ran
-        async with AsyncExitStack() as closing:
-            async with one_by_one:
-                matrix = await closing.enter_async_context(matrix_in(tmp_path_factory.mktemp("office")))
+        async with matrix_in(tmp_path_factory.mktemp("office")) as matrix:
             await run_cells(matrix, names[part * LANES + number :: PARTS * LANES], names.index)
             ran += matrix.ran
             wrong.extend([*matrix.wrong, *secrets.stored(matrix.scene), *secrets.logged(matrix.scene, logs)])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.people import ANA
-from bot.slack import socket_mode as socketmode
+from bot.slack.waits import Waits
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import text_of, until
@@ -31,9 +31,8 @@ def wire() -> SlackWire:
 
 
 @pytest.fixture
-async def ana(wire: SlackWire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Person]:
-    monkeypatch.setattr(socketmode, "SECONDS_BETWEEN_PINGS", 0.2)
-    office = Office(tmp_path, slack_wire=wire)
+async def ana(wire: SlackWire, tmp_path: Path) -> AsyncIterator[Person]:
+    office = Office(tmp_path, slack_wire=wire, waits=Waits(ping=0.2))
     await office.open()
     await office.link(ANA.slack_id, ANA.api_key)
     yield Person(office, ANA.slack_id)

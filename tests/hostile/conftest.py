@@ -3,26 +3,24 @@
 import io
 import logging
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from bot import telemetry
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
-from bot.sandbox.workspace.api import rates
-from bot.slack import debounce
+from bot.slack.waits import Waits
 from tests.hostile.scene import Scene, Stranger, Watched, begun
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo
 
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    office = Office(tmp_path, transport="http")
+    office = Office(tmp_path, transport="http", waits=Waits(typing=0.01), rate_limits=False)
     await office.open()
     await office.link("U0ANA0001", KEYS["ana"])
     yield office
@@ -67,15 +65,19 @@ async def stranger() -> AsyncIterator[Stranger]:
 
 
 @pytest.fixture
-async def scene(tmp_path: Path, stranger: Stranger, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
+async def scene(tmp_path: Path, stranger: Stranger) -> AsyncIterator[Scene]:
     """Opens a separate office that records requests to its service and holds some of Ana's data."""
-    monkeypatch.setattr(debounce, "PAUSE", 0)
-    monkeypatch.setattr(rates.Rates, "admit", lambda *_: None)  # users never press this fast
-    tracker = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+    tracker = Tracker(demo(), issue_updates=True)
     await tracker.start()
     watched = Watched(tracker.url)
     await watched.up()
-    office = Office(tmp_path, transport="http", service_url=watched.url)
+    office = Office(
+        tmp_path,
+        transport="http",
+        service_url=watched.url,
+        waits=Waits(still_working=60, typing=0),
+        rate_limits=False,  # users never press this fast
+    )
     await office.open()
     try:
         yield await begun(office, tracker, watched, stranger)

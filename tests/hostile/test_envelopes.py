@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from bot.slack import debounce
 from bot.slack.waits import Waits
 from tests.hostile.mutating import EXAMPLES, JUNK, added, mutated, tried
 from tests.hostile.recording import Recorded
@@ -27,9 +26,8 @@ FRAMES = [
 
 
 @pytest.fixture
-async def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
-    monkeypatch.setattr(debounce, "PAUSE", 0.01)
-    office = Office(tmp_path, waits=Waits(acknowledged=0.01))
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    office = Office(tmp_path, waits=Waits(acknowledged=0.01, typing=0.01))
     await office.open()
     await office.link("U0ANA0001", KEYS["ana"])
     try:

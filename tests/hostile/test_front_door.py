@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 import pytest
 
 from bot.sandbox.workspace.http import signature
-from bot.slack import http as web
 from bot.slack.http import BODY_LIMIT
+from bot.slack.waits import Waits
 from tests.hostile.sending import FORM, Answer, post, raw, signed
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
@@ -191,13 +191,9 @@ async def test_an_endless_body_is_rejected_at_the_limit(office: Office) -> None:
     assert answer.startswith(b"HTTP/1.1 413 ") or not answer
 
 
-async def test_slow_clients_are_dropped_without_blocking_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: io.StringIO
-) -> None:
-    monkeypatch.setattr(web, "SECONDS_TO_READ", 0.2)
-    monkeypatch.setattr(web, "SECONDS_IDLE", 0.2)
-    monkeypatch.setattr(web, "SECONDS_TO_LINGER", 0.2)
-    patient = Office(tmp_path / "slow", transport="http")
+async def test_slow_clients_are_dropped_without_blocking_others(tmp_path: Path, logged: io.StringIO) -> None:
+    waits = Waits(body=0.2, idle=0.2, linger=0.2)
+    patient = Office(tmp_path / "slow", transport="http", waits=waits)
     (tmp_path / "slow").mkdir()
     await patient.open()
     await patient.link("U0ANA0001", KEYS["ana"])

@@ -13,11 +13,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.sandbox.tracker.data import Attachment, CustomField, Data, Relation
-from bot.sandbox.workspace.api import rates
 from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.response_urls import ResponseUrls
 from bot.sandbox.workspace.state import State
-from bot.slack import debounce
+from bot.slack.waits import Waits
 from tests.hostile.recording import name_of, registered
 from tests.support.digesting import AT
 from tests.support.office import Office
@@ -78,8 +77,6 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
     monkeypatch.setattr(State, "called", calling)
     monkeypatch.setattr(ResponseUrls, "_respond", responding)
     monkeypatch.setattr(HttpDelivery, "deliver", delivering)
-    monkeypatch.setattr(rates.Rates, "admit", lambda *_: None)
-    monkeypatch.setattr(debounce, "PAUSE", 0)
     return heard
 
 
@@ -207,7 +204,7 @@ def check(heard: Heard, office: Office) -> None:
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    office = Office(tmp_path, transport="http", issue_updates=True)
+    office = Office(tmp_path, transport="http", issue_updates=True, waits=Waits(typing=0), rate_limits=False)
     await office.open()
     yield office
     await office.close()

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from sqlalchemy import func, select
 
-from bot.slack import debounce, payload_schema
+from bot.slack import payload_schema
 from bot.store.tables import DeliveryRow
 from tests.hostile.mutating import EXAMPLES, mutated, tried
 from tests.hostile.recording import Recorded, recordings, registered
@@ -57,9 +57,8 @@ def test_the_home_tab_needs_no_title() -> None:
 
 
 @pytest.fixture
-async def steadfast(office: Office, ana: Person, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Office]:
+async def steadfast(office: Office, ana: Person) -> AsyncIterator[Office]:
     """An office that must work as before after the test, without errors in between."""
-    monkeypatch.setattr(debounce, "PAUSE", 0.01)
     loose: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: loose.append(context))
     office.wait(acknowledged=0.01)

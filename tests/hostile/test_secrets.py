@@ -6,14 +6,12 @@ import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli import program
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
 from bot.store.database import Database
 from bot.store.owner import Owner
@@ -22,6 +20,7 @@ from tests.support.apart import Apart
 from tests.support.office import TEAM, Office
 from tests.support.people import BARE, KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo
 from tests.support.reading import text_of, until
 
 CANARY = "canary7Qz"
@@ -175,7 +174,7 @@ def logging_of(office: Apart, event: str) -> Callable[[], Awaitable[bool]]:
 @pytest.fixture(params=["socket", "http"])
 async def apart(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Apart, Tracker]]:
     """Runs the program as in production, but with DEBUG logs."""
-    tracker = Tracker(demo_data(datetime.now(UTC)))
+    tracker = Tracker(demo())
     await tracker.start()
     office = Apart(
         tmp_path,

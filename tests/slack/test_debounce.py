@@ -6,7 +6,7 @@ FORM = "T1:V1"
 
 
 def test_own_updates_lead_to_the_latest_hash() -> None:
-    debouncer = Debouncer()
+    debouncer = Debouncer(pause=0)
     debouncer.updated(FORM, "a", "b")
     debouncer.updated(FORM, "b", "c")
 
@@ -15,7 +15,7 @@ def test_own_updates_lead_to_the_latest_hash() -> None:
 
 
 def test_another_update_invalidates_the_known_hash() -> None:
-    debouncer = Debouncer()
+    debouncer = Debouncer(pause=0)
     debouncer.updated(FORM, "a", "b")
     debouncer.updated(FORM, "x", "y")
 
@@ -23,7 +23,7 @@ def test_another_update_invalidates_the_known_hash() -> None:
 
 
 def test_an_update_without_a_new_hash_is_handled() -> None:
-    debouncer = Debouncer()
+    debouncer = Debouncer(pause=0)
     debouncer.updated(FORM, "a", "a")
     assert debouncer.hash_now(FORM, "a") == "a"
 

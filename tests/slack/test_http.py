@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 from bot.slack import web_client
 from bot.slack.acknowledgements import PendingRequests
 from bot.slack.http import BODY_LIMIT, Readiness, Web
+from bot.slack.waits import Waits
 
 SECRET = SecretStr("8f742231b10e8888abcd99yyyzzz85a5")
 COMMAND = {
@@ -89,7 +90,15 @@ async def serve(api: Api, connections: aiohttp.ClientSession) -> AsyncIterator[S
 
         registry = CollectorRegistry()
         Counter("something", "Something", registry=registry)
-        listener = Web(app, PendingRequests(), readiness or Readiness({}), registry, secret, installing=None)
+        listener = Web(
+            app,
+            PendingRequests(),
+            readiness or Readiness({}),
+            registry,
+            secret,
+            installing=None,
+            waits=Waits(),
+        )
         listener.stopping = stopping
         runner = web.AppRunner(listener.application(), access_log=None)
         await runner.setup()

@@ -21,7 +21,6 @@ from sqlalchemy import select
 from bot.sandbox.demo.life import go_on_reporting
 from bot.sandbox.people import ANA, CHRIS
 from bot.sandbox.tracker.server import Tracker
-from bot.sandbox.workspace.api import rates
 from bot.sandbox.workspace.delivery import Answer
 from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.model import Channel
@@ -30,6 +29,7 @@ from bot.slack.errors import Interrupted
 from bot.store.digest_runs import RunState
 from bot.store.tables import DigestRunRow
 from tests.support.ports import free_port
+from tests.support.prepared import demo
 from tests.support.replicas import Replicas
 from tests.support.scene import PROJECTS, Scene
 from tests.support.wording import worded
@@ -123,24 +123,18 @@ class Work:
             await asyncio.sleep(0.1)
 
 
-@pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slow service, so that there is always in-flight work to kill, and generous Slack rate limits."""
-    made = Tracker.app
+class SlowTracker(Tracker):
+    """Takes its time, so that there is always in-flight work to kill."""
 
-    @web.middleware
-    async def later(request: web.Request, handler: Handler) -> web.StreamResponse:
-        await asyncio.sleep(SERVICE_TAKES)
-        return await handler(request)
+    def app(self) -> web.Application:
+        @web.middleware
+        async def later(request: web.Request, handler: Handler) -> web.StreamResponse:
+            await asyncio.sleep(SERVICE_TAKES)
+            return await handler(request)
 
-    def app(tracker: Tracker) -> web.Application:
-        app = made(tracker)
+        app = super().app()
         app.middlewares.insert(0, later)
         return app
-
-    monkeypatch.setattr(Tracker, "app", app)
-    for method, permits in rates.PER_MINUTE.items():
-        monkeypatch.setitem(rates.PER_MINUTE, method, permits * 100)
 
 
 @pytest.fixture
@@ -150,13 +144,14 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
 
 
 @pytest.mark.timeout(0 if LONG else 150)
-@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("transport", ["http", "socket"] if LONG else ["http"])
 async def test_killed_replicas_act_once_and_notify_every_user(
     transport: str, url_of_postgresql: str, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = free_port() if transport == "http" else None
-    scene = Scene(url_of_postgresql, f"http://127.0.0.1:{port}/slack/events" if port else None)
+    url = f"http://127.0.0.1:{port}/slack/events" if port else None
+    scene = Scene(url_of_postgresql, url, tracker=SlowTracker(demo()))
+    scene.workspace.state.rate_limits = False
     kills, due = KILLS if port else (KILLS + 1) // 2, DIGESTS[transport]
     dice = random.Random(6)  # noqa: S311 - not security-relevant
     async with scene.opened(), Replicas(scene, http).up(port) as replicas:

@@ -1,8 +1,11 @@
-"""Owners for the store's tests."""
+"""Owners for the store's tests, and a database without tables."""
+
+from pathlib import Path
 
 import pytest
 
 from bot.store.owner import Owner
+from tests.support.prepared import new_postgresql
 
 
 @pytest.fixture
@@ -13,3 +16,10 @@ def ana() -> Owner:
 @pytest.fixture
 def ben() -> Owner:
     return Owner("E1", "T1", "U0BEN")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/bot.db"
+    return await new_postgresql(request.getfixturevalue("postgresql"), template="template1")

@@ -13,7 +13,6 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from bot.store import database as engine
 from bot.store.database import Database, DatabaseUnavailableError
 from bot.store.store import Store
 from bot.store.tables import Table
@@ -32,8 +31,8 @@ other.execute("commit")
 
 
 @asynccontextmanager
-async def opened(file: Path) -> AsyncIterator[Database]:
-    database = Database(f"sqlite:///{file}")
+async def opened(file: Path, lock_seconds: float = 10) -> AsyncIterator[Database]:
+    database = Database(f"sqlite:///{file}", lock_seconds=lock_seconds)
     await database.open()
     try:
         yield database
@@ -56,8 +55,8 @@ def modes(directory: Path) -> dict[str, str]:
     return {file.name: oct(file.stat().st_mode & 0o777) for file in directory.iterdir()}
 
 
-async def test_replicas_starting_together_migrate_once(url: str) -> None:
-    replicas = [Database(url) for _ in range(4)]
+async def test_replicas_starting_together_migrate_once(empty_url: str) -> None:
+    replicas = [Database(empty_url) for _ in range(4)]
 
     await asyncio.gather(*(replica.open() for replica in replicas))
 
@@ -169,9 +168,8 @@ async def test_a_canceled_caller_leaves_no_open_transaction(tmp_path: Path) -> N
         assert other.execute("select key from deliveries").fetchall() == [("Ev1",)]
 
 
-async def test_queued_writers_time_out_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "SECONDS_TO_WAIT", 1)
-    async with opened(tmp_path / "bot.db") as database:
+async def test_queued_writers_time_out_together(tmp_path: Path) -> None:
+    async with opened(tmp_path / "bot.db", lock_seconds=1) as database:
         deliveries = Store(database, Vault([Vault.generate_key()])).deliveries
         with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as other:
             other.execute("begin immediate")
@@ -184,8 +182,8 @@ async def test_queued_writers_time_out_together(tmp_path: Path, monkeypatch: pyt
         assert await deliveries.claim("Ev1")
 
 
-async def test_a_new_database_is_not_current(url: str) -> None:
-    database = Database(url)
+async def test_a_new_database_is_not_current(empty_url: str) -> None:
+    database = Database(empty_url)
 
     await database.ping()
 

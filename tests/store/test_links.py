@@ -5,7 +5,6 @@ from pydantic import SecretStr
 from sqlalchemy import select, update
 
 from bot.errors import StoredSecretError
-from bot.store import key_rotation as rotation
 from bot.store.database import Database
 from bot.store.key_rotation import Rotation
 from bot.store.owner import Owner
@@ -111,10 +110,7 @@ async def test_other_encryption_keys_decrypt_nothing(store: Store, database: Dat
     assert not await stranger.links.delete_if_key(ana, KEY)
 
 
-async def test_rotation_reencrypts_every_key_and_can_resume(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rotation, "BATCH", 2)
+async def test_rotation_reencrypts_every_key_and_can_resume(database: Database) -> None:
     old, new = Vault.generate_key(), Vault.generate_key()
     before, both, after = (Store(database, Vault(keys)) for keys in ([old], [new, old], [new]))
     owners = [Owner(enterprise, "T1", f"U{n}") for enterprise in (None, "E1") for n in range(3)]
@@ -122,9 +118,9 @@ async def test_rotation_reencrypts_every_key_and_can_resume(
         await before.links.put(owner, KEY, 1, "Somebody")
     await Store(database, Vault([Vault.generate_key()])).links.put(Owner(None, "T9", "U9"), KEY, 1, "Lost")
 
-    interrupted = both.encrypted_values.rotate()
+    interrupted = both.encrypted_values.rotate(batch_size=2)
     assert await anext(interrupted) == Rotation(rewritten=2)
-    assert [step async for step in both.encrypted_values.rotate()][-1] == Rotation(
+    assert [step async for step in both.encrypted_values.rotate(batch_size=2)][-1] == Rotation(
         rewritten=4, current=2, unreadable=1
     )
 

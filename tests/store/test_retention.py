@@ -4,7 +4,6 @@ import asyncio
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from sqlalchemy import Connection, Insert, func, insert, select
 
 from bot.store.database import Database
@@ -19,6 +18,7 @@ from bot.store.tables import (
     Table,
     TimeEntryRow,
 )
+from bot.store.vault import Vault
 
 OPERATIONS = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
@@ -61,10 +61,9 @@ def digest(now: datetime) -> Insert:
     )
 
 
-async def test_replicas_delete_expired_rows_concurrently(
-    database: Database, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.store.database.BATCH", 2)
+async def test_replicas_delete_expired_rows_concurrently(database: Database, url: str) -> None:
+    replica = Database(url, batch=2)
+    store = Store(replica, Vault([Vault.generate_key()]))
     now = datetime.now(UTC)
 
     def make(connection: Connection) -> None:
@@ -77,6 +76,7 @@ async def test_replicas_delete_expired_rows_concurrently(
 
     await database.write(make)
     await asyncio.gather(*(delete_expired(store) for _ in range(3)))
+    await replica.close()
 
     left = await database.read(
         lambda connection: {row: connection.scalar(select(func.count()).select_from(row)) for row in KEPT}

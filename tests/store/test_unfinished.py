@@ -9,7 +9,6 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from bot.slack import completed_deliveries
 from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.store.database import Database
 from bot.store.owner import Owner
@@ -112,13 +111,12 @@ async def test_requests_in_flight_are_encrypted(
 
 
 async def test_requests_finished_during_a_database_outage_are_recorded_later(
-    database: Database, store: Store, asked: PendingRequest, monkeypatch: pytest.MonkeyPatch
+    database: Database, store: Store, asked: PendingRequest
 ) -> None:
-    monkeypatch.setattr(completed_deliveries, "RETRY_SECONDS", 0.2)
     await store.deliveries.claim("1", asked)
     await database.write(lambda connection: connection.execute(text("alter table deliveries rename to away")))
 
-    CompletedDeliveries(store.unfinished).add("1")
+    CompletedDeliveries(store.unfinished, retry_seconds=0.2).add("1")
     await asyncio.sleep(0.4)
     await database.write(lambda connection: connection.execute(text("alter table away rename to deliveries")))
     held = text("select count(*) from deliveries where holder is not null")

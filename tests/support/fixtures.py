@@ -1,21 +1,15 @@
 """Fixtures for an office: Ana is linked, Ben isn't linked yet, Chris is an administrator."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from bot.features.files import attach as files
-from bot.features.issues import assign as assigning
-from bot.features.issues import issues
-from bot.features.projects import projects
-from bot.features.timelog import timelog
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo
 from tests.support.wire import Wire
 
 
@@ -59,17 +53,15 @@ def ben(office: Office) -> Person:
 @pytest.fixture
 async def service() -> AsyncIterator[Tracker]:
     """Starts a separate reference service, for an office that reaches it through `wire`."""
-    tracker = Tracker(demo_data(datetime.now(UTC)))
+    tracker = Tracker(demo())
     await tracker.start()
     yield tracker
     await tracker.stop()
 
 
 @pytest.fixture
-async def wire(service: Tracker, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Wire]:
-    """Starts a faulty proxy between an office and its service, and shortens the delays between lookups."""
-    for usecase in (assigning, files, issues, projects, timelog):
-        monkeypatch.setattr(usecase, "LOOKS", (0.05, 0.1))
+async def wire(service: Tracker) -> AsyncIterator[Wire]:
+    """Starts a faulty proxy between an office and its service."""
     wire = Wire(service.url)
     await wire.up()
     yield wire

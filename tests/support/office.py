@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +14,6 @@ from bot.features.accounts.accounts import Accounts
 from bot.features.digests.digests import Digests
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
-from bot.sandbox.demo import demo_data
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
@@ -25,11 +23,15 @@ from bot.store.owner import Owner
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Timings
 from tests.support.ports import free_port
+from tests.support.prepared import demo, sqlite
 from tests.support.reading import LOOK_EVERY
 from tests.support.slackwire import SlackWire
 
 TIMEOUT_SECONDS = 60
 """Timeout in seconds for any work to finish, even on a slow machine."""
+
+WIRED = Waits(still_working=60, lookups=(0.05, 0.1))
+"""For a service that is slow on purpose and loses responses."""
 
 Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"
@@ -57,6 +59,7 @@ class Office:
     database_url: str | None = None
     timings: Timings = DEFAULT
     waits: Waits | None = None
+    rate_limits: bool = True
     slack_wire: SlackWire | None = None
     """A faulty proxy between the bot and Slack; started and stopped with the office."""
     tracker: Tracker = field(init=False)
@@ -65,9 +68,7 @@ class Office:
     http: aiohttp.ClientSession = field(init=False)
 
     async def open(self) -> None:
-        self.tracker = Tracker(
-            demo_data(datetime.now(UTC)), issue_updates=self.issue_updates, roles=self.roles
-        )
+        self.tracker = Tracker(demo(), issue_updates=self.issue_updates, roles=self.roles)
         await self.tracker.start()
         port = free_port()
         url = f"http://127.0.0.1:{port}/slack/events"
@@ -78,6 +79,7 @@ class Office:
             request_url=url if self.transport == "http" else None,
         )
         self.workspace.state.ack_seconds = self.workspace.state.trigger_seconds = TIMEOUT_SECONDS
+        self.workspace.state.rate_limits = self.rate_limits
         await self.workspace.start(port=0)
         if self.slack_wire:  # every address that the workspace gives out goes through the proxy
             self.workspace.state.base_url = await self.slack_wire.up(self.workspace.url)
@@ -93,13 +95,13 @@ class Office:
                 service_api_key_header=self.key_header,
                 service_text_format=self.text_format,
                 command_prefix=self.prefix,
-                database_url=self.database_url or f"sqlite:///{self.directory / 'bot.db'}",
+                database_url=self.database_url or sqlite(self.directory / "bot.db"),
                 encryption_keys=(Vault.generate_key(),),
                 host="127.0.0.1",
                 port=port,
             ),
             self.timings,
-            self.waits or Waits(still_working=60 if self.service_url else 2),  # slow on purpose
+            self.waits or (WIRED if self.service_url else Waits()),
         )
         await self.bot.start()
         self.http = aiohttp.ClientSession(headers={"X-Sandbox": "1"})
@@ -117,7 +119,7 @@ class Office:
         user = await self.bot.client.get_user(SecretStr(key))
         await self.bot.store.links.put(Owner(None, TEAM, slack_id), SecretStr(key), user.id, user.name)
 
-    def wait(self, **seconds: float) -> None:
+    def wait(self, **seconds: Any) -> None:
         """Changes how long the bot waits from now on; see `bot.slack.waits.Waits`."""
         self.bot.dispatch.waits = replace(self.bot.dispatch.waits, **seconds)
 

@@ -10,6 +10,7 @@ from bot.slack.directory import Profiles
 from bot.slack.failures import Failures
 from bot.slack.feature import Feature
 from bot.slack.replies import Platform
+from bot.slack.waits import Waits
 from bot.slack.workspaces import OneWorkspace
 from bot.store.database import Database
 from bot.store.store import Store
@@ -32,6 +33,7 @@ def _routes() -> Feature:
         Failures(store.saved_input),
         file_hosts=frozenset(),
         timings=DEFAULT,
+        waits=Waits(),
     ).routes
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from pydantic import SecretStr
 from sqlalchemy import Connection, func, select, update
@@ -17,7 +17,6 @@ from bot.features.digests.digests import Digests, DigestSettings
 from bot.features.digests.schedules import parse
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
-from bot.sandbox.demo import demo_data
 from bot.sandbox.people import ANA, CHRIS, PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.model import Channel
@@ -34,6 +33,7 @@ from bot.store.vault import Vault
 from bot.timings import Timings
 from tests.support.hasty import HASTY, command
 from tests.support.office import TEAM
+from tests.support.prepared import demo
 from tests.support.slackwire import SlackWire
 
 CHANNELS = 10
@@ -53,19 +53,24 @@ class Post:
 class Scene:
     """A service, a Slack behind a faulty proxy, and a database, shared by several bot processes."""
 
-    def __init__(self, url: str, request_url: str | None = None, timings: Timings = HASTY) -> None:
+    def __init__(
+        self,
+        url: str,
+        request_url: str | None = None,
+        timings: Timings = HASTY,
+        tracker: Tracker | None = None,
+    ) -> None:
         self.url = url
         self.timings = timings
         self.key = Vault.generate_key()
         self.database = Database(url)
         self.store = Store(self.database, Vault([self.key]))
-        self.tracker = Tracker(demo_data(datetime.now(UTC)))
+        self.tracker = tracker or Tracker(demo())
         self.wire = SlackWire()
         self.request_url = request_url
         described = manifest("http", request_url) if request_url else manifest("socket")
         self.workspace = Workspace(manifest=described, people=PEOPLE, request_url=request_url)
         self.known = set(self.tracker.data.issues)
-        self.kills = 0
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator["Scene"]:

@@ -38,6 +38,7 @@ from bot.slack.audience import shared_outside
 from bot.slack.blocks import JSON, Message
 from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.rate_limiter import RateLimiter
+from bot.slack.waits import Waits
 from bot.slack.wording import Wording
 from bot.slack.workspaces import Workspaces
 from bot.store.digests import Digest, Notice, Pause
@@ -53,8 +54,6 @@ MARGIN = timedelta(seconds=10)
 """How inaccurate the estimate of Slack's clock may be."""
 WAIT = 30.0
 """Seconds until a retry, if Slack can't be reached or locks the app out."""
-CHANNELS_TTL = 5
-"""Seconds to cache the list of conversations, and so to notice that outsiders joined one."""
 GONE = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "channel_is_limited_access", "user_not_found"}
 )
@@ -86,11 +85,13 @@ log = structlog.get_logger(__name__)
 class SlackPoster:
     """Implements `posts.Poster` with Slack."""
 
-    def __init__(self, workspaces: Workspaces, wording: Wording) -> None:
+    def __init__(self, workspaces: Workspaces, wording: Wording, waits: Waits) -> None:
         self._workspaces = workspaces
         self._wording = wording
-        self._pacers: dict[str, RateLimiter] = defaultdict(RateLimiter)
-        self._channels: TtlCache[str, Mapping[str, ChannelStatus]] = TtlCache(seconds=CHANNELS_TTL)
+        self._pacers: dict[str, RateLimiter] = defaultdict(
+            lambda: RateLimiter(waits.channel_pace, waits.workspace_pace)
+        )
+        self._channels: TtlCache[str, Mapping[str, ChannelStatus]] = TtlCache(seconds=waits.channels)
         self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slack_time: tuple[datetime, float] | None = None
 

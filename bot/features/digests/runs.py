@@ -31,15 +31,16 @@ MAX_IN_FLIGHT = 2000
 """How many runs one process may have claimed at a time."""
 BATCH = 200
 """How many digests are claimed or rescheduled at a time."""
-RUN_NOW_TIMEOUT = 1.5
-"""Seconds that a user waits for a digest they asked for; after that it is posted in the background."""
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 
 class DigestRuns:
-    """Runs digests in one process. `on_finished` gets each run's final state and how late it was."""
+    """Runs digests in one process. `on_finished` gets each run's final state and how late it was.
+
+    A user waits `now_seconds` for a digest that they asked for; after that it is posted in the background.
+    """
 
     def __init__(
         self,
@@ -50,7 +51,9 @@ class DigestRuns:
         poster: Poster,
         on_finished: OnFinished,
         timings: Timings = DEFAULT,
+        now_seconds: float = 1.5,
     ) -> None:
+        self._now_seconds = now_seconds
         self._store = store
         self._clock = Clock()
         self._in_flight: dict[RunKey, float] = {}  # when each was claimed, on the monotonic clock
@@ -198,7 +201,7 @@ class DigestRuns:
                 raise
             held.pop_all()
         delivering = self._start(self._postponed_on_error(run, self._delivery.deliver(run, opened)))
-        done, _ = await asyncio.wait({delivering}, timeout=RUN_NOW_TIMEOUT)
+        done, _ = await asyncio.wait({delivering}, timeout=self._now_seconds)
         return delivering.result() if done else None
 
     def _send_notices(self) -> None:

@@ -6,6 +6,7 @@ token works once, so repeating the same change of an issue can't attach a file t
 """
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from http import HTTPStatus
 
@@ -46,7 +47,15 @@ class AttachmentGone(UserError):
 class Files:
     """Uploads and attaches files with the asking user's key."""
 
-    def __init__(self, client: Client, accounts: Accounts, issues: Issues, store: Store) -> None:
+    def __init__(
+        self,
+        client: Client,
+        accounts: Accounts,
+        issues: Issues,
+        store: Store,
+        looks: Sequence[float] = LOOKS,
+    ) -> None:
+        self._looks = looks
         self._client = client
         self._accounts = accounts
         self._issues = issues
@@ -213,7 +222,7 @@ class Files:
 
     async def _after_unknown(self, session: Session, number: int, batch: Batch) -> None:
         """Check whether the change was saved; if not, repeat it with the same tokens."""
-        for wait in LOOKS:
+        for wait in self._looks:
             await asyncio.sleep(wait)
             await self._match_attachments(session, number, batch)
             if not batch.in_state(State.ATTACHING):

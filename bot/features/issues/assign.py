@@ -5,6 +5,7 @@ result of that read is reported.
 """
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -53,7 +54,10 @@ class AssignResult:
 class Assigning:
     """Assigns issues to the requesting user, with their key."""
 
-    def __init__(self, client: Client, accounts: Accounts, issues: Issues) -> None:
+    def __init__(
+        self, client: Client, accounts: Accounts, issues: Issues, looks: Sequence[float] = LOOKS
+    ) -> None:
+        self._looks = looks
         self._client = client
         self._accounts = accounts
         self._issues = issues
@@ -100,7 +104,7 @@ class Assigning:
         it is read until it is assigned to the user.
         """
         seen: Issue | None = None
-        for wait in (0.0, *LOOKS):
+        for wait in (0.0, *self._looks):
             await asyncio.sleep(wait)
             with suppress(ServiceError, UserError):
                 seen = await self._issues.one(session, number)

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -105,7 +105,9 @@ class Issues:
         *,
         catalogs: Catalogs,
         people: People,
+        looks: Sequence[float] = LOOKS,
     ) -> None:
+        self._looks = looks
         self._client = client
         self._store = store
         self._accounts = accounts
@@ -257,7 +259,7 @@ class Issues:
         self, session: Session, new: NewIssue, since: datetime
     ) -> Issue | None:
         """The issue from a create that got no answer; None if it isn't there or can't be read."""
-        for wait in LOOKS:
+        for wait in self._looks:
             await asyncio.sleep(wait)
             try:
                 if found := await self._find_own(session, new, since):

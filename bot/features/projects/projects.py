@@ -56,7 +56,10 @@ class ProjectDraft:
 class Projects:
     """Reads and creates projects with the caller's key."""
 
-    def __init__(self, client: Client, store: Store, accounts: Accounts) -> None:
+    def __init__(
+        self, client: Client, store: Store, accounts: Accounts, looks: Sequence[float] = LOOKS
+    ) -> None:
+        self._looks = looks
         self._client = client
         self._store = store
         self._accounts = accounts
@@ -165,7 +168,7 @@ class Projects:
         except Forbidden:
             raise CreationForbidden from None
         except OutcomeUnknown:
-            for seconds in LOOKS:
+            for seconds in self._looks:
                 await asyncio.sleep(seconds)
                 if created := await self._created_since(session, draft, started):
                     project = created

@@ -4,7 +4,7 @@ The service has no list of time entries, so the bot stores those it creates.
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -153,8 +153,16 @@ class Timelog:
     """Creates and changes time entries with the user's own key."""
 
     def __init__(
-        self, client: Client, store: Store, accounts: Accounts, projects: Projects, issues: Issues
+        self,
+        client: Client,
+        store: Store,
+        accounts: Accounts,
+        projects: Projects,
+        issues: Issues,
+        *,
+        looks: Sequence[float] = LOOKS,
     ) -> None:
+        self._looks = looks
         self._client = client
         self._store = store
         self._accounts = accounts
@@ -331,7 +339,7 @@ class Timelog:
         """Whether the issue's spent hours show that a write with no answer was made."""
         if issue is None or (before := issue.spent_hours) is None:
             return False
-        for wait in LOOKS:
+        for wait in self._looks:
             await asyncio.sleep(wait)
             try:
                 after = (await self._issue(session, issue.id)).spent_hours

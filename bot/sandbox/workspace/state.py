@@ -53,6 +53,7 @@ class State:
 
     `lost` are the channels the app was removed from: posting there is an error but breaks no rule, as the
     app can't know. `history_page` is the maximum page size; for apps outside the Marketplace it's 15.
+    `rate_limits` is whether calls are counted against Slack's limits. `max_file_size` is in bytes.
     """
 
     def __init__(self, team: Team, app: App, clock: Clock) -> None:
@@ -73,6 +74,8 @@ class State:
         self.ack_seconds = ACK_SECONDS
         self.trigger_seconds = TRIGGER_SECONDS
         self.history_page = 999
+        self.rate_limits = True
+        self.max_file_size = 1024**3  # as in Slack
         self.violations: list[Violation] = []
         self.calls: list[Call] = []
         self.version = 1

@@ -10,9 +10,8 @@ from bot.sandbox.workspace.model import File
 from bot.sandbox.workspace.shapes import JsonObject
 from bot.sandbox.workspace.state import State
 
-MAX_SIZE = 1024**3  # as in Slack
 MOST = 10
-MAX_TOTAL_SIZE = 4 * MAX_SIZE
+MAX_TOTAL_SIZE = 4 * 1024**3
 SHOWN_INLINE = {"image/png", "image/jpeg", "image/gif", "image/webp"}
 SIGN_IN = (
     "<!DOCTYPE html><html><head><title>Slack</title></head><body>Sign in to see this file.</body></html>"
@@ -23,13 +22,13 @@ async def _text(part: BodyPartReader) -> str:
     return (await part.read_chunk(1024)).decode(errors="replace")
 
 
-async def _kept(part: BodyPartReader, path: Path) -> int:
+async def _kept(part: BodyPartReader, path: Path, max_size: int) -> int:
     """Stream an upload to a file and return its size."""
     size = 0
     with path.open("wb") as kept:
         while chunk := await part.read_chunk(256 * 1024):
             size += len(chunk)
-            if size > MAX_SIZE:
+            if size > max_size:
                 raise PageError("A file may have 1 GB here.")
             kept.write(chunk)
     return size
@@ -63,7 +62,7 @@ async def _receive(state: State, request: web.Request, received: list[File]) -> 
             path = state.folder / file_id
             file = File(file_id, part.filename, mimetype, path, 0, "", created=int(state.clock.now()))
             received.append(file)
-            file.size = await _kept(part, path)
+            file.size = await _kept(part, path, state.max_file_size)
         elif part.name == "user":
             user = await _text(part)
     if user not in state.users:

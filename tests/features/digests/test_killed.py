@@ -3,10 +3,12 @@
 import asyncio
 import os
 import random
+import signal
 import sys
 from collections import Counter
 from datetime import datetime
 
+import aiohttp
 import pytest
 from sqlalchemy import select
 
@@ -14,6 +16,7 @@ from bot.sandbox.demo.life import go_on_reporting
 from bot.store.digest_runs import RunState
 from bot.store.tables import DigestIssueRow, DigestRunRow
 from bot.timings import Timings
+from tests.support.replicas import Replica
 from tests.support.scene import PROJECTS, Scene
 
 DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "6"))
@@ -23,27 +26,28 @@ TIMINGS = Timings(interval=0.3, heartbeat_timeout=2, longest_post=3, look_up_aft
 LATE_ANSWER = ("chat.postMessage", "late answer:0.3")
 
 
-async def keep_killing(scene: Scene, rng: random.Random) -> None:
-    """Keep killing and replacing one of two processes until no digest is due."""
-    processes = [await scene.process(), await scene.process()]
-    try:
-        while await scene.left():
-            await asyncio.sleep(rng.uniform(1.0, 5.0))
-            one = rng.randrange(2)
-            processes[one].kill()
-            await processes[one].wait()
-            scene.kills += 1
-            processes[one] = await scene.process()
-    finally:
-        for process in processes:
-            process.kill()
-            await process.wait()
+async def keep_killing(scene: Scene, rng: random.Random) -> int:
+    """Kills and replaces one of two ready processes until no digest is due; returns how many were killed."""
+    kills = 0
+    async with aiohttp.ClientSession() as http:
+        replicas = [Replica(scene, http) for _ in range(2)]
+        try:
+            await asyncio.gather(*(replica.start() for replica in replicas))
+            while await scene.left():
+                await asyncio.sleep(rng.uniform(0.2, 1.5))
+                replica = rng.choice(replicas)
+                await replica.end(signal.SIGKILL)
+                kills += 1
+                await replica.start()
+        finally:
+            for replica in replicas:
+                if replica.process.returncode is None:
+                    await replica.end(signal.SIGKILL)
+    return kills
 
 
 @pytest.mark.timeout(900)
-async def test_random_kills_neither_lose_nor_repeat_digests(
-    url_of_postgresql: str,
-) -> None:
+async def test_random_kills_neither_lose_nor_repeat_digests(url_of_postgresql: str) -> None:
     rng = random.Random(20)  # noqa: S311 - not used for cryptography
     async with Scene(url_of_postgresql, timings=TIMINGS).opened() as scene:
         digests = await scene.add_digests(DIGESTS)
@@ -52,11 +56,11 @@ async def test_random_kills_neither_lose_nor_repeat_digests(
         numbers = [p.id for p in scene.tracker.data.projects.values() if p.identifier in PROJECTS]
         reporting = [asyncio.create_task(go_on_reporting(scene.tracker.data, n, 0.5)) for n in numbers]
         await scene.due(digests, over=DIGESTS / A_SECOND)
-        await keep_killing(scene, rng)
+        kills = await keep_killing(scene, rng)
         for task in reporting:
             task.cancel()
         await scene.due(digests, over=1)
-        await keep_killing(scene, rng)
+        kills += await keep_killing(scene, rng)
         posts = scene.posts()
         states = await scene.database.read(
             lambda connection: Counter(connection.scalars(select(DigestRunRow.state)))
@@ -65,9 +69,7 @@ async def test_random_kills_neither_lose_nor_repeat_digests(
         rows = await scene.database.read(lambda connection: connection.execute(covering).all())
         reported = [i for i in scene.tracker.data.issues.values() if i.id not in scene.known]
     looked_up = len(scene.wire.called("conversations.history"))
-    sys.stdout.write(
-        f"{len(posts)} posts, {len(reported)} issues, {scene.kills} kills, {looked_up} looked up\n"
-    )
+    sys.stdout.write(f"{len(posts)} posts, {len(reported)} issues, {kills} kills, {looked_up} looked up\n")
     assert states == {RunState.SENT: DIGESTS * 2}
     assert len({(post.digest, post.due_at) for post in posts}) == len(posts) == DIGESTS * 2
     by_project = {d.id: {i.id for i in reported if i.project_id == d.plan.project_id} for d in digests}

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from pathlib import Path
@@ -26,6 +25,7 @@ from bot.store.database import Database
 from bot.store.digests import Digest, Pause
 from bot.timings import DEFAULT
 from tests.features.digests.newsroom import SHOP, VAULT, DigestHarness, FakePoster, Fault, Killed, Process
+from tests.support.prepared import new_postgresql, sqlite
 
 T = TypeVar("T")
 EXAMPLES = int(os.environ.get("ISSUEBOT_DIGEST_EXAMPLES", "8"))
@@ -192,18 +192,11 @@ def test_digests_post_every_issue_once_whatever_happens(
     dialect: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     if dialect == "sqlite":
-        template = tmp_path / "template.db"
-        asyncio.run(_migrated(f"sqlite:///{template}"))
 
         async def database() -> Database:
-            fresh = Path(mkdtemp(dir=tmp_path)) / "bot.db"
-            shutil.copy(template, fresh)
-            return Database(f"sqlite:///{fresh}")
+            return Database(sqlite(Path(mkdtemp(dir=tmp_path)) / "bot.db"))
     else:
-        server: str = request.getfixturevalue("postgresql")
-        url = server.replace("/postgres?", "/machine?")
-        asyncio.run(_created(server))
-        asyncio.run(_migrated(url))
+        url = asyncio.run(new_postgresql(request.getfixturevalue("postgresql")))
 
         async def database() -> Database:
             connection = await asyncpg.connect(url)
@@ -226,15 +219,3 @@ def test_digests_post_every_issue_once_whatever_happens(
 def _unless_killed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     if not isinstance(context.get("exception"), Killed):
         loop.default_exception_handler(context)
-
-
-async def _created(server: str) -> None:
-    connection = await asyncpg.connect(server)
-    await connection.execute("create database machine")
-    await connection.close()
-
-
-async def _migrated(url: str) -> None:
-    database = Database(url)
-    await database.open()
-    await database.close()

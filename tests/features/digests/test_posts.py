@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 
-from bot.features.digests import poster as digest_posts
-from bot.features.digests import runs as digest_runs
 from bot.features.digests.digests import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.sandbox.workspace.model import Message
-from bot.slack import rate_limiter as pacing
-from bot.slack import web_client
+from bot.slack.waits import Waits
 from bot.store.channels import Channel
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
@@ -75,10 +72,10 @@ class Digests:
 
 
 @pytest.fixture
-async def digests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Digests]:
-    monkeypatch.setattr(digest_posts, "CHANNELS_TTL", 0)
+async def digests(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Digests]:
     wire = SlackWire()
-    office = Office(tmp_path, slack_wire=wire)
+    waits = getattr(request, "param", Waits(channels=0))
+    office = Office(tmp_path, slack_wire=wire, waits=waits)
     await office.open()
     await office.link(ANA.user_id, KEYS["ana"])
     yield Digests(office, wire, Person(office, ANA.user_id))
@@ -152,14 +149,11 @@ def chat(digests: Digests, ts: str) -> None:
     messages.sort(key=lambda message: float(message.ts))
 
 
-async def test_rate_limited_digest_now_answers_immediately_and_posts_once(
-    digests: Digests, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(web_client, "LONGEST_WAIT", 0)
-    monkeypatch.setattr(digest_runs, "RUN_NOW_TIMEOUT", 0.1)
+@pytest.mark.parametrize("digests", [Waits(channels=0, digest_now=0.1)], indirect=True)
+async def test_rate_limited_digest_now_answers_immediately_and_posts_once(digests: Digests) -> None:
     await digests.add()
     digests.report()
-    digests.wire.faults = [(POST, "429:2")]
+    digests.wire.faults = [(POST, "429:4")]  # longer than the Web API client waits itself
 
     answers = [text_of(await digests.person.ask("/digest now")) for _ in range(2)]
 
@@ -207,7 +201,7 @@ async def test_posts_to_one_channel_are_spaced_one_second_apart(
     ]
     channel = digests.office.channel_id("general")
     times = [call.at for call in calls if call.arguments["channel"] == channel]
-    assert min(later - earlier for earlier, later in pairwise(times)) > pacing.SECONDS_PER_CHANNEL - 0.1
+    assert min(later - earlier for earlier, later in pairwise(times)) > Waits().channel_pace - 0.1
 
 
 @pytest.mark.parametrize("how", ["archived", "deleted", "removed", "refused", "shared"])

@@ -1,18 +1,17 @@
 """Attaching files from Slack to issues: none is lost silently or attached twice."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from bot.features.issues import issues
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.data import Attachment
 from bot.sandbox.tracker.server import Tracker
+from bot.slack.waits import Waits
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo
 from tests.support.reading import JSON, text_of, until, values_of
 from tests.support.wire import Fault, Wire
 
@@ -247,14 +246,16 @@ class TestUnreliableService:
 
     @pytest.fixture
     async def service(self) -> AsyncIterator[Tracker]:
-        tracker = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+        tracker = Tracker(demo(), issue_updates=True)
         await tracker.start()
         yield tracker
         await tracker.stop()
 
     @pytest.fixture
-    async def office(self, wire: Wire, tmp_path: Path) -> AsyncIterator[Office]:
-        office = Office(tmp_path, service_url=wire.url)
+    async def office(
+        self, wire: Wire, tmp_path: Path, request: pytest.FixtureRequest
+    ) -> AsyncIterator[Office]:
+        office = Office(tmp_path, service_url=wire.url, waits=getattr(request, "param", None))
         await office.open()
         await office.link("U0ANA0001", KEYS["ana"])
         yield office
@@ -338,10 +339,10 @@ class TestUnreliableService:
         assert "your account anew" in await said(ana)
         assert names(service) == ["a.log"]
 
+    @pytest.mark.parametrize("office", [Waits(lookups=(0.5,))], indirect=True)
     async def test_create_is_not_repeated_after_the_key_was_revoked(
-        self, ana: Person, wire: Wire, service: Tracker, monkeypatch: pytest.MonkeyPatch
+        self, ana: Person, wire: Wire, service: Tracker
     ) -> None:
-        monkeypatch.setattr(issues, "LOOKS", (0.5,))
         await ana.shortcut("issue_from_message", await shared(ana, ("a.csv", b"a"), text="Wrong numbers"))
         form = await ana.form("New issue")
         wire.heal()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import DEVELOPER, REPORTER
 from bot.sandbox.tracker.server import Tracker
@@ -17,6 +16,7 @@ from bot.store.owner import Owner
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo
 from tests.support.reading import JSON, button_saying, text_of, until, values_of
 from tests.support.wire import Wire
 
@@ -231,7 +231,7 @@ class TestLostResponses:
 
     @pytest.fixture
     async def service(self) -> AsyncIterator[Tracker]:
-        tracker = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
+        tracker = Tracker(demo(), issue_updates=True)
         await tracker.start()
         yield tracker
         await tracker.stop()

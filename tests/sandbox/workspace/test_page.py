@@ -4,7 +4,6 @@ import pytest
 from aiohttp import ClientSession
 
 from bot.sandbox.people import PEOPLE
-from bot.sandbox.workspace import uploads
 from bot.sandbox.workspace.server import Workspace
 from tests.sandbox.workspace.harness import MANIFEST, SERVICE_URL, App, Page
 
@@ -175,8 +174,8 @@ async def test_files_in_shared_channels_need_files_info(app: App, page: Page) ->
     assert "url_private" not in file
 
 
-async def test_upload_size_is_limited(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "MAX_SIZE", 100_000)
+async def test_upload_size_is_limited(page: Page, workspace: Workspace) -> None:
+    workspace.state.max_file_size = 100_000
     rejected = await page.upload("huge.bin", bytes(1_000_000), "application/octet-stream")
     assert rejected == {"ok": False, "error": "A file may have 1 GB here."}
 

@@ -10,6 +10,7 @@ from bot.app import Bot
 from bot.config import Settings
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
+from bot.slack.waits import Waits
 from bot.store.owner import Owner
 from bot.timings import DEFAULT, Timings
 from tests.slack.workspaces.slack import CLIENT_ID, CLIENT_SECRET, SIGNING_SECRET, Slack
@@ -26,6 +27,7 @@ class Company:
     database_url: str
     key: SecretStr
     timings: Timings = DEFAULT
+    waits: Waits | None = None
     bots: list[Bot] = field(default_factory=list)
 
     @property
@@ -53,7 +55,7 @@ class Company:
 
     async def start(self, **changes: Any) -> Bot:
         """Start another replica."""
-        bot = Bot(self.settings(**changes), self.timings)
+        bot = Bot(self.settings(**changes), self.timings, self.waits)
         await bot.start()
         self.bots.append(bot)
         return bot

@@ -11,9 +11,8 @@ from sqlalchemy import Connection, text, update
 from structlog.testing import capture_logs
 from yarl import URL
 
-from bot import app
 from bot.check import check
-from bot.slack import workspaces
+from bot.slack.waits import Waits
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -221,10 +220,8 @@ async def test_a_token_is_renewed_early_without_delaying_calls(company: Company,
     assert new != old
 
 
-async def test_a_lost_renewal_is_logged_while_the_old_token_works(
-    company: Company, slack: Slack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workspaces, "ONE_RENEWAL", -workspaces.ONE_RENEWAL)  # retry at once
+@pytest.mark.parametrize("company", [Waits(renewal=-1)], indirect=True)  # retries at once
+async def test_a_lost_renewal_is_logged_while_the_old_token_works(company: Company, slack: Slack) -> None:
     slack.lives = 3_000
     await slack.install(company.port, ONE)
     (old,) = slack.tokens
@@ -283,10 +280,8 @@ async def test_check_names_installed_workspaces_without_a_scope(company: Company
     assert "paste `issuebot manifest` into the app's page" in found["SLACK_CLIENT_ID"]
 
 
-async def test_in_socket_mode_http_serves_only_installation(
-    company: Company, slack: Slack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(app, "SECONDS_TO_CONNECT", 0.1)
+@pytest.mark.parametrize("company", [Waits(connect=0.1)], indirect=True)
+async def test_in_socket_mode_http_serves_only_installation(company: Company, slack: Slack) -> None:
     bot = await company.start(slack_app_token="xapp-1")
 
     assert await slack.install(bot.port, ONE) == 200
