@@ -8,10 +8,10 @@ from bot.store.deliveries import Deliveries
 
 
 @asynccontextmanager
-async def claimed(deliveries: Deliveries, claim: str, otherwise: UserError | str) -> AsyncIterator[None]:
+async def claimed(deliveries: Deliveries, claim: str, otherwise: UserError) -> AsyncIterator[None]:
     """Hold a claim, and release it if the block fails. Raises `otherwise` if the claim is taken."""
     if not await deliveries.claim(claim):
-        raise UserError(otherwise) if isinstance(otherwise, str) else otherwise
+        raise otherwise
     try:
         yield
     except BaseException:
