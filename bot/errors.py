@@ -46,12 +46,6 @@ class UserError(BotError):
         super().__init_subclass__(**options)
         dataclass(eq=False)(cls)
 
-    def __init__(self, *message: object) -> None:
-        super().__init__(*message)
-
-    def sentence(self, service: str) -> str:
-        return str(self).replace("{service}", service)
-
 
 class NotLinked(UserError):
     """The Slack user has no linked account."""

@@ -122,18 +122,15 @@ def actions(elements: Sequence[Element], block_id: str | None = None) -> Block:
 
 def button(
     text: str,
-    carries: Button | str,
-    value: str = "",
+    carries: Button,
     *,
     url: str | None = None,
     style: str | None = None,
     confirm: JSON | None = None,
 ) -> Element:
     """A button; Slack sends back what it carries when it is pressed."""
-    if isinstance(carries, Button):
-        return button(text, carries.action, carries.pack(), url=url, style=style, confirm=confirm)
-    named = {"type": "button", "text": plain(text, 75), "action_id": carries}
-    return filled(named, value=value or None, url=url, style=style, confirm=confirm)
+    named = {"type": "button", "text": plain(text, 75), "action_id": carries.action}
+    return filled(named, value=carries.pack() or None, url=url, style=style, confirm=confirm)
 
 
 def link_button(text: str, url: str) -> Element:
@@ -141,9 +138,9 @@ def link_button(text: str, url: str) -> Element:
     return button(text, OpenPage(), url=url)
 
 
-def button_row(text: str, carries: Button | str, value: str = "") -> Block:
+def button_row(text: str, carries: Button) -> Block:
     """A row with one primary button."""
-    return actions([button(text, carries, value, style="primary")])
+    return actions([button(text, carries, style="primary")])
 
 
 def confirm(title: str, text: str, yes: str, no: str = "Cancel", *, style: str | None = None) -> JSON:
@@ -164,7 +161,7 @@ def option(text: str, value: str, url: str | None = None) -> JSON:
 
 def menu(options: Sequence[JSON]) -> Element:
     """An overflow (`…`) menu with at most five options, made by `menu_option` and `menu_link`."""
-    return overflow(MENU, options)
+    return {"type": "overflow", "action_id": MENU, "options": list(options)}
 
 
 def menu_option(text: str, carries: Button) -> JSON:
@@ -173,11 +170,6 @@ def menu_option(text: str, carries: Button) -> JSON:
 
 def menu_link(text: str, url: str) -> JSON:
     return option(text, OpenPage().as_option(), url)
-
-
-def overflow(action_id: str, options: Sequence[JSON]) -> Element:
-    """An overflow (`…`) menu with at most five options."""
-    return {"type": "overflow", "action_id": action_id, "options": list(options)}
 
 
 def filled(part: JSON, **more: object) -> JSON:

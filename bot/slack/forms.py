@@ -18,7 +18,6 @@ from bot.slack.text import prose, spoken
 LIST = 100
 BOXES = 10
 TEXT = 3000
-NONSENSE = "I can't tell what that was about: begin anew."
 Choice = tuple[str, str]
 """A choice: its value and its text."""
 

@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from bot.errors import UserError
 from bot.slack.blocks import JSON
-from bot.slack.buttons import MENU, ActionExpired, Button
+from bot.slack.buttons import MENU, Button
 from bot.slack.grammar.tokens import as_typed
 from bot.store.owner import Owner
 
@@ -196,13 +196,6 @@ class ButtonPress(_InView, Generic[Carries]):
     def form_key(self) -> str:
         """Identifies the form it is in across workspaces."""
         return f"{self.owner.team_id}:{self.view.id if self.view else ''}"
-
-    @property
-    def value(self) -> str:
-        """What the button or the selected option carries. Raises ActionExpired if there is nothing."""
-        if not isinstance(self.carried, str):
-            raise ActionExpired
-        return self.carried
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,15 +1,12 @@
 """What the bot's sentences depend on: the service's name and the command prefix."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bot.errors import BotError, UserError
+from bot.errors import BotError
 from bot.service.conventions import issue_url
 from bot.slack.text import rendered
-
-_COMMAND = re.compile(r"`/(?=issue|issues|timelog|digest|tracker)")
 
 
 @dataclass(frozen=True)
@@ -29,17 +26,11 @@ class Wording:
         """A slash command as users type it in this workspace."""
         return f"/{self.prefix}{name}"
 
-    def prefixed(self, text: str) -> str:
-        """The text with the prefix added to commands in backticks."""
-        return _COMMAND.sub(f"`/{self.prefix}", text) if self.prefix else text
-
     def sentence(self, error: BotError) -> str:
         """The sentence that a user sees for an error."""
         for words in self.sentences:
             if said := words(error, self):
                 return said
-        if isinstance(error, UserError) and error.args:
-            return self.prefixed(error.sentence(self.service))
         raise LookupError(f"no sentence for {type(error).__name__}")
 
     def url(self, number: int) -> str:
