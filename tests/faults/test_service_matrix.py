@@ -53,7 +53,6 @@ async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
         options=4,
         typing=0.02,
         lookups=(0.01, 0.02),
-         # a slow machine is not a fault under test
         channel_pace=0,
         workspace_pace=0,
     )

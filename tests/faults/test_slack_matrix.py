@@ -49,7 +49,6 @@ async def matrix_in(directory: Path, logs: secrets.Logs, lane: int) -> AsyncIter
         acknowledged=0.1,
         options=IN_TIME,
         typing=0.02,
-        trigger=IN_TIME,
         slack=0.8,
         digest_now=0.5,
         channel_pace=0,

@@ -28,9 +28,9 @@ from bot.slack.blocks import (
     Element,
     Message,
     actions,
-    button,
     context,
     header,
+    link_button,
     section,
     shortened,
     text_length,
@@ -162,7 +162,7 @@ def _body(edition: Edition, wording: Wording) -> list[Block]:
     url = _list_url(edition, wording)
     if rest:
         short.append(link(url, f"and {rest} more"))
-    there = button(f"Open the list in {wording.service}", "open", url=url)
+    there = link_button(f"Open the list in {wording.service}", url)
     return [*rows, *(section(paragraph) for paragraph in _paragraphs(short)), actions([there])]
 
 

@@ -4,8 +4,10 @@ from decimal import Decimal
 
 from bot.features.accounts import views as accounts
 from bot.features.digests import views as digests
+from bot.features.digests.buttons import PauseDigest, ResumeDigest
 from bot.features.help import views as help_views
 from bot.features.home.home import OpenIssues, StoredItems
+from bot.features.issues.buttons import OpenIssueForm
 from bot.features.issues.views import format_hours, listed
 from bot.features.search.buttons import OpenSearchForm, ShowMyIssues
 from bot.features.timelog.buttons import EditTime, OpenEmptyTimeForm
@@ -44,7 +46,7 @@ def state_of(stored: StoredItems | None) -> str:
 def _buttons() -> Block:
     return actions(
         [
-            button("Create an issue", "home.create", style="primary"),
+            button("Create an issue", OpenIssueForm(), style="primary"),
             button("Search issues", OpenSearchForm()),
             button("Log time", OpenEmptyTimeForm()),
         ]
@@ -86,9 +88,13 @@ def _digests(stored: StoredItems, wording: Wording) -> list[Block]:
     found, command = stored.digests, wording.command
     blocks: list[Block] = [header("My digests")] if found else []
     for digest in found[:DIGESTS]:
-        act = ("Resume", "digest.resume") if digest.paused else ("Pause", "digest.pause")
+        switch = (
+            button("Resume", ResumeDigest(digest=digest.id))
+            if digest.paused
+            else button("Pause", PauseDigest(digest=digest.id))
+        )
         text = f"{digests.title(digest)}\n{digests.status_line(digest, digest.owner, command)}"
-        blocks.append(section(text, accessory=button(*act, str(digest.id))))
+        blocks.append(section(text, accessory=switch))
     if (more := len(found) - DIGESTS) > 0:
         blocks.append(context(f"{more} more: `{command('digest')}` lists them in their channels."))
     return blocks
