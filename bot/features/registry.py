@@ -1,6 +1,7 @@
 """Builds every feature and merges their routes into one."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from bot import telemetry
 from bot.features import sentences as shared_sentences
@@ -23,14 +24,14 @@ from bot.features.home.home import Home
 from bot.features.issues import sentences as issue_sentences
 from bot.features.issues.assign import Assigning
 from bot.features.issues.assign_handlers import AssignHandlers
-from bot.features.issues.create_form_handlers import CreateFormHandlers
-from bot.features.issues.create_with_files import CreateWithFiles
-from bot.features.issues.duplicate_handlers import DuplicateHandlers
-from bot.features.issues.duplicates import Duplicates
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import Issues
 from bot.features.links.handlers import LinkHandlers
 from bot.features.links.links import SharedLinks
+from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
+from bot.features.new_issue.duplicates import Duplicates
+from bot.features.new_issue.from_files import CreateWithFiles
+from bot.features.new_issue.handlers import CreateFormHandlers
 from bot.features.projects import sentences as project_sentences
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.custom_fields import CommandParser
@@ -157,13 +158,19 @@ def build(
         issues,
         store.deliveries,
         parser,
-        create_form=create_form,
+        open_create_form=create_form.open_form,
         open_files_form=files.open_form,
     )
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser)
     home = HomeHandlers(Home(client, store, accounts))
     digest = DigestHandlers(
-        digests, runs, accounts, projects, catalogs, deliveries=store.deliveries, home=home
+        digests,
+        runs,
+        accounts,
+        projects,
+        catalogs,
+        deliveries=store.deliveries,
+        publish_home=partial(home.show, shown=None, again=True),
     )
     shared_links = SharedLinks(client, store, accounts, projects)
     routes = merged(

@@ -1,6 +1,6 @@
 """`/digest`: lists, adds and changes a channel's digests, and handles their buttons."""
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Literal
@@ -30,7 +30,6 @@ from bot.features.digests.form import Metadata
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import Schedule, ScheduleError, zones_matching
 from bot.features.help import views as help_views
-from bot.features.home.handlers import HomeHandlers
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.service.models import Project
@@ -68,7 +67,7 @@ class DigestHandlers:
         catalogs: Catalogs,
         *,
         deliveries: Deliveries,
-        home: HomeHandlers,
+        publish_home: Callable[[Reply], Awaitable[None]],
     ) -> None:
         self._digests = digests
         self._runs = runs
@@ -76,7 +75,7 @@ class DigestHandlers:
         self._projects = projects
         self._catalogs = catalogs
         self._deliveries = deliveries
-        self._home = home
+        self._publish_home = publish_home
 
     def feature(self) -> Feature:
         reading = "Looking at the project in {service}…"
@@ -140,7 +139,7 @@ class DigestHandlers:
     async def _show_result(self, reply: Reply, said: Message) -> None:
         if reply.place.home:
             try:
-                await self._home.show(reply, None, again=True)
+                await self._publish_home(reply)
             except SLACK_FAILED:
                 await reply.privately(said)
         elif _ephemeral(reply):

@@ -11,7 +11,7 @@ from bot.service.models import Ref
 from bot.slack.grammar import dates, values
 from bot.slack.grammar.durations import hours
 from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, parse
-from bot.slack.grammar.requests import Help, Me, Person, SlackUser
+from bot.slack.grammar.requests import Help, who
 from bot.store.owner import Owner
 
 OPTIONS = ("project", *FIELDS, CUSTOM_FIELD)
@@ -134,14 +134,3 @@ def _value(parsed: Parsed, field: Field, today: date, user: Owner) -> Value | No
     if text and field.kind is Kind.DAY:
         return dates.day(text, today)
     return hours(text) if text and field.kind is Kind.HOURS else text
-
-
-def who(person: Person, user: Owner) -> Owner | str:
-    """A person as the use cases take them: a Slack user in the workspace of `user`, `me`, or a name."""
-    match person:
-        case Me():
-            return "me"
-        case SlackUser():
-            return Owner(user.enterprise_id, user.team_id, person.id)
-        case _:
-            return person.name

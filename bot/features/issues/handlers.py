@@ -11,7 +11,7 @@ from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.buttons import ShareIssue, ShareListedIssue
 from bot.features.issues.buttons import ShowIssue as ShowPressed
 from bot.features.issues.commands import AttachFiles, CreateIssue, OpenForm, ShowIssue, issue_command
-from bot.features.issues.create_form_handlers import CreateFormHandlers
+from bot.features.issues.fields import Draft
 from bot.features.issues.issues import Issues, Shown
 from bot.features.projects.custom_fields import CommandParser
 from bot.slack import forms
@@ -49,13 +49,13 @@ class IssueHandlers:
         deliveries: Deliveries,
         parser: CommandParser,
         *,
-        create_form: CreateFormHandlers,
+        open_create_form: Callable[[Reply, Draft], Awaitable[None]],
         open_files_form: Callable[[Reply, int], Awaitable[None]],
     ) -> None:
         self._issues = issues
         self._deliveries = deliveries
         self._parser = parser
-        self._create_form = create_form
+        self._open_create_form = open_create_form
         self._open_files_form = open_files_form
 
     def feature(self) -> Feature:
@@ -77,7 +77,7 @@ class IssueHandlers:
                 created = await self._issues.create(reply.owner, draft, reply.channel)
                 await announce_and_confirm(reply, created)
             case OpenForm(draft):
-                await self._create_form.open_form(reply, draft)
+                await self._open_create_form(reply, draft)
             case ShowIssue(number):
                 await self.show(reply, number)
             case AttachFiles(number):

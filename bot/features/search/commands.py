@@ -6,7 +6,6 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from bot.errors import UserError
-from bot.features.issues.commands import who
 from bot.features.search.search import Query
 from bot.features.users.people import Who
 from bot.service.conventions import SortField
@@ -15,7 +14,7 @@ from bot.service.models import Ref
 from bot.slack.grammar import values
 from bot.slack.grammar.dates import Towards, days, times
 from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, nearest, parse
-from bot.slack.grammar.requests import Help
+from bot.slack.grammar.requests import Help, who
 from bot.store.owner import Owner
 
 

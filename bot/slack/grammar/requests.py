@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from bot.store.owner import Owner
+
 
 @dataclass(frozen=True)
 class Me:
@@ -29,3 +31,14 @@ Person = Me | SlackUser | Named
 @dataclass(frozen=True)
 class Help:
     """The command's help."""
+
+
+def who(person: Person, user: Owner) -> Owner | str:
+    """A person as the use cases take them: a Slack user in the workspace of `user`, `me`, or a name."""
+    match person:
+        case Me():
+            return "me"
+        case SlackUser():
+            return Owner(user.enterprise_id, user.team_id, person.id)
+        case _:
+            return person.name

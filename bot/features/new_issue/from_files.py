@@ -3,11 +3,11 @@
 from bot.features.accounts.accounts import Accounts
 from bot.features.files.jobs import FileJobs
 from bot.features.issues.buttons import NewIssueWithFiles
-from bot.features.issues.create_form import TITLE
-from bot.features.issues.create_form_handlers import CreateFormHandlers
-from bot.features.issues.drafts import draft_from_message
 from bot.features.issues.fields import Draft
 from bot.features.issues.issues import Issues, Source
+from bot.features.new_issue.form import TITLE
+from bot.features.new_issue.from_message import draft_from_message
+from bot.features.new_issue.handlers import CreateFormHandlers
 from bot.slack.feature import Feature
 from bot.slack.forms import loading
 from bot.slack.interaction import ButtonPress, Place

@@ -10,15 +10,16 @@ from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files.attach import Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
-from bot.features.issues import create_form, views
+from bot.features.issues import views
 from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.buttons import ChooseProject, ChooseTracker, OpenIssueForm
-from bot.features.issues.create_form import TITLE
-from bot.features.issues.drafts import draft_from_message
-from bot.features.issues.duplicate_handlers import DuplicateHandlers, source_as_json, source_from_metadata
 from bot.features.issues.fields import FIELDS, Draft, Kind, choices_of
 from bot.features.issues.issues import Issues, Source
 from bot.features.issues.resolution import Names
+from bot.features.new_issue import form as create_form
+from bot.features.new_issue.duplicate_handlers import DuplicateHandlers, source_as_json, source_from_metadata
+from bot.features.new_issue.form import TITLE
+from bot.features.new_issue.from_message import draft_from_message
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People

@@ -1,7 +1,7 @@
 """Possible duplicates as the create form shows them."""
 
-from bot.features.issues.duplicates import PossibleDuplicates
 from bot.features.issues.views import title
+from bot.features.new_issue.duplicates import PossibleDuplicates
 from bot.service.models import Issue
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, section
