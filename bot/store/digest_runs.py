@@ -82,7 +82,7 @@ class Claim:
     next_due: datetime | None
 
 
-class DigestRuns:
+class StoredRuns:
     """The runs of digests. All times are from the database's clock, which the replicas share."""
 
     def __init__(self, database: Database, processes: Processes) -> None:

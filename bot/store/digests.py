@@ -126,8 +126,8 @@ class Covered:
     created_on: datetime
 
 
-class Digests:
-    """The stored digests. For their runs see `DigestRuns`."""
+class StoredDigests:
+    """The stored digests. For their runs see `StoredRuns`."""
 
     def __init__(self, database: Database, processes: Processes) -> None:
         self._database = database

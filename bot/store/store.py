@@ -8,8 +8,8 @@ from bot.store.channels import Channels
 from bot.store.created_issues import CreatedIssues
 from bot.store.database import Database
 from bot.store.deliveries import Deliveries
-from bot.store.digest_runs import DigestRuns
-from bot.store.digests import Digests
+from bot.store.digest_runs import StoredRuns
+from bot.store.digests import StoredDigests
 from bot.store.installations import Installations
 from bot.store.key_rotation import EncryptedValues
 from bot.store.links import Links
@@ -46,7 +46,7 @@ class Store:
         self.saved_input = SavedInput(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
-        self.digests = Digests(database, self.processes)
-        self.digest_runs = DigestRuns(database, self.processes)
+        self.digests = StoredDigests(database, self.processes)
+        self.digest_runs = StoredRuns(database, self.processes)
         self.installations = Installations(database, vault, client_id)
         self.encrypted_values = EncryptedValues(database, vault)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import structlog
 
 from bot.features.digests.posts import ChannelStatus, Poster
-from bot.store.digests import Digest, Digests
+from bot.store.digests import Digest, StoredDigests
 
 log = structlog.get_logger(__name__)
 
@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 class NoticeSender:
     """Sends the notices that are pending in the database."""
 
-    def __init__(self, digests: Digests, poster: Poster) -> None:
+    def __init__(self, digests: StoredDigests, poster: Poster) -> None:
         self._digests = digests
         self._poster = poster
 

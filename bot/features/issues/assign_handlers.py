@@ -18,7 +18,7 @@ FRESH = 60.0
 """Seconds for which the message in a button press is current. It isn't if the user had to link first."""
 
 
-class DigestRows(Protocol):
+class RowUpdates(Protocol):
     """The rows of posted digests."""
 
     async def show(
@@ -30,7 +30,7 @@ class DigestRows(Protocol):
 class AssignHandlers:
     """Assigns issues to the user who pressed the button, and updates the digest that lists the issue."""
 
-    def __init__(self, assigning: Assigning, digest_rows: DigestRows) -> None:
+    def __init__(self, assigning: Assigning, digest_rows: RowUpdates) -> None:
         self._assigning = assigning
         self._digest_rows = digest_rows
 
