@@ -12,7 +12,7 @@ from bot.slack.forms import refilled
 from bot.slack.interaction import read
 from bot.slack.replies import Platform, Reply
 from bot.slack.workspaces import Workspaces
-from bot.store.unfinished import PendingRequest, Unfinished
+from bot.store.unfinished import Unfinished, UnfinishedRequest
 
 log = structlog.get_logger(__name__)
 
@@ -39,14 +39,14 @@ class CrashRecovery:
         abandoned = await self._unfinished.take_abandoned()
         await asyncio.gather(*(self._recover(delivery, asked) for delivery, asked in abandoned.items()))
 
-    async def _recover(self, delivery: str, asked: PendingRequest | None) -> None:
+    async def _recover(self, delivery: str, asked: UnfinishedRequest | None) -> None:
         if asked is not None:
             user = {"team": asked.owner.team_id, "user": asked.owner.user_id}
             log.warning("a request was lost in a crash", action="delivery.abandoned", **user)
             await log_if_undelivered(self._notify(asked))
         self._completed.add(delivery)  # skipped if this is canceled: the next replica notifies then
 
-    async def _notify(self, asked: PendingRequest) -> None:
+    async def _notify(self, asked: UnfinishedRequest) -> None:
         interaction = read(asked.payload)
         if interaction is None:
             return

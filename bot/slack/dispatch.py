@@ -69,7 +69,7 @@ from bot.slack.waits import Waits
 from bot.store.deliveries import Deliveries
 from bot.store.owner import Owner
 from bot.store.saved_input import SavedInput
-from bot.store.unfinished import PendingRequest
+from bot.store.unfinished import UnfinishedRequest
 
 log = structlog.get_logger(__name__)
 
@@ -166,7 +166,7 @@ class Dispatch(AsyncMiddleware):
             return None
         user_waits = not isinstance(interaction, Event | FormClosed)
         asked = (
-            PendingRequest(interaction.owner, interaction.installation, saveable(interaction.payload))
+            UnfinishedRequest(interaction.owner, interaction.installation, saveable(interaction.payload))
             if user_waits
             else None
         )

@@ -2,6 +2,7 @@
 
 from bot.slack.blocks import JSON
 from bot.slack.forms import without_secrets
+from bot.slack.redaction import without_keys
 
 SAVED = (
     "type",
@@ -22,6 +23,8 @@ SAVED_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_pr
 def saveable(payload: JSON) -> JSON:
     """The parts of a payload that are needed to resume it."""
     saved = {key: payload[key] for key in SAVED if key in payload}
+    if str(saved.get("command")).endswith("tracker"):  # the one command that people type keys into
+        saved["text"] = without_keys(str(saved.get("text") or ""))
     view = saved.pop("view", None)
     if view and view.get("type") == "modal":
         saved["view"] = without_secrets(view)

@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, delete
 
 from bot.store.database import Database
 from bot.store.tables import DeliveryRow, table_of
-from bot.store.unfinished import PendingRequest, Unfinished
+from bot.store.unfinished import Unfinished, UnfinishedRequest
 from bot.store.upsert import insert
 
 _TABLE = table_of(DeliveryRow)
@@ -26,7 +26,7 @@ class Deliveries:
             where=_TABLE.c.claimed_at <= bindparam("old"),
         ).returning(_TABLE.c.key)
 
-    async def claim(self, key: str, asked: PendingRequest | None = None) -> bool:
+    async def claim(self, key: str, asked: UnfinishedRequest | None = None) -> bool:
         """Claim a delivery; returns True for exactly one caller across all processes.
 
         With `asked`, the request is recorded as in flight until it's finished.

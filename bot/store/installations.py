@@ -25,16 +25,16 @@ from bot.store.tables import (
     OAUTH_STATES,
     SEALED_TOKENS,
     ChannelDefaultRow,
-    ContinuationRow,
     CreatedIssueRow,
     DigestRow,
     LinkRow,
+    SavedInputRow,
     TimeEntryRow,
 )
 from bot.store.vault import Vault
 
 STATE_SECONDS = 600
-OWNED = (LinkRow, ContinuationRow, CreatedIssueRow, TimeEntryRow, DigestRow)
+OWNED = (LinkRow, SavedInputRow, CreatedIssueRow, TimeEntryRow, DigestRow)
 _ROW = INSTALLATIONS.c
 _OWN = _ROW.team_id == bindparam("team")
 _ORGANIZATIONS = and_(_ROW.enterprise_id == bindparam("enterprise"), _ROW.team_id.is_(None))

@@ -1,4 +1,6 @@
-"""Requests that users made before linking, saved for a day and run once they link."""
+"""What users entered and may need again, saved for a day: requests made before linking, forms that Slack
+didn't open, files to attach and time to log.
+"""
 
 import json
 import secrets
@@ -11,17 +13,17 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select
 from bot.errors import StoredSecretError, StoredTextError
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import CLEAR_CONTINUATIONS, ContinuationRow
+from bot.store.tables import UNENCRYPTED_INPUT, SavedInputRow
 from bot.store.vault import Vault
 
 LIFETIME = timedelta(days=1)
 
 
 class SavedInput:
-    """Saved requests by random ID, each accessible to its owner only.
+    """Saved input by random ID, each accessible to its owner only.
 
-    They are encrypted, because they contain what users typed and Slack's response URLs. Raises
-    StoredTextError if a request can't be decrypted.
+    It is encrypted, because it contains what users typed and Slack's response URLs. Raises
+    StoredTextError if it can't be decrypted.
     """
 
     def __init__(self, database: Database, vault: Vault) -> None:
@@ -33,7 +35,7 @@ class SavedInput:
         now = datetime.now(UTC)
         continuation_id = secrets.token_urlsafe(24)
         content = SecretStr(json.dumps([continuation_id, payload]))
-        statement = insert(ContinuationRow).values(
+        statement = insert(SavedInputRow).values(
             id=continuation_id,
             **owner.columns,
             sealed=self._vault.seal(owner, content),
@@ -45,22 +47,20 @@ class SavedInput:
     async def prune(self) -> None:
         """Delete expired requests, including those that the previous version stored unencrypted."""
         too_old = datetime.now(UTC) - LIFETIME
-        await self._database.delete_in_batches(ContinuationRow, ContinuationRow.created_at <= too_old)
+        await self._database.delete_in_batches(SavedInputRow, SavedInputRow.created_at <= too_old)
         await self._database.execute(
-            delete(CLEAR_CONTINUATIONS).where(CLEAR_CONTINUATIONS.c.created_at <= too_old)
+            delete(UNENCRYPTED_INPUT).where(UNENCRYPTED_INPUT.c.created_at <= too_old)
         )
 
     async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
         """Return the owner's saved request, or None."""
-        statement = select(ContinuationRow.sealed).where(_is(owner, continuation_id))
+        statement = select(SavedInputRow.sealed).where(_is(owner, continuation_id))
         sealed = await self._database.read(lambda connection: connection.scalar(statement))
         return self._opened(owner, continuation_id, sealed)
 
     async def take(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
         """Return the owner's saved request and delete it: only one caller gets it."""
-        statement = (
-            delete(ContinuationRow).where(_is(owner, continuation_id)).returning(ContinuationRow.sealed)
-        )
+        statement = delete(SavedInputRow).where(_is(owner, continuation_id)).returning(SavedInputRow.sealed)
 
         def work(connection: Connection) -> dict[str, Any] | None:
             return self._opened(owner, continuation_id, connection.scalar(statement))
@@ -82,7 +82,7 @@ class SavedInput:
 
 def _is(owner: Owner, continuation_id: str) -> ColumnElement[bool]:
     return and_(
-        ContinuationRow.id == continuation_id,
-        ContinuationRow.of(owner),
-        ContinuationRow.created_at > datetime.now(UTC) - LIFETIME,
+        SavedInputRow.id == continuation_id,
+        SavedInputRow.of(owner),
+        SavedInputRow.created_at > datetime.now(UTC) - LIFETIME,
     )

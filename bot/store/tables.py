@@ -133,8 +133,8 @@ class ProcessRow(Table):
     seen_at: Mapped[datetime]
 
 
-class ContinuationRow(Owned, Table):
-    """A request that a user made before linking, encrypted."""
+class SavedInputRow(Owned, Table):
+    """What a user entered and may need again, encrypted."""
 
     __tablename__ = "sealed_continuations"
 
@@ -143,7 +143,7 @@ class ContinuationRow(Owned, Table):
     created_at: Mapped[datetime] = mapped_column(index=True)
 
 
-CLEAR_CONTINUATIONS = table("continuations", column("created_at", UtcDateTime))
+UNENCRYPTED_INPUT = table("continuations", column("created_at", UtcDateTime))
 """The previous version's table of unencrypted requests; the next version drops it."""
 
 

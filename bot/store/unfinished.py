@@ -25,7 +25,7 @@ _TAKE = update(_TABLE).values(holder=bindparam("by")).where(_TABLE.c.key == bind
 
 
 @dataclass(frozen=True)
-class PendingRequest:
+class UnfinishedRequest:
     """A request in flight: the parts of Slack's payload that are needed to answer it.
 
     `installed` is the enterprise and team of the installation it came to, which differ from the owner's for
@@ -45,7 +45,7 @@ class Unfinished:
         self._vault = vault
         self._processes = processes
 
-    def columns(self, delivery: str, asked: PendingRequest) -> dict[str, str]:
+    def columns(self, delivery: str, asked: UnfinishedRequest) -> dict[str, str]:
         """Return the columns that mark a delivery as in flight in this process."""
         owner = asked.owner
         whose = [owner.enterprise_id, owner.team_id, owner.user_id]
@@ -60,7 +60,7 @@ class Unfinished:
         rows = [{"delivery": delivery} for delivery in deliveries]
         await self._database.execute(_FINISH, rows)
 
-    async def take_abandoned(self) -> dict[str, PendingRequest | None]:
+    async def take_abandoned(self) -> dict[str, UnfinishedRequest | None]:
         """Take over the in-flight requests of dead processes; only one caller gets each.
 
         Returns the requests by delivery. The caller notifies the user and then calls `finish`. None stands
@@ -87,12 +87,12 @@ class Unfinished:
             for row in await self._database.write(work)
         }
 
-    def _opened(self, delivery: str, sealed: str) -> PendingRequest | None:
+    def _opened(self, delivery: str, sealed: str) -> UnfinishedRequest | None:
         try:
             match json.loads(self._vault.open(_bound(delivery), sealed).get_secret_value()):
                 case [[enterprise_id, str(team_id), str(user_id)], [at_enterprise, at_team], dict(payload)]:
                     owner = Owner(enterprise_id, team_id, user_id)
-                    return PendingRequest(owner, (at_enterprise, at_team), payload)
+                    return UnfinishedRequest(owner, (at_enterprise, at_team), payload)
         except (StoredSecretError, ValueError):
             pass
         return None

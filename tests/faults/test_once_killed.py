@@ -14,7 +14,7 @@ from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.delivery import Answer
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.unfinished import PendingRequest
+from bot.store.unfinished import UnfinishedRequest
 from bot.store.vault import Vault
 from bot.timings import Timings
 from tests.support.hasty import command
@@ -174,7 +174,7 @@ async def test_replica_stays_alive_while_slack_is_slow(tmp_path: Path) -> None:
     dead, other = (Store(office.bot.database, vault, timings=timings) for _ in range(2))
     asked = {"command": "/issue", "user_id": ANA.slack_id, "team_id": TEAM, "channel_id": "C0GENERAL01"}
     wire.lasting = {"chat.postEphemeral": "slow:9"}
-    await dead.deliveries.claim("1", PendingRequest(Owner(None, TEAM, ANA.slack_id), (None, TEAM), asked))
+    await dead.deliveries.claim("1", UnfinishedRequest(Owner(None, TEAM, ANA.slack_id), (None, TEAM), asked))
     taken = {}
 
     async def told() -> bool:

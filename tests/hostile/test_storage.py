@@ -13,7 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from bot.app import Bot
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.tables import ContinuationRow, DeliveryRow, LinkRow, Table
+from bot.store.tables import DeliveryRow, LinkRow, SavedInputRow, Table
 from bot.store.vault import Vault
 from tests.support.office import TEAM, Office
 from tests.support.people import BARE, KEYS
@@ -221,31 +221,31 @@ async def test_undecryptable_input_is_reported(office: Office, ana: Person, ben:
         assert LOST in text_of(await ben.after(ben.press(waiting, "Link Tracker")))
 
     waiting = await offered(ben)
-    sealed = await sealed_of(office, ContinuationRow.sealed, ben.user_id)
-    await put(office, ContinuationRow.sealed, ben.user_id, sealed[:-20])
+    sealed = await sealed_of(office, SavedInputRow.sealed, ben.user_id)
+    await put(office, SavedInputRow.sealed, ben.user_id, sealed[:-20])
     await is_said()
     for owner in (ana.user_id, ben.user_id):  # someone else's, and the user's own from another column
-        await put(office, ContinuationRow.sealed, ben.user_id, await kept_of(office, owner))
+        await put(office, SavedInputRow.sealed, ben.user_id, await kept_of(office, owner))
         await is_said()
-    await put(office, ContinuationRow.sealed, ben.user_id, sealed)
+    await put(office, SavedInputRow.sealed, ben.user_id, sealed)
     await with_keys(office, Vault.generate_key())
     await is_said()
 
 
 async def kept_of(office: Office, user_id: str) -> str:
     """Returns the sealed text of input that was saved for the user and then deleted."""
-    continuations, row = office.bot.store.saved_input, ContinuationRow
-    kept = await continuations.put(Owner(None, TEAM, user_id), {"command": "/issue", "text": "new x"})
+    saved_input, row = office.bot.store.saved_input, SavedInputRow
+    kept = await saved_input.put(Owner(None, TEAM, user_id), {"command": "/issue", "text": "new x"})
     statement = select(row.sealed).where(row.id == kept)
     sealed = await office.bot.database.read(lambda connection: connection.scalars(statement).one())
-    await continuations.take(Owner(None, TEAM, user_id), kept)
+    await saved_input.take(Owner(None, TEAM, user_id), kept)
     return sealed
 
 
 async def test_linking_works_despite_undecryptable_saved_input(office: Office, ben: Person) -> None:
     await ben.command(ASKED)
     form = await ben.form("Link Tracker")
-    await put(office, ContinuationRow.sealed, ben.user_id, "Ünsinn")
+    await put(office, SavedInputRow.sealed, ben.user_id, "Ünsinn")
 
     await ben.submit(form, {"API key": KEYS["ben"]})
 

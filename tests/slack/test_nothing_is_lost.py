@@ -106,13 +106,16 @@ async def test_choices_of_another_project_are_never_sent(office: Office, ana: Pe
     assert len(office.tracker.data.issues) == count + 1
 
 
-async def test_a_private_issue_is_never_announced(office: Office, ben: Person) -> None:
+async def test_an_issue_that_is_refused_privacy_is_not_announced(
+    office: Office, ana: Person, ben: Person
+) -> None:
     await office.link(ben.user_id, KEY)
 
     said = await ben.ask("/issue new Secret salaries project:webshop private:yes")
 
     assert said["ephemeral"]
     assert "Everyone can see" in text_of(said)
+    assert not any("Secret salaries" in text_of(message) for message in await ana.messages())
 
 
 async def test_unsearchable_fields_offer_no_options(ana: Person) -> None:

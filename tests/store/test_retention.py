@@ -10,11 +10,11 @@ from bot.store.database import Database
 from bot.store.retention import ACTIVITY_RETENTION, delete_expired
 from bot.store.store import Store
 from bot.store.tables import (
-    ContinuationRow,
     CreatedIssueRow,
     DeliveryRow,
     DigestRow,
     DigestRunRow,
+    SavedInputRow,
     Table,
     TimeEntryRow,
 )
@@ -25,7 +25,7 @@ MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 ANA = {"enterprise_id": "", "team_id": "T1", "user_id": "U0ANA"}
 KEPT: dict[type[Table], timedelta] = {
     DeliveryRow: DAY,
-    ContinuationRow: DAY,
+    SavedInputRow: DAY,
     DigestRunRow: 2 * DAY,
     CreatedIssueRow: 400 * DAY,
     TimeEntryRow: 400 * DAY,
@@ -37,7 +37,7 @@ RUN = {"digest_id": 1, "state": "sent", "holder": "", "attempts": 0, "missed": 0
 def made(row: type[Table], number: int, at: datetime) -> Insert:
     if row is DeliveryRow:
         return insert(row).values(key=str(number), claimed_at=at)
-    if row is ContinuationRow:
+    if row is SavedInputRow:
         return insert(row).values(**ANA, id=str(number), sealed="", created_at=at)
     if row is DigestRunRow:
         return insert(row).values(**RUN, due_at=at + number * timedelta(seconds=1))

@@ -6,16 +6,14 @@ from sqlalchemy import func, select, update
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.tables import ContinuationRow
+from bot.store.tables import SavedInputRow
 
 TYPED = {"command": "/issue", "text": "new Ünïcode “subject”", "at": [1, None]}
 
 
 async def _age(database: Database, hours: int) -> None:
     then = datetime.now(UTC) - timedelta(hours=hours)
-    await database.write(
-        lambda connection: connection.execute(update(ContinuationRow).values(created_at=then))
-    )
+    await database.write(lambda connection: connection.execute(update(SavedInputRow).values(created_at=then)))
 
 
 async def test_only_the_owner_can_read_saved_input(store: Store, ana: Owner, ben: Owner) -> None:
@@ -47,5 +45,5 @@ async def test_saved_input_expires_after_a_day(store: Store, database: Database,
     await _age(database, hours=25)
     await store.saved_input.put(ana, TYPED)
     await store.saved_input.prune()
-    count = select(func.count()).select_from(ContinuationRow)
+    count = select(func.count()).select_from(SavedInputRow)
     assert await database.read(lambda connection: connection.scalar(count)) == 1

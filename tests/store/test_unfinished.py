@@ -13,7 +13,7 @@ from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.unfinished import PendingRequest
+from bot.store.unfinished import UnfinishedRequest
 from bot.store.vault import Vault
 from bot.timings import Timings
 from tests.support.reading import until
@@ -23,8 +23,8 @@ HASTY = Timings(heartbeat_timeout=3)  # SQLite's clock has whole seconds
 
 
 @pytest.fixture
-def asked(ana: Owner) -> PendingRequest:
-    return PendingRequest(ana, ("E1", "T9"), {"command": "/issue", "text": "new Something typed"})
+def asked(ana: Owner) -> UnfinishedRequest:
+    return UnfinishedRequest(ana, ("E1", "T9"), {"command": "/issue", "text": "new Something typed"})
 
 
 @asynccontextmanager
@@ -44,9 +44,9 @@ async def process(database: Database, key: SecretStr = KEY) -> AsyncIterator[Sto
     await asyncio.gather(heartbeats, return_exceptions=True)
 
 
-async def taken_over(*stores: Store, seconds: float = 20) -> list[dict[str, PendingRequest | None]]:
+async def taken_over(*stores: Store, seconds: float = 20) -> list[dict[str, UnfinishedRequest | None]]:
     """Return what each process takes over, until shortly after the first takeover."""
-    taken: list[dict[str, PendingRequest | None]] = [{} for _ in stores]
+    taken: list[dict[str, UnfinishedRequest | None]] = [{} for _ in stores]
     ends, more = time.monotonic() + seconds, 3
     while more and time.monotonic() < ends:
         await asyncio.gather(*(store.processes.beat() for store in stores))
@@ -58,7 +58,9 @@ async def taken_over(*stores: Store, seconds: float = 20) -> list[dict[str, Pend
     return taken
 
 
-async def test_one_process_takes_over_a_dead_ones_requests(database: Database, asked: PendingRequest) -> None:
+async def test_one_process_takes_over_a_dead_ones_requests(
+    database: Database, asked: UnfinishedRequest
+) -> None:
     async with process(database) as dead:
         assert await dead.deliveries.claim("1", asked)
         assert await dead.deliveries.claim("2", asked)
@@ -77,7 +79,7 @@ async def test_one_process_takes_over_a_dead_ones_requests(database: Database, a
 
 
 async def test_no_process_counts_as_dead_after_a_database_outage(
-    database: Database, asked: PendingRequest
+    database: Database, asked: UnfinishedRequest
 ) -> None:
     idle, observer = (Store(database, Vault([KEY]), timings=HASTY) for _ in range(2))
     for store in (idle, observer):
@@ -93,7 +95,7 @@ async def test_no_process_counts_as_dead_after_a_database_outage(
 
 
 async def test_requests_that_cannot_be_decrypted_are_dropped(
-    database: Database, asked: PendingRequest
+    database: Database, asked: UnfinishedRequest
 ) -> None:
     async with process(database, Vault.generate_key()) as dead:
         await dead.deliveries.claim("1", asked)
@@ -102,7 +104,7 @@ async def test_requests_that_cannot_be_decrypted_are_dropped(
 
 
 async def test_requests_in_flight_are_encrypted(
-    database: Database, store: Store, asked: PendingRequest
+    database: Database, store: Store, asked: UnfinishedRequest
 ) -> None:
     await store.deliveries.claim("1", asked)
 
@@ -111,7 +113,7 @@ async def test_requests_in_flight_are_encrypted(
 
 
 async def test_requests_finished_during_a_database_outage_are_recorded_later(
-    database: Database, store: Store, asked: PendingRequest
+    database: Database, store: Store, asked: UnfinishedRequest
 ) -> None:
     await store.deliveries.claim("1", asked)
     await database.write(lambda connection: connection.execute(text("alter table deliveries rename to away")))

@@ -90,7 +90,7 @@ def _on_project(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> T
 def _with_duration(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> TimeToLog:
     spent, count = _duration(parsed.words, locale)
     if spent is None:
-        spent, count = hours(parsed.words[0].text, locale), 1
+        spent, count = hours(parsed.words[0].text, locale), 1  # which raises: it says what is wrong
     return _complete(parsed.after(count), draft, spent, today)
 
 
