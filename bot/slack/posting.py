@@ -8,6 +8,7 @@ are never retried if the first attempt may have succeeded.
 from collections.abc import Awaitable
 from enum import Enum
 from http import HTTPStatus
+from typing import Literal
 
 import aiohttp
 import structlog
@@ -39,6 +40,16 @@ class Announced(Enum):
     UNKNOWN = "the audience is unknown"
     FAILED = "refused"
     UNSURE = "not confirmed"
+
+
+NotAnnounced = Literal[
+    Announced.NOWHERE,
+    Announced.SHARED,
+    Announced.ELSEWHERE,
+    Announced.UNKNOWN,
+    Announced.FAILED,
+    Announced.UNSURE,
+]
 
 
 class NotDelivered(Exception):

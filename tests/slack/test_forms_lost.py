@@ -35,7 +35,7 @@ async def results(ana: Person) -> tuple[JSON, JSON, str]:
     await ana.submit(await ana.form("Search issues"), {"Project": "Web Shop"})
     found = await ana.form("Search results")
     line = next(block for block in found["blocks"] if block.get("accessory"))
-    return found, line, line["accessory"]["options"][0]["value"].split(":")[1]
+    return found, line, line["accessory"]["options"][0]["value"].split()[1]
 
 
 @SHOWN

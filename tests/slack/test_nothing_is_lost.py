@@ -131,7 +131,7 @@ async def test_a_card_opens_on_top_of_search_results(ana: Person) -> None:
     await ana.submit(await ana.form("Search issues"), {"Project": "Web Shop"})
     results = await ana.form("Search results")
     line = next(block for block in results["blocks"] if block.get("accessory"))
-    number = line["accessory"]["options"][0]["value"].split(":")[1]
+    number = line["accessory"]["options"][0]["value"].split()[1]
 
     await ana.choose_in_form(results, line, "Show")
 

@@ -19,7 +19,7 @@ from bot.slack.feature import Feature
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.values import own_text
 from bot.slack.interaction import ButtonPress, SlashCommand
-from bot.slack.posting import Announced
+from bot.slack.posting import Announced, NotAnnounced
 from bot.slack.replies import Reply
 from bot.store.deliveries import Deliveries
 
@@ -37,7 +37,7 @@ class NotShared(UserError):
     """The issue wasn't shared, or it is unknown whether it was."""
 
     number: int
-    why: Announced
+    why: NotAnnounced
 
 
 class IssueHandlers:

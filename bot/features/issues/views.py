@@ -31,6 +31,7 @@ from bot.slack.blocks import (
 )
 from bot.slack.buttons import Button
 from bot.slack.posting import Announced
+from bot.slack.sentences import NOT_ANNOUNCED
 from bot.slack.text import LONGEST, bold, cut, escape, line, link, prose
 from bot.slack.wording import Wording
 
@@ -129,7 +130,7 @@ def _why_private(made: Created, announced: Announced | None) -> str | None:
         return "the issue is private"
     if announced is None:
         return "the project is private, and others here may not be allowed to see it"
-    return str(announced.value)
+    return NOT_ANNOUNCED[announced]
 
 
 def _change(change: ServiceChange) -> str:

@@ -152,7 +152,7 @@ def test_issues_accepts_names_people_and_numbers() -> None:
         subproject="none",
         tracker=("Bug", "Feature request", "Task"),
         status="any",
-        to=("me", Owner(None, "T1", "U2")),
+        to=("me", Owner("E1", "T1", "U2")),
         author=("@cy",),
         priority=("High",),
         category="none",
