@@ -26,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.database import Database
-from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered, of_owner
+from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered
 from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 from bot.store.upsert import insert
@@ -104,7 +104,7 @@ class StoredRuns:
             first = connection.execute(in_order.limit(1)).one_or_none()
             if first is None:
                 return ()
-            rows = connection.execute(in_order.where(of_owner(digest_of(first).owner)).limit(limit))
+            rows = connection.execute(in_order.where(DigestRow.of(digest_of(first).owner)).limit(limit))
             return tuple(digest_of(row) for row in rows)
 
         return await self._database.read(work)

@@ -158,7 +158,7 @@ class StoredDigests:
                 period_from=now,
                 history=history_kept(history),
                 created_at=now,
-                **_owner_columns(owner),
+                **owner.columns,
                 **_plan_columns(plan),
                 **_NO_NOTICES,
             )
@@ -184,7 +184,7 @@ class StoredDigests:
 
     async def of_owner(self, owner: Owner) -> tuple[Digest, ...]:
         """Return the digests that use the owner's key, by ID."""
-        return await self._found(of_owner(owner))
+        return await self._found(DigestRow.of(owner))
 
     async def change(
         self,
@@ -199,26 +199,30 @@ class StoredDigests:
         """
         changed = {name: value for name, value in _plan_columns(plan).items() if name != "project_id"}
         active = case((DigestRow.paused.is_(None), literal(next_due, UtcDateTime)), else_=None)
-        await self._write(_one(digest).values(next_due=active, history=history_kept(history), **changed))
+        await self._database.execute(
+            _one(digest).values(next_due=active, history=history_kept(history), **changed)
+        )
 
     async def pause(self, digest: Digest) -> None:
         """Pause the digest on a user's request, without notices."""
         statement = _one(digest).where(DigestRow.paused.is_(None))
-        await self._write(statement.values(paused=Pause.PERSON, next_due=None))
+        await self._database.execute(statement.values(paused=Pause.PERSON, next_due=None))
 
     async def resume(self, digest: Digest, next_due: datetime) -> None:
         """Resume the digest where it stopped."""
-        await self._write(_one(digest).values(paused=None, next_due=next_due, **_NO_NOTICES))
+        await self._database.execute(_one(digest).values(paused=None, next_due=next_due, **_NO_NOTICES))
 
     async def take_over(self, digest: Digest, owner: Owner, owner_name: str, next_due: datetime) -> None:
         """Change the owner, and resume the digest."""
         changed = {"owner_name": owner_name, "paused": None, "next_due": next_due}
-        await self._write(_one(digest).values(**changed, **_owner_columns(owner), **_NO_NOTICES))
+        await self._database.execute(_one(digest).values(**changed, **owner.columns, **_NO_NOTICES))
 
     async def remove(self, digest: Digest) -> None:
         """Remove the digest and its pending notices. It can be restored for KEPT_AFTER_REMOVAL."""
         removal = {"removed_at": datetime.now(UTC), "removed_paused": DigestRow.paused}
-        await self._write(_one(digest).values(**removal, paused=Pause.PERSON, next_due=None, **_NO_NOTICES))
+        await self._database.execute(
+            _one(digest).values(**removal, paused=Pause.PERSON, next_due=None, **_NO_NOTICES)
+        )
 
     async def removed(self, team_id: str, digest_id: int) -> Digest | None:
         """Return a removed digest that can be restored, in its state before the removal, or None."""
@@ -234,7 +238,7 @@ class StoredDigests:
         """Undo a removal. A digest that was paused before stays paused."""
         removed = update(DigestRow).where(DigestRow.id == digest.id, DigestRow.removed_at.is_not(None))
         before = {"paused": digest.paused, "next_due": next_due}
-        await self._write(removed.values(removed_at=None, removed_paused=None, **before))
+        await self._database.execute(removed.values(removed_at=None, removed_paused=None, **before))
 
     async def prune(self) -> None:
         """Delete digests that can no longer be restored, with their runs and covered issues."""
@@ -250,7 +254,7 @@ class StoredDigests:
         """
         statement = (
             update(DigestRow)
-            .where(DigestRow.id.in_(digests), of_owner(owner), DigestRow.paused.is_(None))
+            .where(DigestRow.id.in_(digests), DigestRow.of(owner), DigestRow.paused.is_(None))
             .values(
                 paused=why,
                 next_due=None,
@@ -258,12 +262,12 @@ class StoredDigests:
                 channel_notice=why.told_to_channel,
             )
         )
-        await self._write(statement)
+        await self._database.execute(statement)
 
     async def notify(self, digest: Digest, notice: Notice) -> None:
         """Leave a notice for the owner, unless another one is pending."""
         statement = _one(digest).where(DigestRow.owner_notice.is_(None))
-        await self._write(statement.values(owner_notice=notice))
+        await self._database.execute(statement.values(owner_notice=notice))
 
     async def claim_owner_notice(self) -> tuple[tuple[Digest, ...], Notice] | None:
         """Claim an owner's digests with the same pending notice, until `clear_owner_notice`."""
@@ -272,13 +276,15 @@ class StoredDigests:
         if first is None or first.owner_notice is None:
             return None
         notice = NOTICES[first.owner_notice]
-        alike = and_(of_owner(digest_of(first).owner), DigestRow.owner_notice == notice)
+        alike = and_(DigestRow.of(digest_of(first).owner), DigestRow.owner_notice == notice)
         return await self._hold(and_(alike, unheld)), notice
 
     async def clear_owner_notice(self, digests: Sequence[Digest], notice: Notice) -> None:
         """Clear the notice after it was sent, unless a different one is pending by now."""
-        same = [DigestRow.owner_notice == notice, *(of_owner(digest.owner) for digest in digests[:1])]
-        await self._write(_each(digests).where(*same).values(owner_notice=None, notice_holder=None))
+        same = [DigestRow.owner_notice == notice, *(DigestRow.of(digest.owner) for digest in digests[:1])]
+        await self._database.execute(
+            _each(digests).where(*same).values(owner_notice=None, notice_holder=None)
+        )
 
     async def claim_channel_notice(self) -> tuple[Digest, ...]:
         """Claim a channel's stopped digests with a pending notice, until `clear_channel_notice`."""
@@ -295,11 +301,11 @@ class StoredDigests:
 
     async def clear_channel_notice(self, digests: Sequence[Digest]) -> None:
         """Clear the channel's notice after it was sent."""
-        await self._write(_each(digests).values(channel_notice=False, notice_holder=None))
+        await self._database.execute(_each(digests).values(channel_notice=False, notice_holder=None))
 
     async def rename(self, digest: Digest, project: str) -> None:
         """Update the project's name."""
-        await self._write(_one(digest).values(project=project))
+        await self._database.execute(_one(digest).values(project=project))
 
     async def scheduled(self, after: int, limit: int) -> tuple[Digest, ...]:
         """Return up to `limit` active digests with IDs greater than `after`."""
@@ -309,7 +315,7 @@ class StoredDigests:
     async def reschedule(self, digest: Digest, next_due: datetime) -> None:
         """Set the next due time, if it hasn't changed since the digest was read."""
         statement = _one(digest).where(DigestRow.next_due == digest.next_due)
-        await self._write(statement.values(next_due=next_due))
+        await self._database.execute(statement.values(next_due=next_due))
 
     async def _first(self, which: ColumnElement[bool]) -> Row[DigestRow] | None:
         statement = select(DigestRow).where(which, _NOT_REMOVED).order_by(DigestRow.id).limit(1)
@@ -340,9 +346,6 @@ class StoredDigests:
         return await self._database.read(
             lambda connection: tuple(digest_of(row) for row in connection.execute(statement))
         )
-
-    async def _write(self, statement: Update) -> None:
-        await self._database.write(lambda connection: connection.execute(statement))
 
 
 def digest_of(row: Row[DigestRow]) -> Digest:
@@ -397,22 +400,9 @@ def _plan_columns(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _owner_columns(owner: Owner) -> dict[str, str]:
-    return {
-        "enterprise_id": owner.enterprise_id or "",
-        "team_id": owner.team_id,
-        "user_id": owner.user_id,
-    }
-
-
 def _each(digests: Collection[Digest]) -> Update:
     return update(DigestRow).where(DigestRow.id.in_([digest.id for digest in digests]), _NOT_REMOVED)
 
 
 def _one(digest: Digest) -> Update:
     return update(DigestRow).where(DigestRow.id == digest.id, _NOT_REMOVED)
-
-
-def of_owner(owner: Owner) -> ColumnElement[bool]:
-    """Match the owner's digests."""
-    return and_(*(getattr(DigestRow, name) == value for name, value in _owner_columns(owner).items()))

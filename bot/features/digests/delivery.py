@@ -90,18 +90,21 @@ class Delivery:
 
     async def ready(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The runs to post; the others are finished or postponed."""
-        return [run for run in runs if await self._is_ready(run)]
+        channels: dict[str, ChannelStatus] = {}  # of one owner
+        return [run for run in runs if await self._is_ready(run, channels)]
 
-    async def _is_ready(self, run: Run) -> bool:
+    async def _is_ready(self, run: Run, channels: dict[str, ChannelStatus]) -> bool:
         if run.state is RunState.SENDING and not await self._is_absent(run):
             return False
         if not periods.readable(run.digest):
             await self._stop([run], Pause.SCHEDULE)
             return False
-        channel_status = await self.channel_status(run.digest)
-        if channel_status is not ChannelStatus.OPEN:
-            await self.settle_closed(run, channel_status)
-        return channel_status is ChannelStatus.OPEN
+        channel = run.digest.channel_id
+        if channel not in channels:
+            channels[channel] = await self.channel_status(run.digest)
+        if channels[channel] is not ChannelStatus.OPEN:
+            await self.settle_closed(run, channels[channel])
+        return channels[channel] is ChannelStatus.OPEN
 
     async def _is_absent(self, run: Run) -> bool:
         """Whether a run that may have been posted isn't in its channel; if it is, the run is settled."""

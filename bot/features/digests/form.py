@@ -2,45 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
-
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.features.digests.digests import DigestSettings
 from bot.features.digests.schedules import parse, zone_named
 from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, option, section
-from bot.slack.buttons import ActionExpired, Number
-from bot.slack.interaction import View
+from bot.slack.buttons import Number
+from bot.slack.metadata import Metadata
 from bot.slack.text import bold, line, prose
 from bot.store.digests import FILTER_KINDS, GROUPS, Choice, Digest, FilterKind, Group
 
 DEFAULT_SCHEDULE = "weekdays 09:00"
 
 
-class Metadata(BaseModel):
-    """What a form carries: the place to answer in, and, if it changes a digest, which one and its project.
+class DigestMetadata(Metadata):
+    """Of both forms: the digest that it changes, if any, and its project.
 
     `replace`: the result replaces the list that the form was opened from.
     """
 
-    model_config = ConfigDict(frozen=True)
-    place: JSON = {}
     digest: Number | None = None
     project: Number | None = None
     replace: bool = False
-
-    def dump(self) -> str:
-        return self.model_dump_json(exclude_none=True)
-
-    @classmethod
-    def of(cls, view: View) -> Self:
-        """The form's metadata. Raises ActionExpired for anything that the bot didn't write."""
-        try:
-            return cls.model_validate(view.metadata)
-        except ValidationError:
-            raise ActionExpired from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +39,9 @@ class Filled:
     empty: bool = False
 
 
-def add_form(filled: Filled, channel_id: str | None, metadata: Metadata, said: str | None = None) -> JSON:
+def add_form(
+    filled: Filled, channel_id: str | None, metadata: DigestMetadata, said: str | None = None
+) -> JSON:
     """The form for a new digest, with a channel preselected."""
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     project = _option(filled.project) if filled.project else None
@@ -74,7 +60,7 @@ def add_form(filled: Filled, channel_id: str | None, metadata: Metadata, said: s
     return forms.form("digest.add", "New digest", blocks, submit="Add", metadata=metadata.dump())
 
 
-def change_form(digest: Digest, metadata: Metadata) -> JSON:
+def change_form(digest: Digest, metadata: DigestMetadata) -> JSON:
     """The form that changes a digest; its project and channel can't be changed."""
     plan = digest.plan
     filled = Filled(

@@ -26,7 +26,7 @@ from bot.features.digests.channels import channel_of, digest_channel, require_ac
 from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
 from bot.features.digests.digests import Digests, DigestSettings, choices_of, picked
 from bot.features.digests.errors import DigestPaused, OwnersKeyRejected, RepeatedRequest
-from bot.features.digests.form import Metadata
+from bot.features.digests.form import DigestMetadata
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import Schedule, ScheduleError, zones_matching
 from bot.features.help import views as help_views
@@ -244,7 +244,7 @@ class DigestHandlers:
             filters=chosen,
         )
         said = " ".join(map(reply.wording.sentence, errors))
-        metadata = Metadata(place=reply.place.as_json())
+        metadata = DigestMetadata(place=reply.place.as_json())
         await reply.show(digest_form.add_form(filled, channel_id, metadata, said or None))
 
     async def _chosen(
@@ -304,7 +304,7 @@ class DigestHandlers:
         """Open the form with the digest's current settings."""
         await reply.open(loading("Change digest"))
         digest = await self._find(reply, digest_id)
-        metadata = Metadata(
+        metadata = DigestMetadata(
             place=reply.place.as_json(),
             digest=digest.id,
             project=digest.plan.project_id,
@@ -314,7 +314,7 @@ class DigestHandlers:
 
     async def submit_change(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Change the digest, and show the result in place of the list that the form was opened from."""
-        metadata = Metadata.of(form.view)
+        metadata = DigestMetadata.of(form.view)
         if metadata.digest is None:
             raise ActionExpired
         try:
@@ -344,7 +344,7 @@ class DigestHandlers:
         if request.view is None:
             return []
         chosen = forms.Values(request.view.json).number("project")
-        project = chosen or Metadata.of(request.view).project
+        project = chosen or DigestMetadata.of(request.view).project
         if project is None:
             return []
         choices = await self._digests.choices(reply.owner, project)

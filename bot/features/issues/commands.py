@@ -77,7 +77,7 @@ IssueRequest = CreateIssue | OpenForm | ShowIssue | AttachFiles | Help
 def issue_command(text: str, today: date, user: Owner, fields: Collection[Ref] = ()) -> IssueRequest:
     """The request in `/issue <text>`; `today` is the user's, `fields` are the project's custom fields.
 
-    Raises UserError, and UnknownOption for a key that may be a custom field's name.
+    Raises UserError, and UnknownField for a key that may be a custom field's name.
     """
     parsed = parse(text, OPTIONS, fields)
     if not parsed.words:

@@ -260,7 +260,7 @@ class CreateFormHandlers:
         project = forms.Values(request.view.json if request.view else {}).number("project")
         async with self._accounts.reading(reply.owner) as session:
             found = await self._issues.suggest(session, request.text, project)
-        return [option(f"#{issue.id} {issue.subject}", str(issue.id)) for issue in found]
+        return [views.issue_option(issue) for issue in found]
 
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """A select whose choices are too many to list at once."""

@@ -94,7 +94,13 @@ class Users:
 
     async def editable(self, owner: Owner, target: UserTarget) -> User:
         """Like `show`, but raises AdministratorsOnly unless the caller is one."""
-        _, user = await asyncio.gather(self.require_administrator(owner), self.show(owner, target))
+        refused, user = await asyncio.gather(
+            self.require_administrator(owner), self.show(owner, target), return_exceptions=True
+        )
+        if isinstance(refused, BaseException):  # first, whichever failed first
+            raise refused
+        if isinstance(user, BaseException):
+            raise user
         return user
 
     async def require_administrator(self, owner: Owner) -> None:
