@@ -132,7 +132,15 @@ def build(
     project = ProjectHandlers(projects, accounts, pauses)
     user = UserHandlers(Users(client, store, accounts, people))
     jobs = FileJobs(store.saved_input, file_hosts)
-    files = FileHandlers(attaching, accounts, issues, jobs, deliveries=store.deliveries, failures=failures)
+    files = FileHandlers(
+        attaching,
+        accounts,
+        issues,
+        jobs,
+        deliveries=store.deliveries,
+        failures=failures,
+        progress_seconds=waits.progress,
+    )
     tracking = Timelog(client, store, accounts, projects, issues, looks=waits.lookups)
     time_editing = EditHandlers(tracking, platform.audiences)
     timelog = TimelogHandlers(

@@ -200,7 +200,7 @@ class _Payload(_Part):
     @model_validator(mode="after")
     def _check_complete(self) -> Self:
         kind = "command" if self.command is not None else self.type
-        if kind not in REQUIRED or (self.event and kind not in ("event_callback", "command")):
+        if kind not in REQUIRED or (self.event and kind != "event_callback") or self.type == "command":
             raise ValueError("unknown type")
         self.require(*REQUIRED[kind])
         return self

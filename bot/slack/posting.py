@@ -216,7 +216,9 @@ async def _respond(slack: AsyncWebClient, url: str, body: JSON) -> int | None:
     connections = slack.session
     if connections is None:
         return 0
-    timeout = aiohttp.ClientTimeout(total=min(connections.timeout.total or 0, RESPONSE_URL_SECONDS))
+    timeout = aiohttp.ClientTimeout(
+        total=min(connections.timeout.total or RESPONSE_URL_SECONDS, RESPONSE_URL_SECONDS)
+    )
     try:
         async with connections.post(url, json=body, timeout=timeout, allow_redirects=False) as answer:
             status = answer.status

@@ -6,20 +6,17 @@ from collections.abc import Callable
 from bot.slack.forms import FormResult, notice
 from bot.slack.replies import Reply
 
-INTERVAL = 1.5
-"""Seconds between two checks of the progress."""
-
 
 async def follow(
     reply: Reply,
     task: asyncio.Task[FormResult],
     doing: Callable[[], str],
     said: str,
-    interval: float = INTERVAL,
+    interval: float,
 ) -> FormResult:
     """Await the task and return its result, showing `doing()` (mrkdwn) in the form whenever it changes.
 
-    `said` is what the form already shows. Cancels the task if this is canceled; stops showing progress when
+    The progress is checked every `interval` seconds. `said` is what the form already shows. Cancels the task if this is canceled; stops showing progress when
     the user closes the form.
     """
     watched = True

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import structlog
 
-from bot.errors import BotError, NotLinked, StoredSecretError, TooManyRequests
+from bot.errors import BotError, KeyUnreadable, NotLinked, TooManyRequests
 from bot.features.accounts.accounts import Accounts
 from bot.features.digests import periods
 from bot.features.digests.clock import Clock
@@ -146,18 +146,17 @@ class Delivery:
         """The new issues of one owner's runs; None if unreadable, and the runs are finished or postponed."""
         try:
             return await self.opened(runs)
-        except NotLinked as error:
-            if isinstance(
-                error.__cause__, StoredSecretError
-            ):  # the operator may restore the right encryption key
-                log.warning("stored key can't be decrypted", action="digest.key_unreadable")
-                await asyncio.gather(*(self.postpone(run) for run in runs))
-            else:
-                # Stop all of the owner's digests, so that they get one notice.
-                others = await self._store.digests.of_owner(runs[0].digest.owner)
-                await self._stop(runs, Pause.KEY, others)
+        except KeyUnreadable:  # the operator may restore the right encryption key
+            log.warning("stored key can't be decrypted", action="digest.key_unreadable")
+            await asyncio.gather(*(self.postpone(run) for run in runs))
+        except NotLinked:
+            # Stop all of the owner's digests, so that they get one notice.
+            others = await self._store.digests.of_owner(runs[0].digest.owner)
+            await self._stop(runs, Pause.KEY, others)
         except BotError as error:
-            log.warning("digest issues not read", action="digest.not_read", error=str(error))
+            log.warning(
+                "digest issues not read", action="digest.not_read", error=str(error) or type(error).__name__
+            )
             wait = error.retry_after if isinstance(error, TooManyRequests) else None
             await asyncio.gather(*(self.postpone(run, wait) for run in runs))
         return None

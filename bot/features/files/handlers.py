@@ -67,13 +67,16 @@ class FileHandlers:
         *,
         deliveries: Deliveries,
         failures: Failures,
+        progress_seconds: float,
     ) -> None:
+        """`progress_seconds` is the interval between two looks at the progress of a retry."""
         self._files = files
         self._accounts = accounts
         self._issues = issues
         self._jobs = jobs
         self._deliveries = deliveries
         self._failures = failures
+        self._progress_seconds = progress_seconds
 
     def feature(self) -> Feature:
         return Feature(
@@ -153,7 +156,7 @@ class FileHandlers:
         async with claimed(self._deliveries, f"retry:{job_id}", RetriedAlready()):
             await self._jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
-            result = await follow(reply, work, lambda: _progress(reply, batch), "")
+            result = await follow(reply, work, lambda: _progress(reply, batch), "", self._progress_seconds)
         if not in_form:
             await posting.dismiss(reply.slack, pressed)
         await self._failures.finish(reply, result)

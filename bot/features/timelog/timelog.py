@@ -5,6 +5,7 @@ The service has no list of time entries, so the bot stores those it creates.
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -285,7 +286,7 @@ class Timelog:
         issue = None
         if draft.issue is not None:
             issue, _ = await asyncio.gather(
-                self._issue(session, draft.issue), self._projects.activities(session)
+                self._issue(session, draft.issue), self._prefetch_activities(session)
             )
             if issue.project is None:
                 raise ProjectNotTold(draft.issue)
@@ -297,6 +298,11 @@ class Timelog:
         project = await self._projects.with_activities(session, project_id)
         hidden = await self._store.created_issues.refused_privacy()
         return Loggable(issue, project, await self._activities(session, project), draft.issue in hidden)
+
+    async def _prefetch_activities(self, session: Session) -> None:
+        """Read the activities beside the issue; if that fails, they are read again where they are needed."""
+        with suppress(ServiceError):
+            await self._projects.activities(session)
 
     async def _issue(self, session: Session, number: int) -> Issue:
         """An issue with its spent hours, if the service tells them. Raises UserError, ServiceError."""
