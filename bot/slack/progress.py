@@ -16,8 +16,8 @@ async def follow(
 ) -> FormResult:
     """Await the task and return its result, showing `doing()` (mrkdwn) in the form whenever it changes.
 
-    Looks every `interval` seconds. `said` is what the form already shows. Cancels the task if this is canceled;
-    stops showing progress when the user closes the form.
+    Looks every `interval` seconds. `said` is what the form already shows. Cancels the task if this is
+    canceled; stops showing progress when the user closes the form.
     """
     watched = True
     try:
