@@ -116,12 +116,12 @@ class StoredRuns:
         """
 
         def work(connection: Connection) -> tuple[Run, ...]:
-            claimed = [self._claim(connection, claim, lease_until) for claim in claims]
+            claimed = [self._claim_one(connection, claim, lease_until) for claim in claims]
             return tuple(run for run in claimed if run is not None)
 
         return await self._database.write(work)
 
-    def _claim(self, connection: Connection, claim: Claim, lease_until: datetime) -> Run | None:
+    def _claim_one(self, connection: Connection, claim: Claim, lease_until: datetime) -> Run | None:
         scheduled = claim.next_due is not None
         still = DigestRow.next_due == claim.digest.next_due if scheduled else DigestRow.paused.is_(None)
         locked = select(DigestRow).where(DigestRow.id == claim.digest.id, still).with_for_update()

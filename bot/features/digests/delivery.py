@@ -242,7 +242,7 @@ class Delivery:
         digest, now = run.digest, self._clock.now()
         if digest.next_due is None or digest.next_due > now:
             return run
-        claim = periods.claim(digest, now)
+        claim = periods.due_period(digest, now)
         return await self._store.digest_runs.merge_missed(run, claim)
 
     async def _finish(

@@ -20,8 +20,8 @@ NEVER = timedelta(days=36_500)
 INSTANT = timedelta(microseconds=1)
 
 
-def claim(digest: Digest, now: datetime) -> Claim:
-    """The claim for a digest that is due: all the due times that it missed become one, the last of them."""
+def due_period(digest: Digest, now: datetime) -> Claim:
+    """What to claim for a digest that is due: all the due times that it missed become one, the last."""
     schedule, zone = parse(digest.plan.schedule), digest.plan.zone
     since = digest.next_due or now
     times = due_times(schedule, zone, since, now)

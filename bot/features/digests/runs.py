@@ -1,7 +1,7 @@
 """Runs digests: each due time once, even if processes crash, and each new issue in exactly one message.
 
-One process claims a due time in the database. `delivery` reads an owner's due digests together and posts
-them.
+One process claims a due time in the database (`store/digest_runs.py`). `delivery` reads an owner's due
+digests together and posts them.
 """
 
 import asyncio
@@ -85,17 +85,17 @@ class DigestRuns:
             self._start_runs(await self._store.digest_runs.take_over(runs, now, self._delivery.lease_until()))
         while len(self._in_flight) < MAX_IN_FLIGHT:
             digests = await self._store.digest_runs.due(now, BATCH)
-            if not digests or not await self._claim(digests, now):
+            if not digests or not await self._start_due(digests, now):
                 return  # nothing is left, or another process claimed it
 
-    async def _claim(self, digests: Sequence[Digest], now: datetime) -> bool:
+    async def _start_due(self, digests: Sequence[Digest], now: datetime) -> bool:
         """Claim and start one owner's due digests; whether any were claimed or stopped."""
         readable = [digest for digest in digests if periods.readable(digest)]
         unreadable = {digest.id for digest in digests} - {digest.id for digest in readable}
         if unreadable:
             log.warning("digest schedule can't be read", action="digest.no_times", digests=sorted(unreadable))
             await self._store.digests.stop(digests[0].owner, unreadable, Pause.SCHEDULE)
-        claims = [periods.claim(digest, now) for digest in readable]
+        claims = [periods.due_period(digest, now) for digest in readable]
         runs = await self._store.digest_runs.claim(claims, self._delivery.lease_until())
         self._start_runs(runs)
         return bool(runs or unreadable)
