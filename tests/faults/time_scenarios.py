@@ -126,7 +126,7 @@ async def log_anyway(s: Scene) -> Steps:
 
 async def logged(s: Scene) -> JSON:
     """Logs time and returns the confirmation, with its button."""
-    await s.ana.command(f"/timelog {NUMBER} 20m activity:design")
+    await s.ana.command(f"/timelog {NUMBER} 1m activity:design")  # a day has room for all cells
     await s.settled()
     return next(m for m in reversed(await s.ana.messages()) if m["text"].startswith("Logged "))
 
