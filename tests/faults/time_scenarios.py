@@ -52,19 +52,19 @@ async def digests_posted(s: Scene) -> int:
 @scenario("timelog", "command:timelog", effect=entries_logged, said="Logged ", typed=True)
 async def log(s: Scene) -> Steps:
     yield
-    await s.ana.command(f"/timelog {NUMBER} 20m activity:design {s.word}")
+    await s.ana.command(f"/timelog {NUMBER} 1m activity:design {s.word}")
 
 
 @scenario("timelog on a project", "command:timelog", effect=entries_logged, said="Logged ", typed=True)
 async def log_on_project(s: Scene) -> Steps:
     yield
-    await s.ana.command(f"/timelog project:webshop 20m activity:design {s.word}")
+    await s.ana.command(f"/timelog project:webshop 1m activity:design {s.word}")
 
 
 @scenario("timelog without activity", "command:timelog", typed=True)
 async def log_without_activity(s: Scene) -> Steps:
     yield
-    await s.ana.command(f"/timelog {NUMBER} 20m {s.word}")
+    await s.ana.command(f"/timelog {NUMBER} 1m {s.word}")
 
 
 @scenario("timelog form", "command:timelog")
