@@ -75,7 +75,7 @@ def cells(name: str, methods: list[str], turns: dict[str, int]) -> Iterator[Cell
                 yield Cell(name, method, faults[turn % len(faults)], turn % 2 == 0)
 
 
-@pytest.mark.timeout(0 if EVERYTHING else 240)
+@pytest.mark.timeout(0 if EVERYTHING else 600)
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_slack_faults_are_reported_truthfully_and_writes_happen_once(
     part: int, tmp_path_factory: pytest.TempPathFactory

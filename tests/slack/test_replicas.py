@@ -143,7 +143,7 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-@pytest.mark.timeout(0 if LONG else 150)
+@pytest.mark.timeout(0 if LONG else 600)
 @pytest.mark.parametrize("transport", ["http", "socket"] if LONG else ["http"])
 async def test_killed_replicas_act_once_and_notify_every_user(
     transport: str, url_of_postgresql: str, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch

@@ -232,7 +232,9 @@ async def test_finds_a_project_whose_response_was_lost(ana: Person, wire: Wire, 
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_reports_an_error_after_the_waiting_form_was_closed(ana: Person, wire: Wire) -> None:
+async def test_reports_an_error_after_the_waiting_form_was_closed(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
     await ana.command("/issue new project:mobile")
     view = await ana.form("New issue")
     wire.faults = ["slow"]
@@ -244,8 +246,12 @@ async def test_reports_an_error_after_the_waiting_form_was_closed(ana: Person, w
     await ana.press(told, "Open the form again")
     again = await ana.form("New issue")
     assert values_of(again)["Subject"] == "Refused late"
+
+    async def is_created() -> bool:
+        return any(issue.subject == "Refused late" for issue in service.data.issues.values())
+
     await ana.submit(again, {"Severity": "Minor"})
-    await ana.no_form()
+    await until(is_created)
 
 
 @pytest.mark.usefixtures("impatient")
