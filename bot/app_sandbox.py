@@ -15,8 +15,6 @@ from bot.config import Settings, has_display
 from bot.features.accounts.accounts import Accounts
 from bot.features.digests.digests import Digests, DigestSettings
 from bot.features.digests.schedules import parse
-from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import Projects
 from bot.sandbox.demo import demo_data
 from bot.sandbox.demo.life import go_on_reporting
 from bot.sandbox.people import PEOPLE, Person
@@ -124,10 +122,15 @@ class Sandbox:
         owner = next(person for person in PEOPLE if person.linked)
         channels = self.workspace.state.channels.values()
         channel = next(channel.id for channel in channels if channel.name == DIGEST_IN)
-        client, store = self.bot.client, self.bot.store
-        accounts = Accounts(client, store)
-        projects, catalogs = Projects(client, store, accounts), Catalogs(client)
-        digests = Digests(client, store, accounts, projects, catalogs, shortest_gap=DIGEST_EVERY)
+        client, store, features = self.bot.client, self.bot.store, self.bot.features
+        digests = Digests(
+            client,
+            store,
+            Accounts(client, store),
+            features.projects,
+            features.catalogs,
+            shortest_gap=DIGEST_EVERY,
+        )
         await digests.add(
             Owner(None, team_id, owner.slack_id),
             Channel(team_id, channel),

@@ -197,7 +197,7 @@ class Dispatch(AsyncMiddleware):
                 found = await self._in_flight.start(self._options(interaction, reply, handler))
                 return BoltResponse(status=200, body={"options": found[:100]})
             case Event(name=name) if name in self._features.settled_events:
-                settling = self._handle_settled_event(interaction, reply, handler)
+                settling = self._handle_event(interaction, reply, handler)
                 return BoltResponse(status=200 if await self._in_flight.start(settling) else 503, body="")
             case Event():
                 self._start(self._handle_event(interaction, reply, handler), delivery)
@@ -215,7 +215,7 @@ class Dispatch(AsyncMiddleware):
         body = await ack.body(self.waits.form + self.waits.last_answer)
         return BoltResponse(status=200, body=body or "")
 
-    def _start(self, work: Coroutine[Any, Any, None], delivery: str | None) -> None:
+    def _start(self, work: Coroutine[Any, Any, object], delivery: str | None) -> None:
         """Run in the background, and record then that the delivery is complete."""
 
         async def run() -> None:
@@ -235,22 +235,17 @@ class Dispatch(AsyncMiddleware):
             async with self._report_errors(act, reply), self._still_working(reply):
                 await handler(interaction, reply)
 
-    async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> None:
-        """Run an event's handler; errors are only logged, since no one is waiting for an answer."""
+    async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> bool:
+        """Run an event's handler and return whether it succeeded; no one is waiting for an answer."""
         with measured(event) as act:
             try:
                 await handler(event, reply)
             except Exception as error:  # noqa: BLE001 - it is logged
-                act.failed(error)
-
-    async def _handle_settled_event(self, event: Event, reply: Reply, handler: Route) -> bool:
-        """Run the handler of an event that must not be lost; returns whether it succeeded."""
-        with measured(event) as act:
-            try:
-                await handler(event, reply)
-            except Exception as error:  # noqa: BLE001 - it is logged
-                act.outcome = "unsettled"
-                log_failure("unsettled", act.name, error)
+                if event.name in self._features.settled_events:
+                    act.outcome = "unsettled"
+                    log_failure("unsettled", act.name, error)
+                else:
+                    act.failed(error)
                 return False
             return True
 

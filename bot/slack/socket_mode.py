@@ -25,7 +25,7 @@ class SocketMode:
         token: SecretStr,
         slack: AsyncWebClient,
         pending: PendingRequests,
-        ping_seconds: float = 10,
+        ping_seconds: float,
     ) -> None:
         # slack_sdk leaves some of its methods untyped.
         self._client: Any = _Handler(app, token, slack, pending, ping_seconds).client

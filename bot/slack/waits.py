@@ -22,7 +22,7 @@ class Waits:
     typing: float = 0.5
     """For a pause in a user's typing."""
     lookups: tuple[float, ...] = (0.2, 1.5)
-    """Before each look for the result of a write whose response was lost."""
+    """Before each look for a write whose response was lost, since the service may still be processing it."""
     slack: float = 15.0
     """Until a request to Slack is given up."""
     connect: float = 10.0

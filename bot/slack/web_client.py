@@ -69,8 +69,8 @@ class _RetryRateLimited(AsyncRateLimitErrorRetryHandler):
         return wait.isdecimal() and int(wait) <= LONGEST_WAIT
 
 
-def session(timeout: float = 15) -> aiohttp.ClientSession:
-    """The HTTP session for Slack; the caller closes it."""
+def session(timeout: float) -> aiohttp.ClientSession:
+    """The HTTP session for Slack, with a timeout in seconds for each request; the caller closes it."""
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=timeout, connect=5))
 
 

@@ -33,6 +33,7 @@ from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Data, Project, User, put
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
+from bot.slack.waits import Waits
 from bot.store.database import Database
 from bot.store.digests import Plan
 from bot.store.owner import Owner
@@ -235,7 +236,14 @@ async def digests(directory: Path, most: int) -> None:
 
 
 async def _ticks(client: Client, store: Store) -> list[str]:
-    runs = DigestRuns(client, store, Accounts(client, store), poster=mock.Mock(), on_finished=lambda *_: None)
+    runs = DigestRuns(
+        client,
+        store,
+        Accounts(client, store),
+        poster=mock.Mock(),
+        on_finished=lambda *_: None,
+        now_seconds=Waits().digest_now,
+    )
 
     async def tick(_: int) -> None:
         await runs.run_due(await store.digest_runs.now())
@@ -298,7 +306,7 @@ def _company(count: int) -> Data:
 async def _named(url: str, store: Store, name: str) -> list[str]:
     asked: list[tuple[object, ...]] = []
     async with Client(url, on_answer=lambda *told: asked.append(told)) as client:
-        using = Projects(client, store, Accounts(client, store))
+        using = Projects(client, store, Accounts(client, store), Waits().lookups)
         began = time.perf_counter()
         await using.show(FIRST, name)
         first, requests = time.perf_counter() - began, len(asked)

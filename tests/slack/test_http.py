@@ -69,7 +69,7 @@ Serve = Callable[..., Awaitable[str]]
 
 @pytest.fixture
 async def connections() -> AsyncIterator[aiohttp.ClientSession]:
-    async with web_client.session() as session:
+    async with web_client.session(Waits().slack) as session:
         yield session
 
 

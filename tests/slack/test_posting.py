@@ -12,6 +12,7 @@ from bot.slack.audience import Audiences
 from bot.slack.blocks import sentence
 from bot.slack.interaction import Place
 from bot.slack.posting import Announced
+from bot.slack.waits import Waits
 
 HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
 
@@ -55,7 +56,7 @@ async def client(slack: Slack) -> AsyncIterator[AsyncWebClient]:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
-    async with web_client.session() as session:
+    async with web_client.session(Waits().slack) as session:
         yield web_client.web_client(SecretStr("xoxb-1"), url, session)
     await runner.cleanup()
 

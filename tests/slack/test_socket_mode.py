@@ -9,13 +9,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.acknowledgements import PendingRequests
 from bot.slack.socket_mode import SocketMode
+from bot.slack.waits import Waits
 from tests.support.ports import free_port
 
 
 async def test_failed_connections_are_logged_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
     slack = AsyncWebClient("xoxb-1", base_url=f"http://127.0.0.1:{free_port()}/api/", retry_handlers=[])
     app = AsyncApp(client=slack, signing_secret="-", logger=logging.getLogger("slack_bolt"))
-    socket = SocketMode(app, SecretStr("xapp-1"), slack, PendingRequests())
+    socket = SocketMode(app, SecretStr("xapp-1"), slack, PendingRequests(), Waits().ping)
 
     assert not await socket.connect(1)
     await socket.close()

@@ -12,8 +12,6 @@ from bot.app import Bot
 from bot.config import Settings
 from bot.features.accounts.accounts import Accounts
 from bot.features.digests.digests import Digests
-from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import Projects
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
@@ -40,8 +38,7 @@ TEAM = "T0HARBOR01"
 def digests_of(bot: Bot) -> Digests:
     """Builds the digests use case as the bot does."""
     accounts = Accounts(bot.client, bot.store)
-    projects = Projects(bot.client, bot.store, accounts)
-    return Digests(bot.client, bot.store, accounts, projects, Catalogs(bot.client))
+    return Digests(bot.client, bot.store, accounts, bot.features.projects, bot.features.catalogs)
 
 
 @dataclass

@@ -23,6 +23,7 @@ from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.server import Workspace
 from bot.service.client import Client
 from bot.slack.manifest import manifest
+from bot.slack.waits import Waits
 from bot.store.channels import Channel as Place
 from bot.store.database import Database
 from bot.store.digests import Digest
@@ -93,7 +94,7 @@ class Scene:
     async def add_digests(self, count: int) -> list[Digest]:
         async with Client(self.tracker.url) as client:
             accounts = Accounts(client, self.store)
-            projects = Projects(client, self.store, accounts)
+            projects = Projects(client, self.store, accounts, Waits().lookups)
             digests = Digests(client, self.store, accounts, projects, Catalogs(client))
             owners = [Owner(None, TEAM, person.slack_id) for person in (ANA, CHRIS)]
             for owner, person in zip(owners, (ANA, CHRIS), strict=True):

@@ -7,13 +7,11 @@ import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.features.digests import message as digest_message
+from bot.features.issues.assign import FRESH
 from bot.service.models import Issue
 from bot.slack.blocks import JSON
 from bot.slack.posting import SLACK_FAILED, reason
 from bot.ttl_cache import TtlCache
-
-FRESH = 60.0
-"""Seconds for which the message in a button press is current; after that it is read from Slack."""
 
 log = structlog.get_logger(__name__)
 

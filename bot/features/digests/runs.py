@@ -50,8 +50,8 @@ class DigestRuns:
         *,
         poster: Poster,
         on_finished: OnFinished,
+        now_seconds: float,
         timings: Timings = DEFAULT,
-        now_seconds: float = 1.5,
     ) -> None:
         self._now_seconds = now_seconds
         self._store = store

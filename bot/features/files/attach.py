@@ -17,7 +17,6 @@ from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files.batch import Batch, BatchFile, State
 from bot.features.files.errors import Loss, LostFile
 from bot.features.issues.issues import Issues
-from bot.features.lost_writes import LOOKS
 from bot.service.client import Client
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
 from bot.service.models import Attachment
@@ -53,7 +52,7 @@ class Files:
         accounts: Accounts,
         issues: Issues,
         store: Store,
-        looks: Sequence[float] = LOOKS,
+        looks: Sequence[float],
     ) -> None:
         self._looks = looks
         self._client = client

@@ -13,13 +13,14 @@ from enum import Enum
 from bot.errors import NotFound, OutcomeUnknown, ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
-from bot.features.lost_writes import LOOKS
 from bot.service.client import Client
 from bot.service.inputs import IssueChanges
 from bot.service.models import Issue
 from bot.store.owner import Owner
 
 UPDATE = "update_issue"
+FRESH = 60.0
+"""Seconds for which the digest in a button press is current. It isn't if the user had to link first."""
 
 
 class TakeUnconfirmed(UserError):
@@ -54,9 +55,7 @@ class AssignResult:
 class Assigning:
     """Assigns issues to the requesting user, with their key."""
 
-    def __init__(
-        self, client: Client, accounts: Accounts, issues: Issues, looks: Sequence[float] = LOOKS
-    ) -> None:
+    def __init__(self, client: Client, accounts: Accounts, issues: Issues, looks: Sequence[float]) -> None:
         self._looks = looks
         self._client = client
         self._accounts = accounts

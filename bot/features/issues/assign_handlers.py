@@ -6,16 +6,13 @@ from typing import Protocol
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.features.issues import assign_views as views
-from bot.features.issues.assign import Assigning
+from bot.features.issues.assign import FRESH, Assigning
 from bot.features.issues.buttons import TakeIssue
 from bot.service.models import Issue
 from bot.slack.blocks import JSON
 from bot.slack.feature import Feature
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Reply
-
-FRESH = 60.0
-"""Seconds for which the message in a button press is current. It isn't if the user had to link first."""
 
 
 class RowUpdates(Protocol):

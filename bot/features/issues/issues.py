@@ -15,7 +15,7 @@ from bot.features.issues.fields import Draft
 from bot.features.issues.privacy import may_create_private
 from bot.features.issues.resolution import Names, request
 from bot.features.issues.service_changes import ServiceChange, service_changes
-from bot.features.lost_writes import CLOCK_SKEW, LOOKS
+from bot.features.lost_writes import CLOCK_SKEW
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People
@@ -105,7 +105,7 @@ class Issues:
         *,
         catalogs: Catalogs,
         people: People,
-        looks: Sequence[float] = LOOKS,
+        looks: Sequence[float],
     ) -> None:
         self._looks = looks
         self._client = client

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
-from bot.features.lost_writes import CLOCK_SKEW, LOOKS
+from bot.features.lost_writes import CLOCK_SKEW
 from bot.features.name_matching import AmbiguousName, UnknownName, pick
 from bot.service.client import Client
 from bot.service.conventions import ProjectInclude
@@ -56,9 +56,7 @@ class ProjectDraft:
 class Projects:
     """Reads and creates projects with the caller's key."""
 
-    def __init__(
-        self, client: Client, store: Store, accounts: Accounts, looks: Sequence[float] = LOOKS
-    ) -> None:
+    def __init__(self, client: Client, store: Store, accounts: Accounts, looks: Sequence[float]) -> None:
         self._looks = looks
         self._client = client
         self._store = store

@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
-from bot.features.lost_writes import LOOKS
 from bot.features.name_matching import pick
 from bot.features.projects.projects import Projects
 from bot.service.client import Client
@@ -161,7 +160,7 @@ class Timelog:
         projects: Projects,
         issues: Issues,
         *,
-        looks: Sequence[float] = LOOKS,
+        looks: Sequence[float],
     ) -> None:
         self._looks = looks
         self._client = client

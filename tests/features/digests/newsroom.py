@@ -36,6 +36,7 @@ from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue, Project, User, free_id, put
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
+from bot.slack.waits import Waits
 from bot.store.channels import Channel
 from bot.store.database import Database
 from bot.store.digest_runs import Run, RunState
@@ -267,7 +268,7 @@ class DigestHarness:
         await self.tracker.start()
         self.client = Client(self.tracker.url, on_answer=lambda name, *_: self.requests.update([name]))
         self.accounts = Accounts(self.client, self.store)
-        self.projects = Projects(self.client, self.store, self.accounts)
+        self.projects = Projects(self.client, self.store, self.accounts, Waits().lookups)
         self.digests = Digests(self.client, self.store, self.accounts, self.projects, Catalogs(self.client))
         for owner, name in ((self.ana, "ana"), (self.ben, "ben")):
             await self.store.links.put(owner, SecretStr(f"key-of-{name}"), self._users[name].id, name.title())
@@ -285,6 +286,7 @@ class DigestHarness:
             self.accounts,
             poster=poster or self.poster,
             on_finished=lambda state, _late: self.finished.append(state),
+            now_seconds=Waits().digest_now,
         )
         self._processes[engine] = store.processes
         return engine
