@@ -1,0 +1,33 @@
+"""What the tests of files share: the attached files, messages with files, and what forms say."""
+
+from bot.sandbox.tracker.data import Attachment
+from bot.sandbox.tracker.server import Tracker
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of
+
+ANA, NUMBER = 1, 12
+
+
+def attached(tracker: Tracker, number: int = NUMBER) -> list[Attachment]:
+    return [file for file in tracker.data.attachments.values() if file.issue_id == number]
+
+
+def names(tracker: Tracker, number: int = NUMBER) -> list[str]:
+    return sorted(file.filename for file in attached(tracker, number))
+
+
+async def shared(person: Person, *files: tuple[str, bytes], text: str = "Here they are") -> JSON:
+    """A message with files."""
+    ids = [(await person.upload(name, content))["id"] for name, content in files]
+    channel = person.office.channel_id(person.channel)
+    await person._post("message", channel=channel, text=text, file_ids=ids)
+    return next(m for m in reversed(await person.messages()) if m["files"])
+
+
+def buttons(shown: JSON) -> list[str]:
+    rows = ([*block.get("elements", ()), block.get("accessory")] for block in shown["blocks"])
+    return [part["text"]["text"] for row in rows for part in row if part and part["type"] == "button"]
+
+
+async def said(person: Person, title: str = "Files") -> str:
+    return text_of(await person.form(title))

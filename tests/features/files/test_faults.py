@@ -1,0 +1,227 @@
+"""Attaching files while requests or answers of the service are lost."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.tracker.server import Tracker
+from bot.slack.waits import Waits
+from tests.features.files.attached import ANA, NUMBER, buttons, names, said, shared
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.prepared import demo
+from tests.support.reading import JSON, text_of, until
+from tests.support.wire import Fault, Wire
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Tracker]:
+    tracker = Tracker(demo(), issue_updates=True)
+    await tracker.start()
+    yield tracker
+    await tracker.stop()
+
+
+@pytest.fixture
+async def office(wire: Wire, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
+    office = Office(tmp_path, service_url=wire.url, waits=getattr(request, "param", None))
+    await office.open()
+    await office.link("U0ANA0001", KEYS["ana"])
+    yield office
+    await office.close()
+    assert office.violations() == []
+
+
+async def form_and_file(ana: Person) -> tuple[JSON, JSON]:
+    await ana.command(f"/issue attach {NUMBER}")
+    return await ana.form("Attach files"), await ana.upload("a.log", b"1")
+
+
+async def test_lost_upload_is_reported_and_retried_alone(ana: Person, wire: Wire, service: Tracker) -> None:
+    form, file = await form_and_file(ana)
+    other = await ana.upload("b.log", b"22")
+    wire.faults = ["lose the request"]
+    await ana.submit(form, {"Files": [file, other]})
+    told = await ana.form("Files")
+    assert "lost on the way" in text_of(told)
+    assert len(names(service)) == 1
+
+    await ana.press_in_form(told, "Retry")
+
+    async def done() -> bool:
+        text = text_of((await ana.state())["views"][-1])
+        return "*a.log* attached" in text and "*b.log* attached" in text
+
+    await until(done)
+    assert names(service) == ["a.log", "b.log"]
+
+
+async def test_retry_keeps_the_rows_of_other_files(ana: Person, wire: Wire, service: Tracker) -> None:
+    form, file = await form_and_file(ana)
+    other = await ana.upload("b.log", b"22")
+    wire.faults = ["lose the request"]
+    await ana.submit(form, {"Files": [file, other]})
+    told = await ana.form("Files")
+    assert buttons(told) == ["Rename or describe", "Retry", "Open in Tracker"]
+
+    await ana.press_in_form(told, "Retry")
+
+    async def done() -> JSON | None:
+        view = (await ana.state())["views"][-1]
+        return view if buttons(view).count("Rename or describe") == 2 else None
+
+    told = await until(done)
+    assert buttons(told) == ["Rename or describe", "Rename or describe", "Open in Tracker"]
+    assert names(service) == ["a.log", "b.log"]
+
+
+async def test_files_that_failed_to_attach_can_be_retried(ana: Person, wire: Wire, service: Tracker) -> None:
+    form, file = await form_and_file(ana)
+    wire.fail("502 before it", at=3, lasting=True)
+    await ana.submit(form, {"Files": [file]})
+    told = await ana.form("Files")
+    assert names(service) == []
+    wire.heal()
+
+    await ana.press_in_form(told, "Retry")
+
+    async def done() -> bool:
+        return names(service) == ["a.log"]
+
+    await until(done)
+
+
+async def test_file_named_like_a_key_is_held_back(ana: Person, service: Tracker) -> None:
+    form, file = await form_and_file(ana)
+    key = await ana.upload(f"{KEYS['ana']}.log", b"1")
+
+    await ana.submit(form, {"Files": [key, file]})
+
+    assert "your account anew" in await said(ana)
+    assert names(service) == ["a.log"]
+
+
+@pytest.mark.parametrize("office", [Waits(lookups=(0.5,))], indirect=True)
+async def test_create_is_not_repeated_after_the_key_was_revoked(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    await ana.shortcut("issue_from_message", await shared(ana, ("a.csv", b"a"), text="Wrong numbers"))
+    form = await ana.form("New issue")
+    wire.heal()
+    wire.faults = ["pass", "lose the request"]
+    await ana.submit(form, {"Project": "Web Shop"})
+
+    async def lost() -> bool:
+        return "POST /issues.json" in wire.asked
+
+    await until(lost)
+    service.data.users[ANA].api_key = "0" * 40
+
+    assert "may have been done or not" in text_of(await ana.form_saying("New issue", "not"))
+    assert wire.asked.count("POST /issues.json") == 1
+
+
+async def test_relinking_during_an_upload_stops_the_files(
+    office: Office, ana: Person, wire: Wire, service: Tracker
+) -> None:
+    form, file = await form_and_file(ana)
+    await relinked_during_upload(office, ana, wire, form, {"Files": [file]})
+
+    await ana.form_saying("Attach files", "linked another Tracker account meanwhile")
+    assert names(service) == []
+
+
+async def test_relinking_during_an_upload_stops_the_issue(
+    office: Office, ana: Person, wire: Wire, service: Tracker
+) -> None:
+    count = len(service.data.issues)
+    await ana.shortcut("issue_from_message", await shared(ana, ("a.csv", b"a"), text="Wrong numbers"))
+    form = await ana.form("New issue")
+    await relinked_during_upload(office, ana, wire, form, {"Project": "Web Shop"})
+
+    await ana.form_saying("New issue", "linked another Tracker account meanwhile")
+    assert len(service.data.issues) == count
+
+
+async def relinked_during_upload(office: Office, ana: Person, wire: Wire, form: JSON, typed: JSON) -> None:
+    wire.heal()
+    wire.faults, wire.seconds = ["slow"], 20
+    await ana.submit(form, typed)
+
+    async def uploading() -> bool:
+        return "POST /uploads.json" in wire.asked
+
+    await until(uploading)
+    await office.link(ana.user_id, KEYS["ben"])
+    wire.released.set()
+
+
+async def test_lost_answer_does_not_attach_a_file_twice(ana: Person, wire: Wire, service: Tracker) -> None:
+    form, file = await form_and_file(ana)
+    wire.faults = ["pass", "lose the answer"]
+
+    await ana.submit(form, {"Files": [file]})
+
+    assert "*a.log* attached" in await said(ana)
+    assert names(service) == ["a.log"]
+
+
+async def test_retry_looks_up_unsure_files_before_uploading(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    form, file = await form_and_file(ana)
+    wire.faults = ["pass", "lose the request", "lose the request"]
+    await ana.submit(form, {"Files": [file]})
+    told = await ana.form("Files")
+    assert "I couldn't learn whether it was attached" in text_of(told)
+
+    await ana.press_in_form(told, "Retry")
+
+    async def done() -> bool:
+        return "*a.log* attached" in text_of((await ana.state())["views"][-1])
+
+    await until(done)
+    assert names(service) == ["a.log"]
+
+
+@pytest.mark.parametrize("fault", ["lose the request", "lose the answer"])
+async def test_issue_with_files_is_created_once_despite_lost_messages(
+    ana: Person, wire: Wire, service: Tracker, fault: Fault
+) -> None:
+    count = len(service.data.issues)
+    ana.channel = "webshop"
+    await ana.ask("/tracker default webshop")
+    await ana.shortcut("issue_from_message", await shared(ana, ("a.csv", b"a"), text="Wrong numbers"))
+    form = await ana.form("New issue")
+    wire.faults = ["pass", fault]
+
+    await ana.submit(form, {})
+
+    async def told() -> bool:
+        return any("*a.csv* attached" in text_of(m) for m in await ana.messages())
+
+    await until(told)
+    assert len(service.data.issues) == count + 1
+    assert names(service, max(service.data.issues)) == ["a.csv"]
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_closed_form_moves_progress_to_a_message(ana: Person, wire: Wire, service: Tracker) -> None:
+    ana.office.wait(progress=0.2)
+    form, file = await form_and_file(ana)
+    wire.faults = ["slow"]
+    await ana.submit(form, {"Files": [file]})
+
+    async def moving() -> JSON | None:
+        views = (await ana.state())["views"]
+        return views[-1] if views and ":arrow_up: a.log" in text_of(views[-1]) else None
+
+    await ana.close(await until(moving))
+
+    async def told() -> bool:
+        return any("*a.log* attached" in text_of(m) for m in await ana.messages())
+
+    await until(told)
+    assert names(service) == ["a.log"]
