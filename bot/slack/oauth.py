@@ -81,7 +81,7 @@ async def _failed(args: AsyncFailureArgs) -> BoltResponse:
     reason = shortened(args.reason, REASON_LENGTH)
     log.warning("installation failed", action="slack.install_failed", why=reason)
     said = escape(WHY.get(reason, f"Slack said: {reason}."))
-    again = f'<a href="{escape(args.settings.install_path)}">Begin anew</a>'
+    again = f'<a href="{escape(args.settings.install_path)}">Try again</a>'
     return _page(args, args.suggested_status_code, "Not installed", f"{said} {again}.")
 
 

@@ -21,7 +21,7 @@ class RowUpdates(Protocol):
     async def show(
         self, slack: AsyncWebClient, channel_id: str, ts: str, issue: Issue, message: JSON | None
     ) -> None:
-        """Show an issue's assignee in its row; `message` is the digest, None if it isn't at hand."""
+        """Show an issue's assignee in its row; `message` is the digest, None to read it from Slack."""
 
 
 class AssignHandlers:
