@@ -92,6 +92,7 @@ class Sandbox:
                 slack_app_token=SecretStr(self.workspace.app_token),
                 slack_api_url=self.workspace.api_url,
                 service_base_url=self.tracker.url,
+                service_name="Tracker",
                 database_url=f"sqlite:///{Path(directory) / 'issuebot.db'}",
                 encryption_keys=(Vault.generate_key(),),
                 host=HOST,

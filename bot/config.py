@@ -171,7 +171,7 @@ class Settings(Storage):
     ] = ("files.slack.com", "slack-files.com")
     service_base_url: Annotated[str, AfterValidator(_address), AfterValidator(lambda u: u.rstrip("/"))] = ""
     service_api_key_header: Annotated[str, AfterValidator(_header)] = "X-Service-API-Key"
-    service_name: Annotated[str, AfterValidator(_name)] = "Tracker"
+    service_name: Annotated[str, AfterValidator(_name)] = "Issue tracker"
     service_text_format: Annotated[Literal["markdown", "textile"], BeforeValidator(_lower)] = "markdown"
     command_prefix: Annotated[str, AfterValidator(checked_prefix)] = ""
     host: str = "0.0.0.0"  # noqa: S104 - containers are reachable on no other address

@@ -46,6 +46,7 @@ class Pair:
             "SLACK_SIGNING_SECRET": workspace.signing_secret,
             "SLACK_API_URL": workspace.api_url,
             "SERVICE_BASE_URL": settings.service_base_url,
+            "SERVICE_NAME": settings.service_name,
             "DATABASE_URL": settings.database_url,
             "ENCRYPTION_KEYS": settings.encryption_keys[0].get_secret_value(),
             "HOST": "127.0.0.1",

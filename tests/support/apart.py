@@ -119,6 +119,7 @@ class Apart(Office):
             "SLACK_BOT_TOKEN": self.workspace.bot_token,
             "SLACK_API_URL": self.workspace.api_url,
             "SERVICE_BASE_URL": self.service_url or "",
+            "SERVICE_NAME": self.service_name,
             "SERVICE_API_KEY_HEADER": self.key_header,
             "DATABASE_URL": self.database_url or f"sqlite:///{self.directory / 'bot.db'}",
             "ENCRYPTION_KEYS": self.encryption_key,

@@ -48,6 +48,7 @@ class Office:
     directory: Path
     transport: Transport = "socket"
     service_url: str | None = None
+    service_name: str = "Tracker"
     key_header: str = "X-Service-API-Key"
     text_format: Literal["markdown", "textile"] = "markdown"
     prefix: str = ""
@@ -89,6 +90,7 @@ class Office:
                 slack_bot_token=SecretStr(self.workspace.bot_token),
                 slack_api_url=self.workspace.api_url,
                 service_base_url=self.service_url or self.tracker.url,
+                service_name=self.service_name,
                 service_api_key_header=self.key_header,
                 service_text_format=self.text_format,
                 command_prefix=self.prefix,
