@@ -7,7 +7,7 @@ import structlog
 from bot.errors import BotError
 from bot.slack import forms
 from bot.slack.acknowledgements import Acknowledgement
-from bot.slack.blocks import Message, button_row, section, sentence
+from bot.slack.blocks import Block, Message, button_row, section, sentence
 from bot.slack.buttons import ReopenForm
 from bot.slack.forms import FormResult
 from bot.slack.posting import NotDelivered, reason
@@ -28,16 +28,15 @@ class Failures:
     async def tell(self, reply: Reply, error: BotError, ack: Acknowledgement | None = None) -> None:
         """Report a failure, with the form as it was or the typed command."""
         text = without_keys(reply.wording.sentence(error))
-        line = reply.interaction.typed if reply.give_back else None
         if modal := reply.interaction.modal:
             again = forms.refilled(modal.json, text)
             if not (ack and ack.give(response_action="update", view=again)):
                 await self.finish(reply, FormResult(view=again, said=text))
-        elif not line or " " not in line:
+        elif not (below := await _below(reply, error)):
             await reply.say(text)
         else:
             said = sentence(text)
-            message = Message(said.text, (*said.blocks, typed(line)))
+            message = Message(said.text, (*said.blocks, below))
             if not (reply.view_id and await reply.shown(forms.said("That didn't work", message.blocks))):
                 await reply.privately(message)
 
@@ -54,6 +53,17 @@ class Failures:
             await reply.privately(Message(said, (section(said), row)))
         elif result.view:
             await reply.privately(Message(result.view["title"]["text"], forms.blocks_of(result.view)))
+
+
+async def _below(reply: Reply, error: BotError) -> Block | None:
+    """Buttons that lead on from the error, or else the typed command, if it is worth repeating."""
+    if reply.recovery:
+        try:
+            return await reply.recovery(error)
+        except Exception as failed:  # noqa: BLE001 - it is logged, and the command is given back instead
+            log_failure("no way on", "failure.no_recovery", failed)
+    line = reply.interaction.typed if reply.give_back else None
+    return typed(line) if line and " " in line else None
 
 
 async def log_if_undelivered(answer: Awaitable[None]) -> None:

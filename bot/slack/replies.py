@@ -11,9 +11,10 @@ import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.errors import BotError
 from bot.slack import posting
 from bot.slack.audience import Audiences
-from bot.slack.blocks import JSON, Message, sentence
+from bot.slack.blocks import JSON, Block, Message, sentence
 from bot.slack.directory import Profile, Profiles
 from bot.slack.forms import notice
 from bot.slack.interaction import ButtonPress, FormSubmission, Interaction, Place
@@ -60,6 +61,8 @@ class Reply:
     """Set once a form's write succeeded: the form must not act again, whatever fails after that."""
     give_back: bool = True
     """Whether an error quotes the typed command; not if it may contain a key."""
+    recovery: Callable[[BotError], Awaitable[Block]] | None = None
+    """Makes the buttons below an error, such as *Open form* with what was typed."""
     progress: Callable[[], str] | None = None
     """How far a form's work is, in mrkdwn, if its handler can tell."""
 

@@ -182,7 +182,7 @@ class Colleague(Person):
         mark = self.mark("logged")
         issue = self.chance.choice(self.issues)
         answer = await self.after(self.command(f"/timelog {issue} 30m activity:design {mark}"))
-        self.note(mark, text_of(answer), "ogged 30 min on")
+        self.note(mark, text_of(answer), "ogged 30m on")
 
     async def create_by_form(self) -> None:
         """Creates an issue with the form."""

@@ -25,10 +25,10 @@ async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Vis
 
     # One-line command.
     await ana.send(f"/timelog {issue.id} 1h30 activity:design on:yesterday Pairing with Ben")
-    answer = ana.message(f"Logged 1 h 30 min on #{issue.id}, Design, yesterday.")
+    answer = ana.message(f"Logged 1h 30m on #{issue.id}, Design, yesterday.")
     await expect(answer).to_contain_text(PRIVATE)
-    await expect(answer).to_contain_text("Through me: 0 h today")
-    await expect(ana.message("@Ana logged 1 h 30 min")).to_contain_text("Pairing with Ben")
+    await expect(answer).to_contain_text("Through me: 0h today")
+    await expect(ana.message("@Ana logged 1h 30m")).to_contain_text("Pairing with Ben")
 
     # Edit the entry from its confirmation.
     await answer.get_by_role("button", name="Edit").click()
@@ -38,7 +38,7 @@ async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Vis
     await ana.choose(form, "Activity", "Testing")
     await ana.press(form, "Save")
     await expect(form).to_be_hidden()
-    await expect(ana.message("Changed to 2 h 15 min").filter(has_text="Testing, yesterday.")).to_be_visible()
+    await expect(ana.message("Changed to 2h 15m").filter(has_text="Testing, yesterday.")).to_be_visible()
     assert (newest(sandbox).minutes, newest(sandbox).comments) == (135, "Pairing with Ben")
 
     # Shortcut: the form asks for the issue, then offers its activities.
@@ -51,7 +51,7 @@ async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Vis
     await expect(form.get_by_label("Hours")).to_have_value("45m")
     await ana.press(form, "Log")
     done = ana.form("Logged")
-    await expect(done).to_contain_text(f"Logged 45 min on #{issue.id}, Testing, today.")
+    await expect(done).to_contain_text(f"Logged 45m on #{issue.id}, Testing, today.")
     await ana.press(done, "Close")
 
     # Message shortcut on a message with an issue number: the bot replies in its thread.
@@ -61,12 +61,12 @@ async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Vis
     await ana.press(form, "Log")
     await expect(form).to_be_hidden()
     await ana.message("is nearly there").get_by_role("button", name="1 reply").click()
-    await expect(ana.thread.get_by_text("logged 1 h 30 min")).to_be_visible()
+    await expect(ana.thread.get_by_text("logged 1h 30m")).to_be_visible()
 
     # Issue card.
     await ana.send(f"/issue {issue.id}")
     await ana.message(f"#{issue.id} ").get_by_role("button", name="Log time").click()
     await form.get_by_label("Hours").fill("20m")
     await ana.press(form, "Log")
-    answer = ana.message("Logged 20 min on").filter(has_text=PRIVATE)
-    await expect(answer).to_contain_text("Through me: 2 h 35 min today")
+    answer = ana.message("Logged 20m on").filter(has_text=PRIVATE)
+    await expect(answer).to_contain_text("Through me: 2h 35m today")

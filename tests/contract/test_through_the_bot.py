@@ -223,11 +223,11 @@ async def test_time_is_logged_and_edited(ana: Person, client: Client, world: Wor
     form = await ana.form("Log time")
     assert values_of(form)["Hours"] == "0:20"
     await ana.submit(form, {})
-    await until(lambda: told("20 min on"))
+    await until(lambda: told("20m on"))
     assert await minutes() == 20
     await ana.command("/timelog edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "1,5", "Comment": "Mended it"})
-    await until(lambda: told("Changed to 1 h 30 min on"))
+    await until(lambda: told("Changed to 1h 30m on"))
     assert await minutes() == 90
 
 

@@ -243,12 +243,11 @@ def spent_and_estimated(issue: Issue) -> str:
 
 
 def format_hours(value: Decimal) -> str:
-    """`1 h 30 min`."""
-    minutes = round(value * 60)
-    whole, rest = divmod(minutes, 60)
-    return " ".join(
-        part for part in (f"{whole} h" if whole or not rest else "", f"{rest} min" if rest else "") if part
-    )
+    """`1h 30m`."""
+    whole, rest = divmod(round(value * 60), 60)
+    if not rest:
+        return f"{whole}h"
+    return f"{whole}h {rest}m" if whole else f"{rest}m"
 
 
 def _connected(shown: Shown, wording: Wording) -> list[Block]:

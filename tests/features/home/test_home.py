@@ -92,7 +92,7 @@ async def test_lists_issues_and_time_created_with_the_bot(office: Office, ana: P
 
     home = await wait_for_home(ana, "Time I logged here")
     assert f"/issues/{number}|#{number} Made here &amp; now>" in text_of(home)
-    assert "*1 h 30 min* on" in text_of(home)
+    assert "*1h 30m* on" in text_of(home)
     await ana.press_at_home("Edit")
     await until(lambda: _form_open(ana))
 

@@ -40,7 +40,7 @@ async def test_lost_answer_is_recovered_from_spent_hours(
 
     await ana.command(f"/timelog {issue.id} 20m activity:design")
 
-    told = await answer(ana, "Logged 20 min on")
+    told = await answer(ana, "Logged 20m on")
     assert "can't be changed from here" in text_of(told)
     assert len(service.data.time_entries) == count + 1
 
@@ -57,7 +57,7 @@ async def test_unconfirmed_time_is_reported_unknown_and_not_retried(
 
     said = text_of(await ana.form("Look first"))
     assert UNKNOWN in said
-    assert "You entered 1 h 30 min: Pairing." in said
+    assert "You entered 1h 30m: Pairing." in said
     assert f"Look at #{issue.id}" in said
     assert len(service.data.time_entries) == count
 
@@ -99,7 +99,7 @@ async def test_lost_answer_on_a_project_is_reported_unknown(ana: Person, wire: W
 
     await ana.command("/timelog project:webshop 1h activity:design")
 
-    assert "You entered 1 h." in text_of(await answer(ana, UNKNOWN))
+    assert "You entered 1h." in text_of(await answer(ana, UNKNOWN))
 
 
 async def test_expired_trigger_offers_a_button_for_the_form(ana: Person, wire: Wire, issue: Issue) -> None:
@@ -118,14 +118,14 @@ async def test_expired_trigger_offers_a_button_for_the_form(ana: Person, wire: W
     values = values_of(form)
     assert (values["Hours"], values["Date"], values["Comment"]) == ("0:20", "2026-01-05", "Looked")
     await ana.submit(form, {})
-    await answer(ana, "Logged 20 min on")
+    await answer(ana, "Logged 20m on")
 
 
 async def test_edit_form_reports_an_unreachable_service(
     ana: Person, wire: Wire, service: Tracker, issue: Issue
 ) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design")
-    await ana.press(await answer(ana, "Logged 1 h on"), "Edit")
+    await ana.press(await answer(ana, "Logged 1h on"), "Edit")
     form = await ana.form("Edit time")
     await wire.down()
 
@@ -137,14 +137,14 @@ async def test_edit_form_reports_an_unreachable_service(
     await until(said)
     await wire.up()
     await ana.submit(await ana.form("Edit time"), {})
-    await answer(ana, "Changed to 2 h on")
+    await answer(ana, "Changed to 2h on")
     assert service.data.time_entries[max(service.data.time_entries)].comments == "More"
 
 
 async def edit_form(ana: Person, issue: Issue) -> JSON:
     """Log an hour on the issue, and open the form to edit it."""
     await ana.command(f"/timelog {issue.id} 1h activity:design")
-    await ana.press(await answer(ana, "Logged 1 h on"), "Edit")
+    await ana.press(await answer(ana, "Logged 1h on"), "Edit")
     return await ana.form("Edit time")
 
 
@@ -163,7 +163,7 @@ async def test_changed_time_can_be_reverted_after_a_lost_answer(
 
     await ana.submit(again, {"Hours": "1h"})
 
-    await answer(ana, "Changed to 1 h on")
+    await answer(ana, "Changed to 1h on")
     assert latest(service).minutes == 60
 
 
@@ -177,5 +177,5 @@ async def test_change_that_cannot_be_stored_still_succeeds(
 
     await ana.submit(form, {"Hours": "2h"})
 
-    await answer(ana, "Changed to 2 h on")
+    await answer(ana, "Changed to 2h on")
     assert latest(service).minutes == 120

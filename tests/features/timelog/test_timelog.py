@@ -61,11 +61,11 @@ async def test_command_logs_time_and_confirms_it(
         "Pairing on <it>",
     )
     assert entry.spent_on == today - timedelta(days=1)
-    assert answer["text"].startswith("Logged 1 h 30 min on <")
+    assert answer["text"].startswith("Logged 1h 30m on <")
     assert answer["text"].endswith(f"|#{issue.id}>, Design, yesterday.")
-    assert "Through me: 0 h today" in text_of(answer)
+    assert "Through me: 0h today" in text_of(answer)
     told = await announcement(ben)
-    assert told["text"].startswith(f"<@{ana.user_id}> logged 1 h 30 min on <")
+    assert told["text"].startswith(f"<@{ana.user_id}> logged 1h 30m on <")
     assert "Pairing on <it>" in text_of(told)
 
 
@@ -79,7 +79,7 @@ async def test_project_time_counts_in_daily_and_weekly_totals(office: Office, an
     await ana.command("/timelog project:mobile 20m activity:design on:today")
 
     async def both() -> bool:
-        return "Through me: 1 h 28 min today, 1 h 28 min this week" in text_of(await logged(ana))
+        return "Through me: 1h 28m today, 1h 28m this week" in text_of(await logged(ana))
 
     await until(both)
 
@@ -95,7 +95,7 @@ async def test_missing_activity_opens_the_prefilled_form(office: Office, ana: Pe
     assert "Activity cannot be blank" in text_of(form)
     assert count(office) == before
     await ana.submit(form, {"Activity": "Support"})
-    assert "20 min on" in (await logged(ana))["text"]
+    assert "20m on" in (await logged(ana))["text"]
     assert (newest(office).minutes, newest(office).activity_id) == (20, SUPPORT)
 
 
@@ -134,12 +134,12 @@ async def test_edit_button_changes_the_entry_and_its_confirmation(
     changes = {"Hours": "0,75", "Activity": "Testing", "Date": "2026-01-05", "Comment": ""}
     await ana.submit(form, changes)
 
-    changed = await logged(ana, "Changed to 45 min on ")
+    changed = await logged(ana, "Changed to 45m on ")
     entry = newest(office)
     assert (entry.minutes, entry.activity_id, str(entry.spent_on)) == (45, TESTING, "2026-01-05")
     assert entry.comments is None
     assert changed["ts"] == answer["ts"]
-    assert "Through me: 0 h today" in text_of(changed)
+    assert "Through me: 0h today" in text_of(changed)
 
 
 async def test_editing_time_updates_its_public_post(ana: Person, ben: Person, issue: Issue) -> None:
@@ -147,11 +147,11 @@ async def test_editing_time_updates_its_public_post(ana: Person, ben: Person, is
     before = await announcement(ben)
     await ana.press(await logged(ana), "Edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "2h", "Comment": "All of it"})
-    await logged(ana, "Changed to 2 h on ")
+    await logged(ana, "Changed to 2h on ")
 
     after = await announcement(ben)
     assert after["ts"] == before["ts"]
-    assert after["text"].startswith(f"<@{ana.user_id}> logged 2 h on <")
+    assert after["text"].startswith(f"<@{ana.user_id}> logged 2h on <")
     assert "All of it" in text_of(after)
     await ana.press(after, "Take back")
 
@@ -161,7 +161,7 @@ async def test_editing_time_updates_its_public_post(ana: Person, ben: Person, is
     await until(gone)
     await ana.command("/timelog edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "3h"})
-    assert "the post" not in text_of(await logged(ana, "Changed to 3 h on "))
+    assert "the post" not in text_of(await logged(ana, "Changed to 3h on "))
 
 
 async def test_post_about_a_now_private_issue_is_not_updated(ana: Person, ben: Person, issue: Issue) -> None:
@@ -173,7 +173,7 @@ async def test_post_about_a_now_private_issue_is_not_updated(ana: Person, ben: P
     await ana.command("/timelog edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "2h", "Comment": "A secret"})
 
-    said = text_of(await logged(ana, "Changed to 2 h on "))
+    said = text_of(await logged(ana, "Changed to 2h on "))
     assert "I couldn't update the post in <#C0GENERAL01>" in said
     assert await announcement(ben) == before
 
@@ -183,7 +183,7 @@ async def test_more_than_24_hours_a_day_need_confirmation(office: Office, ana: P
     await ana.command(f"/timelog {issue.id} 20h activity:design")
     await logged(ana)
     asked = await ana.ask(f"/timelog {issue.id} 6h activity:testing Night shift")
-    assert "That adds up to 26 h for today" in text_of(asked)
+    assert "That adds up to 26h for today" in text_of(asked)
     assert count(office) == before + 1
 
     await ana.press(asked, "Log time anyway")
@@ -214,22 +214,22 @@ async def test_form_with_more_than_24_hours_asks_for_confirmation(
     before = count(office)
     await ana.command(f"/timelog {issue.id}")
     await ana.submit(await ana.form("Log time"), {"Hours": "25h", "Comment": "Long"})
-    asked = await ana.form_saying("Log time", "That adds up to 25 h for today")
+    asked = await ana.form_saying("Log time", "That adds up to 25h for today")
     assert asked["submit"]["text"] == "Log anyway"
     assert count(office) == before
 
     await ana.submit(asked, {"Hours": "26h"})
-    asked = await ana.form_saying("Log time", "That adds up to 26 h for today")
+    asked = await ana.form_saying("Log time", "That adds up to 26h for today")
     await ana.submit(asked, {})
     await logged(ana)
     assert (count(office), newest(office).minutes, newest(office).comments) == (before + 1, 1560, "Long")
 
     await ana.command("/timelog edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "30h"})
-    asked = await ana.form_saying("Edit time", "That adds up to 30 h for today")
+    asked = await ana.form_saying("Edit time", "That adds up to 30h for today")
     assert newest(office).minutes == 1560
     await ana.submit(asked, {})
-    await logged(ana, "Changed to 30 h on ")
+    await logged(ana, "Changed to 30h on ")
     assert newest(office).minutes == 1800
 
 
@@ -246,7 +246,7 @@ async def test_edit_command_opens_only_the_users_latest_entry(
     form = await ana.form("Edit time")
     assert f"#{issue.id}" in text_of(form)
     await ana.submit(form, {"Comment": "Added later"})
-    await logged(ana, "Changed to 1 h on ")
+    await logged(ana, "Changed to 1h on ")
     assert newest(office).comments == "Added later"
 
 
@@ -299,10 +299,10 @@ async def test_global_shortcut_asks_for_issue_then_activity(
     await ana.submit(form, {"Hours": "90m", "Activity": "Support"})
 
     done = await ana.form("Logged")
-    assert f"Logged 1 h 30 min on <{office.tracker.url}/issues/{issue.id}|#{issue.id}>" in text_of(done)
+    assert f"Logged 1h 30m on <{office.tracker.url}/issues/{issue.id}|#{issue.id}>" in text_of(done)
     await ana.press_in_form(done, "Edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "1h"})
-    assert "Changed to 1 h on" in text_of(await ana.form("Changed"))
+    assert "Changed to 1h on" in text_of(await ana.form("Changed"))
     assert newest(office).minutes == 60
 
 
@@ -358,7 +358,7 @@ async def test_card_button_logs_time_as_the_user(office: Office, ana: Person, is
 
     await ana.submit(await ana.form("Log time"), {"Hours": "1h30", "Comment": "Pairing"})
 
-    assert "logged 1 h 30 min on" in (await announcement(ana))["text"]
+    assert "logged 1h 30m on" in (await announcement(ana))["text"]
     entry = newest(office)
     assert (entry.issue_id, entry.user_id, entry.comments) == (issue.id, ANA, "Pairing")
 
@@ -402,7 +402,7 @@ async def test_command_typed_before_linking_runs_after_linking(
     await ben.command(f"/timelog {issue.id} 1h30 activity:support")
     await ben.submit(await ben.form("Link Tracker"), {"API key": KEYS["ben"]})
 
-    assert "1 h 30 min on" in (await logged(ben))["text"]
+    assert "1h 30m on" in (await logged(ben))["text"]
     assert count(office) == before + 1
     assert (newest(office).user_id, newest(office).minutes) == (2, 90)
 
