@@ -159,9 +159,9 @@ def option(text: str, value: str, url: str | None = None) -> JSON:
     return filled({"text": plain(text, 75), "value": value}, url=url)
 
 
-def menu(options: Sequence[JSON]) -> Element:
+def menu(options: Sequence[JSON], *, confirm: JSON | None = None) -> Element:
     """An overflow (`…`) menu with at most five options, made by `menu_option` and `menu_link`."""
-    return {"type": "overflow", "action_id": MENU, "options": list(options)}
+    return filled({"type": "overflow", "action_id": MENU, "options": list(options)}, confirm=confirm)
 
 
 def menu_option(text: str, carries: Button) -> JSON:

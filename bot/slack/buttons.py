@@ -96,7 +96,7 @@ class ReopenForm(Button):
 class DeletePost(Button):
     """Deletes a post, for the user who caused it."""
 
-    action = "announcement.take_back"
+    action = "announcement.take_back"  # older posts carry this name
     enterprise_id: str = ""
     team_id: str
     user_id: str

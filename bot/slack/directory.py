@@ -28,11 +28,13 @@ class FromAnotherCompany(UserError):
 
 @dataclass(frozen=True)
 class Profile:
-    """A Slack user's name, time zone and locale."""
+    """A Slack user's names, time zone and locale."""
 
     user_id: str
     name: str
     zone: ZoneInfo
+    first_name: str = ""
+    """Empty if unknown."""
     locale: str = ""
     """Language and region, such as `es-ES`; empty if unknown."""
 
@@ -56,7 +58,10 @@ class Profiles:
                 or profile.get("display_name")
                 or user.get("name")
             )
-            return Profile(user_id, name or user_id, _zone(user.get("tz")), user.get("locale") or "")
+            first_name = profile.get("first_name") or (name or "").partition(" ")[0]
+            return Profile(
+                user_id, name or user_id, _zone(user.get("tz")), first_name, user.get("locale") or ""
+            )
 
         try:
             return await self._recent.get((team_id, user_id), read)

@@ -18,6 +18,8 @@ class ResumedAlready(UserError):
 class NotYourPost(UserError):
     """Someone else caused the post that the user wants to delete."""
 
+    first_name: str
+
 
 class PostNotDeleted(UserError):
     """Slack didn't confirm that a post is deleted."""

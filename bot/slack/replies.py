@@ -128,7 +128,7 @@ class Reply:
             why_not_post = self.platform.audiences.why_not_post
             if why_not := await why_not_post(self.slack, self.owner.team_id, channel, by):
                 return why_not, None
-        return await posting.publicly(self.slack, self.place, retractable(message, self.owner))
+        return await posting.publicly(self.slack, self.place, await retractable(message, self))
 
     async def show(self, view: JSON, *, over: str | None = None) -> None:
         """Open a form, or replace the one that is open.

@@ -1,10 +1,11 @@
-"""Public posts with a button that lets the user who caused them delete them."""
+"""Public posts that the user who caused them can delete."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bot.slack import posting
-from bot.slack.blocks import JSON, Message, actions, button, confirm
-from bot.slack.buttons import DeletePost
+from bot.slack.blocks import JSON, Block, Element, Message, actions, confirm, menu, menu_option
+from bot.slack.buttons import MENU, DeletePost
 from bot.slack.errors import NotYourPost, PostNotDeleted
 from bot.slack.interaction import ButtonPress
 from bot.store.owner import Owner
@@ -12,35 +13,59 @@ from bot.store.owner import Owner
 if TYPE_CHECKING:
     from bot.slack.replies import Reply
 
+MENU_OPTIONS = 5
 
-def retractable(message: Message, owner: Owner) -> Message:
-    """Add a delete button for this user to the message."""
+
+async def retractable(message: Message, reply: "Reply") -> Message:
+    """Add *Delete post*, for this user, to the message's menu, or else in a menu of its own."""
+    delete = delete_option(reply.owner, (await reply.profile()).first_name)
     question = confirm(
-        "Take this message back?",
-        "Only the message goes: what it tells of stays as it is.",
-        "Take it back",
-        style="danger",
+        "Delete this post?", f"Nothing changes in {reply.wording.service}.", "Delete post", style="danger"
     )
-    last = button("Take back", _delete_button(owner), confirm=question)
-    if message.blocks and (row := message.blocks[-1])["type"] == "actions":
-        return Message(message.text, (*message.blocks[:-1], row | {"elements": [*row["elements"], last]}))
-    return Message(message.text, (*message.blocks, actions([last])))
+    return Message(message.text, _with_option(message.blocks, delete, menu([delete], confirm=question)))
+
+
+def _with_option(blocks: tuple[Block, ...], option: JSON, alone: Element) -> tuple[Block, ...]:
+    """The blocks with the option in the first menu with room, or else in `alone`, beside their buttons."""
+    for n, block in enumerate(blocks):
+        old = block.get("accessory") or {}
+        if old.get("action_id") == MENU and len(old["options"]) < MENU_OPTIONS:
+            return (*blocks[:n], block | {"accessory": menu([*old["options"], option])}, *blocks[n + 1 :])
+    last = blocks[-1] if blocks else {}
+    if last.get("type") == "actions":
+        return (*blocks[:-1], last | {"elements": [*last["elements"], alone]})
+    return (*blocks, actions([alone]))
+
+
+def delete_option(owner: Owner, first_name: str) -> JSON:
+    """*Delete post* in a post's menu; it says who may use it."""
+    return menu_option(f"Delete post (only {first_name})" if first_name else "Delete post", _delete(owner))
 
 
 async def delete_pressed(press: ButtonPress[DeletePost], reply: "Reply") -> None:
-    """Delete a post. Everyone in the channel sees the button, so this checks who caused the post."""
-    if _delete_value(press.message) != _delete_button(reply.owner).pack():
-        raise NotYourPost
+    """Delete a post. Everyone in the channel sees its menu, so this checks who caused the post.
+
+    The post itself says who, whatever the press carries.
+    """
+    delete = DeletePost.unpack(next(_delete_values(press.message), None))
+    if delete != _delete(reply.owner):
+        raise NotYourPost((await reply.profile_of(delete.user_id)).first_name)
     if not await posting.delete_post(reply.slack, reply.place, str(press.message.get("ts"))):
         raise PostNotDeleted
 
 
-def _delete_button(owner: Owner) -> DeletePost:
+def _delete(owner: Owner) -> DeletePost:
     return DeletePost(enterprise_id=owner.enterprise_id or "", team_id=owner.team_id, user_id=owner.user_id)
 
 
-def _delete_value(message: JSON) -> str | None:
-    """What the message's own delete button carries, whatever the press says."""
-    rows = (block.get("elements") or () for block in message.get("blocks") or ())
-    buttons = (element for row in rows for element in row)
-    return next((b.get("value") for b in buttons if b.get("action_id") == DeletePost.action), None)
+def _delete_values(message: JSON) -> Iterator[str]:
+    """What the message's own *Delete post* carries: an option, or a button in older posts."""
+    for block in message.get("blocks") or ():
+        elements: list[Element] = [*(block.get("elements") or ()), block.get("accessory") or {}]
+        for element in elements:
+            if element.get("action_id") == DeletePost.action:
+                yield str(element.get("value"))
+            for option in element.get("options") or ():
+                action, _, carried = str(option.get("value")).partition(" ")
+                if action == DeletePost.action:
+                    yield carried

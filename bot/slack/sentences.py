@@ -175,12 +175,12 @@ def _of_platform(error: BotError, wording: Wording) -> str | None:
             return "That form is too old to be opened again: begin anew."
         case errors.ResumedAlready():
             return "That was carried out already, or is too old: ask again."
-        case errors.NotYourPost():
-            return "Only who caused this message can take it back."
+        case errors.NotYourPost(first_name=first_name):
+            return f"Only {first_name or 'the person who caused it'} can delete this post."
         case errors.PostNotDeleted():
             return (
-                "Slack doesn't say that the message is gone: if it still stands there, an administrator can "
-                "delete it."
+                "Slack didn't confirm that the post was deleted. If it's still there, ask a workspace "
+                "administrator to delete it."
             )
         case errors.Interrupted():
             return "I was stopped in the middle of this: look whether it was done before you try again."

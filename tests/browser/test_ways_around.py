@@ -13,7 +13,7 @@ ABSENT = "Issue Bot isn't in this channel"
 
 async def _create_issue(visitor: Visitor, subject: str) -> None:
     await visitor.send(f"/issue new {subject} project:webshop")
-    await expect(visitor.message(subject).get_by_role("button", name="Take back")).to_be_visible()
+    await expect(visitor.message(subject).get_by_role("button", name="More options")).to_be_visible()
 
 
 async def test_invited_bot_posts_publicly(ana: Visitor) -> None:
@@ -94,10 +94,11 @@ async def test_reload_keeps_the_draft(ana: Visitor) -> None:
 async def test_destructive_actions_confirm_with_a_red_button(ana: Visitor) -> None:
     await ana.go_to("# webshop")
     await _create_issue(ana, "The voucher field is too short")
-    await ana.message("The voucher field is too short").get_by_role("button", name="Take back").click()
+    await ana.message("The voucher field is too short").get_by_role("button", name="More options").click()
+    await ana.page.get_by_role("menuitem", name="Delete post (only Ana)").click()
     question = ana.page.get_by_role("alertdialog")
 
-    await expect(question.get_by_role("button", name="Take it back")).to_have_css(
+    await expect(question.get_by_role("button", name="Delete post")).to_have_css(
         "background-color", "rgb(198, 32, 65)"
     )
 

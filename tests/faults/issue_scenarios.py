@@ -172,11 +172,11 @@ async def share(s: Scene) -> Steps:
     await s.ana.press(card, "Share here")
 
 
-@scenario("take back", "action:announcement.take_back", effect=announced, said="", expects_answer=False)
-async def take_back(s: Scene) -> Steps:
+@scenario("delete post", "action:announcement.take_back", effect=announced, said="", expects_answer=False)
+async def delete_post(s: Scene) -> Steps:
     made = await s.after(s.ana.command(f"/issue new {s.word} project:webshop"))
     yield
-    await s.ana.press(made, "Take back")
+    await s.ana.delete_post(made)
 
 
 @scenario("open button", "action:open", expects_answer=False)

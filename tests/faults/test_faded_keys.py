@@ -11,7 +11,7 @@ from tests.support.office import Office
 from tests.support.prepared import demo
 from tests.support.wire import Wire
 
-SILENT = {"unlink", "take back", "digest pause", "digest remove", "undo removal"}
+SILENT = {"unlink", "delete post", "digest pause", "digest remove", "undo removal"}
 """Scenarios that make no request to the service."""
 
 

@@ -255,9 +255,11 @@ async def press_all(office: Office, person: Person, message: JSON) -> None:
     for block in message["blocks"] or ():
         accessory = [block["accessory"]] if block.get("accessory") else []
         for element in [*(block.get("elements") or ()), *accessory]:
-            if element.get("action_id", "open") in ("open", "digest.remove", "announcement.take_back"):
+            if element.get("action_id", "open") in ("open", "digest.remove"):
                 continue
             for option in element.get("options") or [None]:
+                if option and option["value"].startswith("announcement.take_back"):
+                    continue
                 chosen = {"selected_option": option} if option else {"value": element.get("value")}
                 await person._act(source, block, element, **chosen)
                 await office.idle()

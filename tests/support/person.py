@@ -16,6 +16,7 @@ from tests.support.reading import (
     STILL_WORKING,
     button_saying,
     input_named,
+    option_in_menus,
     option_saying,
     text_of,
     until,
@@ -92,6 +93,12 @@ class Person:
         block, element = button_saying(message["blocks"], text)
         source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
         await self._act(source, block, element, value=element.get("value"))
+
+    async def delete_post(self, message: JSON, *, of: str = "Ana") -> None:
+        """Chooses *Delete post* of the post that `of` caused."""
+        block, element, option = option_in_menus(message["blocks"], f"Delete post (only {of})")
+        source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
+        await self._act(source, block, element, selected_option=option)
 
     async def press_in_form(self, view: JSON, text: str) -> None:
         block, element = button_saying(view["blocks"], text)

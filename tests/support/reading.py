@@ -66,6 +66,16 @@ def button_saying(blocks: list[JSON], text: str) -> tuple[JSON, JSON]:
     raise AssertionError(f"no button {text!r} in {[_texts(b) for b in blocks]}")
 
 
+def option_in_menus(blocks: list[JSON], text: str) -> tuple[JSON, JSON, JSON]:
+    """Returns the block and menu that contain the option, and the option."""
+    for block in blocks:
+        for element in [*block.get("elements", []), block.get("accessory") or {}]:
+            for option in element.get("options", []):
+                if option["text"]["text"] == text:
+                    return block, element, option
+    raise AssertionError(f"no option {text!r} in {blocks}")
+
+
 def input_named(view: JSON, label: str) -> JSON:
     return next(b for b in view["blocks"] if b["type"] == "input" and b["label"]["text"] == label)
 

@@ -87,6 +87,6 @@ class EditHandlers:
         blocked = await self._audiences.why_not_share(reply.slack, reply.owner.team_id, post.channel_id)
         if post.ts is None or on is None or not on.public or blocked:
             return post.channel_id
-        message = retractable(views.announced(entry, reply.wording, reply.owner.user_id), reply.owner)
+        message = await retractable(views.announced(entry, reply.wording, reply.owner.user_id), reply)
         updated = await posting.update(reply.slack, post.channel_id, post.ts, message)
         return "" if updated else post.channel_id

@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+from slack_sdk.web.async_client import AsyncWebClient
+
 from bot.sandbox.people import ANA
-from tests.support.office import Office
+from bot.slack.blocks import actions, button
+from bot.slack.buttons import DeletePost
+from tests.support.office import TEAM, Office
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until
 from tests.support.slackwire import SlackWire
@@ -28,7 +32,7 @@ async def test_deleting_an_announcement_keeps_the_issue(office: Office, ana: Per
     message = await wait_for_post(ben, "Announced too early")
     count = len(office.tracker.data.issues)
 
-    await ana.press(message, "Take back")
+    await ana.delete_post(message)
 
     await wait_until_deleted(ben, message)
     assert len(office.tracker.data.issues) == count
@@ -38,11 +42,25 @@ async def test_other_users_cannot_delete_an_announcement(ana: Person, ben: Perso
     await ana.command("/issue new It stays project:webshop")
     message = await wait_for_post(ben, "It stays")
 
-    said = await ben.after(ben.press(message, "Take back"))
+    said = await ben.after(ben.delete_post(message))
 
     assert said["ephemeral"]
-    assert "Only who caused this message" in text_of(said)
+    assert "Only Ana can delete this post." in text_of(said)
     assert (await wait_for_post(ana, "It stays"))["ts"] == message["ts"]
+
+
+async def test_older_posts_are_still_deleted_by_button(office: Office, ana: Person, ben: Person) -> None:
+    await ana.command("/issue new Posted long ago project:webshop")
+    message = await wait_for_post(ben, "Posted long ago")
+    old = button("Take back", DeletePost(team_id=TEAM, user_id=ana.user_id))
+    slack = AsyncWebClient(token=office.workspace.bot_token, base_url=office.workspace.api_url)
+    post = {"channel": message["channel"], "ts": message["ts"], "text": message["text"]}
+    await slack.chat_update(**post, blocks=[actions([old])])
+    message = await wait_for_post(ben, "Posted long ago")
+
+    await ana.press(message, "Take back")
+
+    await wait_until_deleted(ben, message)
 
 
 async def test_deletes_the_post_of_a_shared_issue(office: Office, ana: Person, ben: Person) -> None:
@@ -50,7 +68,7 @@ async def test_deletes_the_post_of_a_shared_issue(office: Office, ana: Person, b
     await ana.press(await ana.ask(f"/issue {public.id}"), "Share here")
     message = await wait_for_post(ben, "shares")
 
-    await ana.press(message, "Take back")
+    await ana.delete_post(message)
 
     await wait_until_deleted(ben, message)
 
@@ -64,7 +82,7 @@ async def test_deletes_an_announcement_in_a_thread(ana: Person, ben: Person) -> 
     message = await ana.after(ana.submit(form, {"Subject": "In a thread"}))
     assert message["thread_ts"] == asked["ts"]
 
-    await ana.press(message, "Take back")
+    await ana.delete_post(message)
 
     await wait_until_deleted(ben, message)
 

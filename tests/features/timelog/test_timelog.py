@@ -153,7 +153,7 @@ async def test_editing_time_updates_its_public_post(ana: Person, ben: Person, is
     assert after["ts"] == before["ts"]
     assert after["text"].startswith(f"<@{ana.user_id}> logged 2h on <")
     assert "All of it" in text_of(after)
-    await ana.press(after, "Take back")
+    await ana.delete_post(after)
 
     async def gone() -> bool:
         return after["ts"] not in {m["ts"] for m in await ben.messages()}
