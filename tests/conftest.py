@@ -15,7 +15,7 @@ from tests.contract.world import World
 from tests.support.logs import restored
 from tests.support.prepared import new_postgresql, sqlite
 
-pytest_plugins = ["tests.support.fixtures"]
+pytest_plugins = ["tests.support.fixtures", "tests.support.sentence_page"]
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -1,5 +1,7 @@
 """What errors say to users, as the app words them."""
 
+import logging
+
 from bot.errors import BotError
 from bot.features import registry
 from bot.slack import sentences
@@ -10,5 +12,7 @@ WORDING = Wording("http://127.0.0.1:1", "Tracker", "markdown", sentences=SENTENC
 
 
 def worded(error: BotError) -> str:
-    """The sentence that a user reads for an error."""
-    return WORDING.sentence(error)
+    """Returns the sentence that a user reads for an error."""
+    said = WORDING.sentence(error)
+    logging.getLogger("issuebot.sandbox.received").debug("error", extra={"payload": {"errors": said}})
+    return said

@@ -32,7 +32,9 @@ async def before_timeout(state: State, acknowledgement: asyncio.Future[Answer]) 
     timer = asyncio.create_task(state.clock.sleep(state.ack_seconds))
     try:
         await asyncio.wait((acknowledgement, timer), return_when=asyncio.FIRST_COMPLETED)
-        return acknowledgement.result() if acknowledgement.done() else Answer("timeout")
+        answer = acknowledgement.result() if acknowledgement.done() else Answer("timeout")
+        state.received("acknowledgement", answer.payload)
+        return answer
     finally:
         timer.cancel()
 

@@ -58,6 +58,7 @@ class ResponseUrls:
     async def respond(self, request: web.Request) -> web.Response:
         """Handle a POST to a response URL; the secret is in the path, so there is no token."""
         body = as_object(parsed(await request.read()))
+        self._state.received(WHERE, body)
         try:
             self._respond(request.match_info["key"], body)
         except ApiError as error:

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import logging
 import secrets
 import weakref
 from collections.abc import Iterable
@@ -29,6 +30,7 @@ TRIGGER_SECONDS = 3.0
 KEPT_VIOLATIONS = 200
 KEPT_CALLS = 10_000
 ALPHABET = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+LOG = logging.getLogger("issuebot.sandbox.received")
 
 
 class Watcher:
@@ -121,7 +123,12 @@ class State:
         del self.violations[:-KEPT_VIOLATIONS]
         self.changed()
 
+    def received(self, what: str, payload: object) -> None:
+        """Log what the app sent, at debug level; handlers find the payload in the record."""
+        LOG.debug(what, extra={"payload": payload})
+
     def called(self, method: str, arguments: JsonObject) -> None:
+        self.received(method, arguments)
         self.calls.append(Call(method, arguments))
         del self.calls[:-KEPT_CALLS]
 
