@@ -28,8 +28,8 @@ async def test_sandbox_digest_is_posted_and_its_issue_assigned(sandbox: Sandbox,
     await expect(post).not_to_contain_text(PRIVATE)
 
     await post.get_by_role("button", name="More options").last.click()
-    await ana.page.get_by_role("menuitem", name="Take it").click()
-    await expect(ana.message("is yours now")).to_contain_text(PRIVATE)
+    await ana.page.get_by_role("menuitem", name="Assign to me").click()
+    await expect(ana.message("is assigned to you now")).to_contain_text(PRIVATE)
 
 
 async def test_digest_is_added_with_the_form(sandbox: Sandbox, open_page: OpenPage) -> None:

@@ -56,5 +56,5 @@ async def test_home_tab_shows_own_issues(ana: Visitor) -> None:
     await expect(home).to_contain_text("You are linked to Tracker as Ana Ruiz")
     await expect(home.get_by_role("heading", name="My open issues")).to_be_visible()
     await home.get_by_role("button", name="More options").first.click()
-    await ana.page.get_by_role("menuitem", name="Show").click()
-    await expect(ana.page.get_by_role("dialog")).to_contain_text("Assignee")
+    await ana.page.get_by_role("menuitem", name="Assign to me").click()
+    await expect(ana.page.get_by_role("dialog")).to_contain_text("is already assigned to you")

@@ -192,11 +192,11 @@ async def result(s: Scene) -> JSON:
     return await s.after(s.ana.command(f"/issues id:{max(s.data.issues)}"))
 
 
-@scenario("menu: show", "action:issue.show", refused="Share it here")
-async def menu_show(s: Scene) -> Steps:
+@scenario("menu: assign to me", "action:issue.assign", effect=issues_taken, said="assigned to you")
+async def menu_assign(s: Scene) -> Steps:
     found = await result(s)
     yield
-    await s.ana.choose_from_menu(found, s.word, "Show")
+    await s.ana.choose_from_menu(found, s.word, "Assign to me")
 
 
 @scenario(
@@ -222,11 +222,11 @@ async def digest(s: Scene) -> JSON:
     return next(m for m in await s.ana.messages() if s.word in str(m["blocks"]) and not m["ephemeral"])
 
 
-@scenario("menu: take", "action:issue.take", effect=issues_taken, said="is yours")
+@scenario("menu: take", "action:issue.take", effect=issues_taken, said="assigned to you")
 async def menu_take(s: Scene) -> Steps:
     posted = await digest(s)
     yield
-    await s.ana.choose_from_menu(posted, s.word, "Take it")
+    await s.ana.choose_from_menu(posted, s.word, "Assign to me")
 
 
 @scenario("menu: log time", "action:time.open")
@@ -236,13 +236,13 @@ async def menu_time(s: Scene) -> Steps:
     await s.ana.choose_from_menu(posted, s.word, "Log time")
 
 
-@scenario("take from someone else", "action:issue.take", effect=issues_taken, said="is yours")
+@scenario("take from someone else", "action:issue.take", effect=issues_taken, said="assigned to you")
 async def take_from(s: Scene) -> Steps:
     posted = await digest(s)
     s.data.issues[max(s.data.issues)].assigned_to_id = 2
-    asked = await s.after(s.ana.choose_from_menu(posted, s.word, "Take it"))
+    asked = await s.after(s.ana.choose_from_menu(posted, s.word, "Assign to me"))
     yield
-    await s.ana.press(asked, "Take it from Ben Okafor")
+    await s.ana.press(asked, "Assign to me")
 
 
 # Searching

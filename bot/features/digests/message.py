@@ -15,9 +15,9 @@ from zoneinfo import ZoneInfo
 from bot.features.digests.posts import Edition
 from bot.features.digests.reading import filters_of
 from bot.features.digests.views import moment
+from bot.features.issues.actions import issue_menu
 from bot.features.issues.buttons import TakeIssue
-from bot.features.issues.views import menu, priority_and_assignee
-from bot.features.timelog.buttons import OpenTimeForm
+from bot.features.issues.views import priority_and_assignee
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Ref
@@ -25,7 +25,6 @@ from bot.slack.blocks import (
     SECTION,
     TEXT,
     Block,
-    Element,
     Message,
     actions,
     context,
@@ -205,12 +204,8 @@ def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], l
 
 def _row(issue: Issue, wording: Wording) -> Block:
     name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
-    return section(f"*{name}*\n{_facts(issue)}", _menu(issue, wording))
-
-
-def _menu(issue: Issue, wording: Wording) -> Element:
-    take, log_time = TakeIssue(issue=issue.id), OpenTimeForm(issue=issue.id)
-    return menu(issue.id, wording, ("Take it", take), ("Log time", log_time))
+    menu = issue_menu(issue.id, wording, assign=TakeIssue(issue=issue.id))
+    return section(f"*{name}*\n{_facts(issue)}", menu)
 
 
 def _facts(issue: Issue) -> str:

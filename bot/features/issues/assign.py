@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 
-from bot.errors import NotFound, OutcomeUnknown, ServiceError, UserError
+from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
 from bot.service.client import Client
@@ -19,6 +19,8 @@ from bot.service.models import Issue
 from bot.store.owner import Owner
 
 UPDATE = "update_issue"
+WITHOUT_UPDATES = frozenset({404, 405})
+"""The issue was just read, so these mean that the endpoint is missing."""
 FRESH = 60.0
 """Seconds for which the digest in a button press is current. It isn't if the user had to link first."""
 
@@ -84,7 +86,9 @@ class Assigning:
         try:
             changes = IssueChanges(assigned_to_id=session.user_id)
             await self._client.optional.update_issue(session.key, issue.id, changes)
-        except NotFound:  # the issue was just read, so the endpoint is missing
+        except (NotFound, Refused) as error:
+            if error.status not in WITHOUT_UPDATES:
+                raise
             self._client.optional.note_missing(UPDATE)
             return AssignResult(issue, Outcome.UNSUPPORTED)
         except OutcomeUnknown as error:

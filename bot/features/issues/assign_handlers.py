@@ -1,4 +1,4 @@
-"""Assigns an issue to the user, from a digest's `…` menu or after a confirmation."""
+"""Assigns an issue to the user who pressed *Assign to me*."""
 
 import time
 from typing import Protocol
@@ -7,8 +7,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.features.issues import assign_views as views
 from bot.features.issues.assign import FRESH, Assigning
-from bot.features.issues.buttons import TakeIssue
+from bot.features.issues.buttons import AssignToMe, TakeIssue
 from bot.service.models import Issue
+from bot.slack import forms
 from bot.slack.blocks import JSON
 from bot.slack.feature import Feature
 from bot.slack.interaction import ButtonPress
@@ -32,18 +33,35 @@ class AssignHandlers:
         self._digest_rows = digest_rows
 
     def feature(self) -> Feature:
-        return Feature(buttons={TakeIssue: self.take})
+        return Feature(buttons={AssignToMe: self.assign_pressed, TakeIssue: self.take_pressed})
 
-    async def take(self, press: ButtonPress[TakeIssue], reply: Reply) -> None:
-        """Assign an issue to the user and answer privately; if it is someone else's, ask first."""
-        asked = press.button
-        confirmed = asked.holder is not None
-        digest = None if confirmed else press.message
-        ts = asked.digest if digest is None else str(digest.get("ts") or "")
-        result = await self._assigning.take(reply.owner, asked.issue, agreed=asked.holder)
-        await reply.privately(views.taken(result, reply.wording, ts), replace=confirmed)
-        if reply.place.channel_id and ts:
+    async def assign_pressed(self, press: ButtonPress[AssignToMe], reply: Reply) -> None:
+        """*Assign to me* on a card, in a row or on a post."""
+        await self._assign(reply, press.button)
+
+    async def take_pressed(self, press: ButtonPress[TakeIssue], reply: Reply) -> None:
+        """*Assign to me* in a digest's row, which is updated."""
+        asked, digest = press.button, None
+        if asked.holder is None:
+            digest = press.message
+            asked = asked.model_copy(update={"digest": str(digest.get("ts") or "")})
+        issue = await self._assign(reply, asked)
+        if reply.place.channel_id and asked.digest:
             fresh = time.time() - press.pressed_at < FRESH
             await self._digest_rows.show(
-                reply.slack, reply.place.channel_id, ts, result.issue, digest if fresh else None
+                reply.slack, reply.place.channel_id, asked.digest, issue, digest if fresh else None
             )
+
+    async def _assign(self, reply: Reply, asked: AssignToMe) -> Issue:
+        """Assign the issue and tell only the user; if it is someone else's, ask first."""
+        title, confirmed = f"#{asked.issue}", asked.holder is not None
+        in_form = reply.in_form or reply.place.home
+        if in_form and not confirmed:
+            await reply.open(forms.loading(title))
+        result = await self._assigning.take(reply.owner, asked.issue, agreed=asked.holder)
+        said = views.taken(result, reply.wording, asked)
+        if in_form:
+            await reply.show(forms.said(title, said.blocks))
+        else:
+            await reply.privately(said, replace=confirmed)
+        return result.issue

@@ -22,12 +22,18 @@ class ShareListedIssue(Button):
     issue: Number
 
 
-class TakeIssue(Button):
-    """`holder` is the assignee that the user agreed to take it from; `digest` is the digest's `ts`."""
+class AssignToMe(Button):
+    """`holder` is the assignee that the user agreed to replace."""
 
-    action = "issue.take"
+    action = "issue.assign"
     issue: Number
     holder: Number | None = None
+
+
+class TakeIssue(AssignToMe):
+    """In a digest's row, which is then updated; `digest` is the digest's `ts`."""
+
+    action = "issue.take"
     digest: str = ""
 
 

@@ -3,14 +3,12 @@
 from datetime import date
 from decimal import Decimal
 
-from bot.features.files.buttons import OpenFilesForm
-from bot.features.issues.buttons import ShareIssue, ShareListedIssue, ShowIssue
+from bot.features.issues.actions import SHARE, issue_buttons, issue_menu
+from bot.features.issues.buttons import ShareIssue, ShowIssue
 from bot.features.issues.fields import Kind, Meant
 from bot.features.issues.issues import Created, Shown
 from bot.features.issues.service_changes import ServiceChange
-from bot.features.timelog.buttons import OpenTimeForm
 from bot.service.models import Issue, Ref, Relation
-from bot.slack import blocks as slack
 from bot.slack import rich_text
 from bot.slack.blocks import (
     JSON,
@@ -23,13 +21,10 @@ from bot.slack.blocks import (
     context,
     fields,
     link_button,
-    menu_link,
-    menu_option,
     option,
     section,
     shortened,
 )
-from bot.slack.buttons import Button
 from bot.slack.posting import Announced
 from bot.slack.sentences import NOT_ANNOUNCED
 from bot.slack.text import LONGEST, bold, cut, escape, line, link, prose
@@ -74,7 +69,8 @@ def card(
         project = shown.project
         why = f"{project.name} is not public" if project else "I can't tell whether it is public"
         blocks.append(context(prose(f"{why}, so this asks first.")))
-    blocks.append(actions(_buttons(shown, wording, shareable=shareable), block_id=f"issue-{issue.id}"))
+    buttons = issue_buttons(issue.id, wording, _share(shown) if shareable else None)
+    blocks.append(actions(buttons, block_id=f"issue-{issue.id}"))
     return Message(f"#{issue.id} {line(issue.subject)} – {kind(issue)}", tuple(blocks))
 
 
@@ -163,17 +159,8 @@ def listed(issue: Issue, wording: Wording, *, shareable: bool) -> Block:
     if issue.is_private:
         facts.append(":lock: private")
     project = f"{line(issue.project.name)} · " if issue.project and issue.project.name else ""
-    more: list[tuple[str, Button]] = []
-    if shareable and not issue.is_private:
-        more.append(("Share here", ShareListedIssue(issue=issue.id)))
-    return section(f"*{title(issue, wording)}*\n{project}{' · '.join(facts)}", menu(issue.id, wording, *more))
-
-
-def menu(number: int, wording: Wording, *more: tuple[str, Button]) -> Element:
-    """The `…` menu of an issue's line, with `more` options."""
-    here = (("Show", ShowIssue(issue=number)), *more)
-    there = menu_link(f"Open in {wording.service}", wording.url(number))
-    return slack.menu([*(menu_option(label, carries) for label, carries in here), there])
+    menu = issue_menu(issue.id, wording, share=shareable and not issue.is_private)
+    return section(f"*{title(issue, wording)}*\n{project}{' · '.join(facts)}", menu)
 
 
 def open_buttons(issue: Issue, wording: Wording) -> Block:
@@ -314,22 +301,17 @@ def format_size(size: int) -> str:
     return f"{kilobytes} kB" if kilobytes < KILOBYTE else f"{size / KILOBYTE**2:.1f} MB"
 
 
-def _buttons(shown: Shown, wording: Wording, *, shareable: bool) -> list[Element]:
-    number = shown.issue.id
-    buttons = [
-        button("Log time", OpenTimeForm(issue=number)),
-        button("Attach files", OpenFilesForm(issue=number)),
-        link_button(f"Open in {wording.service}", wording.url(number)),
-    ]
-    if not shareable or shown.issue.is_private:
-        return buttons
+def _share(shown: Shown) -> Element | None:
+    """The button that shares an issue; None for a private one."""
+    if shown.issue.is_private:
+        return None
     question = confirm(
         "Share it here?",
         "Its project is not known to be public: others here may not be allowed to see it.",
         "Share",
     )
-    share = button("Share here", ShareIssue(issue=number), confirm=None if shown.public else question)
-    return [share, *buttons]
+    carries = ShareIssue(issue=shown.issue.id)
+    return button(SHARE, carries, confirm=None if shown.public else question)
 
 
 def issue_option(issue: Issue) -> JSON:

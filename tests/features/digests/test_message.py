@@ -72,7 +72,7 @@ def _shown(block: JSON) -> str:
                 r"<\1, \2>",
                 block["text"]["text"],
             )
-            values = (option["value"].replace("issue.", "").rstrip(": ") for option in options)
+            values = (re.sub(r"issue\.|\.open\b|[: ]+$", "", option["value"]) for option in options)
             return f"{told} [{', '.join(values)}]"
     return str(block["text"]["text"])
 
@@ -92,12 +92,12 @@ Web Shop: 3 new issues
 Since Fri 20 Nov 09:00 (Europe/Madrid) · 2 more than in the period before · opened per day: ▁▂█▂▄
 *Bug* · 2
 *<https://tracker.example/issues/41|#41 The cart forgets>*
-High · nobody assigned · by Ben Okafor · opened <23, 05:00> [show 41, take 41, time.open 41, open]
+High · nobody assigned · by Ben Okafor · opened <23, 05:00> [take 41, time 41, files 41, open]
 *<https://tracker.example/issues/42|#42 Typo &amp; co>*
-Low · nobody assigned · by Ben Okafor · opened <23, 07:55> · closed [show 42, take 42, time.open 42, open]
+Low · nobody assigned · by Ben Okafor · opened <23, 07:55> · closed [take 42, time 42, files 42, open]
 *Feature* · 1
 *<https://tracker.example/issues/40|#40 Sort by &lt;price&gt;>*
-Low · assigned to Ben Okafor · by Ben Okafor · opened <21, 03:00> [show 40, take 40, time.open 40, open]
+Low · assigned to Ben Okafor · by Ben Okafor · opened <21, 03:00> [take 40, time 40, files 40, open]
 As Ana Ruiz sees it; private issues are left out · digest 3 · `/digest` to change it\
 """)
     assert made.text == snapshot("""\
@@ -221,7 +221,7 @@ def test_overflowing_issues_get_short_lines_then_a_link() -> None:
 def test_slight_overflow_shortens_few_issues() -> None:
     text = shown(posted(edition(*(issue(n) for n in range(1, 46)))))
 
-    assert text.count("take ") > 30
+    assert text.count("take ") >= 30
     assert len(re.findall(r"\|#\d+ ", text)) == 45
     assert "more>" not in text
 

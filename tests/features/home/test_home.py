@@ -1,5 +1,7 @@
 """The Home tab."""
 
+import re
+
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue
 from tests.support.office import Office
@@ -65,11 +67,10 @@ async def test_menu_and_buttons_open_their_forms(ana: Person) -> None:
     await ana.open_home()
     home = await wait_for_home(ana, "All ")
     block = next(b for b in home["blocks"] if (b.get("accessory") or {}).get("action_id") == "menu")
-    number = int(block["accessory"]["options"][0]["value"].partition(" ")[2])
-
     option = block["accessory"]["options"][0]
     await ana._act({"view": {"id": home["id"]}}, block, block["accessory"], selected_option=option)
-    assert f"#{number}" in text_of(await ana.form(f"#{number}"))
+    number = re.findall(r"#\d+", block["text"]["text"])[0]
+    assert f"{number} is already assigned to you." in text_of(await ana.form(number))
     await ana.press_at_home(next(t for t in _buttons(home) if t.startswith("All ")))
     assert "Assignee" in text_of(await ana.form("My open issues"))
     await ana.press_at_home("Create an issue")

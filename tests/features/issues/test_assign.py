@@ -33,3 +33,15 @@ async def test_finds_issues_assigned_to_a_slack_user(office: Office, ana: Person
     await ana.ask("/issue new For Ben project:webshop to:@ben")
 
     assert "For Ben" in text_of(await ana.ask("/issues to:@ben project:any For Ben"))
+
+
+async def test_assigns_from_a_card_and_a_search_row(office: Office, ana: Person) -> None:
+    first, second = [i for i in office.tracker.data.issues.values() if i.project_id == 1][:2]
+    first.assigned_to_id = second.assigned_to_id = None
+
+    said = await ana.after(ana.press(await ana.ask(f"/issue {first.id}"), "Assign to me"))
+    assert text_of(said).startswith(f"#{first.id} is assigned to you now.")
+    found = await ana.ask(f"/issues id:{second.id}")
+    await ana.after(ana.choose_from_menu(found, f"#{second.id}", "Assign to me"))
+
+    assert first.assigned_to_id == second.assigned_to_id == 1

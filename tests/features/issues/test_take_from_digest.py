@@ -1,4 +1,4 @@
-"""The `…` menu of a digest: taking, showing and logging time on an issue."""
+"""The `…` menu of a digest: assigning an issue to oneself and logging time on it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -52,26 +52,27 @@ async def post_digest(office: Office, person: Person) -> JSON:
 
 
 async def take_issue(person: Person, message: JSON, subject: str) -> JSON:
-    """Choose *Take it* and return the answer."""
-    return await person.after(person.choose_from_menu(message, subject, "Take it"))
+    """Choose *Assign to me* and return the answer."""
+    return await person.after(person.choose_from_menu(message, subject, "Assign to me"))
 
 
 async def test_a_double_click_assigns_an_unassigned_issue_once(office: Office, ana: Person) -> None:
     issue = new_issue(office.tracker, "The cart forgets")
     message = await post_digest(office, ana)
 
-    await asyncio.gather(*(ana.choose_from_menu(message, "The cart forgets", "Take it") for _ in range(2)))
+    choose = partial(ana.choose_from_menu, message, "The cart forgets", "Assign to me")
+    await asyncio.gather(choose(), choose())
 
     async def answers() -> list[JSON] | None:
-        found = [m for m in await ana.messages() if m["ephemeral"] and "is yours" in text_of(m)]
+        found = [m for m in await ana.messages() if m["ephemeral"] and "assigned to you" in text_of(m)]
         return found if len(found) == 2 else None
 
     found = await until(answers)
     assert issue.assigned_to_id == ANA
-    assert f"#{issue.id} is yours now." in {m["text"] for m in found}
+    assert f"#{issue.id} is assigned to you now." in {m["text"] for m in found}
     card = await ana.after(ana.press(found[0], "Show"))
     assert "*Assignee*\nAna Ruiz" in text_of(card)
-    assert "is yours already" in text_of(await take_issue(ana, message, "The cart forgets"))
+    assert "is already assigned to you" in text_of(await take_issue(ana, message, "The cart forgets"))
 
 
 async def answer_saying(person: Person, message: JSON, text: str) -> JSON | None:
@@ -84,16 +85,16 @@ async def test_reassigning_asks_again_when_the_assignee_changed(office: Office, 
     issue = new_issue(office.tracker, "The cart forgets", BEN)
     message = await post_digest(office, ana)
     asked = await take_issue(ana, message, "The cart forgets")
-    assert "is assigned to Ben Okafor: do you want to take it?" in text_of(asked)
+    assert "is assigned to Ben Okafor. Assign it to you instead?" in text_of(asked)
     assert issue.assigned_to_id == BEN
 
     issue.assigned_to_id = DANA
-    await ana.press(asked, "Take it from Ben Okafor")
+    await ana.press(asked, "Assign to me")
     asked = await until(partial(answer_saying, ana, asked, "is assigned to Dana Novak"))
     assert issue.assigned_to_id == DANA
-    await ana.press(asked, "Take it from Dana Novak")
+    await ana.press(asked, "Assign to me")
 
-    await until(partial(answer_saying, ana, asked, f"#{issue.id} is yours now."))
+    await until(partial(answer_saying, ana, asked, f"#{issue.id} is assigned to you now."))
     assert issue.assigned_to_id == ANA
 
 
@@ -122,8 +123,8 @@ async def test_digest_rows_show_the_new_assignees(office: Office, ana: Person, b
 
     # Both presses carry the original message.
     await asyncio.gather(
-        ana.choose_from_menu(message, "The cart forgets", "Take it"),
-        ana.choose_from_menu(message, "The menu hides", "Take it"),
+        ana.choose_from_menu(message, "The cart forgets", "Assign to me"),
+        ana.choose_from_menu(message, "The menu hides", "Assign to me"),
     )
 
     row = await row_saying(ben, "The cart forgets", "assigned to Ana Ruiz")
@@ -138,7 +139,7 @@ async def test_a_digest_row_follows_a_reassignment(office: Office, ana: Person, 
 
     asked = await take_issue(ana, message, "The cart forgets")
     await row_saying(ben, "The cart forgets", "assigned to Ben Okafor")
-    await ana.press(asked, "Take it from Ben Okafor")
+    await ana.press(asked, "Assign to me")
 
     await row_saying(ben, "The cart forgets", "assigned to Ana Ruiz")
 
@@ -150,7 +151,7 @@ async def test_the_row_of_an_issue_now_private_stays_unchanged(
     message = await post_digest(office, ana)
     issue.is_private, issue.author_id, issue.assigned_to_id = True, ANA, ANA
 
-    assert "is yours already" in text_of(await take_issue(ana, message, "The cart forgets"))
+    assert "is already assigned to you" in text_of(await take_issue(ana, message, "The cart forgets"))
     await office.idle()
 
     await row_saying(ben, "The cart forgets", "assigned to Ben Okafor")
@@ -167,7 +168,7 @@ async def test_reports_refused_and_ignored_assignments(
     reporter = office.tracker.data.roles[REPORTER]
     reporter.rights |= {"add_notes"}
     answer = await take_issue(ben, message, "The cart forgets")
-    assert f"Tracker left #{issue.id} unassigned: ask a manager" in text_of(answer)
+    assert f"Tracker left #{issue.id} unassigned. Ask a manager" in text_of(answer)
     answer = await take_issue(chris, message, "The cart forgets")  # an administrator, but not a member
     assert "Assignee is invalid" in text_of(answer)
     assert issue.assigned_to_id is None
@@ -182,22 +183,19 @@ async def test_assigns_the_issue_after_an_unlinked_user_links(
     membership.role_ids = (DEVELOPER,)
     message = await post_digest(office, ana)
 
-    await ben.choose_from_menu(message, "The cart forgets", "Take it")
+    await ben.choose_from_menu(message, "The cart forgets", "Assign to me")
     answer = await ben.after(ben.submit(await ben.form("Link Tracker"), {"API key": KEYS["ben"]}))
 
-    assert answer["text"] == f"#{issue.id} is yours now."
+    assert answer["text"] == f"#{issue.id} is assigned to you now."
     assert issue.assigned_to_id == BEN
 
 
-async def test_the_menu_shows_an_issue_and_logs_time(office: Office, ana: Person) -> None:
+async def test_the_menu_logs_time(office: Office, ana: Person) -> None:
     issue = new_issue(office.tracker, "The cart forgets")
     message = await post_digest(office, ana)
 
-    shown = await ana.after(ana.choose_from_menu(message, "The cart forgets", "Show"))
     await ana.choose_from_menu(message, "The cart forgets", "Log time")
 
-    assert shown["ephemeral"]
-    assert "The cart forgets" in text_of(shown)
     assert f"#{issue.id}" in str(values_of(await ana.form("Log time"))["Issue"])
 
 
@@ -219,11 +217,11 @@ class TestWithoutIssueUpdates:
         message = await post_digest(office, ana)
 
         answer = await take_issue(ana, message, "The cart forgets")
-        assert f"doesn't let me assign an issue that exists: open #{issue.id}" in text_of(answer)
+        assert f"doesn't let me change issues. Open #{issue.id} to assign it there." in text_of(answer)
         _, there = button_saying(answer["blocks"], "Open in Tracker")
         assert there["url"].endswith(f"/issues/{issue.id}")
         answer = await take_issue(ana, message, "Ben has this")  # cached, so the bot doesn't try again
-        assert f"open #{held.id} and do it there" in text_of(answer)
+        assert f"Open #{held.id} to assign it there." in text_of(answer)
 
 
 class TestLostResponses:
@@ -244,7 +242,10 @@ class TestLostResponses:
         message = await post_digest(wired.office, wired)
         wire.faults = ["lose the answer", "lose the request"]
 
-        assert f"#{done.id} is yours now." in text_of(await take_issue(wired, message, "The answer is lost"))
+        assert f"#{done.id} is assigned to you now." in text_of(
+            await take_issue(wired, message, "The answer is lost")
+        )
+        await wired.office.idle()
         answer = text_of(await take_issue(wired, message, "The request is lost"))
 
         assert f"Tracker broke off, and #{lost.id} isn't yours so far: take it once more." in answer
