@@ -47,6 +47,19 @@ class Links:
         key = self._vault.open(owner, row.sealed_key)
         return Link(owner, key, row.service_user_id, row.name, row.linked_at)
 
+    async def slack_users(self, owner: Owner, user_id: int) -> tuple[str, ...]:
+        """Return the Slack users in the owner's workspace that are linked to an account, the latest first."""
+        statement = (
+            select(_TABLE.c.user_id)
+            .where(
+                _TABLE.c.enterprise_id == (owner.enterprise_id or ""),
+                _TABLE.c.team_id == owner.team_id,
+                _TABLE.c.service_user_id == user_id,
+            )
+            .order_by(_TABLE.c.linked_at.desc())
+        )
+        return tuple(row.user_id for row in await self._database.rows(statement))
+
     async def put(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> None:
         """Add or replace the owner's link."""
         values = self._values(owner, key, user_id, name)

@@ -32,7 +32,7 @@ async def test_newcomer_links_creates_finds_and_shares_issues(sandbox_url: str, 
 
     # One line creates an issue and announces it in the channel.
     await ben.send("/issue new Gift wrapping can't be ordered priority:high to:me")
-    announced = ben.message("created Bug").filter(has_text="Gift wrapping can't be ordered")
+    announced = ben.message("created #").filter(has_text="Gift wrapping can't be ordered")
     await expect(announced).to_contain_text("assigned to Ben Okafor")
     await expect(announced).not_to_contain_text(PRIVATE)
 
@@ -58,6 +58,6 @@ async def test_newcomer_links_creates_finds_and_shares_issues(sandbox_url: str, 
     subject = await first.inner_text()
     await found.get_by_role("button", name="More options").first.click()
     await ben.page.get_by_role("menuitem", name="Share here").click()
-    await expect(ben.message("@Ben shares").filter(has_text=subject)).to_be_visible()
+    await expect(ben.message("Ben Okafor shared").filter(has_text=subject)).to_be_visible()
     await ben.switch_user("Ana Ruiz")
-    await expect(ben.message("@Ben shares").filter(has_text=subject)).to_be_visible()
+    await expect(ben.message("Ben Okafor shared").filter(has_text=subject)).to_be_visible()

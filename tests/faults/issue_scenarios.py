@@ -21,7 +21,7 @@ async def issues_made(s: Scene) -> int:
 
 
 async def shared_here(s: Scene) -> int:
-    return sum("shares" in m["text"] and not m["ephemeral"] for m in await s.person("ben").messages())
+    return sum("shared" in m["text"] and not m["ephemeral"] for m in await s.person("ben").messages())
 
 
 async def issues_taken(s: Scene) -> int:
@@ -159,12 +159,12 @@ async def type_subject(s: Scene) -> Steps:
 
 @scenario("show button", "action:issue.show")
 async def show_pressed(s: Scene) -> Steps:
-    made = await s.after(s.ana.command(f"/issue new {s.word} project:webshop"))
+    made = await s.after(s.ana.command(f"/issue new {s.word} project:webshop private:yes"))
     yield
     await s.ana.press(made, "Show")
 
 
-@scenario("share button", "action:issue.share", effect=shared_here, said="shares", refused="Share it here")
+@scenario("share button", "action:issue.share", effect=shared_here, said="shared", refused="Share it here")
 async def share(s: Scene) -> Steps:
     s.issue()
     card = await s.after(s.ana.command(f"/issue {max(s.data.issues)}"))
@@ -203,7 +203,7 @@ async def menu_assign(s: Scene) -> Steps:
     "menu: share",
     "action:issue.share_listed",
     effect=shared_here,
-    said="shares",
+    said="shared",
     refused="Share it here",
 )
 async def menu_share(s: Scene) -> Steps:

@@ -123,7 +123,9 @@ class IssueHandlers:
         twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{reply.place.channel_id}:{number}"
         if not await self._deliveries.claim_for(twice, DOUBLE_CLICK):
             return
-        announced = await reply.announce(views.shared(shown, reply.wording, reply.owner.user_id))
+        mention = await self._issues.assignee_to_mention(reply.owner, shown.issue)
+        post = views.shared(shown, reply.wording, (await reply.profile()).name, mention)
+        announced = await reply.announce(post)
         if announced is Announced.YES:
             return
         if announced is not Announced.UNSURE:

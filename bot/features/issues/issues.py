@@ -66,6 +66,8 @@ class Created:
     changes: tuple[ServiceChange, ...] = ()
     requested_private: bool = False
     """Whether the user asked for a private issue."""
+    mention: str | None = None
+    """The assignee's Slack user, if they are to be mentioned."""
 
     @property
     def exposed(self) -> bool:
@@ -144,9 +146,21 @@ class Issues:
                 raise WrongField("private", PrivateIssuesForbidden(project.name))
         issue = await self._once(session, new, attempted_at, upload)
         changes = service_changes(meant, new.custom_fields, issue)
-        created = Created(issue, project, changes, draft.private)
+        mention = await self.assignee_to_mention(owner, issue)
+        created = Created(issue, project, changes, draft.private, mention)
         await self._record(owner, created, source)
         return created
+
+    async def assignee_to_mention(self, owner: Owner, issue: Issue) -> str | None:
+        """The assignee's Slack user, if they are linked and aren't the user; None if that can't be read."""
+        if issue.assigned_to is None:
+            return None
+        try:
+            linked = await self._store.links.slack_users(owner, issue.assigned_to.id)
+        except Exception:
+            log.exception("assignee not looked up", action="issue.no_mention", issue=issue.id)
+            return None
+        return None if owner.user_id in linked else next(iter(linked), None)
 
     async def show(self, owner: Owner, number: int) -> Shown:
         """One issue as the user sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""

@@ -74,23 +74,24 @@ def card(
     return Message(f"#{issue.id} {line(issue.subject)} – {kind(issue)}", tuple(blocks))
 
 
-def shared(shown: Shown, wording: Wording, user_id: str) -> Message:
-    """An issue that a user shares in a conversation."""
-    return _post(user_id, "shares", shown.issue, wording)
+def shared(shown: Shown, wording: Wording, by: str, mention: str | None) -> Message:
+    """The post of an issue that `by` shares in a conversation."""
+    return _post(f"{line(by)} shared", shown.issue, wording, mention)
 
 
-def announced(created: Created, wording: Wording, user_id: str) -> Message:
-    """The announcement of a created issue in a conversation."""
-    tracker = created.issue.tracker.name if created.issue.tracker else "an issue"
-    return _post(user_id, f"created {shortened(tracker, VALUE)}", created.issue, wording)
+def announced(made: Created, wording: Wording, by: str) -> Message:
+    """The post of an issue that `by` created."""
+    return _post(f"{line(by)} created", made.issue, wording, made.mention)
 
 
-def _post(user_id: str, does: str, issue: Issue, wording: Wording) -> Message:
-    shown_as = rich_text.paragraph(rich_text.person(user_id), f" {does} ", _title(issue, wording))
-    return Message(
-        f"<@{user_id}> {line(does)} {title(issue, wording)}",
-        (shown_as, context(f"{kind(issue)} · {priority_and_assignee(issue)}"), open_buttons(issue, wording)),
-    )
+def _post(does: str, issue: Issue, wording: Wording, mention: str | None) -> Message:
+    """One line with its menu. `mention` is the assignee's Slack user, if they are to be mentioned."""
+    project = f" in {line(issue.project.name)}" if issue.project else ""
+    said = f"{does} {title(issue, wording)}{project}"
+    assignee = f"<@{mention}>" if mention else _name(issue.assigned_to)
+    facts = (said, _name(issue.priority), assignee and f"assigned to {assignee}")
+    text = " · ".join(fact for fact in facts if fact)
+    return Message(text, (section(text, issue_menu(issue.id, wording)),))
 
 
 def created(made: Created, wording: Wording, announced: Announced | None) -> Message:

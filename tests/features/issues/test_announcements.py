@@ -4,7 +4,7 @@ from pathlib import Path
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.people import ANA
+from bot.sandbox.people import ANA, BEN
 from bot.slack.blocks import actions, button
 from bot.slack.buttons import DeletePost
 from tests.support.office import TEAM, Office
@@ -66,7 +66,7 @@ async def test_older_posts_are_still_deleted_by_button(office: Office, ana: Pers
 async def test_deletes_the_post_of_a_shared_issue(office: Office, ana: Person, ben: Person) -> None:
     public = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
     await ana.press(await ana.ask(f"/issue {public.id}"), "Share here")
-    message = await wait_for_post(ben, "shares")
+    message = await wait_for_post(ben, "shared")
 
     await ana.delete_post(message)
 
@@ -99,5 +99,21 @@ async def test_sharing_can_be_retried_right_after_a_failure(tmp_path: Path) -> N
     assert "was not shared" in text_of(await ana.after(ana.press(card, "Share here")))
     await ana.press(card, "Share here")
 
-    await wait_for_post(ana, "shares")
+    await wait_for_post(ana, "shared")
     await office.close()
+
+
+async def test_mentions_a_linked_assignee_but_not_the_actor(office: Office, ana: Person, ben: Person) -> None:
+    await office.link(ben.user_id, BEN.api_key)
+
+    await ana.command("/issue new For Ben project:webshop to:ben")
+    message = await wait_for_post(ben, "For Ben")
+    assert message["text"].startswith("Ana Ruiz created <")
+    assert message["text"].endswith(f"in Web Shop · Normal · assigned to <@{ben.user_id}>")
+
+    await ana.press(await ana.ask(f"/issue {max(office.tracker.data.issues)}"), "Share here")
+    assert f"<@{ben.user_id}>" in (await wait_for_post(ben, "Ana Ruiz shared"))["text"]
+    await ben.press(await ben.ask(f"/issue {max(office.tracker.data.issues)}"), "Share here")
+    assert "<@" not in (await wait_for_post(ana, "Ben Okafor shared"))["text"]
+    chosen = ben.choose_from_menu(message, "For Ben", "Assign to me")
+    assert "is already assigned to you" in text_of(await ben.after(chosen))
