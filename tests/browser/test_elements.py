@@ -13,6 +13,7 @@ from tests.sandbox.workspace.harness import MANIFEST, App, Json, modal, plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 TRIAGE, LEADERS, MOBILE = "C0TRIAGE001", "C0LEADERS01", "C0MOBILE001"
+BEN = "U0BEN0001"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -44,6 +45,23 @@ def field(label: str, **element: object) -> Json:
         "label": plain(label),
         "element": {"action_id": "value", **element},
     }
+
+
+def text(words: str, **style: bool) -> Json:
+    return {"type": "text", "text": words} | ({"style": style} if style else {})
+
+
+def section(*leaves: Json) -> Json:
+    return {"type": "rich_text_section", "elements": list(leaves)}
+
+
+def listed(style: str, *items: str) -> Json:
+    elements = [section(text(item)) for item in items]
+    return {"type": "rich_text_list", "style": style, "indent": 0, "border": 0, "elements": elements}
+
+
+def rich_text(*elements: Json) -> Json:
+    return {"type": "rich_text", "elements": list(elements)}
 
 
 async def test_form_offers_own_channels_and_search_results(
@@ -80,11 +98,55 @@ async def test_form_offers_own_channels_and_search_results(
     await ana.press(shown, "Create")
     await expect(shown).to_be_hidden()
 
+    values = await submitted(app)
+    assert values["Channel"]["selected_conversation"] == LEADERS
+    assert values["Categories"]["selected_options"] == [option["Search"]]
+
+
+async def submitted(app: App) -> Json:
+    """Return the values of the next submission."""
     while (payload := await app.next())["type"] != "view_submission":
         pass
-    values = payload["view"]["state"]["values"]
-    assert values["Channel"]["value"]["selected_conversation"] == LEADERS
-    assert values["Categories"]["value"]["selected_options"] == [option["Search"]]
+    values: Json = payload["view"]["state"]["values"]
+    return {block: actions["value"] for block, actions in values.items()}
+
+
+async def test_rich_text_input_returns_rich_text(ana: Visitor, app: App) -> None:
+    before = rich_text(
+        section(text("Found by "), {"type": "user", "user_id": BEN}, text(":\n")), listed("ordered", "pay")
+    )
+    form = modal(
+        field("Known", type="rich_text_input", initial_value=before),
+        field("Description", type="rich_text_input"),
+    )
+    await ana.go_to("# triage")
+    await ana.send("/issue")
+    await app.web.views_open(trigger_id=(await app.next())["trigger_id"], view=form)
+
+    shown = ana.form("New issue")
+    known = shown.get_by_role("textbox", name="Known")
+    await expect(known).to_have_text("Found by @Ben:\npay")
+    await known.press("Control+End")
+    await known.press("!")
+    await shown.get_by_text("Description").click()
+    for keys in (
+        *("See https://shop.example/1. ", "Control+b", "Broken", "Control+b", "Enter"),
+        *("- first", "Enter", "second", "Enter", "Enter", "> said", "Enter", "more", "Enter", "Enter"),
+        *("Control+Alt+Shift+c", "x = 1", "Enter", "Enter", "Enter", "end"),
+    ):
+        await (ana.page.keyboard.press if keys == "Enter" or "+" in keys else ana.page.keyboard.type)(keys)
+    await ana.press(shown, "Create")
+
+    values = await submitted(app)
+    assert values["Known"]["rich_text_value"] == rich_text(before["elements"][0], listed("ordered", "pay!"))
+    link = {"type": "link", "url": "https://shop.example/1"}
+    assert values["Description"]["rich_text_value"] == rich_text(
+        section(text("See "), link, text(". "), text("Broken", bold=True), text("\n")),
+        listed("bullet", "first", "second"),
+        {"type": "rich_text_quote", "elements": [text("said\nmore")]},
+        {"type": "rich_text_preformatted", "elements": [text("x = 1")]},
+        section(text("end")),
+    )
 
 
 async def test_long_message_renders_title_bars_and_menus(ana: Visitor, app: App) -> None:

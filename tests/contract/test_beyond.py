@@ -7,7 +7,7 @@ import pytest
 from bot.errors import NotFound
 from bot.service.client import Client
 from bot.service.inputs import IssueChanges, NewIssue, UploadInput
-from tests.contract.raw import Wire, an_issue
+from tests.contract.raw import Wire, an_issue, some_time
 from tests.contract.world import World
 
 
@@ -106,3 +106,11 @@ async def test_a_conflicting_update_is_rejected_without_a_message(wire: Wire, *,
     answer = await wire("PUT", f"/issues/{number}.json", body=stale)
 
     assert (answer.status, answer.json) == ((422, {"errors": []}) if has_more else (404, None))
+
+
+async def test_a_time_entry_is_deleted_by_its_author_only(wire: Wire, *, has_more: bool) -> None:
+    path = f"/time_entries/{(await some_time(wire)).json['time_entry']['id']}.json"
+
+    statuses = [(await wire("DELETE", path, who)).status for who in (None, "ben", "ana", "ana")]
+
+    assert statuses == ([401, 403, 204, 404] if has_more else [404] * 4)

@@ -54,6 +54,7 @@ class Office:
     prefix: str = ""
     issue_updates: bool = True
     roles: bool = False
+    time_deletes: bool = True
     database_url: str | None = None
     timings: Timings = DEFAULT
     waits: Waits | None = None
@@ -66,7 +67,9 @@ class Office:
     http: aiohttp.ClientSession = field(init=False)
 
     async def open(self) -> None:
-        self.tracker = Tracker(demo(), issue_updates=self.issue_updates, roles=self.roles)
+        self.tracker = Tracker(
+            demo(), issue_updates=self.issue_updates, roles=self.roles, time_deletes=self.time_deletes
+        )
         await self.tracker.start()
         port = free_port()
         url = f"http://127.0.0.1:{port}/slack/events"

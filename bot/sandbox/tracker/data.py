@@ -279,6 +279,7 @@ class Data:
     relations: dict[int, Relation] = field(default_factory=dict)
     attachments: dict[int, Attachment] = field(default_factory=dict)
     time_entries: dict[int, TimeEntry] = field(default_factory=dict)
+    deleted_time: dict[int, TimeEntry] = field(default_factory=dict)
     queries: dict[int, SavedQuery] = field(default_factory=dict)
 
     def project(self, key: str | int) -> Project | None:

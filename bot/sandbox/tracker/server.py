@@ -27,7 +27,7 @@ class Tracker:
     treats a missing or invalid key as an anonymous visitor; without `rest_enabled` everyone is one.
     `empty_updates` 200 responds to updates like versions before 4.1. `max_upload` limits a file's bytes,
     `page_cap` a page's size. `issue_updates` enables changes to existing issues (files, notes, assignees);
-    `roles` enables reading a role's permissions.
+    `roles` enables reading a role's permissions, `time_deletes` deleting time entries.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Tracker:
         page_cap: int = 100,
         issue_updates: bool = False,
         roles: bool = False,
+        time_deletes: bool = False,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         self.data = fresh() if data is None else data
@@ -50,6 +51,7 @@ class Tracker:
         )
         self._issue_updates = issue_updates
         self._roles = roles
+        self._time_deletes = time_deletes
         self._listener = Listener()
         self._url = ""
 
@@ -78,6 +80,8 @@ class Tracker:
             app.router.add_put(r"/issues/{id:[0-9]{1,18}}.json", issues.update_issue)
         if self._roles:
             app.router.add_get(r"/roles/{id:[0-9]{1,18}}.json", users.get_role)
+        if self._time_deletes:
+            app.router.add_delete(r"/time_entries/{id:[0-9]{1,18}}.json", time_entries.delete_time_entry)
         return app
 
     @property

@@ -1,4 +1,4 @@
-"""POST /time_entries.json and PUT /time_entries/{id}.json."""
+"""POST /time_entries.json, PUT and DELETE /time_entries/{id}.json."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ async def create_time_entry(request: web.Request) -> web.Response:
     call.require(call.viewer.may_anywhere("log_time"))
     sent = await call.body("time_entry")
     blank = TimeEntry(
-        id=free_id(call.data.time_entries),
+        id=free_id(call.data.time_entries, call.data.deleted_time),
         project_id=0,
         issue_id=None,
         user_id=author.id,
@@ -50,6 +50,18 @@ async def update_time_entry(request: web.Request) -> web.Response:
         raise HttpError(403)
     changed = _changed(call, entry, await call.body("time_entry"), new=False)
     call.data.time_entries[entry.id] = changed
+    return call.updated()
+
+
+async def delete_time_entry(request: web.Request) -> web.Response:
+    """Optional operation: delete an entry that the requester may edit.
+
+    Responds 404 (unknown), 403, or 401 for an anonymous visitor.
+    """
+    call = Call(request)
+    entry = call.found(call.data.time_entries)
+    call.require(call.viewer.edits_time(entry))
+    call.data.deleted_time[entry.id] = call.data.time_entries.pop(entry.id)
     return call.updated()
 
 

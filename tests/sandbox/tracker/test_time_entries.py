@@ -112,3 +112,14 @@ async def test_editing_others_entries_requires_permission(api: "Api") -> None:
     assert statuses == [403, 204]
     assert (await api("PUT", "/time_entries/9.json", **change)).status == 404
     assert (await api("PUT", "/time_entries/1.json", None, **change)).status == 403
+
+
+async def test_entry_is_deleted_by_its_author_and_its_number_is_not_used_again(start: "Starter") -> None:
+    api = await start(time_deletes=True)
+    await api.create("time_entry", project_id=1, hours=1, activity_id=1)
+    statuses = [
+        (await api("DELETE", "/time_entries/1.json", who)).status for who in (None, "ben", "ana", "ana")
+    ]
+    assert statuses == [401, 403, 204, 404]
+    made = await api.create("time_entry", project_id=1, hours=1, activity_id=1)
+    assert made.body["time_entry"]["id"] == 2

@@ -30,6 +30,14 @@ def within(kind: str, **more: object) -> Json:
     }
 
 
+def in_actions(kind: str, **more: object) -> Json:
+    return {"type": "actions", "elements": [{"type": kind, "action_id": "a", **more}]}
+
+
+def rich_text(*elements: object) -> Json:
+    return {"type": "rich_text", "elements": list(elements)}
+
+
 CONFIRM = {"title": plain("Sure?"), "text": plain("Really"), "confirm": plain("Yes"), "deny": plain("No")}
 GOOD_IN_MESSAGES: list[Json] = [
     section("x" * 3000),
@@ -54,7 +62,7 @@ GOOD_IN_MESSAGES: list[Json] = [
         ],
     },
     {"type": "actions", "elements": [{"type": "button", "text": plain("B"), "confirm": CONFIRM}] * 25},
-    accessory("overflow", options=[*options(5)]),
+    accessory("overflow", options=[*options(5)], confirm=CONFIRM),
     accessory("static_select", options=options(100), initial_option=options(1)[0]),
     accessory("multi_users_select", max_selected_items=3),
     accessory("datepicker", initial_date="2024-02-29"),
@@ -148,6 +156,13 @@ async def test_block_count_and_ids_are_checked(app: App) -> None:
         ("focus_on_load", modal(text_input("a", focus_on_load=True), text_input("b", focus_on_load=True))),
         ("missing required field: title", {"type": "modal", "blocks": []}),
         ("/view/type", {"type": "home", "blocks": []}),
+        ("initial_value/type", modal(within("rich_text_input", initial_value={"type": "section"}))),
+        ("initial_value/elements", modal(within("rich_text_input", initial_value=rich_text("x")))),
+        ("unsupported type: rich_text_input", modal(accessory("rich_text_input"))),
+        (
+            "unsupported type: multi_static_select",
+            modal(in_actions("multi_static_select", options=options(1))),
+        ),
     ],
 )
 async def test_invalid_view_is_rejected(app: App, page: Page, said: str, view: Json) -> None:

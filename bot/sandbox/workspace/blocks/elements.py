@@ -3,7 +3,9 @@
 Sources: https://docs.slack.dev/reference/block-kit/composition-objects and …/block-elements.
 """
 
+from bot.sandbox.workspace.blocks import rich_text
 from bot.sandbox.workspace.blocks.schema import (
+    IDENTIFIER,
     Rule,
     anything,
     boolean,
@@ -20,7 +22,6 @@ from bot.sandbox.workspace.blocks.schema import (
 )
 from bot.sandbox.workspace.shapes import JsonObject, as_list, as_object
 
-IDENTIFIER = string(255, 1)
 TIME = pattern(r"([01]\d|2[0-3]):[0-5]\d", "a time as HH:mm")
 
 
@@ -157,7 +158,7 @@ TEXT_INPUTS: dict[str, Rule] = {
     ),
     "email_text_input": fields({}, {**TYPED, "initial_value": string(3000)}),
     "url_text_input": fields({}, {**TYPED, "initial_value": string(3000)}),
-    "rich_text_input": fields({}, {**TYPED, "initial_value": anything}),
+    "rich_text_input": fields({}, {**TYPED, "initial_value": rich_text.VALUE}),
 }
 IN_ACTIONS = {
     **BUTTONS,

@@ -3,8 +3,8 @@
 Source: https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
 """
 
-from bot.sandbox.workspace.blocks.elements import IDENTIFIER
 from bot.sandbox.workspace.blocks.schema import (
+    IDENTIFIER,
     Rule,
     anything,
     boolean,
@@ -54,3 +54,5 @@ RICH_TEXT = by_type(
         ),
     }
 )
+ELEMENTS = items(RICH_TEXT, 1, 1000)
+VALUE = by_type({"rich_text": fields({"elements": ELEMENTS}, {"block_id": IDENTIFIER})})

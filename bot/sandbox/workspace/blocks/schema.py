@@ -26,6 +26,9 @@ def string(maximum: int, minimum: int = 0) -> Rule:
     return check
 
 
+IDENTIFIER = string(255, 1)
+
+
 def boolean(value: object, path: str, problems: Problems) -> None:
     if not isinstance(value, bool):
         problem(problems, "must be a boolean", path)

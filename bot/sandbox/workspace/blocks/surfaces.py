@@ -8,9 +8,10 @@ import secrets
 from typing import Literal
 
 from bot.sandbox.workspace.blocks import elements
-from bot.sandbox.workspace.blocks.elements import IDENTIFIER, IMAGE, ONE_IMAGE, plain, rich
-from bot.sandbox.workspace.blocks.rich_text import RICH_TEXT
+from bot.sandbox.workspace.blocks.elements import IMAGE, ONE_IMAGE, plain, rich
+from bot.sandbox.workspace.blocks.rich_text import ELEMENTS
 from bot.sandbox.workspace.blocks.schema import (
+    IDENTIFIER,
     Problems,
     Rule,
     anything,
@@ -68,7 +69,7 @@ SHARED: dict[str, Rule] = {
         ),
         ONE_IMAGE,
     ),
-    "rich_text": _block({"elements": items(RICH_TEXT, 1, 1000)}),
+    "rich_text": _block({"elements": ELEMENTS}),
 }
 BLOCKS: dict[str, Rule] = {
     "message": by_type(

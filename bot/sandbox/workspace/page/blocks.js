@@ -77,7 +77,9 @@ function input(block, ctx) {
   });
   const grouped = ["checkboxes", "radio_buttons"].includes(block.element.type);
   return h("div", { class: `block input-block${error ? " has-error" : ""}` },
-    h(grouped ? "span" : "label", { class: "label", for: grouped ? null : id }, label,
+    h(grouped ? "span" : "label", {
+      class: "label", for: grouped ? null : id, on: { click: () => document.getElementById(id).focus() },
+    }, label,
       required ? h("span", { class: "required", "aria-hidden": "true" }, "*") : h("span", { class: "optional" }, "(optional)")),
     made || unknown(block.element),
     error ? h("p", { class: "field-error", id: `${id}-error`, role: "alert" }, icon("warn", 15), error) : null,

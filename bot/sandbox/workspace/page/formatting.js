@@ -1,4 +1,4 @@
-// The composer's formatting: marks around the selection, or before its lines.
+// Formatting: a bar of formats and their keys; the composer's are marks around the selection or before its lines.
 
 import { h, icon } from "./dom.js";
 
@@ -38,7 +38,7 @@ function link(area) {
   area.setSelectionRange(caret, caret);
 }
 
-const FORMATS = [
+const MARKS = [
   { label: "Bold", keys: "b", show: () => h("b", {}, "B"), apply: around("*") },
   { label: "Italic", keys: "i", show: () => h("i", {}, "I"), apply: around("_") },
   { label: "Strikethrough", keys: "shift x", show: () => h("s", {}, "S"), apply: around("~") },
@@ -50,31 +50,38 @@ const FORMATS = [
 
 function keysOf(event) {
   const digit = /^Digit(\d)$/.exec(event.code);
-  return `${event.shiftKey ? "shift " : ""}${digit ? digit[1] : event.key.toLowerCase()}`;
+  return `${event.altKey ? "alt " : ""}${event.shiftKey ? "shift " : ""}${digit ? digit[1] : event.key.toLowerCase()}`;
 }
 
 /** Applies the format whose keys were pressed; returns whether there is one. */
-export function formatByKeys(event, area) {
-  if (!(event.ctrlKey || event.metaKey) || event.altKey) return false;
-  const format = FORMATS.find((known) => known.keys === keysOf(event));
+export function formatByKeys(event, area, formats = MARKS) {
+  if (!(event.ctrlKey || event.metaKey)) return false;
+  const format = formats.find((known) => known.keys === keysOf(event));
   if (format) format.apply(area);
   return Boolean(format);
 }
 
-/** The bar above the composer; `done` runs after each format. */
-export function formattingBar(area, done) {
-  return h("div", { class: "formatting", role: "toolbar", "aria-label": "Formatting" }, FORMATS.map((format) => {
+/** A bar above the text, one Tab stop; `done` runs after each format. */
+export function formattingBar(area, done, formats = MARKS) {
+  const bar = h("div", { class: "formatting", role: "toolbar", "aria-label": "Formatting" }, formats.map((format, index) => {
     const keys = `Ctrl+${format.keys.split(" ").map((key) => key[0].toUpperCase() + key.slice(1)).join("+")}`;
     return h("button", {
       type: "button", class: "icon-button", "aria-label": format.label, title: `${format.label} (${keys})`, "aria-keyshortcuts": keys.replace("Ctrl", "Control"),
+      tabindex: index ? -1 : 0,
       on: {
         mousedown: (event) => event.preventDefault(),
         click: () => {
-          format.apply(area);
           area.focus();
+          format.apply(area);
           done();
         },
       },
     }, format.show());
   }));
+  bar.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const buttons = [...bar.children];
+    if (step) buttons[(buttons.indexOf(document.activeElement) + step + buttons.length) % buttons.length].focus();
+  });
+  return bar;
 }

@@ -4,8 +4,9 @@ import { act, changedValue, dispatches } from "./actions.js";
 import { h } from "./dom.js";
 import { dropArea } from "./files.js";
 import { plain } from "./mrkdwn.js";
-import { richTextPlain, richTextValue } from "./richtext.js";
+import { richTextEditor } from "./rich_editor.js";
 import { select } from "./selects.js";
+import { valueName } from "./values.js";
 
 function shared({ id, focus, label, describe, invalid, required }) {
   return {
@@ -31,10 +32,43 @@ function grow(area) {
   area.style.setProperty("height", `${Math.min(area.scrollHeight + 2, 320)}px`);
 }
 
+/** What every typed input does: saves its value, tells the app when it asked for that, and submits on Enter. */
+function teller(block, element, { surface, submit }) {
+  let timer = 0;
+  const tell = (node) => {
+    if (!node.isConnected || node.closest('[aria-busy="true"]')) return;
+    act(surface, block, element, { [valueName(element)]: surface.get(block, element) });
+  };
+  return {
+    changed(node, value) {
+      surface.set(block, element, value);
+      node.closest(".block").classList.remove("has-error");
+      if (!dispatches(block, element, "on_character_entered")) return;
+      clearTimeout(timer);
+      timer = setTimeout(tell, 300, node);
+    },
+    key(event, node, long) {
+      if (event.key !== "Enter" || event.isComposing) return;
+      if (long && !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      if (dispatches(block, element, "on_enter_pressed")) tell(node);
+      else if (submit) submit();
+    },
+  };
+}
+
+function richTextInput(block, element, field) {
+  const told = teller(block, element, field);
+  const editor = richTextEditor({
+    ...shared(field), "data-placeholder": plain(element.placeholder),
+  }, field.surface.get(block, element), (value) => told.changed(editor.area, value));
+  editor.area.addEventListener("keydown", (event) => told.key(event, editor.area, true));
+  return editor.node;
+}
+
 function textInput(block, element, field) {
-  const { surface, submit } = field;
-  const rich = element.type === "rich_text_input";
-  const long = rich || Boolean(element.multiline);
+  const { surface } = field;
+  const long = Boolean(element.multiline);
   const kind = { email_text_input: "email", url_text_input: "url" }[element.type] || "text";
   const number = element.type === "number_input";
   const saved = surface.get(block, element);
@@ -46,29 +80,16 @@ function textInput(block, element, field) {
     rows: long ? 4 : null,
     autocomplete: "off",
     placeholder: plain(element.placeholder) || null,
-    value: (rich ? richTextPlain(saved) : saved) || "",
+    value: saved || "",
   });
   const count = counter(element);
-  let timer = 0;
-  const tell = () => {
-    if (node.isConnected && !node.closest('[aria-busy="true"]')) act(surface, block, element, { value: node.value || null });
-  };
+  const told = teller(block, element, field);
   node.addEventListener("input", () => {
-    surface.set(block, element, rich ? richTextValue(node.value) : node.value || null);
     count.update(node.value);
     if (long) grow(node);
-    node.closest(".block").classList.remove("has-error");
-    if (!dispatches(block, element, "on_character_entered")) return;
-    clearTimeout(timer);
-    timer = setTimeout(tell, 300);
+    told.changed(node, node.value || null);
   });
-  node.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.isComposing) return;
-    if (long && !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    if (dispatches(block, element, "on_enter_pressed")) tell();
-    else if (submit) submit();
-  });
+  node.addEventListener("keydown", (event) => told.key(event, node, long));
   count.update(node.value);
   if (long) requestAnimationFrame(() => node.isConnected && grow(node));
   return h("div", { class: "field-wrap" }, node, count.node);
@@ -133,7 +154,7 @@ const INPUTS = {
   number_input: textInput,
   email_text_input: textInput,
   url_text_input: textInput,
-  rich_text_input: textInput,
+  rich_text_input: richTextInput,
   datepicker: nativeInput("date", String, String),
   timepicker: nativeInput("time", String, String),
   datetimepicker: nativeInput("datetime-local", (text) => Math.floor(new Date(text) / 1000), localStamp),

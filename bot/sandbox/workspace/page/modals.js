@@ -69,7 +69,7 @@ class Form {
   }
 
   focusFirst() {
-    const fields = [...this.body.querySelectorAll(".input-block input, .input-block textarea, .input-block button")];
+    const fields = [...this.body.querySelectorAll(".input-block input, .input-block textarea, .input-block [role=textbox], .input-block button")];
     const wanted = (this.view.blocks || []).find((b) => b.element && b.element.focus_on_load);
     const first = fields.find((f) => wanted && f.dataset.focus === `${this.surface.key}/${wanted.block_id}/${wanted.element.action_id}`)
       || fields.find((f) => f.tagName !== "BUTTON" && f.type !== "file");
@@ -78,7 +78,7 @@ class Form {
 
   focusError() {
     const block = this.body.querySelector(".has-error");
-    const field = block && block.querySelector("input, textarea");
+    const field = block && block.querySelector("input, textarea, [role=textbox]");
     if (block) block.scrollIntoView({ block: "center", behavior: "smooth" });
     if (field) field.focus({ preventScroll: true });
   }

@@ -27,7 +27,14 @@ const LEAVES = {
 };
 
 function leaves(elements) {
-  return (elements || []).map((e) => (LEAVES[e.type] ? LEAVES[e.type](e) : e.text || ""));
+  return (elements || []).map((e) => leaf(e));
+}
+
+/** A mention, an emoji and the like stay one piece in an editor, which reads them back from `data-leaf`. */
+function leaf(e) {
+  const shown = LEAVES[e.type] ? LEAVES[e.type](e) : e.text || "";
+  if (e.type === "text" || e.type === "link") return shown;
+  return h("span", { contenteditable: "false", dataset: { leaf: JSON.stringify(e) } }, shown);
 }
 
 const PARTS = {
@@ -42,19 +49,4 @@ const PARTS = {
 
 export function richText(block) {
   return (block.elements || []).map((e) => (PARTS[e.type] ? PARTS[e.type](e) : null));
-}
-
-/** The rich_text value of the text in a rich text input. */
-export function richTextValue(text) {
-  return {
-    type: "rich_text",
-    elements: [{ type: "rich_text_section", elements: text ? [{ type: "text", text }] : [] }],
-  };
-}
-
-/** A rich_text value as plain text, for editing. */
-export function richTextPlain(value) {
-  return ((value && value.elements) || [])
-    .map((part) => (part.elements || []).map((e) => e.text || (e.elements || []).map((x) => x.text || "").join("")).join(""))
-    .join("\n");
 }
