@@ -18,13 +18,13 @@ async def test_sandbox_digest_is_posted_and_its_issue_assigned(sandbox: Sandbox,
     await expect(ana.message("created #").filter(has_text="The bell rings")).to_be_visible()
 
     await ana.send("/digest")
-    listed = ana.message("1 digest here")
+    listed = ana.message("1 digest in this channel")
     await expect(listed).to_contain_text(PRIVATE)
     await expect(listed).to_contain_text("Web Shop")
-    await listed.get_by_role("button", name="Post now").click()
+    await listed.get_by_role("button", name="Send now").click()
     post = ana.message("Web Shop: ").filter(has_text=re.compile("[0-9]+ new issue")).first
     await expect(post).to_contain_text("The bell rings on its own")
-    await expect(post).to_contain_text("As Ana Ruiz sees it; private issues are left out")
+    await expect(post).to_contain_text("Shows what Ana Ruiz can see, without private issues")
     await expect(post).not_to_contain_text(PRIVATE)
 
     await post.get_by_role("button", name="More options").last.click()
@@ -41,6 +41,6 @@ async def test_digest_is_added_with_the_form(sandbox: Sandbox, open_page: OpenPa
     await form.get_by_label("Schedule").fill("weekly mon 9am")
     await ana.press(form, "Add")
     await expect(form).to_be_hidden()
-    answer = ana.message("is set:")
-    await expect(answer).to_contain_text("weekly mon 09:00, Europe/Madrid")
+    answer = ana.message("is set up")
+    await expect(answer).to_contain_text("every Monday at 9:00 AM (Europe/Madrid)")
     await expect(answer).to_contain_text(PRIVATE)

@@ -236,7 +236,7 @@ async def test_a_digest_lists_new_issues_that_users_can_take(
 ) -> None:
     await ana.ask("/issue new From before the digest project:webshop-search")
     set_up = await ana.ask("/digest add webshop-search hourly tz:UTC")
-    assert "Digest 1 is set" in text_of(set_up)
+    assert "Digest 1 is set up" in text_of(set_up)
     await ana.ask("/issue new After the digest was set project:webshop-search")
     await ana.ask("/issue new Nobody else's business project:webshop-search private:yes")
 

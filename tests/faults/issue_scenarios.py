@@ -218,7 +218,7 @@ async def digest(s: Scene) -> JSON:
     await s.settled()
     s.issue()
     listed = await s.after(s.ana.command("/digest"))
-    await s.after(s.ana.press(listed, "Post now"))
+    await s.after(s.ana.press(listed, "Send now"))
     return next(m for m in await s.ana.messages() if s.word in str(m["blocks"]) and not m["ephemeral"])
 
 

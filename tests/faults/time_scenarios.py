@@ -164,7 +164,7 @@ async def offer_issues(s: Scene) -> Steps:
 # Digests
 
 
-HIDDEN = "don't see Web Shop|can't read Web Shop"
+HIDDEN = "can't see Web Shop"
 
 
 async def only_digest(s: Scene) -> None:
@@ -186,7 +186,7 @@ async def list_digests(s: Scene) -> Steps:
     await s.ana.command("/digest")
 
 
-@scenario("digest add", "command:digest", effect=digests_set, said="is set")
+@scenario("digest add", "command:digest", effect=digests_set, said="is set up")
 async def add_digest(s: Scene) -> Steps:
     yield
     await s.ana.command(f"{WEB} tracker:bug")
@@ -202,10 +202,10 @@ async def digest_form(s: Scene) -> Steps:
 async def add_pressed(s: Scene) -> Steps:
     listed = await listing(s)
     yield
-    await s.ana.press(listed, "Add a digest")
+    await s.ana.press(listed, "Add digest")
 
 
-@scenario("submit digest", "form:digest.add", effect=digests_set, said="is set")
+@scenario("submit digest", "form:digest.add", effect=digests_set, said="is set up")
 async def submit_digest(s: Scene) -> Steps:
     await s.ana.command("/digest add mobile category:sign")
     form = await s.form("New digest")
@@ -217,13 +217,13 @@ async def submit_digest(s: Scene) -> Steps:
 async def change_pressed(s: Scene) -> Steps:
     listed = await listing(s, "chris")
     yield
-    await s.chris.press(listed, "Change")
+    await s.chris.press(listed, "Edit")
 
 
-@scenario("submit changed digest", "form:digest.change", effect=digests_changed, said="is changed to")
+@scenario("submit changed digest", "form:digest.change", effect=digests_changed, said="is saved")
 async def submit_changed(s: Scene) -> Steps:
-    await s.ana.press(await listing(s), "Change")
-    form = await s.form("Change digest")
+    await s.ana.press(await listing(s), "Edit")
+    form = await s.form("Edit digest")
     yield
     await s.ana.submit(form, {"Schedule": "hourly :30"})
 
@@ -234,7 +234,7 @@ async def post_now(s: Scene) -> Steps:
     s.issue()
     listed = await s.after(s.ana.command("/digest"))
     yield
-    await s.ana.press(listed, "Post now")
+    await s.ana.press(listed, "Send now")
 
 
 @scenario("digest now", "command:digest", effect=digests_posted, said="is posted in", refused=HIDDEN)
@@ -252,7 +252,7 @@ async def pause_typed(s: Scene) -> Steps:
     await s.ana.command("/digest pause")
 
 
-@scenario("digest resume", "command:digest", effect=digests_going, said="goes on", refused=HIDDEN)
+@scenario("digest resume", "command:digest", effect=digests_going, said="is active again", refused=HIDDEN)
 async def resume_typed(s: Scene) -> Steps:
     await only_digest(s)
     await s.after(s.ana.command("/digest pause"))
@@ -282,7 +282,12 @@ async def pause(s: Scene) -> Steps:
 
 
 @scenario(
-    "resume digest", "action:digest.resume", effect=digests_going, said="goes on", who="chris", refused=HIDDEN
+    "resume digest",
+    "action:digest.resume",
+    effect=digests_going,
+    said="is active again",
+    who="chris",
+    refused=HIDDEN,
 )
 async def resume(s: Scene) -> Steps:
     listed = await listing(s, "chris")
@@ -302,7 +307,7 @@ async def resume(s: Scene) -> Steps:
 async def take_over(s: Scene) -> Steps:
     listed = await listing(s, "chris")
     yield
-    await s.chris.press(listed, "Take over")
+    await s.chris.press(listed, "Take ownership")
 
 
 @scenario(

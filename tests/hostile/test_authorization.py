@@ -60,7 +60,6 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
     aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
         ((*RESUMING, "link.open", "time.fill", "time.log_anyway", "files.retry", "files.new"), scene.kept),
         (tuple(Act), (str(scene.digest.id), f"{scene.digest.id}:{ANA.user_id}")),
-        (("digest.undo",), (str(scene.digest.id),) * 2),
         (("time.edit",), (str(scene.entry.id),) * 2),
         (("issue.show", "issue.share", "issue.share_listed", "files.open"), (hidden,)),
         (("time.open", "time.issue"), (hidden,)),

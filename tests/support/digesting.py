@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+from bot.features.digests.schedules import parse
 from bot.store.digests import Digest
 from bot.store.owner import Owner
 from tests.support.office import TEAM, Office
@@ -9,6 +10,7 @@ from tests.support.reading import JSON
 
 AT = f"{datetime.now(UTC) - timedelta(hours=6):%H}:00"
 """A time of day that doesn't come up while the tests run, in any of the users' time zones."""
+EVERY_DAY = parse(f"daily {AT}").in_words()
 WEB = f"/digest add webshop daily {AT}"
 ANA = Owner(None, TEAM, "U0ANA0001")
 HIDDEN = f"/digest add security daily {AT}"

@@ -14,6 +14,7 @@ class Act(StrEnum):
     REMOVE = "digest.remove"
     RESUME = "digest.resume"
     TAKE_OVER = "digest.take_over"
+    RESTORE = "digest.undo"
 
 
 class OpenAddForm(Button):
@@ -21,7 +22,10 @@ class OpenAddForm(Button):
 
 
 class DigestButton(Button):
+    """`owner` is the digest's owner whom the confirmation named."""
+
     digest: Number
+    owner: str = ""
 
 
 class OpenChangeForm(DigestButton):
@@ -41,18 +45,12 @@ class ResumeDigest(DigestButton):
 
 
 class RestoreDigest(DigestButton):
-    action = "digest.undo"
+    action = Act.RESTORE
 
 
-class AgreedButton(DigestButton):
-    """`owner` is the digest's owner whom the confirmation named."""
-
-    owner: str = ""
-
-
-class TakeOverDigest(AgreedButton):
+class TakeOverDigest(DigestButton):
     action = Act.TAKE_OVER
 
 
-class RemoveDigest(AgreedButton):
+class RemoveDigest(DigestButton):
     action = Act.REMOVE

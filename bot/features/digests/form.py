@@ -19,12 +19,14 @@ DEFAULT_SCHEDULE = "weekdays 09:00"
 class DigestMetadata(Metadata):
     """Of both forms: the digest that it changes, if any, and its project.
 
-    `replace`: the result replaces the list that the form was opened from.
+    `replace`: the result replaces the list that the form was opened from. `owner` is the digest's owner whom
+    the form names.
     """
 
     digest: Number | None = None
     project: Number | None = None
     replace: bool = False
+    owner: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,18 +51,18 @@ def add_form(
         forms.field(
             "project",
             "Project",
-            forms.searched("issue.project", project, "Type a part of its name"),
+            forms.searched("issue.project", project, "Search projects"),
             optional=False,
         )
     )
     blocks += _schedule_fields(filled)
-    channel = forms.conversation("channel", channel_id, "Where it is posted")
+    channel = forms.conversation("channel", channel_id, "Choose a channel")
     blocks.append(forms.field("channel", "Channel", channel, optional=False))
     blocks += _filter_fields(filled)
     return forms.form("digest.add", "New digest", blocks, submit="Add", metadata=metadata.dump())
 
 
-def change_form(digest: Digest, metadata: DigestMetadata) -> JSON:
+def change_form(digest: Digest, metadata: DigestMetadata, *, mine: bool) -> JSON:
     """The form that changes a digest; its project and channel can't be changed."""
     plan = digest.plan
     filled = Filled(
@@ -70,13 +72,13 @@ def change_form(digest: Digest, metadata: DigestMetadata) -> JSON:
         group=plan.group,
         empty=plan.empty,
     )
-    about = (
-        f"Digest {digest.id}: {bold(plan.project)} in <#{digest.channel_id}>, by {line(digest.owner_name)}"
-    )
+    about = f"Digest {digest.id}: {bold(plan.project)} in <#{digest.channel_id}>"
+    if not mine:
+        about += f"\nIt belongs to {line(digest.owner_name)}, who will be notified of your changes."
     blocks = [section(about), *_schedule_fields(filled), *_filter_fields(filled)]
     return forms.form(
         "digest.change",
-        "Change digest",
+        "Edit digest",
         blocks,
         submit="Save",
         metadata=metadata.dump(),
@@ -94,7 +96,7 @@ def _schedule_fields(filled: Filled) -> list[Block]:
             hint="daily 09:00, weekdays 9am, weekly mon,thu 09:00, hourly, or cron 0 9 * * 1-5",
         ),
         forms.field(
-            "zone", "Time zone", forms.searched("digest.zone", zone, "Type a city", 0), optional=False
+            "zone", "Time zone", forms.searched("digest.zone", zone, "Search by city", 0), optional=False
         ),
     ]
 
@@ -150,7 +152,7 @@ def unknown_choices(view: JSON, known: Mapping[FilterKind, Sequence[Ref]]) -> di
     """Errors at fields with choices that the project doesn't have."""
     values = forms.Values(view)
     return {
-        name: f"The chosen project has no {name} “{text}”: take it out."
+        name: f"This project has no {name} “{text}”. Remove it."
         for name, refs in known.items()
         for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True)
         if forms.number_in(value) not in [ref.id for ref in refs]

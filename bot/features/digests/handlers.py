@@ -3,15 +3,13 @@
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Literal
 
 from bot.errors import NotLinked, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.digests import form as digest_form
-from bot.features.digests import reasons, views
+from bot.features.digests import views
 from bot.features.digests.buttons import (
     Act,
-    AgreedButton,
     DigestButton,
     OpenAddForm,
     OpenChangeForm,
@@ -27,6 +25,7 @@ from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, dige
 from bot.features.digests.digests import Digests, DigestSettings, choices_of, picked
 from bot.features.digests.errors import DigestPaused, OwnersKeyRejected, RepeatedRequest
 from bot.features.digests.form import DigestMetadata
+from bot.features.digests.reasons import why_paused
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import Schedule, ScheduleError, zones_matching
 from bot.features.help import views as help_views
@@ -78,7 +77,7 @@ class DigestHandlers:
         self._publish_home = publish_home
 
     def feature(self) -> Feature:
-        reading = "Looking at the project in {service}…"
+        reading = "Reading the project in {service}…"
         return Feature(
             commands={"digest": self.command},
             buttons={
@@ -116,15 +115,14 @@ class DigestHandlers:
     async def show(self, reply: Reply, said: Message | None = None, *, replace: bool = False) -> None:
         """Show the channel's digests below `said`, the result of the last action."""
         found = await self._digests.listed(channel_of(reply))
-        await reply.privately(views.listing(found, reply.owner, reply.wording.command, said), replace=replace)
+        await reply.privately(views.listing(found, reply.owner, reply.wording, said), replace=replace)
 
     # Acting on a digest
 
     async def act_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         """A digest's button. The list replaces a message that only this user sees; other messages stay."""
         button = press.button
-        agreed = button.owner if isinstance(button, AgreedButton) else ""
-        await self._show_result(reply, await self.run(reply, Act(button.action), button.digest, agreed))
+        await self._show_result(reply, await self.run(reply, Act(button.action), button.digest, button.owner))
 
     async def restore_pressed(self, press: ButtonPress[RestoreDigest], reply: Reply) -> None:
         """*Undo*: restore a removed digest, for anyone who may remove it."""
@@ -132,8 +130,8 @@ class DigestHandlers:
         await require_access(reply, digest)
         await digest_channel(reply, digest.channel_id)
         restored = await self._digests.restore(digest)
-        said = views.text_message(views.restored(restored, reply.owner, reply.wording.command))
-        await _notify_owner(reply, digest, "restored")
+        said = views.text_message(views.restored(restored, reply.owner, reply.wording))
+        await _notify_owner(reply, digest, Act.RESTORE)
         await self._show_result(reply, said)
 
     async def _show_result(self, reply: Reply, said: Message) -> None:
@@ -150,49 +148,52 @@ class DigestHandlers:
     async def run(self, reply: Reply, act: Act, digest_id: int | None, agreed: str = "") -> Message:
         """Act on a digest; the result as a message.
 
-        Someone else's digest is removed or taken over only if `agreed` is its current owner, whom the user
-        was asked about.
+        Someone else's digest needs `agreed` to be its current owner, whom the user was asked about.
         """
-        user, command = reply.owner, reply.wording.command
+        user, wording = reply.owner, reply.wording
         digest = await self._find(reply, digest_id)
         if act in {Act.RESUME, Act.TAKE_OVER}:
             await digest_channel(reply, digest.channel_id)
-        agreed_by_user = user == digest.owner or agreed == digest.owner.user_id
+        if digest.owner != user and agreed != digest.owner.user_id:
+            return views.confirmation(digest, act)
         match act:
             case Act.PAUSE:
-                said = views.paused(await self._digests.pause(digest), user, command)
+                said = views.text_message(views.paused(await self._digests.pause(digest), user, wording))
             case Act.RESUME:
-                said = views.resumed(await self._digests.resume(user, digest))
-            case Act.TAKE_OVER | Act.REMOVE if not agreed_by_user:
-                return views.confirmation(digest, act)
+                said = views.text_message(views.resumed(await self._digests.resume(user, digest)))
             case Act.TAKE_OVER:
                 taken = await self._digests.take_over(user, digest)
-                await _notify_owner(reply, digest, "took over")
-                said = views.taken_over(taken)
+                said = views.text_message(views.taken_over(taken, wording.service))
             case Act.REMOVE:
                 await self._digests.remove(digest)
-                await _notify_owner(reply, digest, "removed")
-                return views.removed(digest, command)
+                said = views.removed(digest, wording)
             case _:
-                said = await self.run_now(reply, digest)
-        return views.text_message(said)
+                state = await self._run_now(reply, digest)
+                if state in {RunState.EMPTY, RunState.DROPPED}:
+                    return views.text_message(await self._not_posted(reply, digest, state))
+                said = views.text_message(views.run_result(digest, state, "", wording.service))
+        if not (act is Act.PAUSE and digest.paused):
+            await _notify_owner(reply, digest, act)
+        return said
 
-    async def run_now(self, reply: Reply, digest: Digest) -> str:
-        """Post a digest's new issues without waiting for the next due time; the result in mrkdwn."""
+    async def _run_now(self, reply: Reply, digest: Digest) -> RunState | None:
+        """Post a digest's new issues without waiting for the next due time."""
         if digest.paused:
             raise DigestPaused(digest.id)
         if not await self._deliveries.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
             raise RepeatedRequest(digest.id)
         try:
-            state = await self._runs.run_now(digest)
+            return await self._runs.run_now(digest)
         except NotLinked:
             if digest.owner == reply.owner:
                 raise
             raise OwnersKeyRejected(digest.id, digest.owner_name) from None
+
+    async def _not_posted(self, reply: Reply, digest: Digest, state: RunState) -> str:
         stopped = ""
         if state is RunState.DROPPED:
             after = await self._digests.one(reply.owner, reply.channel, digest.id)
-            stopped = reasons.listed(after, reply.owner, reply.wording.command) if after.paused else ""
+            stopped = why_paused(after, reply.owner, reply.wording) if after.paused else ""
         return views.run_result(digest, state, stopped, reply.wording.service)
 
     async def _find(self, reply: Reply, digest_id: int | None) -> Digest:
@@ -219,10 +220,11 @@ class DigestHandlers:
             group=request.group,
             empty=request.empty,
         )
-        await reply.privately(views.added(await self._digests.add(reply.owner, channel, wanted)))
+        planned = await self._digests.add(reply.owner, channel, wanted)
+        await reply.privately(views.added(planned, reply.wording.service))
 
     async def add_pressed(self, _: ButtonPress[OpenAddForm], reply: Reply) -> None:
-        """*Add a digest*."""
+        """*Add digest*."""
         await self.open_add(reply, AddDigest())
 
     async def open_add(self, reply: Reply, request: AddDigest) -> None:
@@ -282,7 +284,7 @@ class DigestHandlers:
             return FormResult(errors={"project": reply.wording.sentence(error)})
 
         async def confirm() -> None:
-            await reply.privately(views.added(planned))
+            await reply.privately(views.added(planned, reply.wording.service))
 
         return FormResult(then=confirm)
 
@@ -297,20 +299,21 @@ class DigestHandlers:
     # Changing
 
     async def change_pressed(self, press: ButtonPress[OpenChangeForm], reply: Reply) -> None:
-        """*Change*."""
+        """*Edit*."""
         await self.open_change(reply, press.button.digest)
 
     async def open_change(self, reply: Reply, digest_id: int | None) -> None:
         """Open the form with the digest's current settings."""
-        await reply.open(loading("Change digest"))
+        await reply.open(loading("Edit digest"))
         digest = await self._find(reply, digest_id)
         metadata = DigestMetadata(
             place=reply.place.as_json(),
             digest=digest.id,
             project=digest.plan.project_id,
             replace=_ephemeral(reply),
+            owner=digest.owner.user_id,
         )
-        await reply.show(digest_form.change_form(digest, metadata))
+        await reply.show(digest_form.change_form(digest, metadata, mine=digest.owner == reply.owner))
 
     async def submit_change(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Change the digest, and show the result in place of the list that the form was opened from."""
@@ -322,9 +325,14 @@ class DigestHandlers:
         except ScheduleError as error:
             return FormResult(errors={"schedule": reply.wording.sentence(error)})
         digest = await self._find(reply, metadata.digest)
+        if reply.owner != digest.owner and metadata.owner != digest.owner.user_id:
+            said = f"This digest belongs to {digest.owner_name} now, who will be notified of your changes."
+            agreed = metadata.model_copy(update={"owner": digest.owner.user_id}).dump()
+            return FormResult(view=forms.refilled(form.view.json, said, agreed), said=said)
         planned = await self._digests.change(reply.owner, digest, wanted)
 
         async def confirm() -> None:
+            await _notify_owner(reply, planned.digest, Act.CHANGE)
             said = views.text_message(views.changed(planned))
             if metadata.replace and reply.place.channel_id == planned.digest.channel_id:
                 await self.show(reply, said, replace=True)
@@ -361,12 +369,10 @@ def _collected(errors: list[UserError]) -> Iterator[None]:
         errors.append(error)
 
 
-async def _notify_owner(
-    reply: Reply, digest: Digest, done: Literal["removed", "restored", "took over"]
-) -> None:
+async def _notify_owner(reply: Reply, digest: Digest, act: Act) -> None:
     """Tell a digest's owner what someone else did with it."""
     if digest.owner != reply.owner:
-        message = views.owner_notice(digest, reply.owner.user_id, done)
+        message = views.owner_notice(digest, reply.owner.user_id, act)
         await posting.to_person(reply.slack, digest.owner.user_id, message)
 
 

@@ -8,9 +8,8 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
-from zoneinfo import ZoneInfo
 
 from bot.features.digests.posts import Edition
 from bot.features.digests.reading import filters_of
@@ -68,7 +67,7 @@ WITHOUT: dict[Group, str] = {
     "tracker": "No tracker",
     "priority": "No priority",
     "category": "No category",
-    "assignee": "Nobody",
+    "assignee": "Unassigned",
 }
 
 
@@ -82,18 +81,14 @@ class Part:
 
 def message(edition: Edition, wording: Wording) -> Message:
     """The message that is posted in the channel."""
-    headline, since, catch_up = _headline(edition), _since(edition), _catch_up(edition)
-    blocks: list[Block] = [
-        header(headline),
-        context(" · ".join([f"{since} ({line(edition.digest.plan.zone)})", *_compared(edition)])),
-    ]
+    headline, catch_up = _headline(edition), _catch_up(edition)
+    since = f"Since {moment(edition.digest.period_from)}"
+    blocks: list[Block] = [header(headline), context(" · ".join([since, *_compared(edition)]))]
     if catch_up:
-        blocks.append(section(f"*Catch-up:* {catch_up}."))
+        blocks.append(section(catch_up))
     blocks += _body(edition, wording)
     blocks.append(context(_footer(edition.digest, wording)))
-    opening = f"{line(headline)} {since[0].lower()}{since[1:]}."
-    opening += f" Catch-up: {catch_up}." if catch_up else ""
-    return Message(_plain_text(opening, edition.issues), tuple(blocks))
+    return Message(_plain_text(line(headline), edition.issues), tuple(blocks))
 
 
 def _headline(edition: Edition) -> str:
@@ -102,31 +97,19 @@ def _headline(edition: Edition) -> str:
     return f"{shortened(edition.digest.plan.project, NAME)}: {news}"
 
 
-def _since(edition: Edition) -> str:
-    return f"Since {_moment(edition.digest.period_from, edition)}"
-
-
-def _moment(moment: datetime, edition: Edition) -> str:
-    zone = ZoneInfo(edition.digest.plan.zone)
-    there = moment.astimezone(zone)
-    year = "" if there.year == edition.now.astimezone(zone).year else f" {there.year}"
-    return f"{there:%a} {there.day} {there:%b}{year} {there:%H:%M}"
-
-
 def _compared(edition: Edition) -> list[str]:
     """How many issues were opened in the last periods, in words and as a chart."""
     if edition.asked or len(edition.periods) < 2:  # noqa: PLR2004 - two can be compared
         return []
     *_, before, now = edition.periods
     more = now - before
-    if more:
-        comparison = f"{abs(more)} {'more' if more > 0 else 'fewer'} than in the period before"
-    else:
-        comparison = "as many as in the period before"
+    comparison = (
+        f"{abs(more)} {'more' if more > 0 else 'fewer'} than last time" if more else "same as last time"
+    )
     kind, *rest = edition.digest.plan.schedule.split()
     several = any("," in word for word in rest)
     unit = "period" if several else UNITS.get(kind, "period")
-    chart = f"opened per {unit}: {_chart(edition.periods)}"
+    chart = f"new per {unit}: {_chart(edition.periods)}"
     # A message that doesn't cover exactly its period, such as a first one, can't be compared.
     return [comparison, chart] if now == len(edition.issues) else [chart]
 
@@ -138,15 +121,11 @@ def _chart(counts: Sequence[int]) -> str:
 
 
 def _catch_up(edition: Edition) -> str:
-    """Whether this digest is late or covers missed ones; empty for one on time."""
+    """Whether this digest is late or covers missed ones, in mrkdwn; empty for one on time."""
     missed = edition.missed
-    several = (
-        f"{missed} digest{'' if missed == 1 else 's'} before it {'was' if missed == 1 else 'were'} missed"
-    )
-    if edition.late:
-        due = f"it was due {_moment(edition.due_at, edition)}"
-        return f"{due}; {several}" if missed else due
-    return several if missed else ""
+    late = f"This digest was due {moment(edition.due_at)}." if edition.late else ""
+    several = f"It includes {missed} missed digest{'' if missed == 1 else 's'}." if missed else ""
+    return " ".join(filter(None, (late, several)))
 
 
 def _body(edition: Edition, wording: Wording) -> list[Block]:
@@ -161,7 +140,7 @@ def _body(edition: Edition, wording: Wording) -> list[Block]:
     url = _list_url(edition, wording)
     if rest:
         short.append(link(url, f"and {rest} more"))
-    there = link_button(f"Open the list in {wording.service}", url)
+    there = link_button(f"Open list in {wording.service}", url)
     return [*rows, *(section(paragraph) for paragraph in _paragraphs(short)), actions([there])]
 
 
@@ -209,13 +188,11 @@ def _row(issue: Issue, wording: Wording) -> Block:
 
 
 def _facts(issue: Issue) -> str:
-    facts = [
-        priority_and_assignee(issue),
-        f"by {line(issue.author.name)}" if issue.author and issue.author.name else "",
-        f"opened {moment(issue.created_on)}" if issue.created_on else "",
-        "closed" if issue.status and issue.status.is_closed else "",
-    ]
-    return cut(" · ".join(fact for fact in facts if fact), FACTS)
+    by = f" by {line(issue.author.name)}" if issue.author and issue.author.name else ""
+    at = f" {moment(issue.created_on)}" if issue.created_on else ""
+    closed = "closed" if issue.status and issue.status.is_closed else ""
+    facts = (priority_and_assignee(issue), f"opened{by}{at}" if by or at else "", closed)
+    return cut(" · ".join(filter(None, facts)), FACTS)
 
 
 def updated(blocks: Sequence[Block], issues: Mapping[int, Issue]) -> list[Block]:
@@ -278,8 +255,8 @@ def _list_url(edition: Edition, wording: Wording) -> str:
 def _footer(digest: Digest, wording: Wording) -> str:
     who = line(shortened(digest.owner_name, NAME))
     return (
-        f"As {who} sees it; private issues are left out · digest {digest.id} · "
-        f"`{wording.command('digest')}` to change it"
+        f"Shows what {who} can see, without private issues · Digest {digest.id} · "
+        f"`{wording.command('digest')}` to manage"
     )
 
 

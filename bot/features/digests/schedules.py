@@ -26,16 +26,19 @@ from cronsim import CronSim, CronSimError
 
 from bot.errors import UserError
 
-KEYWORDS = ("daily", "weekdays", "weekly", "hourly", "cron")
+KEYWORDS = ("daily", "weekdays", "weekly", "hourly", "cron", "every", "everyday")
 """The words that a schedule can start with."""
 
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _TIME = re.compile(r"([01]?[0-9]|2[0-3])(?:[:.]([0-5][0-9]))?")
 _HALF_DAY = re.compile(r"(0?[1-9]|1[0-2])(?:[:.]([0-5][0-9]))?\s*([ap])\.?m\.?")
 _MINUTE = re.compile(r":?([0-5]?[0-9])")
 _NOON = 12
 _FILLERS = frozenset({"at", "on", "and"})
 _FIELDS = 5
+_STEP = re.compile(r"([0-9]{1,2}) (minute|hour)s?")
+_PERIODS = {"minute": 60, "hour": 24}
+_CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2})\b")
 _LONGEST = 200
 """The most characters in a cron line."""
 _QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
@@ -59,7 +62,7 @@ class ScheduleError(UserError):
 class UnreadableSchedule(ScheduleError):
     """What follows `kind` (a keyword) can't be read; None: there is no keyword."""
 
-    kind: Literal["weekly", "hourly", "cron"] | None
+    kind: Literal["weekly", "hourly", "cron", "every"] | None
 
 
 class UnreadableTime(ScheduleError):
@@ -92,18 +95,36 @@ class Schedule:
         """Whether it has fixed times of day, rather than every few minutes or hours."""
         return not any(field.startswith("*") for field in self.cron.split()[:2])
 
+    def in_words(self) -> str:
+        """`every weekday at 9:00 AM`: the rest of a sentence, which `parse` reads except for cron lines."""
+        kind, *words = self.text.split()
+        match kind:
+            case "daily":
+                return f"every day at {_clock(words[0])}"
+            case "weekdays":
+                return f"every weekday at {_clock(words[0])}"
+            case "weekly":
+                *others, last = [_day_named(day) for day in words[0].split(",")]
+                days = f"{', '.join(others)} and {last}" if others else last
+                return f"every {days} at {_clock(words[1])}"
+            case "hourly":
+                return f"every hour at {words[0]}" if words else "every hour"
+        return _cron_in_words(self.cron)
+
 
 def parse(text: str) -> Schedule:
     """`daily 09:00`, `weekdays 9am`, `weekly mon,thu 9.30`, `hourly`, `hourly :30`, `cron 0 9 * * 1-5`.
 
-    Ignores case; the default time is 9:00. Raises ScheduleError, which never repeats the input:
-    that may be a secret.
+    Reads `every weekday at 9:00 AM` too. Ignores case; the default time is 9:00. Raises ScheduleError, which
+    never repeats the input: that may be a secret.
     """
     kind, *rest = text.lower().translate(_QUOTES).split() or [""]
     if kind == "cron":
         return _cron(rest)
     words = [word for word in " ".join(rest).replace(",", " ").split() if word not in _FILLERS]
-    match kind:
+    if kind == "every":
+        return _every(words)
+    match "daily" if kind == "everyday" else kind:
         case "daily":
             return _at_time("daily", "*", words)
         case "weekdays":
@@ -164,6 +185,46 @@ def zones_matching(text: str) -> tuple[str, ...]:
     return tuple(_zones()[key] for key in found)
 
 
+def _clock(time: str) -> str:
+    """`09:00` → `9:00 AM`."""
+    hour, minute = map(int, time.split(":"))
+    return f"{hour % _NOON or _NOON}:{minute:02} {'AM' if hour < _NOON else 'PM'}"
+
+
+def _day_named(short: str) -> str:
+    return next(day for day in DAYS if day.startswith(short)).capitalize()
+
+
+def _cron_in_words(cron: str) -> str:
+    match cron.split():
+        case [minute, "*", "*", "*", "*"] if minute.startswith("*/"):
+            return f"every {minute[2:]} minutes"
+        case ["0", hour, "*", "*", "*"] if hour.startswith("*/"):
+            return f"every {hour[2:]} hours"
+        case [minute, hour, "*", "*", "1-5" | "MON-FRI"] if (minute + hour).isdecimal():
+            return f"every weekday at {_clock(f'{hour}:{minute}')}"
+    said = _CLOCK.sub(lambda time: _clock(time[0]), CronSim(cron, _LONG_AGO).explain())
+    return said[0].lower() + said[1:]
+
+
+def _every(words: list[str]) -> Schedule:
+    if step := _STEP.fullmatch(" ".join(words)):
+        many, unit = int(step[1]), step[2]
+        if not many or _PERIODS[unit] % many:
+            raise UnreadableSchedule("every")
+        return _cron([f"*/{many}", *"****"] if unit == "minute" else ["0", f"*/{many}", *"***"])
+    match words:
+        case ["day" | "morning", *rest]:
+            return _at_time("daily", "*", rest)
+        case ["weekday" | "weekdays", *rest]:
+            return _at_time("weekdays", "1-5", rest)
+        case ["hour", *rest]:
+            return _hourly(rest)
+        case [day, *_] if _weekday(day) is not None:
+            return _weekly(words)
+    raise UnreadableSchedule(None)
+
+
 def _at_time(begin: str, days: str, words: list[str]) -> Schedule:
     said = " ".join(words) or "09:00"
     if match := _TIME.fullmatch(said):
@@ -181,14 +242,14 @@ def _weekly(words: list[str]) -> Schedule:
     named = sorted({day for day in days if day is not None})
     if not named:
         raise UnreadableSchedule("weekly")
-    begin = f"weekly {','.join(_DAYS[day][:3] for day in named)}"
+    begin = f"weekly {','.join(DAYS[day][:3] for day in named)}"
     return _at_time(begin, ",".join(str((day + 1) % 7) for day in named), words[len(days) :])
 
 
 def _weekday(word: str) -> int | None:
     """The weekday with this name, abbreviation or plural; 0 is Monday."""
     stem = word.removesuffix("s")
-    return next((n for n, day in enumerate(_DAYS) if day[:3] == stem[:3] and day.startswith(stem)), None)
+    return next((n for n, day in enumerate(DAYS) if day[:3] == stem[:3] and day.startswith(stem)), None)
 
 
 def _hourly(words: list[str]) -> Schedule:

@@ -10,26 +10,22 @@ from bot.store.digests import GROUPS
 
 CRON = "`cron 0 9 * * 1-5`"
 SCHEDULES = {
-    None: f"Say when: `daily 09:00`, `weekdays 09:00`, `weekly mon 09:00`, `hourly` or {CRON}.",
-    "weekly": "Say on which day: `weekly mon 09:00`, or `weekly mon,thu 09:00` for several.",
-    "hourly": "After `hourly` comes a minute or nothing: write `hourly` or `hourly :30`.",
+    None: f"When should I post? Try `daily 9`, `weekdays 9:30`, `weekly mon 9am`, `hourly` or {CRON}.",
+    "weekly": "Which day? Try `weekly mon 9:00`, or `weekly mon,thu 9:00` for several days.",
+    "hourly": "I couldn't read the minute after `hourly`. Try `hourly`, or `hourly :30` for half past.",
     "cron": f"A cron line has five short fields, from the minute to the day of the week: {CRON}.",
+    "every": "I can post every 15, 20 or 30 minutes, or every 1, 2, 3, 4, 6, 8 or 12 hours.",
 }
 CHANNELS = {
-    ChannelProblem.NONE_CHOSEN: "A digest belongs to a channel: choose one.",
-    ChannelProblem.SLACK_UNREACHABLE: "Slack doesn't tell me who is in that channel: try again in a minute.",
-    ChannelProblem.BOT_NOT_INVITED: (
-        "I'm not in that channel: invite me there first with `/invite`, then try again."
-    ),
-    ChannelProblem.ARCHIVED: "That channel is archived: have it opened again, or use another one.",
-    ChannelProblem.READERS_UNKNOWN: "Slack doesn't say who can read that channel. Try again in a minute.",
+    ChannelProblem.NONE_CHOSEN: "Choose a channel for the digest.",
+    ChannelProblem.SLACK_UNREACHABLE: "Slack isn't responding. Try again in a minute.",
+    ChannelProblem.BOT_NOT_INVITED: "I'm not in that channel. Invite me with `/invite`, then try again.",
+    ChannelProblem.ARCHIVED: "That channel is archived. Choose another one.",
+    ChannelProblem.READERS_UNKNOWN: "I can't see who's in that channel. Try again in a minute.",
     ChannelProblem.SHARED_OUTSIDE: (
-        "That channel is shared with people outside your company, so no digest is posted there: use another "
-        "one."
+        "That channel is shared with people outside your company. Choose another one."
     ),
-    ChannelProblem.USER_NOT_A_MEMBER: (
-        "You aren't in that channel: join it first, or choose one that you are in."
-    ),
+    ChannelProblem.USER_NOT_A_MEMBER: "You're not in that channel. Join it first, or choose another one.",
 }
 
 
@@ -50,64 +46,56 @@ def _schedule(error: BotError) -> str | None:
         case schedules.UnreadableSchedule(kind=kind):
             return SCHEDULES[kind]
         case schedules.UnreadableTime(after=words):
-            return (
-                f"After `{words}` comes a time and nothing else: write `{words} 09:00` or `{words} 5:30 pm`."
-            )
+            return f"I couldn't read the time after `{words}`. Try `{words} 9:00` or `{words} 5:30 pm`."
         case schedules.UnreadableCron(field=None):
-            return f"No day ever fits that cron line: write one such as {CRON}."
+            return f"That cron line never matches a date. Try one like {CRON}."
         case schedules.UnreadableCron(field=field):
-            return f"The {field} of that cron line can't be read or never comes: write one such as {CRON}."
+            return f"I couldn't read the {field} of that cron line, or it never comes. Try one like {CRON}."
         case schedules.UnknownTimeZone(near=()):
-            return "There is no time zone of that name: write one such as `Europe/Paris` or `UTC`."
+            return "I don't know that time zone. Try one like `Europe/Paris` or `UTC`."
         case schedules.UnknownTimeZone(near=near):
             names = " or ".join(f"`{name}`" for name in near)
-            return f"There is no time zone of that name: did you mean {names}?"
+            return f"I don't know that time zone. Did you mean {names}?"
         case errors.NeverDue(zone=zone):
-            return f"In the time zone {zone} that never comes: choose other times."
+            return f"That schedule never comes up in {zone}. Choose another time."
     return None
 
 
 def _command(error: BotError, command: str) -> str | None:
     match error:
         case commands.NothingExpected(word=word, option=None):
-            return f"`{command} {word}` takes nothing after it: type it alone."
+            return f"Type `{command} {word}` without anything after it."
         case commands.NothingExpected(word=word, option=option):
-            return f"`{command} {word}` takes no options: leave out `{option}:`."
+            return f"`{command} {word}` doesn't take options. Leave out `{option}:`."
         case commands.DigestNumberMissing(word=word):
-            return f"Say which digest by its number: `{command} {word} 3`."
+            return f"Which digest? Type its number, like `{command} {word} 3`."
         case commands.ProjectNamedTwice():
-            return "The project is named twice: leave out `project:`, or the words before the schedule."
+            return "You named the project twice. Leave out `project:` or the name before the schedule."
         case commands.UnknownGroup():
             groups = ", ".join(f"`{group}`" for group in GROUPS)
-            return f"`group:` is one of {groups}: write `group:priority`."
+            return f"`group:` can be {groups}. Try `group:priority`."
     return None
 
 
 def _adding(error: BotError, command: str) -> str | None:
     match error:
         case channels.ChannelRefused(why=ChannelProblem.OUTSIDE_ANY_CHANNEL):
-            return f"Digests belong to a channel: type `{command}` in one."
+            return f"Digests belong to a channel. Type `{command}` in one."
         case channels.ChannelRefused(why=why):
             return CHANNELS[why]
         case errors.TooManyDigests(whose="channel", most=most):
-            return (
-                f"This channel has {most} digests, which is the limit. Remove one first: `{command}` lists "
-                "them."
-            )
+            return f"This channel already has {most} digests, the most allowed. Remove one in `{command}`."
         case errors.TooManyDigests(most=most):
-            return (
-                f"You own {most} digests, which is the limit. Remove one first: `{command}` lists the ones "
-                "in a channel."
-            )
+            return f"You already own {most} digests, the most allowed. Remove one in a channel's `{command}`."
         case errors.TooOften(gap=gap):
             return (
-                f"A digest can be posted every {gap // timedelta(minutes=1)} minutes at most. Choose a "
-                "slower schedule, such as `hourly`."
+                f"A digest can post every {gap // timedelta(minutes=1)} minutes at most. Choose a slower "
+                "schedule, like `hourly`."
             )
         case errors.DuplicateDigest(digest=None):
-            return f"That digest is being added at this moment: `{command}` lists this channel's."
+            return f"That digest is already being added. Type `{command}` to see it."
         case errors.DuplicateDigest(digest=number):
-            return f"This channel has that digest already: it is number {number}."
+            return f"This channel already has that digest. It's number {number} in `{command}`."
     return None
 
 
@@ -115,38 +103,40 @@ def _finding(error: BotError, command: str, service: str) -> str | None:
     match error:
         case errors.DigestNotNamed(known=known) if known:
             which = ", ".join(f"{number} ({project})" for number, project in known.items())
-            return f"Which one? Add its number: {which}."
+            return f"Which digest? Add its number: {which}."
         case errors.DigestNotNamed():
-            return f"This channel has no digest: add one with `{command} add <project> daily 09:00`."
+            return f"This channel has no digests. Add one with `{command} add <project> daily 9`."
         case errors.UnknownDigest(digest=number, restoring=True):
-            return f"Digest {number} isn't there to restore: `{command}` lists this channel's."
+            return (
+                f"Digest {number} can't be restored anymore. Type `{command}` to see this channel's digests."
+            )
         case errors.UnknownDigest(digest=number):
-            return f"There is no digest {number} here: `{command}` lists this channel's."
+            return f"There's no digest {number} here. Type `{command}` to see this channel's digests."
         case errors.ProjectHidden(project=project, owner=None):
-            return f"You don't see {project} in {service}."
+            return f"You can't see {project} in {service}. Ask one of its managers for access."
         case errors.ProjectHidden(project=project, digest=number, owner=owner):
-            return f"You don't see {project} in {service}: ask {owner}, whose digest {number} is."
+            return f"You can't see {project} in {service}. Ask {owner}, who owns digest {number}."
     return None
 
 
 def _running(error: BotError, command: str) -> str | None:
     match error:
         case errors.ProjectClosed(project=project):
-            return f"{project} is closed, so nothing new is opened in it."
+            return f"{project} is closed, so it gets no new issues. Choose another project."
         case errors.TimeZoneRemoved(zone=zone):
-            return f"The time zone {zone} isn't known any more: change the digest first."
+            return f"The time zone {zone} no longer exists. Edit the digest and choose another one."
         case errors.OwnerLostProject(digest=number, owner=owner, project=project):
             return (
-                f"{owner}, whose key it runs with, can't read {project} any more: "
-                f"`{command} take over {number}` makes it yours."
+                f"{owner}, who owns this digest, can't see {project} anymore. To take ownership: "
+                f"`{command} take over {number}`."
             )
         case errors.OwnersKeyRejected(digest=number, owner=owner):
             return (
-                f"It runs with the key of {owner}, which no longer works: `{command} take over {number}` "
-                "makes it yours."
+                f"The key of {owner}, who owns this digest, no longer works. To take ownership: "
+                f"`{command} take over {number}`."
             )
         case errors.DigestPaused(digest=number):
-            return f"Digest {number} stands still: `{command} resume {number}` first."
+            return f"Digest {number} is paused. To resume it: `{command} resume {number}`."
         case errors.RepeatedRequest(digest=number):
-            return f"Digest {number} was asked for a moment ago: try again in ten seconds."
+            return f"Digest {number} was just sent. Try again in ten seconds."
     return None

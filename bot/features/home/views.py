@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from bot.features.accounts import views as accounts
 from bot.features.digests import views as digests
-from bot.features.digests.buttons import PauseDigest, ResumeDigest
+from bot.features.digests.buttons import Act
 from bot.features.help import views as help_views
 from bot.features.home.home import OpenIssues, StoredItems
 from bot.features.issues.buttons import OpenIssueForm
@@ -85,18 +85,14 @@ def _created(stored: StoredItems, wording: Wording) -> list[Block]:
 
 
 def _digests(stored: StoredItems, wording: Wording) -> list[Block]:
-    found, command = stored.digests, wording.command
+    found = stored.digests
     blocks: list[Block] = [header("My digests")] if found else []
     for digest in found[:DIGESTS]:
-        switch = (
-            button("Resume", ResumeDigest(digest=digest.id))
-            if digest.paused
-            else button("Pause", PauseDigest(digest=digest.id))
-        )
-        text = f"{digests.title(digest)}\n{digests.status_line(digest, digest.owner, command)}"
+        switch = digests.act_button(Act.RESUME if digest.paused else Act.PAUSE, digest, digest.owner)
+        text = f"{digests.title(digest)}\n{digests.status_line(digest, digest.owner, wording)}"
         blocks.append(section(text, accessory=switch))
     if (more := len(found) - DIGESTS) > 0:
-        blocks.append(context(f"{more} more: `{command('digest')}` lists them in their channels."))
+        blocks.append(context(f"{more} more: `{wording.command('digest')}` lists them in their channels."))
     return blocks
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from bot.store.digests import Pause
 from bot.store.owner import Owner
-from tests.support.digesting import ANA, AT, HIDDEN, WEB, buttons, stored
+from tests.support.digesting import ANA, AT, EVERY_DAY, HIDDEN, WEB, buttons, stored
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
@@ -19,12 +19,14 @@ async def test_add_confirms_the_new_digests_settings(office: Office, ana: Person
 
     said = text_of(answer)
     assert answer["ephemeral"]
-    assert f"Digest 1 is set: *Web Shop*, daily {AT}, Europe/Madrid, in <#C0GENERAL01>" in said
-    assert "tracker Bug or Feature · priority High · grouped by priority · also when nothing is new" in said
-    assert said.count(f" {AT}, ") == 3
-    assert f" {AT} (Europe/Madrid)" in said
-    assert "It runs with your key, so it holds what you may see; private issues are left out." in said
-    assert "not public" not in said
+    assert f"I'll post new issues of *Web Shop* in <#C0GENERAL01> {EVERY_DAY} (Europe/Madrid)." in said
+    assert (
+        "tracker Bug or Feature · priority High · grouped by priority · posts even when nothing is new"
+        in said
+    )
+    assert said.count("<!date^") == 3
+    assert "It shows what you can see in Tracker, without private issues." in said
+    assert "isn't public" not in said
     digest = await stored(office)
     assert digest.owner == Owner(None, TEAM, ana.user_id)
     assert digest.next_due is not None
@@ -39,14 +41,14 @@ async def test_channel_members_see_its_digests_even_unlinked(ana: Person, ben: P
 
     assert shown["ephemeral"]
     said = text_of(shown)
-    assert "*2 digests here*" in said
-    assert f"*1 · Web Shop* · daily {AT}, UTC\nby Ana Ruiz · category Search\nNext <!date^" in said
-    assert "*2 · Mobile App* · hourly, Europe/Madrid\nby Ana Ruiz\nNext <!date^" in said
-    row = ["Post now", "Pause", "Change", "Take over", "Remove"]
-    assert buttons(shown) == [*row, *row, "Add a digest"]
-    assert "Take over" not in buttons(await ana.ask("/digest"))
+    assert "*2 digests in this channel*" in said
+    assert f"*1 · Web Shop* · {EVERY_DAY} (UTC)\nby Ana Ruiz · category Search\nNext: <!date^" in said
+    assert "*2 · Mobile App* · every hour (Europe/Madrid)\nby Ana Ruiz\nNext: <!date^" in said
+    row = ["Send now", "Pause", "Edit", "Take ownership", "Remove"]
+    assert buttons(shown) == [*row, *row, "Add digest"]
+    assert "Take ownership" not in buttons(await ana.ask("/digest"))
     ben.channel = "mobile"
-    assert "There is no digest here yet" in text_of(await ben.ask("/digest"))
+    assert "No digests in this channel yet" in text_of(await ben.ask("/digest"))
 
 
 async def test_long_list_names_the_digests_left_out(office: Office, ana: Person) -> None:
@@ -68,7 +70,7 @@ async def test_long_list_names_the_digests_left_out(office: Office, ana: Person)
     shown = await ana.ask("/digest")
 
     assert buttons(shown).count("Pause") == 10
-    assert "8 more, by their numbers: 11, 12, 13, 14, 15, 16, 17, 18" in text_of(shown)
+    assert "8 more: 11, 12, 13, 14, 15, 16, 17, 18" in text_of(shown)
 
 
 async def test_private_project_gets_a_warning_and_a_remove_button(office: Office, ana: Person) -> None:
@@ -76,13 +78,13 @@ async def test_private_project_gets_a_warning_and_a_remove_button(office: Office
         f"{HIDDEN} tracker:bug,task priority:high category:findings group:category empty:yes tz:Asia/Tokyo"
     )
     answer = await ana.ask(typed)
-    assert "Security is not public: everybody in <#C0GENERAL01> will read its new issues" in text_of(answer)
+    assert "Security isn't public. Everyone in <#C0GENERAL01> will see its new issues." in text_of(answer)
     before = (await stored(office)).plan
 
     gone = await ana.after(ana.press(answer, "Remove"))
 
     assert gone["ts"] == answer["ts"]
-    assert "There is no digest here yet" in text_of(gone)
+    assert "No digests in this channel yet" in text_of(gone)
     add_again = text_of(gone).split("To add it again later: `")[1].split("`")[0]
     await ana.ask(add_again)
     assert (await stored(office, 2)).plan == before
@@ -91,13 +93,13 @@ async def test_private_project_gets_a_warning_and_a_remove_button(office: Office
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("add webshop daily 25:00", "After `daily` comes a time"),
+        ("add webshop daily 25:00", "I couldn't read the time after `daily`"),
         ("add nope daily 9", "I know of no project “nope” here"),
         ("add webshop daily 9 tracker:nope", "I know of no tracker “nope” here"),
-        ("add webshop daily 9 tz:Europe/Nowhere", "There is no time zone of that name"),
+        ("add webshop daily 9 tz:Europe/Nowhere", "I don't know that time zone"),
         ("add old-shop daily 9", "Old Shop is closed"),
-        ("pause", "This channel has no digest"),
-        ("pause 7", "There is no digest 7 here"),
+        ("pause", "This channel has no digests"),
+        ("pause 7", "There's no digest 7 here"),
         ("snooze", "`/digest help`"),
     ],
 )
@@ -110,7 +112,7 @@ async def test_invalid_add_error_shows_what_to_type(ana: Person, text: str, said
 
 async def test_duplicate_is_refused_and_ambiguous_command_asks_which(ana: Person) -> None:
     await ana.ask(WEB)
-    assert "has that digest already: it is number 1" in text_of(await ana.ask(WEB))
+    assert "already has that digest. It's number 1" in text_of(await ana.ask(WEB))
     await ana.ask("/digest add mobile hourly")
 
     assert "Add its number: 1 (Web Shop), 2 (Mobile App)" in text_of(await ana.ask("/digest pause"))
@@ -119,7 +121,7 @@ async def test_duplicate_is_refused_and_ambiguous_command_asks_which(ana: Person
 @pytest.mark.parametrize(
     ("channel", "said"),
     [
-        ("leadership", "invite me there first with `/invite`"),
+        ("leadership", "Invite me with `/invite`"),
         ("partners", "shared with people outside your company"),
     ],
 )
@@ -127,7 +129,7 @@ async def test_channel_that_rejects_digests_gets_none(chris: Person, channel: st
     chris.channel = channel
 
     assert said in text_of(await chris.ask(WEB))
-    assert "There is no digest here yet" in text_of(await chris.ask("/digest"))
+    assert "No digests in this channel yet" in text_of(await chris.ask("/digest"))
 
 
 async def test_direct_message_with_the_bot_may_have_a_digest(office: Office, ana: Person) -> None:
@@ -135,8 +137,8 @@ async def test_direct_message_with_the_bot_may_have_a_digest(office: Office, ana
 
     answer = await ana.after(ana._post("command", channel=own, text=HIDDEN), DM)
 
-    assert "in our conversation" in text_of(answer)
-    assert "not public" not in text_of(answer)
+    assert "in our direct messages" in text_of(answer)
+    assert "isn't public" not in text_of(answer)
     assert (await stored(office)).channel_id == own
 
 
@@ -149,13 +151,13 @@ async def test_pause_and_resume_buttons_update_the_list(office: Office, ana: Per
 
     paused = await ana.after(ana.press(listed, "Pause"))
     assert paused["ts"] == listed["ts"]
-    assert "Digest 1 (Web Shop) is paused: `/digest resume 1` makes it go on." in text_of(paused)
-    assert "\nPaused; *Resume* makes it go on." in text_of(paused)
-    assert "Post now" not in buttons(paused)
+    assert "Digest 1 (Web Shop) is paused. To resume it: `/digest resume 1`" in text_of(paused)
+    assert "\nPaused" in text_of(paused)
+    assert "Send now" not in buttons(paused)
     assert (await stored(office)).next_due is None
 
     resumed = await ana.after(ana.press(paused, "Resume"))
-    assert "What was opened meanwhile is in the next one." in text_of(resumed)
+    assert "Its next post includes issues opened while it was paused." in text_of(resumed)
     assert "Pause" in buttons(resumed)
 
 
@@ -163,20 +165,20 @@ async def test_commands_answer_with_one_sentence(ana: Person) -> None:
     await ana.ask(WEB)
 
     assert "is paused" in text_of(await ana.ask("/digest pause 1"))
-    assert "`/digest resume 1` first" in text_of(await ana.ask("/digest now"))
-    assert "goes on: next " in text_of(await ana.ask("/digest resume #1"))
+    assert "To resume it: `/digest resume 1`" in text_of(await ana.ask("/digest now"))
+    assert "is active again" in text_of(await ana.ask("/digest resume #1"))
     assert "To add it again later" in text_of(await ana.ask("/digest remove 1"))
 
 
 @pytest.mark.parametrize(
     ("why", "said"),
     [
-        (Pause.KEY, "Ana Ruiz's key no longer works"),
-        (Pause.PROJECT, "Ana Ruiz doesn't see Web Shop any more"),
+        (Pause.KEY, "Ana Ruiz's Tracker key no longer works"),
+        (Pause.PROJECT, "Ana Ruiz can't see Web Shop anymore"),
         (Pause.CLOSED, "Web Shop is closed"),
-        (Pause.CHANNEL, "its channel is archived or I'm not in it any more: invite me with `/invite`"),
-        (Pause.OUTSIDERS, "its channel is shared with people outside your company"),
-        (Pause.REFUSED, "Slack didn't take its message"),
+        (Pause.CHANNEL, "the channel is archived or I'm not in it anymore. Invite me with `/invite`"),
+        (Pause.OUTSIDERS, "the channel is shared with people outside your company"),
+        (Pause.REFUSED, "Slack didn't accept the post"),
     ],
 )
 async def test_list_shows_why_a_digest_is_paused(
@@ -185,7 +187,7 @@ async def test_list_shows_why_a_digest_is_paused(
     await ana.ask(WEB)
     await office.bot.store.digests.stop(ANA, [1], why)
 
-    assert f"\nStopped, as {said}" in text_of(await ben.ask("/digest"))
+    assert f"\nStopped because {said}" in text_of(await ben.ask("/digest"))
 
 
 async def test_now_reports_when_nothing_is_new(ana: Person) -> None:
@@ -199,14 +201,14 @@ async def test_now_posts_new_issues_once(ana: Person, ben: Person) -> None:
     await ana.ask("/issue new The newest one project:webshop")
     listed = await ana.ask("/digest")
 
-    await ana.press(listed, "Post now")
+    await ana.press(listed, "Send now")
 
     async def told() -> JSON | None:
         now = next(m for m in await ana.messages() if m["ts"] == listed["ts"])
         return now if "is posted in <#C0GENERAL01>" in text_of(now) else None
 
     again = await until(told)
-    assert "was asked for a moment ago" in text_of(await ana.after(ana.press(again, "Post now")))
+    assert "was just sent" in text_of(await ana.after(ana.press(again, "Send now")))
     assert len([m for m in await ben.messages() if "1 new issue" in text_of(m)]) == 1
 
 
@@ -216,7 +218,7 @@ async def test_resume_in_blocked_channel_explains_how_to_fix_it(office: Office, 
     await office.bot.store.digests.stop(ANA, [1], Pause.CHANNEL)
     listed = await ana.ask("/digest")
 
-    assert "invite me there first" in text_of(await ana.after(ana.press(listed, "Resume")))
+    assert "Invite me with `/invite`" in text_of(await ana.after(ana.press(listed, "Resume")))
     assert (await stored(office)).paused is Pause.CHANNEL
 
 
@@ -238,7 +240,7 @@ async def test_unlinked_user_links_first_and_the_command_continues(
     assert (await stored(office)).paused is Pause.PERSON
 
 
-@pytest.mark.parametrize("button", ["Post now", "Pause", "Take over", "Remove"])
+@pytest.mark.parametrize("button", ["Send now", "Pause", "Take ownership", "Remove"])
 async def test_user_without_project_access_cannot_act_on_digest(
     office: Office, ana: Person, linked_ben: Person, button: str
 ) -> None:
@@ -247,7 +249,7 @@ async def test_user_without_project_access_cannot_act_on_digest(
 
     answer = await linked_ben.after(linked_ben.press(await linked_ben.ask("/digest"), button))
 
-    assert "You don't see Security in Tracker: ask Ana Ruiz, whose digest 1 is." in text_of(answer)
+    assert "You can't see Security in Tracker. Ask Ana Ruiz, who owns digest 1." in text_of(answer)
     assert await stored(office) == before
 
 
@@ -255,24 +257,26 @@ async def test_user_without_project_access_cannot_change_digest(ana: Person, lin
     await ana.ask(HIDDEN)
     await linked_ben.command("/digest change 1")
 
-    assert "ask Ana Ruiz" in text_of(await linked_ben.form("That didn't work"))
+    assert "Ask Ana Ruiz" in text_of(await linked_ben.form("That didn't work"))
 
 
 async def test_user_with_project_access_can_pause_and_take_over(
     office: Office, ana: Person, linked_ben: Person
 ) -> None:
     await ana.ask(WEB)
-    await linked_ben.ask("/digest pause 1")
-    assert (await stored(office)).paused is Pause.PERSON
-
     listed = await linked_ben.ask("/digest")
-    _, button = button_saying(listed["blocks"], "Take over")
+    paused = await linked_ben.after(linked_ben.press(listed, "Pause"))
+    assert (await stored(office)).paused is Pause.PERSON
+    assert f"<@{linked_ben.user_id}> paused your digest" in text_of((await until(ana.direct))[-1])
+
+    listed = paused
+    _, button = button_saying(listed["blocks"], "Take ownership")
     assert "Ana Ruiz" in button["confirm"]["text"]["text"]
-    taken = await linked_ben.after(linked_ben.press(listed, "Take over"))
+    taken = await linked_ben.after(linked_ben.press(listed, "Take ownership"))
 
     told = (await until(ana.direct))[-1]
-    assert f"<@{linked_ben.user_id}> took over your digest" in text_of(told)
-    assert "Digest 1 (Web Shop) is yours and runs with your key" in text_of(taken)
+    assert f"<@{linked_ben.user_id}> took ownership of your digest" in text_of(told)
+    assert "Digest 1 (Web Shop) is yours now." in text_of(taken)
     assert "by Ben Okafor" in text_of(taken)
     digest = await stored(office)
     assert digest.owner == Owner(None, TEAM, linked_ben.user_id)
@@ -297,8 +301,8 @@ async def test_only_the_owner_can_act_from_another_channel(
     source = {"message": {"channel": listed["channel"], "ts": listed["ts"]}}
     answer = await linked_ben.after(linked_ben._act(source, block, element, value="1"))
 
-    assert "There is no digest 1 here" in text_of(answer)
-    assert "There is no digest 1 here" in text_of(await linked_ben.ask("/digest remove 1"))
+    assert "There's no digest 1 here" in text_of(answer)
+    assert "There's no digest 1 here" in text_of(await linked_ben.ask("/digest remove 1"))
     assert (await stored(office)).paused is None
     assert "is paused" in text_of(await ana.ask("/digest pause 1"))
 
@@ -307,9 +311,12 @@ async def test_owner_with_an_invalid_key_is_named(office: Office, ana: Person, l
     await ana.ask(WEB)
     office.tracker.data.users[1].api_key = "f" * 40
 
-    answer = await linked_ben.ask("/digest now 1")
+    answer = await linked_ben.after(linked_ben.press(await linked_ben.ask("/digest now 1"), "Send now"))
 
-    assert "the key of Ana Ruiz, which no longer works: `/digest take over 1`" in text_of(answer)
+    assert (
+        "The key of Ana Ruiz, who owns this digest, no longer works. To take ownership: `/digest take over 1`"
+        in text_of(answer)
+    )
 
 
 async def test_private_list_never_replaces_a_public_message(
@@ -320,12 +327,12 @@ async def test_private_list_never_replaces_a_public_message(
     await office.bot.store.digests.stop(ANA, [1], Pause.KEY)
     await office.bot.digests.run_due(datetime.now(UTC))
     await office.bot.digests.idle()
-    public = next(m for m in await linked_ben.messages() if "Take it over" in str(m["blocks"]))
+    public = next(m for m in await linked_ben.messages() if "Take ownership" in str(m["blocks"]))
 
-    answer = await linked_ben.after(linked_ben.press(public, "Take it over"))
+    answer = await linked_ben.after(linked_ben.press(public, "Take ownership"))
 
     assert answer["ephemeral"]
-    assert "is yours" in text_of(answer)
+    assert "is yours now" in text_of(answer)
     assert public in await linked_ben.messages()
 
 
@@ -344,12 +351,12 @@ async def test_home_tab_lists_own_digests_with_buttons(office: Office, ana: Pers
         return await until(look)
 
     home = await saying("My digests")
-    assert f"*1 · Web Shop* in <#C0GENERAL01> · daily {AT}, Europe/Madrid\nNext <!date^" in text_of(home)
+    assert f"*1 · Web Shop* in <#C0GENERAL01> · {EVERY_DAY} (Europe/Madrid)\nNext: <!date^" in text_of(home)
     await ana.press_at_home("Pause")
-    await saying("Paused; *Resume* makes it go on.")
+    await saying("Paused")
     assert (await stored(office)).paused is Pause.PERSON
     await ana.press_at_home("Resume")
-    await saying("Next <!date^")
+    await saying("Next: <!date^")
 
 
 async def test_unlinking_reports_stopped_digests(ana: Person) -> None:
@@ -375,7 +382,7 @@ async def test_user_cannot_add_digest_to_a_channel_they_arent_in(office: Office,
     block["element"]["initial_conversation"] = "C0MOBILE001"  # a value that the page didn't offer
     await linked_ben.submit(form, {"Project": "Web Shop", "Schedule": 'cron "0 9 * * 1-5"'})
 
-    assert "You aren't in that channel" in (await linked_ben.errors())["channel"]
+    assert "You're not in that channel" in (await linked_ben.errors())["channel"]
     assert await office.bot.store.digests.in_channel(TEAM, "C0MOBILE001") == ()
 
 

@@ -1,10 +1,12 @@
 """The forms that add and change digests keep the input on errors."""
 
-from tests.support.digesting import AT, WEB, stored
+from tests.support.digesting import AT, EVERY_DAY, WEB, stored
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until, values_of
+
+AT_TIME = EVERY_DAY.removeprefix("every day ")
 
 
 async def test_form_is_prefilled_and_adds_to_the_chosen_channel(office: Office, ana: Person) -> None:
@@ -24,7 +26,9 @@ async def test_form_is_prefilled_and_adds_to_the_chosen_channel(office: Office, 
     answer = await ana.after(ana.submit(form, values | {"Priority": ["High", "Urgent"]}))
 
     assert answer["ephemeral"]
-    assert f"*Mobile App*, weekly tue,thu {AT}, Asia/Tokyo, in <#C0MOBILE001>" in text_of(answer)
+    assert f"of *Mobile App* in <#C0MOBILE001> every Tuesday and Thursday {AT_TIME} (Asia/Tokyo)" in text_of(
+        answer
+    )
     digest = await stored(office)
     assert digest.channel_id == "C0MOBILE001"
     assert [one.name for one in digest.plan.filters["priority"]] == ["High", "Urgent"]
@@ -33,7 +37,7 @@ async def test_form_is_prefilled_and_adds_to_the_chosen_channel(office: Office, 
 
 
 async def test_form_errors_appear_at_their_field_and_keep_input(office: Office, ana: Person) -> None:
-    await ana.press(await ana.ask("/digest"), "Add a digest")
+    await ana.press(await ana.ask("/digest"), "Add digest")
     form = await ana.form("New digest")
     assert values_of(form)["Time zone"] == "Europe/Madrid"
     assert (await ana.suggest(form, "Tracker", ""))["options"] == []
@@ -46,13 +50,13 @@ async def test_form_errors_appear_at_their_field_and_keep_input(office: Office, 
         return await until(said)
 
     values: JSON = {"Project": "Web Shop", "Schedule": "every now and then"}
-    assert "Say when" in await refused(values, "schedule")
+    assert "When should I post?" in await refused(values, "schedule")
     values["Schedule"] = f"daily {AT}"
     assert "outside your company" in await refused(values | {"Channel": "partners"}, "channel")
     office.workspace.state.archive("C0MOBILE001")
     assert "is archived" in await refused(values | {"Channel": "mobile"}, "channel")
     await ana.ask(WEB)
-    assert "has that digest already: it is number 1" in await refused(values, "project")
+    assert "already has that digest. It's number 1" in await refused(values, "project")
 
     await ana.after(ana.submit(form, values | {"Project": "Infrastructure"}))
     assert (await stored(office, 2)).plan.project == "Infrastructure"
@@ -80,7 +84,7 @@ async def test_form_rejects_a_channel_that_cannot_have_digests(
 
 
 async def test_form_opens_after_linking(ben: Person) -> None:
-    await ben.press(await ben.ask("/digest"), "Add a digest")
+    await ben.press(await ben.ask("/digest"), "Add digest")
     await ben.submit(await ben.form("Link Tracker"), {"API key": KEYS["ben"]})
 
     assert values_of(await ben.form("New digest"))["Time zone"] == "Europe/London"
@@ -89,22 +93,22 @@ async def test_form_opens_after_linking(ben: Person) -> None:
 async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: Person) -> None:
     await ana.ask(f"{WEB} tracker:bug priority:high")
     listed = await ana.ask("/digest")
-    await ana.press(listed, "Change")
-    form = await ana.form("Change digest")
+    await ana.press(listed, "Edit")
+    form = await ana.form("Edit digest")
     held = values_of(form)
-    assert "Digest 1: *Web Shop* in <#C0GENERAL01>, by Ana Ruiz" in text_of(form)
+    assert "Digest 1: *Web Shop* in <#C0GENERAL01>" in text_of(form)
     assert (held["Schedule"], held["Tracker"], held["Priority"]) == (f"daily {AT}", ["Bug"], ["High"])
     assert not {"Project", "Channel"} & held.keys()
 
     await ana.submit(form, {"Schedule": "sometimes"})
-    assert "Say when" in (await ana.errors())["schedule"]
+    assert "When should I post?" in (await ana.errors())["schedule"]
     changed = {"Schedule": "hourly :30", "Category": ["Search"], "Tracker": [], "Empty digests": True}
     now = await ana.after(ana.submit(form, changed))
 
     assert now["ts"] == listed["ts"]
-    said = "priority High · category Search · also when nothing is new; next "
-    assert f"Digest 1 (Web Shop) is changed to hourly :30, Europe/Madrid, {said}" in text_of(now)
-    assert "*1 digest here*" in text_of(now)
+    said = "priority High · category Search · posts even when nothing is new. Next: "
+    assert f"Digest 1 (Web Shop) is saved: every hour at :30 (Europe/Madrid) · {said}" in text_of(now)
+    assert "*1 digest in this channel*" in text_of(now)
     plan = (await stored(office)).plan
     assert (plan.schedule, [*plan.filters], plan.empty) == ("hourly :30", ["priority", "category"], True)
     assert [one.name for one in plan.filters["priority"]] == ["High"]
@@ -115,7 +119,7 @@ async def test_changing_a_paused_digest_keeps_it_paused(office: Office, ana: Per
     await ana.ask("/digest pause")
     await ana.command("/digest change")
 
-    answer = await ana.after(ana.submit(await ana.form("Change digest"), {"Group by": "Priority"}))
+    answer = await ana.after(ana.submit(await ana.form("Edit digest"), {"Group by": "Priority"}))
 
-    assert "grouped by priority; it is still paused." in text_of(answer)
+    assert "grouped by priority. It's still paused." in text_of(answer)
     assert (await stored(office)).next_due is None

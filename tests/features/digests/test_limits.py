@@ -20,7 +20,7 @@ async def test_digest_comes_every_quarter_of_an_hour_at_most(harness: DigestHarn
     with pytest.raises(TooOften) as refused:
         await harness.add(schedule=schedule, empty=True)
     said = WORDING.sentence(refused.value)
-    assert "every 15 minutes at most. Choose a slower schedule, such as `hourly`." in said
+    assert "every 15 minutes at most. Choose a slower schedule, like `hourly`." in said
     with pytest.raises(TooOften):
         await harness.digests.change(harness.ana, digest, too_often)
 
@@ -31,7 +31,7 @@ async def test_channel_takes_no_more_digests_than_its_limit(harness: DigestHarne
     with pytest.raises(TooManyDigests) as refused:
         await harness.add(schedule="hourly :59", owner=harness.ben)
     said = WORDING.sentence(refused.value)
-    assert said.startswith("This channel has 20 digests, which is the limit. Remove one first")
+    assert said.startswith("This channel already has 20 digests, the most allowed. Remove one")
     await harness.add("C2")
 
 
@@ -42,6 +42,6 @@ async def test_person_owns_no_more_digests_than_the_limit(harness: DigestHarness
     with pytest.raises(TooManyDigests) as refused:
         await harness.add("C9")
     said = WORDING.sentence(refused.value)
-    assert said.startswith("You own 50 digests, which is the limit. Remove one first")
+    assert said.startswith("You already own 50 digests, the most allowed. Remove one")
     with pytest.raises(TooManyDigests):
         await harness.digests.take_over(harness.ana, bens)

@@ -90,7 +90,7 @@ async def test_posted_digest_has_a_menu_for_each_issue(digests: Digests) -> None
     (post,) = await digests.posts()
     assert "1 new issue" in text_of(post)
     assert f"#{issue.id} The till &lt;!channel&gt; rings &amp; rings" in text_of(post)
-    assert "private issues are left out" in text_of(post)
+    assert "without private issues" in text_of(post)
     message = (await digests.person.messages())[-1]
     chosen = digests.person.choose_from_menu(message, f"#{issue.id} ", "Assign to me")
     assert (await digests.person.after(chosen))["ephemeral"]
@@ -156,8 +156,8 @@ async def test_rate_limited_digest_now_answers_immediately_and_posts_once(digest
 
     answers = [text_of(await digests.person.ask("/digest now")) for _ in range(2)]
 
-    assert "comes as soon as Slack" in answers[0]
-    assert "was asked for a moment ago" in answers[1]
+    assert "is on its way" in answers[0]
+    assert "was just sent" in answers[1]
     await digests.office.bot.digests.idle()
     assert len(await digests.posts()) == 1
     assert len(digests.wire.called(POST)) == 2
@@ -172,7 +172,7 @@ async def test_unverifiable_post_is_not_repeated_and_owner_is_notified(digests: 
     await digests.tick(LATER)
     assert len(await digests.posts()) == 1
     (told,) = await digests.notices()
-    assert "can't look up whether it stands there" in told
+    assert "I can't check whether it's in the channel" in told
 
 
 async def test_retry_after_is_honored_and_nothing_is_lost(digests: Digests) -> None:
@@ -224,7 +224,7 @@ async def test_closed_channel_stops_digest_and_notifies_owner_once(digests: Dige
         await digests.tick()
     assert (await digests.stored(digest)).paused is (Pause.OUTSIDERS if how == "shared" else Pause.CHANNEL)
     (told,) = await digests.notices()
-    assert "A digest of yours stopped" in told
+    assert "Your digest stopped" in told
     if how in {"archived", "refused"}:
         state.archive(channel.id, archived=False)
         message = (await digests.person.messages(DM))[-1]
@@ -247,16 +247,16 @@ async def test_invalid_key_notifies_owner_and_channel_once(
     assert "2 of your digests stopped" in told
     await digests.office.link("U0CHRIS01", KEYS["chris"])
     chris = Person(digests.office, "U0CHRIS01")
-    said = [m for m in await chris.messages() if "stopped" in text_of(m)]
+    said = [m for m in await chris.messages() if "Stopped" in text_of(m)]
     assert len(said) == 1
-    answer = await chris.after(chris.press(said[0], "Take it over"))
+    answer = await chris.after(chris.press(said[0], "Take ownership"))
     assert answer["ephemeral"]
     assert (await digests.stored(digest)).owner.user_id == chris.user_id
-    assert any("stopped" in text_of(m) for m in await digests.person.messages())
+    assert any("Stopped" in text_of(m) for m in await digests.person.messages())
     await digests.tick()
     (post,) = await digests.posts()
     assert f"#{issue.id}" in text_of(post)
-    assert "As Chris Lindqvist sees it" in text_of(post)
+    assert "Shows what Chris Lindqvist can see" in text_of(post)
 
 
 async def test_digests_wait_while_slack_is_unreachable(digests: Digests) -> None:

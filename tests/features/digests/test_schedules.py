@@ -108,6 +108,9 @@ def due_on(text: str, zone: str, day: date, first: str = "00:00", last: str = "0
         ("cron “0 9 * * 1-5”", "cron 0 9 * * 1-5", "0 9 * * 1-5"),
         ("CRON  */15 8-18 l jan,jul Mon#1", "cron */15 8-18 L JAN,JUL MON#1", "*/15 8-18 L JAN,JUL MON#1"),
         ("cron 0 9 29 2 *", "cron 0 9 29 2 *", "0 9 29 2 *"),
+        ("every day at 9", "daily 09:00", "0 9 * * *"),
+        ("every 15 minutes", "cron */15 * * * *", "*/15 * * * *"),
+        ("every 2 hours", "cron 0 */2 * * *", "0 */2 * * *"),
     ],
 )
 def test_schedules_parse_as_typed(typed: str, text: str, cron: str) -> None:
@@ -120,31 +123,34 @@ def test_schedules_parse_as_typed(typed: str, text: str, cron: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("", "Say when: `daily 09:00`"),
-        ("monthly", "Say when: `daily 09:00`"),
-        ("daily 24:00", "write `daily 09:00` or `daily 5:30 pm`"),
-        ("daily 9:60", "write `daily 09:00`"),
-        ("daily 13pm", "write `daily 09:00`"),
-        ("daily 0am", "write `daily 09:00`"),
-        ("daily 9:5", "write `daily 09:00`"),
-        ("daily 9 10", "a time and nothing else"),
-        ("daily mon 9", "a time and nothing else"),
-        ("weekdays ٣", "write `weekdays 09:00`"),
-        ("weekly", "Say on which day"),
-        ("weekly 09:00", "Say on which day"),
-        ("weekly mo 09:00", "Say on which day"),
-        ("weekly mon,someday 9", "write `weekly mon 09:00`"),
-        ("hourly 60", "write `hourly` or `hourly :30`"),
-        ("hourly 9:00", "write `hourly` or `hourly :30`"),
+        ("", "When should I post?"),
+        ("monthly", "When should I post?"),
+        ("daily 24:00", "Try `daily 9:00` or `daily 5:30 pm`"),
+        ("daily 9:60", "Try `daily 9:00`"),
+        ("daily 13pm", "Try `daily 9:00`"),
+        ("daily 0am", "Try `daily 9:00`"),
+        ("daily 9:5", "Try `daily 9:00`"),
+        ("daily 9 10", "the time after `daily`"),
+        ("daily mon 9", "the time after `daily`"),
+        ("every now and then", "When should I post?"),
+        ("every 7 minutes", "every 15, 20 or 30 minutes"),
+        ("every 0 hours", "every 15, 20 or 30 minutes"),
+        ("weekdays ٣", "Try `weekdays 9:00`"),
+        ("weekly", "Which day?"),
+        ("weekly 09:00", "Which day?"),
+        ("weekly mo 09:00", "Which day?"),
+        ("weekly mon,someday 9", "Try `weekly mon 9:00`"),
+        ("hourly 60", "Try `hourly`, or `hourly :30`"),
+        ("hourly 9:00", "Try `hourly`, or `hourly :30`"),
         ("cron", "five short fields"),
         ("cron @daily", "five short fields"),
         ("cron 0 0 9 * * 1-5", "five short fields"),
         ("cron " + "0," * 200 + "0 9 * * *", "five short fields"),
-        ("cron 60 9 * * *", "The minute of that cron line"),
-        ("cron 0 9 * * 1-8", "The day of the week of that cron line"),
+        ("cron 60 9 * * *", "the minute of that cron line"),
+        ("cron 0 9 * * 1-8", "the day of the week of that cron line"),
         ("cron */0 9 * * *", "`cron 0 9 * * 1-5`"),
         ("cron 0 9 30 2 *", "never comes"),
-        ("cron 0 9 */31 2 MON#5", "No day ever fits"),
+        ("cron 0 9 */31 2 MON#5", "never matches a date"),
     ],
 )
 def test_invalid_schedule_error_shows_what_to_type(typed: str, told: str) -> None:
@@ -169,9 +175,9 @@ def test_time_zones_are_found_by_name(typed: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("Paris", "did you mean `Europe/Paris`?"),
-        ("new york", "did you mean `America/New_York`?"),
-        ("Europe/Madird", "did you mean `Europe/Madrid`?"),
+        ("Paris", "Did you mean `Europe/Paris`?"),
+        ("new york", "Did you mean `America/New_York`?"),
+        ("Europe/Madird", "Did you mean `Europe/Madrid`?"),
         ("GMT+2", "`Europe/Paris` or `UTC`"),
         ("localtime", "`Europe/Paris` or `UTC`"),
         ("../../etc/passwd", "`Europe/Paris` or `UTC`"),
@@ -239,6 +245,29 @@ def test_past_times_do_not_return_within_a_repeated_hour() -> None:
         "02:00 +0100",
         "02:15 +0100",
     ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("daily 9", "every day at 9:00 AM"),
+        ("weekdays 0:15", "every weekday at 12:15 AM"),
+        ("weekly mon 12", "every Monday at 12:00 PM"),
+        ("weekly mon,thu,sun 21:30", "every Monday, Thursday and Sunday at 9:30 PM"),
+        ("hourly", "every hour"),
+        ("hourly :30", "every hour at :30"),
+        ("cron */20 * * * *", "every 20 minutes"),
+        ("cron 0 */3 * * *", "every 3 hours"),
+        ("cron 0 9 * * 1-5", "every weekday at 9:00 AM"),
+        ("cron 30 14 1 * *", "at 2:30 PM on the first day of every month"),
+    ],
+)
+def test_schedules_are_said_in_words(typed: str, said: str) -> None:
+    schedule = parse(typed)
+
+    assert schedule.in_words() == said
+    if not schedule.text.startswith("cron"):
+        assert parse(said) == schedule
 
 
 @given(texts)
