@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from bot.errors import UserError
 from bot.service.conventions import IDENTIFIER_LENGTH
@@ -46,6 +47,12 @@ def pick(kind: str, wanted: str, known: Sequence[Ref]) -> Ref:
     if matches:
         raise AmbiguousName(kind, wanted, matches)
     raise UnknownName(kind, wanted, known)
+
+
+def closest(wanted: str, known: Sequence[Ref]) -> list[Ref]:
+    """The items whose names are similar to a misspelled one, best match first."""
+    by_name = {ref.name.casefold(): ref for ref in reversed(known)}
+    return [by_name[name] for name in get_close_matches(wanted.strip().casefold(), by_name, n=3)]
 
 
 def identifier_of(name: str) -> str:

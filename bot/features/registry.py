@@ -19,6 +19,7 @@ from bot.features.files import sentences as files_sentences
 from bot.features.files.attach import Files
 from bot.features.files.handlers import FileHandlers
 from bot.features.files.jobs import FileJobs
+from bot.features.help.handlers import HelpHandlers
 from bot.features.home.handlers import HomeHandlers
 from bot.features.home.home import Home
 from bot.features.issues import sentences as issue_sentences
@@ -198,6 +199,7 @@ def build(
             project.feature(),
             user.feature(),
             home.feature(),
+            HelpHandlers().feature(),
             LinkHandlers(shared_links, accounts, platform.audiences, store.deliveries, issues).feature(),
             Uninstall(store, workspaces).feature(),
             Feature(buttons={DeletePost: delete_pressed, OpenPage: acknowledge_link_button}),

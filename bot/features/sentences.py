@@ -1,9 +1,9 @@
-"""What the errors say that several features raise."""
+"""How errors that several features raise are worded."""
 
 from collections.abc import Sequence
 
 from bot.errors import BotError
-from bot.features.name_matching import AmbiguousName, UnknownName
+from bot.features.name_matching import AmbiguousName, UnknownName, closest
 from bot.service.models import Ref
 from bot.slack.wording import Wording
 
@@ -14,12 +14,19 @@ def sentence(error: BotError, _: Wording) -> str | None:
     """The sentence for a shared error of the features; None for any other error."""
     match error:
         case AmbiguousName(kind=kind, wanted=wanted, matches=matches):
-            return f"“{wanted}” could be {listed(matches)}: write more of the {kind}'s name."
+            return f"“{wanted}” could be {listed(matches)}. Type more of the {kind}'s name."
         case UnknownName(kind=kind, wanted=wanted, known=[]):
-            return f"I don't know a {kind} “{wanted}” here, nor any other: leave it out or give its id."
+            return f"{_no(kind, wanted)} Leave it out, or use its ID."
         case UnknownName(kind=kind, wanted=wanted, known=known):
-            return f"I know of no {kind} “{wanted}” here: use {listed(known)}."
+            near = closest(wanted, known)
+            return (
+                f"{_no(kind, wanted)} {f'Did you mean {listed(near)}?' if near else f'Try {listed(known)}.'}"
+            )
     return None
+
+
+def _no(kind: str, wanted: str) -> str:
+    return f"No one called “{wanted}” here." if kind == "person" else f"No {kind} called “{wanted}”."
 
 
 def listed(refs: Sequence[Ref]) -> str:

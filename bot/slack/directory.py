@@ -28,7 +28,7 @@ class FromAnotherCompany(UserError):
 
 @dataclass(frozen=True)
 class Profile:
-    """A Slack user's names, time zone and locale."""
+    """A Slack user's names, time zone, locale and email."""
 
     user_id: str
     name: str
@@ -37,6 +37,8 @@ class Profile:
     """Empty if unknown."""
     locale: str = ""
     """Language and region, such as `es-ES`; empty if unknown."""
+    mail: str = ""
+    """Empty if unknown."""
 
 
 class Profiles:
@@ -60,7 +62,12 @@ class Profiles:
             )
             first_name = profile.get("first_name") or (name or "").partition(" ")[0]
             return Profile(
-                user_id, name or user_id, _zone(user.get("tz")), first_name, user.get("locale") or ""
+                user_id,
+                name or user_id,
+                _zone(user.get("tz")),
+                first_name,
+                user.get("locale") or "",
+                profile.get("email") or "",
             )
 
         try:

@@ -341,10 +341,6 @@ def placed(view: JSON, error: BotError, said: str) -> dict[str, str] | None:
     return None
 
 
-SYNONYMS = {"mail": "email"}
-"""Labels that Redmine's sentences call something else."""
-
-
 def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
     """The service's sentences by block ID if each starts with a field's label; else None.
 
@@ -353,8 +349,7 @@ def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
     inputs = [
         (b["label"]["text"].casefold(), b["block_id"]) for b in view["blocks"] if b.get("type") == "input"
     ]
-    synonyms = [(SYNONYMS[label], block) for label, block in inputs if label in SYNONYMS]
-    labels = sorted([*inputs, *synonyms], key=lambda pair: -len(pair[0]))
+    labels = sorted(inputs, key=lambda pair: -len(pair[0]))
     placed: dict[str, str] = {}
     for said in sentences:
         block_id = next((block for label, block in labels if said.casefold().startswith(label)), None)

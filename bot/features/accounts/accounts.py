@@ -58,14 +58,17 @@ class Accounts:
         self._store = store
         self._recheck_delay = recheck_delay
 
-    async def link(self, owner: Owner, key: SecretStr) -> User:
-        """Verify a key, store it for `owner` and return the user it belongs to.
+    async def owner_of(self, key: SecretStr) -> User:
+        """The service's user that a key belongs to. Raises SwitchedOff, Unauthorized and other ServiceErrors."""
+        try:
+            return await self._client.get_user(key, "current")
+        except Forbidden as error:
+            # Any user may read their own account, so 403 means that the REST API is off.
+            raise SwitchedOff(error.method, error.path, error.status) from None
 
-        Raises Unauthorized for a wrong key and other ServiceErrors. Nothing is stored on an error.
-        """
-        user = await self._user_of(key)
+    async def link(self, owner: Owner, key: SecretStr, user: User) -> None:
+        """Store a key that belongs to `user`."""
         await self._store.links.put(owner, key, user.id, full_name(user))
-        return user
 
     async def unlink(self, owner: Owner) -> bool:
         """Delete the stored key. Returns whether there was one."""
@@ -107,7 +110,7 @@ class Accounts:
         `background`, where nobody waits, the key is checked only on exit, which takes fewer requests.
         """
         link = await self._link(owner)
-        checks = KeyChecks(partial(self._user_of, link.key), 0 if background else ROUNDS_CHECKED)
+        checks = KeyChecks(partial(self.owner_of, link.key), 0 if background else ROUNDS_CHECKED)
         try:
             with watched_reads(checks.read_starts):
                 yield Session(owner, link.key, link.user_id, link.name)
@@ -137,25 +140,17 @@ class Accounts:
         AccountChanged if the user has linked another account in the meantime.
         """
         try:
-            user = await (check or self._user_of(link.key))
+            user = await (check or self.owner_of(link.key))
         except Unauthorized:
             await asyncio.sleep(self._recheck_delay)
             try:
-                user = await self._user_of(link.key)
+                user = await self.owner_of(link.key)
             except Unauthorized:
                 removed = await self._store.links.delete_if_key(link.owner, link.key)
                 raise (KeyRejected() if removed else NotLinked()) from None
         if (await self._link(link.owner)).user_id != link.user_id:
             raise AccountChanged
         return user
-
-    async def _user_of(self, key: SecretStr) -> User:
-        """The user a key belongs to. Raises SwitchedOff, Unauthorized and other ServiceErrors."""
-        try:
-            return await self._client.get_user(key, "current")
-        except Forbidden as error:
-            # Any user may read their own account, so 403 means that the REST API is off.
-            raise SwitchedOff(error.method, error.path, error.status) from None
 
 
 def full_name(user: User) -> str:

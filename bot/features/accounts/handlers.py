@@ -9,8 +9,10 @@ from bot.errors import BotError, NotLinked, StoredTextError, Unauthorized
 from bot.features.accounts import views
 from bot.features.accounts.accounts import Accounts
 from bot.features.accounts.buttons import LinkAccount
+from bot.service.models import User
 from bot.slack import forms, posting
 from bot.slack.blocks import JSON
+from bot.slack.errors import FormExpired
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult
 from bot.slack.interaction import ButtonPress, FormClosed, FormSubmission, Place, read
@@ -30,14 +32,18 @@ class AccountHandlers:
         self._stop_digests = stop_digests
 
     def feature(self) -> Feature:
+        doing = "Checking your key with {service}…"
         return Feature(
             buttons={LinkAccount: self.link_pressed},
-            forms={"link": Form(self.submit_link, "Asking {service} whose key this is…", repeatable=True)},
-            closed={"link": self.close_link},
+            forms={
+                "link": Form(self.submit_link, doing, repeatable=True),
+                "link.anyway": Form(self.submit_anyway, doing, repeatable=True),
+            },
+            closed={"link": self.close_link, "link.anyway": self.close_link},
         )
 
     async def account(self, reply: Reply) -> None:
-        """`/tracker`: the caller's account, followed by help."""
+        """`/tracker`: the caller's account."""
         link = await self._accounts.linked_as(reply.owner)
         await reply.privately(views.account(reply.wording, link.name if link else None))
 
@@ -59,19 +65,59 @@ class AccountHandlers:
             await reply.privately(views.not_linked(reply.wording))
 
     async def whoami(self, reply: Reply) -> None:
-        await reply.privately(views.whoami(reply.wording, await self._accounts.whoami(reply.owner)))
+        await reply.privately(views.whoami(await self._accounts.whoami(reply.owner)))
 
     async def submit_link(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Verify and store the key, then resume the saved request."""
+        """Verify and store the key, then resume the saved request.
+
+        Asks first if the account's email isn't the user's in Slack; the key is saved encrypted meanwhile.
+        """
         key = (forms.Values(form.view.json).text(views.KEY) or "").strip()
         if not key.isascii() or not key.isprintable() or " " in key or not key:
             return FormResult(errors={views.KEY: views.NOT_A_KEY})
         try:
-            user = await self._accounts.link(reply.owner, SecretStr(key))
+            user = await self._accounts.owner_of(SecretStr(key))
         except Unauthorized:
             return FormResult(errors={views.KEY: views.unknown_key(reply.wording.service)})
         except BotError as error:
             return FormResult(errors={views.KEY: reply.wording.sentence(error)})
+        own_mail = (await reply.profile()).mail
+        if own_mail and user.mail and own_mail.casefold() != user.mail.casefold():
+            metadata = form.view.metadata | {"key": await self._saved.put(reply.owner, {"key": key})}
+            view = views.other_email_form(user, own_mail, metadata)
+            return FormResult(view=view, said=views.other_account(user))
+        return await self._link(form, reply, SecretStr(key), user)
+
+    async def submit_anyway(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Link the saved key. The form stays if the service fails, and asks for a key again if it is refused."""
+        saved = await self._saved.get(reply.owner, form.view.text("key") or "")
+        if saved is None:
+            raise FormExpired
+        key = SecretStr(saved["key"])
+        try:
+            user = await self._accounts.owner_of(key)
+        except Unauthorized:
+            said = views.unknown_key(reply.wording.service)
+            view = views.link_form(reply.wording, reply.place, form.view.text("continue"), said=said)
+            return FormResult(view=view, said=said)
+        return await self._link(form, reply, key, user)
+
+    async def close_link(self, closed: FormClosed, reply: Reply) -> None:
+        """Delete a key that waits, and offer a button that links and resumes the saved request."""
+        await self._saved.take(reply.owner, closed.view.text("key") or "")
+        metadata, saved_id = closed.view.metadata, closed.view.text("continue")
+        if not saved_id or metadata.get("offered"):
+            return
+        saved = await self._saved.get(reply.owner, saved_id)
+        if saved is None:
+            return
+        said = reply.wording.sentence(NotLinked())
+        offer = views.link_offer(said, _typed(saved), saved_id)
+        await reply.at(Place.from_json(metadata.get("place"))).privately(offer)
+
+    async def _link(self, form: FormSubmission, reply: Reply, key: SecretStr, user: User) -> FormResult:
+        await self._accounts.link(reply.owner, key, user)
+        await self._saved.take(reply.owner, form.view.text("key") or "")
         saved = None
         if saved_id := form.view.text("continue"):
             with suppress(StoredTextError):  # linking succeeded even if the saved request can't be decrypted
@@ -83,18 +129,6 @@ class AccountHandlers:
 
         view = views.linked(reply.wording, user, resuming=bool(saved))
         return FormResult(view=view, then=dismiss, resume=saved)
-
-    async def close_link(self, closed: FormClosed, reply: Reply) -> None:
-        """Offer a button that links and resumes the saved request when the form is closed."""
-        metadata, saved_id = closed.view.metadata, closed.view.text("continue")
-        if not saved_id or metadata.get("offered"):
-            return
-        saved = await self._saved.get(reply.owner, saved_id)
-        if saved is None:
-            return
-        said = reply.wording.sentence(NotLinked())
-        offer = views.link_offer(reply.wording.service, said, _typed(saved), saved_id)
-        await reply.at(Place.from_json(metadata.get("place"))).privately(offer)
 
 
 def _typed(saved: JSON) -> str | None:

@@ -18,8 +18,8 @@ class Linking:
         return views.link_form(reply.wording, reply.place, saved, said=why, waiting=_waiting(reply))
 
     def offer(self, reply: Reply, why: str, saved: str) -> Message:
-        """A message with a *Link* button, for when no form can be opened."""
-        return views.link_offer(reply.wording.service, why, _waiting(reply), saved)
+        """A message with a *Link account* button, for when no form can be opened."""
+        return views.link_offer(why, _waiting(reply), saved)
 
     async def verify(self, owner: Owner) -> None:
         """Check the user's key with the service. Raises NotLinked, KeyRejected, ServiceError."""

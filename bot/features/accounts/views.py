@@ -4,18 +4,20 @@ import json
 
 from bot.features.accounts.accounts import full_name
 from bot.features.accounts.buttons import LinkAccount
-from bot.features.help import views as help_views
+from bot.features.help.views import help_button
 from bot.service.conventions import account_url
 from bot.service.models import User
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Message, button_row, context, section, sentence
+from bot.slack.blocks import JSON, Block, Message, actions, button, button_row, context, section
 from bot.slack.interaction import Place
 from bot.slack.redaction import typed
 from bot.slack.text import bold, escape, line, link, prose
 from bot.slack.wording import Wording
 
 KEY = "key"
-NOT_A_KEY = "That isn't an API key: copy it as it stands."
+LINK = "Link account"
+NOT_A_KEY = "That isn't an API key. Copy it exactly as your account page shows it."
+NEXT = "After you link, I'll run: "
 
 
 def link_form(
@@ -30,91 +32,110 @@ def link_form(
     """The form for an API key. `said` is why it opened.
 
     `saved` is the ID of the request that resumes after linking, `waiting` what the user typed for it, and
-    `offered` whether the form was opened from a *Link* button.
+    `offered` whether the form was opened from a *Link account* button.
     """
-    where = link(account_url(wording.base_url), f"your account page in {wording.service}")
-    steps = f"Open {where}, show your *API access key* there and paste it here; it is stored encrypted."
+    page = link(account_url(wording.base_url), f"{wording.service} account page")
     blocks: list[Block] = [section(prose(said))] if said else []
     blocks += [
-        section(steps),
-        context("Everything that you do here is then done in your own name and within your own rights."),
+        section(f"Open your {page}, show your *API access key*, and paste it here."),
         forms.field(
             KEY,
             "API key",
-            forms.text("key", placeholder="As it stands on your account page", most=200),
+            forms.text("key", placeholder="Paste your API key", most=200),
             optional=False,
-            hint="Only type it into this form: never into a command or a message.",
+            hint="Your key is stored encrypted. Only enter it here, never in a command or a message.",
         ),
+        context("You'll work under your own name, with your own permissions."),
     ]
     if waiting:
-        blocks.append(typed(waiting, "Then this is carried out: "))
+        blocks.append(typed(waiting, NEXT))
     metadata = json.dumps({"continue": saved, "place": place.as_json(), "offered": offered})
-    view = forms.form("link", f"Link {wording.service}", blocks, submit="Link", metadata=metadata)
+    return forms.form("link", LINK, blocks, submit=LINK, metadata=metadata) | {"notify_on_close": True}
+
+
+def other_email_form(user: User, own_mail: str, metadata: JSON) -> JSON:
+    """Asks whether to link a key whose account has another email than the user's Slack profile."""
+    emails = f"Key: {line(user.mail or '')} · Your Slack email: {line(own_mail)}"
+    blocks = [section(prose(other_account(user))), context(emails)]
+    view = forms.form("link.anyway", LINK, blocks, submit=LINK, metadata=json.dumps(metadata))
     return view | {"notify_on_close": True}
 
 
+def other_account(user: User) -> str:
+    return f"This key belongs to {full_name(user)}. Link it anyway?"
+
+
 def unknown_key(service: str) -> str:
-    return f"{service} doesn't know this key: copy it from your account page again."
+    return f"{service} doesn't recognize this key. Copy it from your account page again."
 
 
-def link_offer(service: str, said: str, waiting: str | None, saved: str) -> Message:
-    """A message with a *Link* button, for when the form can't be opened or was closed."""
-    blocks: list[Block] = [section(prose(said))]
+def link_offer(said: str, waiting: str | None, saved: str) -> Message:
+    """A message with a *Link account* button, for when the form can't be opened or was closed."""
+    blocks = [section(prose(said)), button_row(LINK, LinkAccount(saved=saved))]
     if waiting:
-        blocks.append(typed(waiting, "Once you are linked, this is carried out: "))
-    blocks.append(button_row(f"Link {service}", LinkAccount(saved=saved)))
+        blocks.append(typed(waiting, NEXT))
     return Message(prose(said), tuple(blocks))
 
 
 def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
     """The form after linking succeeded."""
-    text = f"You are linked as {bold(full_name(user))}{_login(user)}."
-    issue, issues = wording.command("issue"), wording.command("issues")
-    text += (
-        "\nWhat you asked for is being carried out; the answer is in the conversation."
+    next_step = (
+        "Your request is running. You'll find the answer in the conversation."
         if resuming
-        else f"\nTry `{issue} new The first one`, or `{issues} to:me`."
+        else f"Try `{wording.command('issues')} to:me`, or `{wording.command('issue')}` to create an issue."
     )
-    return forms.notice(f"Linked to {wording.service}", text)
+    return forms.notice("Account linked", f"{_linked_as(user)}\n{next_step}")
 
 
 def unlinked(wording: Wording, stopped: int) -> Message:
     """The answer to `/tracker unlink`; `stopped` is how many digests it paused."""
-    said = f"Your {wording.service} key is forgotten. `{wording.command('tracker')} link` links you again."
+    said = f"Your account is unlinked, and your {wording.service} key is deleted."
     if stopped:
-        yours = "Your digest stops" if stopped == 1 else f"Your {stopped} digests stop"
+        paused = "Your digest is paused." if stopped == 1 else f"Your {stopped} digests are paused."
         digest = wording.command("digest")
-        said += f" {yours}: link again and resume, or somebody else can take over, with `{digest}`."
-    return sentence(said)
+        said += f" {paused} Link again to resume, or ask a teammate to take ownership with `{digest}`."
+    return link_offer(said, None, "")
 
 
 def not_linked(wording: Wording) -> Message:
     """The answer to `/tracker unlink` without a linked account."""
-    return sentence(f"You weren't linked to {wording.service}; there is nothing to forget.")
+    return link_offer(f"You haven't linked a {wording.service} account.", None, "")
 
 
 def account(wording: Wording, name: str | None) -> Message:
-    """Whether the caller is linked, followed by help."""
-    said = f"You are linked as {name}." if name else "You haven't linked your account yet."
-    blocks = state(wording.service, wording.command("tracker"), name)
-    overview = help_views.overview(wording.command, wording.service)
-    return Message(prose(said), (*blocks, *overview.blocks))
-
-
-def state(service: str, command: str, name: str | None) -> list[Block]:
-    """Whether the caller is linked, with a *Link* button if not."""
+    """Whether the caller is linked, and what to do next."""
     if name is None:
-        said = f"You haven't linked your {escape(service)} account yet."
-        return [section(said), button_row(f"Link {service}", LinkAccount())]
-    return [section(f"You are linked to {escape(service)} as {bold(name)}; `{command} unlink` undoes that.")]
+        blocks = invitation(wording)
+        return Message(blocks[0]["text"]["text"], tuple(blocks))
+    said = linked_to(wording, name)
+    commands = (
+        ("issue", "Create or show an issue"),
+        ("issues", "Search issues"),
+        ("timelog", "Log time"),
+        ("digest", "Post new issues on a schedule"),
+        ("tracker default", "Set this channel's project"),
+        ("tracker unlink", "Unlink your account"),
+    )
+    lines = "\n".join(f"`{wording.command(name)}` {does}" for name, does in commands)
+    return Message(said, (section(said), section(lines), actions([help_button()])))
 
 
-def whoami(wording: Wording, user: User) -> Message:
-    role = ", an administrator" if user.admin else ""
-    text = f"In {escape(wording.service)} you are {bold(full_name(user))}{_login(user)}{role}."
-    details = f"User {user.id}" + (f" · {line(user.mail)}" if user.mail else "")
-    return Message(text, (section(text), context(details)))
+def invitation(wording: Wording) -> list[Block]:
+    """What an unlinked user sees first."""
+    said = f"Link your {escape(wording.service)} account to create, find, and track issues in Slack."
+    return [section(said), actions([button(LINK, LinkAccount(), style="primary"), help_button()])]
 
 
-def _login(user: User) -> str:
-    return f" ({line(user.login)})" if user.login else ""
+def linked_to(wording: Wording, name: str) -> str:
+    return f"You're linked to {escape(wording.service)} as {bold(name)}."
+
+
+def whoami(user: User) -> Message:
+    text = _linked_as(user)
+    facts = (f"User {user.id}", line(user.mail or ""), "Administrator" if user.admin else "")
+    return Message(text, (section(text), context(" · ".join(filter(None, facts)))))
+
+
+def _linked_as(user: User) -> str:
+    login = f" ({line(user.login)})" if user.login else ""
+    return f"You're linked as {bold(full_name(user))}{login}."

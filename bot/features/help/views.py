@@ -2,99 +2,100 @@
 
 from collections.abc import Callable
 
+from bot.features.help.buttons import ShowHelp
 from bot.features.issues.fields import FIELDS, Kind
-from bot.slack.blocks import Message, context, section
+from bot.slack.blocks import Element, Message, button, context, section
 from bot.slack.text import escape
 
 *_OPTIONS, _DESCRIPTION = (
     f"{field.key}:yes" if field.kind is Kind.FLAG else f"{field.key}:" for field in FIELDS.values()
 )
 _ISSUE_OPTIONS = " ".join(("project:", *_OPTIONS, "cf_<id>:", _DESCRIPTION))
+SHORT = 4
+"""How many examples of each command the overview shows."""
 HELP: dict[str, tuple[tuple[str, str], ...]] = {
     "issue": (
-        ("", "opens the form for a new issue"),
-        ("new The login page is blank", "creates it in this channel's project"),
-        (
-            'new Checkout fails priority:high to:me due:fri desc:"Since this morning"',
-            f"creates it with options: `{_ISSUE_OPTIONS}`, and custom fields by name: `browser:safari`",
-        ),
-        ("42", "shows issue 42 to you"),
-        ("attach 42", "takes files from your computer for issue 42"),
+        ("", "Open the form for a new issue"),
+        ("new Login page is blank", "Create an issue in this channel's project"),
+        ("42", "Show issue 42"),
+        ("attach 42", "Attach files to issue 42"),
+        ('new Checkout fails priority:high to:me due:fri desc:"Since this morning"', "Set more fields"),
     ),
     "issues": (
-        ("", "lists the open issues of this channel's project, or all that you see"),
-        ("login", "finds open issues with that in their subject"),
-        ("to:me sort:due", "yours, the most urgent first"),
-        ("status:any created:7d", "all that were created in the last seven days"),
-        (
-            "project:any priority:high,urgent updated:>=yesterday",
-            "everywhere; filters: `project: subproject: tracker: status: to: author: priority: category: "
-            "version: parent: created: updated: closed: start: due: query: sort: id: cf_<id>:`",
-        ),
+        ("", "List open issues in this channel's project"),
+        ("login", "Search open issues"),
+        ("to:me sort:due", "List your issues, soonest due date first"),
+        ("status:any created:7d", "List issues created in the last 7 days"),
+        ("project:any priority:high,urgent updated:>=yesterday", "Search all projects"),
     ),
     "timelog": (
-        ("", "opens the form for time that you spent"),
-        (
-            "42 1h30 activity:design Pairing with Ben",
-            "logs it on issue 42; durations: `1.5` `1,5h` `90m` `1h30` `1h 30m` `1:30`",
-        ),
-        ("42 45m on:yesterday", "on another day: `yesterday`, `mon` to `sun`, `2026-07-01`"),
-        ('project:"web shop" 30m activity:support Stand-up', "logs it on a project"),
-        ("edit", "changes what you logged last"),
+        ("", "Open the form to log time"),
+        ("42 1h30 Pairing with Ben", "Log time on issue 42"),
+        ("42 45m on:yesterday activity:design", "Log time for another day"),
+        ("edit", "Edit your last entry"),
+        ('project:"web shop" 30m activity:support Stand-up', "Log time on a project"),
     ),
     "digest": (
-        ("", "lists the digests of this channel, with buttons"),
-        ("add webshop weekdays 09:00", "posts here, at nine in your time zone, what was opened since"),
-        ("add webshop", "opens the form with all there is to choose"),
+        ("", "List this channel's digests"),
+        ("add webshop weekdays 09:00", "Post new issues here every weekday at 9:00"),
+        ("add webshop", "Open the form for a new digest"),
+        ("now", "Post now instead of waiting"),
+        ("pause 3", "Pause digest 3; `resume 3` restarts it"),
+        ("change 3", "Edit digest 3; `remove 3` deletes it"),
+        ("take over 3", "Take ownership of digest 3"),
         (
             "add webshop weekly mon,thu 9:30 tracker:bug priority:high,urgent tz:Europe/Paris",
-            "with a schedule (`daily 9am`, `weekdays 09:00`, `weekly mon 09:00`, `hourly`, "
-            "`cron 0 9 * * 1-5`) and options: `tracker: priority: category: "
-            "group:tracker|priority|category|assignee empty:yes tz:`",
+            "Choose the days, issues, and time zone",
         ),
-        ("now", "posts what is new at once; `now 3` where there are several"),
-        ("pause 3", "stops number 3 until `resume 3`; `change 3` opens its form, `remove 3` forgets it"),
-        ("take over 3", "makes it yours: it runs with your key from then on"),
     ),
     "tracker": (
-        ("", "your account, and this help"),
-        ("link", "links your account; the key is typed into a form"),
-        ("whoami", "who you are there"),
-        ("unlink", "forgets your key"),
-        ("projects", "lists the projects that you see; `projects web` those called so"),
-        ("project <name>", "shows one"),
-        ("project new", "opens the form for a new one"),
-        (
-            "default <project>",
-            "makes it this channel's; `default` says which one is, `default none` takes it back",
-        ),
-        ("user me", "shows a person: yourself, one by number (`user 5`), or somebody in Slack (`user @ana`)"),
-        (
-            "user new",
-            "opens the form for a new account, for administrators; `user new @gwen` fills it from her Slack "
-            "profile and links her",
-        ),
-        ("user edit 5", "opens the form with an account's name, login and mail, for administrators"),
+        ("", "Show your account"),
+        ("link", "Link your account; `unlink` deletes your key"),
+        ("projects", "List projects"),
+        ("default <project>", "Set this channel's project; `default none` clears it"),
+        ("project <name>", "Show a project"),
+        ("project new", "Create a project"),
+        ("whoami", "Show which account you're linked to"),
+        ("user @ana", "Show a person; `user me` and `user 5` work too"),
+        ("user new @gwen", "Create an account for a person (administrators)"),
+        ("user edit 5", "Edit an account (administrators)"),
     ),
+}
+OPTIONS = {
+    "issue": f"Options: `{_ISSUE_OPTIONS}`, and custom fields by name, such as `browser:safari`",
+    "issues": "Filters: `project: subproject: tracker: status: to: author: priority: category: version: parent: "
+    "created: updated: closed: start: due: query: sort: id: cf_<id>:`",
+    "timelog": "Durations: `1.5` `1,5h` `90m` `1h30` `1h 30m` `1:30`. "
+    "Days: `on:yesterday`, `on:mon` to `on:sun`, `on:2026-07-01`",
+    "digest": "Schedules: `daily 9am`, `weekdays 09:00`, `weekly mon 09:00`, `hourly`, `cron 0 9 * * 1-5`. "
+    "Options: `tracker: priority: category: group:tracker|priority|category|assignee empty:yes tz:`",
 }
 
 
-def overview(command: Callable[[str], str], service: str) -> Message:
-    blocks = tuple(section(_text(name, command)) for name in HELP)
-    tip = context(
-        f"A message becomes an issue with *More actions › Create an issue*. Everything is done in your own "
-        f"name in {escape(service)}, and answers are for your eyes only until you share them."
+def overview(command: Callable[[str], str]) -> Message:
+    """What the bot can do: a few examples of each command, and all of `/tracker`."""
+    blocks = [section(_examples(name, command, None if name == "tracker" else SHORT)) for name in HELP]
+    more = " ".join(f"`{command(name)} help`" for name in OPTIONS)
+    tips = (
+        f"For all options: {more}",
+        "To turn a message into an issue, choose *More actions › Create an issue*. Only you can see answers "
+        "until you share them.",
     )
-    return Message("What you can do", (*blocks, tip))
+    return Message("Help", (*blocks, *map(context, tips)))
 
 
 def of(name: str, command: Callable[[str], str]) -> Message:
-    text = _text(name, command)
-    return Message(text, (section(text),))
+    """All examples and options of one command."""
+    examples, options = _examples(name, command), escape(OPTIONS[name])
+    return Message(f"{examples}\n{options}", (section(examples), context(options)))
 
 
-def _text(name: str, command: Callable[[str], str]) -> str:
-    lines = [
-        f"• `{escape(f'{command(name)} {example}'.strip())}` {escape(does)}" for example, does in HELP[name]
-    ]
-    return f"*{command(name)}*\n" + "\n".join(lines)
+def help_button() -> Element:
+    return button("Help", ShowHelp())
+
+
+def _examples(name: str, command: Callable[[str], str], most: int | None = None) -> str:
+    return "\n".join(
+        f"`{escape(f'{command(name)} {example}'.strip())}` {escape(does)}"
+        for example, does in HELP[name][:most]
+    )

@@ -5,7 +5,7 @@ from decimal import Decimal
 from bot.features.accounts import views as accounts
 from bot.features.digests import views as digests
 from bot.features.digests.buttons import Act
-from bot.features.help import views as help_views
+from bot.features.help.views import help_button
 from bot.features.home.home import OpenIssues, StoredItems
 from bot.features.issues.buttons import OpenIssueForm
 from bot.features.issues.views import format_hours, listed
@@ -13,12 +13,12 @@ from bot.features.search.buttons import OpenSearchForm, ShowMyIssues
 from bot.features.timelog.buttons import EditTime, OpenEmptyTimeForm
 from bot.slack import rich_text
 from bot.slack.blocks import JSON, Block, actions, button, context, divider, header, section, shortened
-from bot.slack.text import line, link, prose
+from bot.slack.text import day, line, link, prose
 from bot.slack.wording import Wording
 from bot.store.time_entries import Entry
 
 DIGESTS = 15
-ONE_MOMENT = ":hourglass_flowing_sand: One moment…"
+LOADING = ":hourglass_flowing_sand: Loading…"
 
 
 def home(
@@ -28,13 +28,13 @@ def home(
 
     `open_issues` is None while the service is being read, and `said` is the error if that failed.
     """
-    name = stored.link.name if stored else None
-    blocks: list[Block] = [context(f":warning: {prose(said)}")] if said and not stored else []
-    blocks += accounts.state(wording.service, wording.command("tracker"), name)
-    if stored:
-        blocks += [_buttons(), *_open_issues(open_issues, wording, said), *_created(stored, wording)]
-        blocks += _digests(stored, wording)
-    blocks += [divider(), *help_views.overview(wording.command, wording.service).blocks]
+    if stored is None:
+        blocks = [context(f":warning: {prose(said)}")] if said else []
+        blocks += accounts.invitation(wording)
+    else:
+        blocks = [_buttons(), *_open_issues(open_issues, wording, said), *_created(stored, wording)]
+        blocks += [*_digests(stored, wording), divider()]
+        blocks.append(context(accounts.linked_to(wording, stored.link.name)))
     return {"type": "home", "private_metadata": state_of(stored), "blocks": blocks}
 
 
@@ -49,6 +49,7 @@ def _buttons() -> Block:
             button("Create an issue", OpenIssueForm(), style="primary"),
             button("Search issues", OpenSearchForm()),
             button("Log time", OpenEmptyTimeForm()),
+            help_button(),
         ]
     )
 
@@ -58,12 +59,12 @@ def _open_issues(open_issues: OpenIssues | None, wording: Wording, said: str | N
     if said:
         return [*blocks, context(f":warning: {prose(said)}")]
     if open_issues is None:
-        return [*blocks, context(ONE_MOMENT)]
+        return [*blocks, context(LOADING)]
     if not open_issues.issues:
-        return [*blocks, context("Nothing open is assigned to you.")]
+        return [*blocks, context("No open issues are assigned to you.")]
     blocks += [listed(issue, wording, shareable=False) for issue in open_issues.issues]
     if open_issues.total > len(open_issues.issues):
-        blocks.append(actions([button(f"All {open_issues.total}", ShowMyIssues())]))
+        blocks.append(actions([button(f"Show all {open_issues.total}", ShowMyIssues())]))
     return blocks
 
 
@@ -74,9 +75,9 @@ def _created(stored: StoredItems, wording: Wording) -> list[Block]:
             rich_text.link(wording.url(one.issue_id), f"#{one.issue_id} {one.subject}")
             for one in stored.created
         )
-        blocks += [header("Created here by me"), rich_text.bullets(links)]
+        blocks += [header("Created with Issue Bot"), rich_text.bullets(links)]
     if stored.entries:
-        blocks.append(header("Time I logged here"))
+        blocks.append(header("Logged with Issue Bot"))
         blocks += [
             section(_entry(entry, wording), accessory=button("Edit", EditTime(entry=entry.id)))
             for entry in stored.entries
@@ -92,7 +93,8 @@ def _digests(stored: StoredItems, wording: Wording) -> list[Block]:
         text = f"{digests.title(digest)}\n{digests.status_line(digest, digest.owner, wording)}"
         blocks.append(section(text, accessory=switch))
     if (more := len(found) - DIGESTS) > 0:
-        blocks.append(context(f"{more} more: `{wording.command('digest')}` lists them in their channels."))
+        command = wording.command("digest")
+        blocks.append(context(f"{more} more. Type `{command}` in a channel to see its digests."))
     return blocks
 
 
@@ -101,7 +103,7 @@ def _entry(entry: Entry, wording: Wording) -> str:
     on = line(title)
     if entry.issue_id is not None:
         on = link(wording.url(entry.issue_id), f"#{entry.issue_id} {title}")
-    facts = (line(entry.activity), entry.spent_on.isoformat(), line(shortened(entry.comments, 100)))
+    facts = (line(entry.activity), day(entry.spent_on), line(shortened(entry.comments, 100)))
     return (
         f"*{format_hours(Decimal(entry.minutes) / 60)}* on {on}\n{' · '.join(fact for fact in facts if fact)}"
     )

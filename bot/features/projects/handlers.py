@@ -8,9 +8,9 @@ import structlog
 
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.accounts.accounts import Accounts
-from bot.features.name_matching import identifier_of
+from bot.features.name_matching import AmbiguousName, UnknownName, closest, identifier_of
 from bot.features.projects import views
-from bot.features.projects.buttons import MakeDefault
+from bot.features.projects.buttons import MakeDefault, ShowProject
 from bot.features.projects.projects import ProjectDraft, Projects
 from bot.slack import forms
 from bot.slack.debounce import Debouncer
@@ -19,6 +19,7 @@ from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission
 from bot.slack.posting import SLACK_FAILED
 from bot.slack.replies import Reply
+from bot.store.channels import Channel
 
 log = structlog.get_logger(__name__)
 
@@ -28,7 +29,7 @@ class NotInChannel(UserError):
 
 
 class NoIdentifier(UserError):
-    """The form names no identifier, and the project's name yields none."""
+    """The form has no identifier, and the name has no letter or digit for one."""
 
 
 class ProjectHandlers:
@@ -41,7 +42,11 @@ class ProjectHandlers:
 
     def feature(self) -> Feature:
         return Feature(
-            buttons={views.NAME_TYPED: self.name_typed, MakeDefault: self.default_pressed},
+            buttons={
+                views.NAME_TYPED: self.name_typed,
+                MakeDefault: self.default_pressed,
+                ShowProject: self.show_pressed,
+            },
             forms={"project.new": Form(self.submit, "Creating the project in {service}…")},
         )
 
@@ -50,29 +55,50 @@ class ProjectHandlers:
         await reply.privately(views.projects(found, text, reply.wording))
 
     async def show(self, reply: Reply, wanted: str) -> None:
-        shown = await self._projects.show(reply.owner, wanted)
+        try:
+            shown = await self._projects.show(reply.owner, wanted)
+        except (AmbiguousName, UnknownName) as error:
+            await self._offer(reply, error, ShowProject)
+            return
         description = await reply.wording.mrkdwn(shown.description)
         await reply.privately(views.project(shown, reply.wording, description))
 
+    async def show_pressed(self, press: ButtonPress[ShowProject], reply: Reply) -> None:
+        await self.show(reply, str(press.button.project))
+
     async def set_default(self, reply: Reply, wanted: str) -> None:
-        if reply.channel is None:
-            raise NotInChannel
-        project = await self._projects.set_default(reply.owner, reply.channel, wanted)
-        await reply.privately(views.default_set(project))
+        channel = _channel(reply)
+        try:
+            project = await self._projects.set_default(reply.owner, channel, wanted)
+        except (AmbiguousName, UnknownName) as error:
+            await self._offer(reply, error, MakeDefault)
+        else:
+            await reply.privately(views.default_set(project, channel))
 
     async def show_default(self, reply: Reply) -> None:
         """Show the channel's project and how to change it."""
+        channel = _channel(reply)
         async with self._accounts.reading(reply.owner) as session:
-            project = await self._projects.default_in(session, reply.channel)
-        await reply.privately(views.default(project, reply.wording))
+            found = await self._projects.visible(session)
+            project = await self._projects.default_in(session, channel)
+        await reply.privately(views.default(project, found, channel, reply.wording))
 
     async def clear_default(self, reply: Reply) -> None:
-        if reply.channel is not None:
-            await self._projects.clear_default(reply.owner, reply.channel)
-        await reply.privately(views.default_cleared())
+        channel = _channel(reply)
+        await self._projects.clear_default(reply.owner, channel)
+        await reply.privately(views.default_cleared(channel))
 
     async def default_pressed(self, press: ButtonPress[MakeDefault], reply: Reply) -> None:
         await self.set_default(reply, str(press.button.project))
+
+    async def _offer(
+        self, reply: Reply, error: AmbiguousName | UnknownName, action: type[MakeDefault | ShowProject]
+    ) -> None:
+        """Offer the projects that may be meant. Raises the error if there is none."""
+        found = error.matches if isinstance(error, AmbiguousName) else closest(error.wanted, error.known)
+        if not found:
+            raise error
+        await reply.privately(views.candidates(reply.wording.sentence(error), found, action))
 
     async def open_form(self, reply: Reply, name: str) -> None:
         await reply.open(loading("New project"))
@@ -96,7 +122,7 @@ class ProjectHandlers:
         pauses.updated(form_key, now, (response.get("view") or {}).get("hash") or now)
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Create the project and offer to make it the channel's project."""
+        """Create the project and offer it for the channel."""
         view, metadata = form.view.json, form.view.metadata
         draft = views.submitted(view)
         if not draft.identifier:
@@ -115,3 +141,10 @@ class ProjectHandlers:
             await reply.privately(views.created(project, reply.wording, offer=offer))
 
         return FormResult(then=confirm)
+
+
+def _channel(reply: Reply) -> Channel:
+    """The conversation where the user asked. Raises NotInChannel."""
+    if reply.channel is None:
+        raise NotInChannel
+    return reply.channel

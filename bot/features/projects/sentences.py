@@ -1,4 +1,4 @@
-"""What the user sees when a project can't be found, created or made the channel's."""
+"""How the errors of projects are worded."""
 
 from bot.errors import BotError
 from bot.features.projects.handlers import NoIdentifier, NotInChannel
@@ -12,17 +12,17 @@ def sentence(error: BotError, wording: Wording) -> str | None:
     service = wording.service
     match error:
         case CreationForbidden():
-            return f"{service} doesn't let you create projects: ask one of its administrators."
+            return f"You can't create projects in {service}. Ask an administrator for permission."
         case NoIdentifier():
-            return "Type one: lower case letters, digits and dashes. None could be made of the name."
+            return "Enter lowercase letters, digits, and dashes. The name has none to use."
         case NotInChannel():
-            return "Only a channel can have a project of its own: use this command in one."
+            return "Only a channel can have a project. Type this command in a channel."
         case NoVisibleProject():
-            return f"You see no project in {service}: ask its administrator to make you a member of one."
+            return f"You can't see any projects in {service}. Ask an administrator to add you to one."
         case ProjectNotChosen(projects=projects):
-            default = f"{wording.command('tracker')} default"
+            default = f"{wording.command('tracker')} default <project>"
             return (
-                f"Which project? Add `project:` with {listed(projects)}, or set this channel's with "
+                f"Which project? Add `project:` with {listed(projects)}, or set one for this channel with "
                 f"`{default}`."
             )
     return None

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from bot.features.name_matching import identifier_of
-from bot.features.projects.buttons import MakeDefault
+from bot.features.projects.buttons import MakeDefault, ShowProject
 from bot.features.projects.projects import ProjectDraft
 from bot.service.conventions import IDENTIFIER_LENGTH, PROJECT_NAME_LENGTH, ProjectStatus, project_url
-from bot.service.models import Project
+from bot.service.models import Project, Ref
 from bot.slack import forms
 from bot.slack.blocks import (
     JSON,
@@ -21,27 +21,34 @@ from bot.slack.blocks import (
     section,
     sentence,
 )
-from bot.slack.text import code, cut, line, link
+from bot.slack.text import bold, code, cut, line, link, prose
 from bot.slack.wording import Wording
+from bot.store.channels import Channel
 
 SHOWN = 40
+CANDIDATES = 5
 NAME_TYPED = "project.name"
 """The action of the name's input, which Slack reports at every keystroke."""
 
 
 def projects(found: Sequence[Project], text: str, wording: Wording) -> Message:
+    tracker = wording.command("tracker")
     if not found:
-        said = f"No project that you see is called “{line(text)}”." if text else "You see no project."
-        return Message(said, (section(said),))
+        return sentence(f"No project matches “{text}”. Type `{tracker} projects` to list all.")
     title = f"*{len(found)} project{'' if len(found) == 1 else 's'}*"
     lines = [_line(project, wording) for project in found[:SHOWN]]
     blocks: list[Block] = [section(title)]
     blocks += [section("\n".join(lines[i : i + 10])) for i in range(0, len(lines), 10)]
     if len(found) > SHOWN:
-        blocks.append(context(f"{len(found) - SHOWN} more: name part of what you look for."))
-    tracker = wording.command("tracker")
-    blocks.append(context(f"`{tracker} default <project>` makes one of them this channel's."))
+        blocks.append(context(f"{len(found) - SHOWN} more. Type part of a name after `{tracker} projects`."))
+    blocks.append(context(f"Set this channel's project: `{tracker} default <project>`"))
     return Message(f"{title}: {', '.join(line(p.name) for p in found[:SHOWN])}", tuple(blocks))
+
+
+def candidates(said: str, found: Sequence[Ref], action: type[MakeDefault | ShowProject]) -> Message:
+    """A sentence that no project could be chosen, with a button for each that may be meant."""
+    offered = [button(ref.name, action(project=ref.id)) for ref in found[:CANDIDATES]]
+    return Message(prose(said), (section(prose(said)), actions(offered)))
 
 
 def project(shown: Project, wording: Wording, description: str) -> Message:
@@ -63,25 +70,33 @@ def project(shown: Project, wording: Wording, description: str) -> Message:
     return Message(text, tuple(blocks))
 
 
-def default(shown: Project | None, wording: Wording) -> Message:
-    """The channel's project, and how to change it."""
+def default(shown: Project | None, found: Sequence[Project], channel: Channel, wording: Wording) -> Message:
+    """The channel's project, and how to choose another of those that were `found`."""
     change = f"`{wording.command('tracker')} default"
     if shown is None:
-        said = f"This channel has no project of its own that you see; {change} website` gives it one."
+        said = f"{_named(channel)} has no project that you can see. Set one: {change} <project>`."
     else:
         said = (
-            f"This channel's project is {shown.name}; {change} website` gives it another, "
-            f"{change} none` none."
+            f"{_named(channel)} uses {bold(shown.name)}. Change: {change} <project>`. Clear: {change} none`."
         )
-    return sentence(said)
+    options = [(str(project.id), project.name) for project in found[: forms.LIST]]
+    choose = forms.choice(MakeDefault.action, options, None, "Choose a project")
+    purpose = "New issues and searches in a channel use its project."
+    return Message(said, (section(said, choose if options else None), context(purpose)))
 
 
-def default_set(shown: Project) -> Message:
-    return sentence(f"New issues and searches here are in {shown.name} from now on.")
+def default_set(shown: Project, channel: Channel) -> Message:
+    said = f"{_named(channel)} now uses {bold(shown.name)} for new issues and searches."
+    return Message(said, (section(said),))
 
 
-def default_cleared() -> Message:
-    return sentence("This channel has no project of its own any more.")
+def default_cleared(channel: Channel) -> Message:
+    said = f"{_named(channel)} no longer has a project."
+    return Message(said, (section(said),))
+
+
+def _named(channel: Channel) -> str:
+    return f"<#{channel.channel_id}>" if channel.channel_id[:1] in "CG" else "This conversation"
 
 
 def new_form(draft: ProjectDraft, metadata: str) -> JSON:
@@ -98,8 +113,7 @@ def new_form(draft: ProjectDraft, metadata: str) -> JSON:
             f"identifier:{draft.identifier}",
             "Identifier",
             forms.text("identifier", draft.identifier, most=IDENTIFIER_LENGTH),
-            hint="Part of the project's address; it can't be changed afterwards. Lower case letters, digits "
-            "and dashes; left empty, it is made of the name.",
+            hint="Part of the project's URL. It can't be changed later. Leave it empty to use the name.",
         ),
         forms.field(
             "description", "Description", forms.text("description", draft.description, multiline=True)
@@ -107,10 +121,10 @@ def new_form(draft: ProjectDraft, metadata: str) -> JSON:
         forms.field(
             "public",
             "Public",
-            forms.checkbox("public", "Others than its members may see it", checked=draft.public),
+            forms.checkbox("public", "Visible to everyone, not only members", checked=draft.public),
         ),
     ]
-    return forms.form("project.new", "New project", blocks, submit="Create", metadata=metadata)
+    return forms.form("project.new", "New project", blocks, submit="Create project", metadata=metadata)
 
 
 def submitted(view: JSON) -> ProjectDraft:
@@ -144,7 +158,7 @@ def created(shown: Project, wording: Wording, *, offer: bool) -> Message:
     text = f"Created the project *{_link(shown, wording)}*."
     buttons = [_open_button(shown, wording)]
     if offer:
-        make = button("Make it this channel's project", MakeDefault(project=shown.id), style="primary")
+        make = button("Use in this channel", MakeDefault(project=shown.id), style="primary")
         buttons.insert(0, make)
     return Message(text, (section(text), _facts(shown), actions(buttons)))
 
@@ -171,5 +185,5 @@ def _url(shown: Project, wording: Wording) -> str:
 
 
 def _visibility(shown: Project) -> str:
-    closed = " · closed" if shown.status == ProjectStatus.CLOSED else ""
-    return ("public" if shown.is_public else ":lock: private") + closed
+    closed = " · Closed" if shown.status == ProjectStatus.CLOSED else ""
+    return ("Public" if shown.is_public else ":lock: Private") + closed

@@ -18,16 +18,12 @@ class NothingTakenAfter(UserError):
     command: str
 
 
-class ProjectNotNamed(UserError):
-    """`/tracker project` alone."""
-
-
 class NotOneMention(UserError):
     """`/tracker user new` is followed by something other than one mention."""
 
 
 class UserNotNamed(UserError):
-    """`/tracker user` or `/tracker user edit` without a number, a mention or `me`."""
+    """`/tracker user` or `/tracker user edit` with something other than a number, a mention or `me`."""
 
     command: str
 
@@ -135,7 +131,23 @@ _BARE_COMMANDS: dict[str, TrackerRequest] = {
     "help": Help(),
 }
 _COMMANDS = (*_BARE_COMMANDS, "projects", "project", "default", "user")
+_SYNONYMS = {
+    **dict.fromkeys(("login", "signin", "connect", "auth", "key"), "link"),
+    **dict.fromkeys(("logout", "signout", "disconnect"), "unlink"),
+    **dict.fromkeys(("me", "who", "account", "status"), "whoami"),
+    **dict.fromkeys(("list", "ls"), "projects"),
+    "channel": "default",
+    **dict.fromkeys(("users", "person", "people"), "user"),
+}
+_NEW = ("new", "create", "add")
+_NONE = ("none", "clear", "remove", "off")
 _NUMBER = re.compile(r"(?:#|https?://\S*/users/)?([0-9]{1,9})/?")
+
+
+def may_hold_key(text: str) -> bool:
+    """Whether what follows the first word may be an API key."""
+    first = text.split(" ", 1)[0].casefold()
+    return _SYNONYMS.get(first, first) == "link"
 
 
 def tracker_command(text: str) -> TrackerRequest:
@@ -144,7 +156,8 @@ def tracker_command(text: str) -> TrackerRequest:
     parsed = Parsed(words(text), {})
     if not parsed.words:
         return Account()
-    command = parsed.words[0].text.lower()
+    typed = parsed.words[0].text.lower()
+    command = _SYNONYMS.get(typed, typed)
     rest = parsed.after(1).text
     if command == "link" and rest:
         raise KeyTyped
@@ -161,26 +174,25 @@ def tracker_command(text: str) -> TrackerRequest:
             return _default(rest)
         case "user":
             return _user(parsed.after(1))
-    raise unknown_word(command, _COMMANDS, "tracker")
+    raise unknown_word(typed, (*_COMMANDS, *_SYNONYMS), "tracker")
 
 
-def _project(args: Parsed) -> ShowProject | NewProject:
+def _project(args: Parsed) -> Projects | ShowProject | NewProject:
     if not args.words:
-        raise ProjectNotNamed
+        return Projects()
     first = args.words[0]
-    if first.text.lower() == "new" and not first.quoted:
+    if first.text.lower() in _NEW and not first.quoted:
         return NewProject(args.after(1).text)
     return ShowProject(args.text)
 
 
 def _user(args: Parsed) -> ShowUser | NewUser | EditUser:
-    match args.words[0].text.lower() if args.words else "":
-        case "new":
-            return _new_user(args.after(1))
-        case "edit":
-            return EditUser(_who(args.after(1), "user edit"))
-        case _:
-            return ShowUser(_who(args, "user"))
+    first = args.words[0].text.lower() if args.words else "me"
+    if first in _NEW:
+        return _new_user(args.after(1))
+    if first in ("edit", "change", "update"):
+        return EditUser(_who(args.after(1), "user edit"))
+    return ShowUser(_who(args, "user") if args.words else Me())
 
 
 def _new_user(args: Parsed) -> NewUser:
@@ -206,4 +218,4 @@ def _who(args: Parsed, command: str) -> Me | SlackUser | int:
 def _default(wanted: str) -> ShowDefault | SetDefault | ClearDefault:
     if not wanted:
         return ShowDefault()
-    return ClearDefault() if wanted.lower() == "none" else SetDefault(wanted)
+    return ClearDefault() if wanted.lower() in _NONE else SetDefault(wanted)

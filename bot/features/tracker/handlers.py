@@ -4,7 +4,7 @@ from bot.features.accounts.handlers import AccountHandlers
 from bot.features.help import views as help_views
 from bot.features.projects.handlers import ProjectHandlers
 from bot.features.tracker import commands as requests
-from bot.features.tracker.commands import tracker_command
+from bot.features.tracker.commands import may_hold_key, tracker_command
 from bot.features.users.handlers import UserHandlers
 from bot.slack.feature import Feature
 from bot.slack.grammar.requests import Help
@@ -24,8 +24,7 @@ class TrackerHandlers:
         return Feature(commands={"tracker": self.command})
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        # Never repeat a key typed after `link`.
-        reply.give_back = command.text.split(" ", 1)[0].casefold() != "link"
+        reply.give_back = not may_hold_key(command.text)
         match tracker_command(command.text):
             case requests.Account():
                 await self._accounts.account(reply)
@@ -46,7 +45,7 @@ class TrackerHandlers:
             case requests.ShowUser() | requests.NewUser() | requests.EditUser() as request:
                 await self._user(reply, request)
             case Help():
-                await reply.privately(help_views.overview(reply.wording.command, reply.wording.service))
+                await reply.privately(help_views.overview(reply.wording.command))
 
     async def _default(
         self, reply: Reply, request: requests.ShowDefault | requests.SetDefault | requests.ClearDefault

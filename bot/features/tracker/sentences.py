@@ -1,7 +1,7 @@
-"""What `/tracker` says about a command that it can't read."""
+"""How `/tracker` words the errors of its commands."""
 
 from bot.errors import BotError
-from bot.features.tracker.commands import NothingTakenAfter, NotOneMention, ProjectNotNamed, UserNotNamed
+from bot.features.tracker.commands import NothingTakenAfter, NotOneMention, UserNotNamed
 from bot.slack.wording import Wording
 
 
@@ -10,15 +10,12 @@ def sentence(error: BotError, wording: Wording) -> str | None:
     tracker = wording.command("tracker")
     match error:
         case NothingTakenAfter(command=command):
-            return f"`{tracker} {command}` takes nothing after it: type it alone."
-        case ProjectNotNamed():
-            return f"Say which project: `{tracker} project website`, or `{tracker} projects` for all of them."
+            return f"Type `{tracker} {command}` alone."
         case NotOneMention():
             return (
-                "Mention the one person who gets the account, from the list that Slack offers after `@`, or "
-                f"type `{tracker} user new` alone."
+                f"Mention one person, such as `{tracker} user new @gwen`, or type `{tracker} user new` alone."
             )
         case UserNotNamed(command=command):
             typed = f"{tracker} {command}"
-            return f"Say who by number or mention: `{typed} 5`, `{typed} @name` or `{typed} me`."
+            return f"Mention the person or use their ID: `{typed} @name` or `{typed} 5`."
     return None

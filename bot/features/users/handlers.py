@@ -47,7 +47,7 @@ class UserHandlers:
         return Feature(
             forms={
                 "user.new": Form(self.submit_new, "Creating the account in {service}…"),
-                "user.edit": Form(self.submit_edit, "Saving it in {service}…"),
+                "user.edit": Form(self.submit_edit, "Saving the account in {service}…"),
             }
         )
 
@@ -84,7 +84,7 @@ class UserHandlers:
         return FormResult(then=confirm)
 
     async def open_edit(self, reply: Reply, who: Me | SlackUser | int) -> None:
-        await reply.open(loading("Change account"))
+        await reply.open(loading("Edit account"))
         shown = await self._users.editable(reply.owner, target_of(who, reply.owner))
         metadata = json.dumps({"user": shown.id, "place": reply.place.as_json()})
         await reply.show(views.edit_form(shown, details_of(shown), reply.wording, metadata))

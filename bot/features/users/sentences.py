@@ -1,4 +1,4 @@
-"""What the user sees when a user can't be found, created or changed."""
+"""How the errors of accounts in the service are worded."""
 
 from bot.errors import BotError
 from bot.features.users.people import UserNotLinked
@@ -11,24 +11,24 @@ def sentence(error: BotError, wording: Wording) -> str | None:
     service, tracker = wording.service, wording.command("tracker")
     match error:
         case AdministratorsOnly():
-            return f"{service} lets only its administrators create and change accounts: ask one of them."
+            return f"Only {service} administrators can create and change accounts. Ask one of them."
         case AlreadyLinked(name=name):
-            known = f", as {name}" if name is not None else ""
+            known = f" as {name}" if name is not None else ""
             return (
-                f"The person you mentioned has linked an account already{known}: only they can link another. "
-                f"`{tracker} user new` alone makes an account that nobody is linked to."
+                f"That person is already linked{known}, and only they can change that. To create an account "
+                f"that isn't linked to anyone, type `{tracker} user new`."
             )
         case UserNotLinked():
             return (
-                f"The person you mentioned hasn't linked an account yet: ask them to use `{tracker} link`, "
-                f"or write their name or number as {service} has it."
+                f"That person hasn't linked an account. Ask them to type `{tracker} link`, or use their name "
+                f"or ID in {service}."
             )
         case NoSuchUser(user_id=user_id):
-            return f"There is no user {user_id} in {service}, or you can't see them."
+            return f"There's no user {user_id} in {service}, or you can't see them. Check the ID."
         case CreationUnconfirmed():
             return (
-                f"{service} broke off before it answered, so the account may have been created or not, and I "
-                "can't look people up there. Look in its list of users: if the account is there, close this "
-                f"form, and whose it is links it with `{tracker} link`; if not, send the form again."
+                f"{service} stopped responding, so the account may have been created. Check the list of users "
+                f"in {service}. If the account is there, close this form and ask its owner to type "
+                f"`{tracker} link`. If it isn't, submit the form again."
             )
     return None

@@ -18,14 +18,14 @@ from bot.slack.blocks import (
     section,
     shortened,
 )
-from bot.slack.text import code, cut, escape, line, link
+from bot.slack.text import code, cut, day, escape, line, link
 from bot.slack.wording import Wording
 
 MEMBERSHIPS = 15
 NAME = 60
 STATUSES: dict[int, str] = {
-    UserStatus.REGISTERED: "registered, not active yet",
-    UserStatus.LOCKED: ":lock: locked",
+    UserStatus.REGISTERED: "Not activated",
+    UserStatus.LOCKED: ":lock: Locked",
 }
 
 
@@ -36,9 +36,9 @@ def user(shown: User, wording: Wording) -> Message:
         f"User {shown.id}",
         line(shown.login or ""),
         line(shown.mail or ""),
-        "administrator" if shown.admin else "",
+        "Administrator" if shown.admin else "",
         STATUSES.get(shown.status or 0, ""),
-        f"since {shown.created_on.date().isoformat()}" if shown.created_on else "",
+        f"Joined {day(shown.created_on.date())}" if shown.created_on else "",
     ]
     blocks: list[Block] = [section(text), context(" · ".join(fact for fact in facts if fact))]
     if shown.memberships:
@@ -58,27 +58,26 @@ def user(shown: User, wording: Wording) -> Message:
 def new_form(details: Details, slack_user: str | None, metadata: str) -> JSON:
     """The form for a new account, with or without a Slack user to link."""
     said = (
-        f"The account will be linked to <@{slack_user}>, who is told in a private message."
+        f"I'll link this account to <@{slack_user}> and send them a direct message."
         if slack_user
-        else "The account is for nobody in Slack yet: they link it themselves, with their API key."
+        else "This account isn't linked to anyone in Slack. Its owner can link it with their API key."
     )
     blocks: list[Block] = [
         section(said),
         *_inputs(details),
         forms.field(
             "by_mail",
-            "Send the account by mail",
-            forms.checkbox("by_mail", "Mail them their login and password", checked=slack_user is None),
-            hint="The password is made up and has to be changed at the first login. If it isn't mailed, they "
-            "ask for one on the login page.",
+            "Invitation",
+            forms.checkbox("by_mail", "Email the login and password", checked=slack_user is None),
+            hint="The password is generated and must be changed at the first login.",
         ),
     ]
-    return forms.form("user.new", "New account", blocks, submit="Create", metadata=metadata)
+    return forms.form("user.new", "New account", blocks, submit="Create account", metadata=metadata)
 
 
 def edit_form(shown: User, details: Details, wording: Wording, metadata: str) -> JSON:
-    blocks: list[Block] = [section(f"*{_name(shown, wording)}* · user {shown.id}"), *_inputs(details)]
-    return forms.form("user.edit", "Change account", blocks, submit="Save", metadata=metadata)
+    blocks: list[Block] = [section(f"*{_name(shown, wording)}* · User {shown.id}"), *_inputs(details)]
+    return forms.form("user.edit", "Edit account", blocks, submit="Save", metadata=metadata)
 
 
 def submitted(view: JSON) -> Details:
@@ -99,20 +98,22 @@ def created(made: CreatedAccount, wording: Wording, slack_user: str | None, *, n
     who, command = f"<@{slack_user}>", wording.command("tracker")
     match made.linking:
         case LinkOutcome.LINKED:
-            then = f"It is linked to {who}."
+            then = f"It's linked to {who}."
         case LinkOutcome.NO_KEY:
             then = (
-                f"{escape(wording.service)}'s answer held no key that works, so it isn't linked: {who} links "
-                f"it with `{command} link`."
+                f"{escape(wording.service)} didn't return a working key, so it isn't linked. Ask {who} to type "
+                f"`{command} link`."
             )
         case LinkOutcome.NOT_STORED:
-            then = f"I couldn't store its key, so it isn't linked: {who} links it with `{command} link`."
+            then = f"I couldn't store its key, so it isn't linked. Ask {who} to type `{command} link`."
         case LinkOutcome.ALREADY_LINKED:
-            then = f"{who} linked an account themselves in the meantime; I've left that as it is."
+            then = f"{who} linked another account in the meantime, so I didn't change that."
         case LinkOutcome.NO_SLACK_USER:
-            then = f"Whose it is links it with `{command} link`."
+            then = f"Its owner can link it with `{command} link`."
     if slack_user:
-        then += " They were told in a private message." if notified else " I couldn't tell them: please do."
+        then += (
+            " I sent them a message." if notified else " I couldn't message them, so please let them know."
+        )
     return Message(f"{text} {then}", (section(f"{text}\n{then}"),))
 
 
@@ -124,26 +125,26 @@ def welcome(made: CreatedAccount, wording: Wording, by: str, *, mailed: bool) ->
     )
     linked = made.linking is LinkOutcome.LINKED
     then = (
-        "It is linked to you here: what you do is done in your own name, with your own rights. Try "
-        f"`{command} projects` to see where you can work, or `{command} help`."
+        "You're linked, so you can work in Slack under your own name. To see your projects, type "
+        f"`{command} projects`."
         if linked
-        else f"To work with {service} from here, link it: type `{command} link`, or press the button."
+        else "Link it to work in Slack under your own name."
     )
     login = (
-        f"Your password for {service} itself was mailed to {line(made.user.mail or 'you')}."
+        f"Your {service} password was emailed to {line(made.user.mail or 'you')}."
         if mailed
-        else f"You need no password here. For {service} itself, ask for one on its login page."
+        else f"You don't need a password here. To log in to {service}, reset your password on its login page."
     )
     buttons = [link_button(f"Open {wording.service}", wording.base_url)]
     if not linked:
-        buttons.insert(0, button(f"Link {wording.service}", LinkAccount(), style="primary"))
+        buttons.insert(0, button("Link account", LinkAccount(), style="primary"))
     return Message(f"{text} {then}", (section(f"{text}\n{then}"), context(login), actions(buttons)))
 
 
 def changed(user_id: int, details: Details, wording: Wording) -> Message:
     """The administrator's confirmation of a changed account."""
     name = f"{details.firstname} {details.lastname}"
-    text = f"Saved: *{link(user_url(wording.base_url, user_id), name)}* ({line(details.login)})."
+    text = f"Saved *{link(user_url(wording.base_url, user_id), name)}* ({line(details.login)})."
     return Message(text, (section(text), context(f"User {user_id} · {line(details.mail)}")))
 
 
@@ -157,7 +158,7 @@ def _inputs(details: Details) -> list[Block]:
         ),
         forms.field("lastname", "Last name", forms.text("lastname", details.lastname), optional=False),
         forms.field("login", "Login", forms.text("login", details.login, most=LOGIN_LENGTH), optional=False),
-        forms.field("mail", "Mail", forms.text("mail", details.mail), optional=False),
+        forms.field("mail", "Email", forms.text("mail", details.mail), optional=False),
     ]
 
 
