@@ -106,8 +106,8 @@ class Colleague(Person):
     async def link(self) -> None:
         """Links the account as any user does."""
         await self.command("/tracker link")
-        await self.submit(await self.form("Link Tracker"), {"API key": key_of(self.number)})
-        await self.close(await self.form("Linked to Tracker"))
+        await self.submit(await self.form("Link account"), {"API key": key_of(self.number)})
+        await self.close(await self.form("Account linked"))
 
     async def work(self, until_then: float, pause: float) -> None:
         """Acts at random until then, with pauses of this average length."""

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 async def test_ephemeral_replies_are_labeled_and_hidden_from_others(ana: Visitor) -> None:
     await ana.go_to("# webshop")
     await ana.send("/tracker whoami")
-    answer = ana.message("In Tracker you are Ana Ruiz")
+    answer = ana.message("You're linked as Ana Ruiz")
     await expect(answer).to_contain_text(PRIVATE)
     await ana.send("Back in a minute.")
 
@@ -21,7 +21,7 @@ async def test_ephemeral_replies_are_labeled_and_hidden_from_others(ana: Visitor
     await expect(ana.message("Back in a minute.")).to_be_visible()
     await expect(answer).to_have_count(0)
     await ana.send("/tracker whoami")
-    await expect(ana.message("In Tracker you are Chris Lindqvist")).to_contain_text("an administrator")
+    await expect(ana.message("You're linked as Chris Lindqvist")).to_contain_text("Administrator")
 
     await ana.switch_user("Ana Ruiz")
     await answer.get_by_role("button", name="Dismiss message").click()
@@ -48,13 +48,13 @@ async def test_composer_completes_commands_and_shows_hints(ana: Visitor) -> None
 async def test_home_tab_shows_the_user_and_starts_an_issue(ana: Visitor) -> None:
     await ana.go_to("Issue Bot")
     home = ana.page.get_by_role("tabpanel", name="Home")
-    await expect(home).to_contain_text("You are linked to Tracker as Ana Ruiz")
+    await expect(home).to_contain_text("You're linked to Tracker as Ana Ruiz")
 
     await home.get_by_role("button", name="Create an issue").click()
     await ana.press(ana.form("New issue"), "Cancel")
 
     await ana.switch_user("Ben Okafor")
-    await expect(home.get_by_role("button", name="Link Tracker")).to_be_visible()
+    await expect(home.get_by_role("button", name="Link account")).to_be_visible()
 
 
 async def test_broken_rule_is_shown(ana: Visitor, sandbox: Sandbox) -> None:

@@ -15,7 +15,7 @@ async def test_admin_creates_linked_account_from_slack_profile(sandbox: Sandbox,
     await chris.send("/tracker user new @Gwen Adair ")
     form = chris.form("New account")
     await expect(form.get_by_label("First name")).to_have_value("Gwen")
-    await expect(form.get_by_label("Mail", exact=True)).to_have_value("gwen@harbor.example")
+    await expect(form.get_by_label("Email", exact=True)).to_have_value("gwen@harbor.example")
 
     await chris.press(form, "Create")
 
@@ -25,7 +25,7 @@ async def test_admin_creates_linked_account_from_slack_profile(sandbox: Sandbox,
     await expect(gwen.message("created an account for you in Tracker")).to_contain_text("It is linked to you")
     await gwen.go_to("# general")
     await gwen.send("/tracker whoami")
-    await expect(gwen.message("In Tracker you are Gwen Adair")).to_be_visible()
+    await expect(gwen.message("You're linked as Gwen Adair")).to_be_visible()
 
 
 async def test_project_identifier_is_suggested_while_typing_its_name(
@@ -50,5 +50,5 @@ async def test_project_identifier_is_suggested_while_typing_its_name(
 
     made = chris.message("Created the project Route planner 2")
     await expect(made).to_contain_text("routes")
-    await made.get_by_role("button", name="Make it this channel's project").click()
-    await expect(chris.message("are in Route planner 2 from now on")).to_contain_text(PRIVATE)
+    await made.get_by_role("button", name="Use in this channel").click()
+    await expect(chris.message("now uses Route planner 2")).to_contain_text(PRIVATE)

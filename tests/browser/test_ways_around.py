@@ -62,7 +62,7 @@ async def test_user_switcher_shows_who_is_linked(ana: Visitor) -> None:
     switcher = ana.page.get_by_role("button", name=f"Acting as {BEN.name}")
     await expect(switcher).to_contain_text("not linked")
     await ana.send("/tracker link")
-    form = ana.form("Link Tracker")
+    form = ana.form("Link account")
     await form.get_by_label("API key").fill(BEN.api_key)
     await ana.press(form, "Link")
 

@@ -16,14 +16,14 @@ async def test_newcomer_links_creates_finds_and_shares_issues(sandbox_url: str, 
 
     # A command before linking asks for the API key, which the panel shows; then the command runs.
     await ben.send("/issue 12")
-    link = ben.form("Link Tracker")
+    link = ben.form("Link account")
     await expect(link).to_contain_text("Link your account first.")
     await ben.page.get_by_role("button", name="Copy Ben Okafor's Tracker key").click()
     await expect(ben.page.get_by_text("Key copied.")).to_be_visible()
     await expect(link.get_by_label("API key")).to_be_focused()
     await ben.page.keyboard.press("Control+V")
     await ben.press(link, "Link")
-    linked = ben.form("Linked to Tracker")
+    linked = ben.form("Account linked")
     await expect(linked).to_contain_text("Ben Okafor")
     await ben.press(linked, "Close")
     card = ben.message("#12 ").filter(has_text="Assignee")

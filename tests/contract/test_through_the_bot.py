@@ -39,12 +39,14 @@ async def newest(client: Client, world: World, subject: str) -> Issue:
 async def test_link_create_search_and_show_work(office: Office, world: World, client: Client) -> None:
     ana = Person(office, ANA)
     await ana.command("/issue new From Slack & <back> project:webshop-search priority:high to:me")
-    form = await ana.form("Link Tracker")
+    form = await ana.form("Link account")
     await ana.submit(form, {"API key": "0" * 40})
-    assert "doesn't know this key" in (await ana.errors())["key"]
+    assert "doesn't recognize this key" in (await ana.errors())["key"]
 
-    form = await ana.form("Link Tracker")
-    linked = await ana.after(ana.submit(form, {"API key": world.keys["ana"]}))
+    form = await ana.form("Link account")
+    await ana.submit(form, {"API key": world.keys["ana"]})
+    asked = await ana.form_saying("Link account", "Link it anyway?")
+    linked = await ana.after(ana.submit(asked, {}))
 
     assert "From Slack &amp; &lt;back&gt;" in linked["text"]
     issue = await newest(client, world, "From Slack")
@@ -94,7 +96,7 @@ async def test_text_in_any_script_is_kept_as_typed(ana: Person, client: Client, 
 
 
 HIDDEN = "There is no issue #{} in Tracker, or you can't see it."
-NO_PROJECT = "I know of no project “{}” here"
+NO_PROJECT = "No project called “{}”"
 REFUSED: dict[str, tuple[str, str]] = {
     "/issue {vault}": ("vault", HIDDEN),
     "/issue new No project:vault": ("", NO_PROJECT.format("vault")),
@@ -182,7 +184,7 @@ async def test_an_administrator_creates_an_account_that_is_linked_immediately(
     chris, gwen = Person(office, CHRIS), Person(office, "U0GWEN001")
     await chris.command("/tracker user new @gwen")
     form = await chris.form("New account")
-    await chris.submit(form, {"Login": "ana", "Mail": "ana@example.test"})
+    await chris.submit(form, {"Login": "ana", "Email": "ana@example.test"})
     assert set(await chris.errors()) == {"login", "mail"}
 
     said = text_of(await chris.after(chris.submit(await chris.form("New account"), {"Login": "gwen"})))
@@ -192,7 +194,7 @@ async def test_an_administrator_creates_an_account_that_is_linked_immediately(
     number = re.search(r"/users/(\d+)", said)
     assert number is not None
     await chris.command(f"/tracker user edit {number[1]}")
-    await chris.after(chris.submit(await chris.form("Change account"), {"Last name": "Adair-Stone"}))
+    await chris.after(chris.submit(await chris.form("Edit account"), {"Last name": "Adair-Stone"}))
     held = await client.get_user(world.key("chris"), int(number[1]))
     assert (held.login, held.lastname, held.mail) == ("gwen", "Adair-Stone", "gwen@harbor.example")
 

@@ -56,7 +56,7 @@ async def show_project(s: Scene) -> Steps:
     await s.ana.command("/tracker project webshop")
 
 
-@scenario("default", "command:tracker", effect=default_set, said="from now on")
+@scenario("default", "command:tracker", effect=default_set, said="now uses")
 async def set_default(s: Scene) -> Steps:
     yield
     await s.ana.command("/tracker default infrastructure")
@@ -93,12 +93,12 @@ async def submit_project(s: Scene) -> Steps:
     await s.chris.submit(form, {"Description": "Typed with care"})
 
 
-@scenario("default button", "action:project.default", effect=default_set, said="from now on", who="chris")
+@scenario("default button", "action:project.default", effect=default_set, said="now uses", who="chris")
 async def default_pressed(s: Scene) -> Steps:
     await s.chris.command(f"/tracker project new {s.word}")
     made = await s.after(s.chris.submit(await s.form("New project", "chris"), {}), "chris")
     yield
-    await s.chris.press(made, "Make it this channel's project")
+    await s.chris.press(made, "Use in this channel")
 
 
 # Users
@@ -129,7 +129,7 @@ async def submit_user(s: Scene) -> Steps:
     await s.chris.command("/tracker user new @gwen")
     form = await s.form("New account", "chris")
     yield
-    values = {"Login": s.slug, "Mail": f"{s.slug}@harbor.example", "Last name": s.word}
+    values = {"Login": s.slug, "Email": f"{s.slug}@harbor.example", "Last name": s.word}
     await s.chris.submit(form, values)
 
 
@@ -150,7 +150,7 @@ async def user_edit_form(s: Scene) -> Steps:
 )
 async def submit_changed_user(s: Scene) -> Steps:
     await s.chris.command("/tracker user edit 4")
-    form = await s.form("Change account", "chris")
+    form = await s.form("Edit account", "chris")
     yield
     await s.chris.submit(form, {"Last name": s.word})
 
@@ -170,7 +170,7 @@ async def whoami(s: Scene) -> Steps:
     await s.ana.command("/tracker whoami")
 
 
-@scenario("unlink", "command:tracker", effect=ana_unlinked, said="forgotten")
+@scenario("unlink", "command:tracker", effect=ana_unlinked, said="is deleted")
 async def unlink(s: Scene) -> Steps:
     yield
     await s.ana.command("/tracker unlink")
@@ -185,7 +185,7 @@ async def link_form(s: Scene) -> Steps:
 @scenario("submit key", "form:link", effect=ben_linked, said="are linked as", who="ben")
 async def submit_key(s: Scene) -> Steps:
     await s.person("ben").command("/tracker link")
-    form = await s.form("Link Tracker", "ben")
+    form = await s.form("Link account", "ben")
     yield
     await s.person("ben").submit(form, {"API key": KEYS["ben"]})
 
@@ -193,7 +193,7 @@ async def submit_key(s: Scene) -> Steps:
 @scenario("submit key and go on", "form:link", said="are linked as", who="ben")
 async def submit_key_and_go_on(s: Scene) -> Steps:
     await s.person("ben").command(f"/issue {NUMBER}")
-    form = await s.form("Link Tracker", "ben")
+    form = await s.form("Link account", "ben")
     yield
     await s.person("ben").submit(form, {"API key": KEYS["ben"]})
 
@@ -201,7 +201,7 @@ async def submit_key_and_go_on(s: Scene) -> Steps:
 @scenario("submit key and create", "form:link", effect=issues_made, said=CREATED, typed=True, who="ben")
 async def submit_key_and_create(s: Scene) -> Steps:
     await s.person("ben").command(f"/issue new {s.word} project:webshop")
-    form = await s.form("Link Tracker", "ben")
+    form = await s.form("Link account", "ben")
     yield
     await s.person("ben").submit(form, {"API key": KEYS["ben"]})
 
@@ -209,7 +209,7 @@ async def submit_key_and_create(s: Scene) -> Steps:
 @scenario("close link form", "closed:link", who="ben")
 async def close_link(s: Scene) -> Steps:
     await s.person("ben").command(f"/issue {NUMBER}")
-    form = await s.form("Link Tracker", "ben")
+    form = await s.form("Link account", "ben")
     yield
     await s.person("ben").close(form)
 
@@ -218,6 +218,6 @@ async def close_link(s: Scene) -> Steps:
 async def link_pressed(s: Scene) -> Steps:
     ben = s.person("ben")
     await ben.command(f"/issue {NUMBER}")
-    offer = await s.after(ben.close(await s.form("Link Tracker", "ben")), "ben")
+    offer = await s.after(ben.close(await s.form("Link account", "ben")), "ben")
     yield
-    await ben.press(offer, "Link Tracker")
+    await ben.press(offer, "Link account")

@@ -27,8 +27,8 @@ UNTOUCHED = re.compile(
     r"nothing was (?:done|posted)|refused that|doesn't let|slow down|isn't yours|not attached"
 )
 GENERIC = "Something went wrong on my side"
-LINK = "Link Tracker"
-NO_KEY = re.compile(r"Link Tracker|no longer accepts your API key")
+LINK = "Link account"
+NO_KEY = re.compile(r"Link account|no longer accepts your API key")
 NORMAL_TIMEOUTS, SHORT_TIMEOUTS = Timeouts(), Timeouts(read=0.4, total=0.6, upload=0.6)
 LATE_SECONDS = 0.8
 """Seconds of delay that exceed the short timeouts."""

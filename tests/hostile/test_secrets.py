@@ -199,10 +199,10 @@ async def test_the_running_program_never_leaks_a_secret(
     for person, login in ((ben, "ben"), (chris, "chris")):
         await person.command(f"/tracker link {KEYS[login]}")  # not in a command, where it doesn't belong
         await person.command("/tracker link")
-        await person.submit(await person.form("Link Tracker"), {"API key": WRONG_KEY})
+        await person.submit(await person.form("Link account"), {"API key": WRONG_KEY})
         await person.errors()
-        await person.submit(await person.form("Link Tracker"), {"API key": KEYS[login]})
-        await person.close(await person.form("Linked to Tracker"))
+        await person.submit(await person.form("Link account"), {"API key": KEYS[login]})
+        await person.close(await person.form("Account linked"))
     for typed in ("/issue new Look: {} project:webshop", "/issues {}", "/timelog 12 1h activity:design {}"):
         assert "Your API key is in what you typed" in text_of(await ben.ask(typed.format(KEYS["ben"])))
     await ben.ask("/issue new It is broken project:webshop")
@@ -217,7 +217,7 @@ async def test_the_running_program_never_leaks_a_secret(
 
     tracker.data.users[2].api_key = "0ff" * 13 + "0"  # the key is revoked, and the service stops answering
     await ben.command("/issue 12")
-    await ben.form("Link Tracker")
+    await ben.form("Link account")
     await tracker.stop()
     await chris.ask("/issue 12")
     await chris.ask("/issue new Nobody hears this project:webshop")

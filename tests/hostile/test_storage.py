@@ -71,7 +71,7 @@ async def restarted(office: Office, **settings: object) -> Bot:
 async def offered(ben: Person) -> JSON:
     """Returns the offer to link, which the user, not linked yet, gets after closing the form."""
     await ben.command(ASKED)
-    return await ben.after(ben.close(await ben.form("Link Tracker")))
+    return await ben.after(ben.close(await ben.form("Link account")))
 
 
 async def put(office: Office, column: InstrumentedAttribute[str], owner: str, sealed: str) -> None:
@@ -129,8 +129,8 @@ async def test_encryption_keys_are_rotated_without_downtime(
     assert await office.bot.store.encrypted_values.unreadable() == 0
     assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
     assert await key_of(office.bot, strangers[0]) == f"{strangers[-1].user_id:40}"
-    await ben.press(waiting, "Link Tracker")
-    form = await ben.form("Link Tracker")
+    await ben.press(waiting, "Link account")
+    form = await ben.form("Link account")
     assert "Kanarienvogel" in (await ben.after(ben.submit(form, {"API key": KEYS["ben"]})))["text"]
 
 
@@ -140,7 +140,7 @@ async def test_in_flight_requests_are_rotated_without_typed_keys(
     (old,), new = office.bot.settings.encryption_keys, Vault.generate_key()
     slow = await restarted(office, service_base_url=wire.url)
     await ben.command("/tracker link")
-    form = await ben.form("Link Tracker")
+    form = await ben.form("Link account")
     wire.fail("slow", lasting=True)
     submitting = asyncio.create_task(ben.submit(form, {"API key": KEYS["ben"]}))
 
@@ -155,7 +155,7 @@ async def test_in_flight_requests_are_rotated_without_typed_keys(
     await until(asked)
     [(delivery, sealed)] = await in_flight()
     stored = Vault([old]).open(Owner(None, "", delivery), sealed).get_secret_value()
-    assert "Link Tracker" in stored
+    assert "Link account" in stored
     assert KEYS["ben"] not in stored
     async for _ in Store(slow.database, Vault([new, old])).encrypted_values.rotate():
         pass
@@ -164,7 +164,7 @@ async def test_in_flight_requests_are_rotated_without_typed_keys(
 
     wire.released.set()
     await submitting
-    assert "Ben Okafor" in text_of(await ben.form_saying("Linked to Tracker", "Ben Okafor"))
+    assert "Ben Okafor" in text_of(await ben.form_saying("Account linked", "Ben Okafor"))
 
 
 async def key_of(bot: Bot, owner: Owner) -> str:
@@ -197,16 +197,16 @@ async def test_a_key_moved_to_another_users_row_is_rejected(office: Office, ben:
 
     await ben.command("/issue 28")
 
-    assert UNREADABLE in text_of(await ben.form("Link Tracker"))
+    assert UNREADABLE in text_of(await ben.form("Link account"))
 
 
 async def test_an_undecryptable_key_asks_the_user_to_link_again(office: Office, ana: Person) -> None:
     async def links_again() -> None:
         await ana.command("/issue 28")
-        form = await ana.form("Link Tracker")
+        form = await ana.form("Link account")
         assert UNREADABLE in text_of(form)
         assert "#28" in (await ana.after(ana.submit(form, {"API key": KEYS["ana"]})))["text"]
-        await ana.close(await ana.form("Linked to Tracker"))
+        await ana.close(await ana.form("Account linked"))
 
     sealed = await sealed_of(office, LinkRow.sealed_key, ana.user_id)
     for broken in (sealed[:-20], "Ünsinn", ""):
@@ -218,7 +218,7 @@ async def test_an_undecryptable_key_asks_the_user_to_link_again(office: Office, 
 
 async def test_undecryptable_input_is_reported(office: Office, ana: Person, ben: Person) -> None:
     async def is_said() -> None:
-        assert LOST in text_of(await ben.after(ben.press(waiting, "Link Tracker")))
+        assert LOST in text_of(await ben.after(ben.press(waiting, "Link account")))
 
     waiting = await offered(ben)
     sealed = await sealed_of(office, SavedInputRow.sealed, ben.user_id)
@@ -244,11 +244,11 @@ async def kept_of(office: Office, user_id: str) -> str:
 
 async def test_linking_works_despite_undecryptable_saved_input(office: Office, ben: Person) -> None:
     await ben.command(ASKED)
-    form = await ben.form("Link Tracker")
+    form = await ben.form("Link account")
     await put(office, SavedInputRow.sealed, ben.user_id, "Ünsinn")
 
     await ben.submit(form, {"API key": KEYS["ben"]})
 
-    assert "Ben Okafor" in text_of(await ben.form_saying("Linked to Tracker", "Ben Okafor"))
+    assert "Ben Okafor" in text_of(await ben.form_saying("Account linked", "Ben Okafor"))
     count = text("select count(*) from links where user_id = 'U0BEN0001'")
     assert await office.bot.database.read(lambda connection: connection.scalar(count)) == 1

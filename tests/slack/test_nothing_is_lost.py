@@ -16,9 +16,9 @@ def revoke_key(office: Office, login: str) -> None:
 
 async def test_a_wrong_key_keeps_the_link_offer(ben: Person) -> None:
     await ben.command("/issue new Very important project:webshop")
-    offer = await ben.after(ben.close(await ben.form("Link Tracker")))
-    await ben.press(offer, "Link Tracker")
-    form = await ben.form("Link Tracker")
+    offer = await ben.after(ben.close(await ben.form("Link account")))
+    await ben.press(offer, "Link account")
+    form = await ben.form("Link account")
 
     await ben.submit(form, {"API key": "0" * 40})
     await ben.errors()
@@ -30,10 +30,10 @@ async def test_a_wrong_key_keeps_the_link_offer(ben: Person) -> None:
 async def test_a_resumed_command_that_fails_is_quoted(ben: Person) -> None:
     await ben.command("/issue new Very important project:webshop priority:nonsense")
 
-    await ben.submit(await ben.form("Link Tracker"), {"API key": KEY})
+    await ben.submit(await ben.form("Link account"), {"API key": KEY})
 
     said = text_of(await ben.form("That didn't work"))
-    assert "I know of no priority “nonsense” here" in said
+    assert "No priority called “nonsense”" in said
     assert "/issue new Very important project:webshop priority:nonsense" in said
 
 
@@ -44,7 +44,7 @@ async def test_a_form_submitted_before_linking_returns_after_linking(office: Off
     await ana.submit(form, {"Subject": "Typed with care", "Due date": "2030-01-02"})
     key = next(person.api_key for person in PEOPLE if person.login == "ana")
 
-    await ana.submit(await ana.form("Link Tracker"), {"API key": key})
+    await ana.submit(await ana.form("Link account"), {"API key": key})
 
     again = values_of(await ana.form("New issue"))
     assert (again["Subject"], again["Due date"]) == ("Typed with care", "2030-01-02")
@@ -54,7 +54,7 @@ async def test_the_search_form_asks_an_unlinked_user_to_link(ben: Person) -> Non
     await ben.shortcut("search_issues")
     await ben.submit(await ben.form("Search issues"), {"Subject": "voucher"})
 
-    await ben.submit(await ben.form("Link Tracker"), {"API key": KEY})
+    await ben.submit(await ben.form("Link account"), {"API key": KEY})
 
     assert values_of(await ben.form("Search issues"))["Subject"] == "voucher"
 
@@ -87,7 +87,7 @@ async def test_options_are_empty_until_a_project_is_chosen(ana: Person) -> None:
 async def test_unknown_names_are_reported_in_the_form(ana: Person) -> None:
     await ana.command("/issue new project:webshop priority:nonsense")
 
-    assert "I know of no priority “nonsense” here" in text_of(await ana.form("New issue"))
+    assert "No priority called “nonsense”" in text_of(await ana.form("New issue"))
 
 
 async def test_choices_of_another_project_are_never_sent(office: Office, ana: Person) -> None:

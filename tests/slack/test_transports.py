@@ -37,7 +37,7 @@ def ana(office: Office) -> Person:
 async def test_linking_and_commands_work_over_signed_http(office: Office, ana: Person) -> None:
     ben = Person(office, "U0BEN0001")
     await ben.command("/acme-issue 28")
-    link = await ben.form("Link Tracker")
+    link = await ben.form("Link account")
     key = next(person.api_key for person in PEOPLE if person.login == "ben")
     assert "#28" in (await ben.after(ben.submit(link, {"API key": key})))["text"]
 

@@ -47,7 +47,7 @@ async def test_a_replica_works_on_the_next_versions_schema(newer: Database, url:
     try:
         chris = Person(office, "U0CHRIS01")
         await chris.command("/issue new Asked before linking project:webshop")
-        made = await chris.after(chris.submit(await chris.form("Link Tracker"), {"API key": KEYS["chris"]}))
+        made = await chris.after(chris.submit(await chris.form("Link account"), {"API key": KEYS["chris"]}))
         assert "Asked before linking" in text_of(made)
         assert "Infrastructure" in text_of(await chris.ask("/tracker default infrastructure"))
         assert "Made here" in text_of(await chris.ask("/issue new Made here"))

@@ -111,6 +111,13 @@ class Person:
         source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
         await self._act(source, block, block["accessory"], selected_option=option)
 
+    async def choose_in_message(self, message: JSON, text: str) -> None:
+        """Chooses from the message's only select."""
+        found = ((b, e) for b in message["blocks"] for e in (b.get("accessory"), *(b.get("elements") or ())))
+        block, select = next((b, e) for b, e in found if e and e["type"] == "static_select")
+        source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
+        await self._act(source, block, select, selected_option=option_saying(select["options"], text))
+
     async def form(self, title: str) -> JSON:
         """Waits for the form with that title to be on top and loaded, and returns it."""
 

@@ -59,7 +59,7 @@ class Accounts:
         self._recheck_delay = recheck_delay
 
     async def owner_of(self, key: SecretStr) -> User:
-        """The service's user that a key belongs to. Raises SwitchedOff, Unauthorized and other ServiceErrors."""
+        """The user that a key belongs to. Raises SwitchedOff, Unauthorized and other ServiceErrors."""
         try:
             return await self._client.get_user(key, "current")
         except Forbidden as error:

@@ -89,7 +89,7 @@ class AccountHandlers:
         return await self._link(form, reply, SecretStr(key), user)
 
     async def submit_anyway(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Link the saved key. The form stays if the service fails, and asks for a key again if it is refused."""
+        """Link the saved key; asks for a key again if the service refuses it."""
         saved = await self._saved.get(reply.owner, form.view.text("key") or "")
         if saved is None:
             raise FormExpired

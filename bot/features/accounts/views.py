@@ -69,7 +69,7 @@ def unknown_key(service: str) -> str:
     return f"{service} doesn't recognize this key. Copy it from your account page again."
 
 
-def link_offer(said: str, waiting: str | None, saved: str) -> Message:
+def link_offer(said: str, waiting: str | None = None, saved: str = "") -> Message:
     """A message with a *Link account* button, for when the form can't be opened or was closed."""
     blocks = [section(prose(said)), button_row(LINK, LinkAccount(saved=saved))]
     if waiting:
@@ -94,12 +94,12 @@ def unlinked(wording: Wording, stopped: int) -> Message:
         paused = "Your digest is paused." if stopped == 1 else f"Your {stopped} digests are paused."
         digest = wording.command("digest")
         said += f" {paused} Link again to resume, or ask a teammate to take ownership with `{digest}`."
-    return link_offer(said, None, "")
+    return link_offer(said)
 
 
 def not_linked(wording: Wording) -> Message:
     """The answer to `/tracker unlink` without a linked account."""
-    return link_offer(f"You haven't linked a {wording.service} account.", None, "")
+    return link_offer(f"You haven't linked a {wording.service} account.")
 
 
 def account(wording: Wording, name: str | None) -> Message:

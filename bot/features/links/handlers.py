@@ -77,7 +77,7 @@ class LinkHandlers:
         except KeyRejected as error:
             place = Place(channel if about.get("is_bot_user_member") else None)
             said = reply.wording.sentence(error)
-            await reply.at(place).privately(account_views.link_offer(reply.wording.service, said, None, ""))
+            await reply.at(place).privately(account_views.link_offer(said))
         finally:
             for number in fresh.keys() - unfurled:
                 await deliveries.release(claims[number])

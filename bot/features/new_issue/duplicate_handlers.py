@@ -70,7 +70,7 @@ class DuplicateHandlers:
                 found = await self.notes(reply, session, typed, project, press.view.metadata)
         except KeyRejected as error:  # tell the user now: the next interaction finds no key
             said = reply.wording.sentence(error)
-            await reply.privately(account_views.link_offer(reply.wording.service, said, None, ""))
+            await reply.privately(account_views.link_offer(said))
             return
         except BotError as error:  # submitting the form reports it, if it persists
             log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)

@@ -26,7 +26,6 @@ from bot.slack.wording import Wording
 from bot.store.channels import Channel
 
 SHOWN = 40
-CANDIDATES = 5
 NAME_TYPED = "project.name"
 """The action of the name's input, which Slack reports at every keystroke."""
 
@@ -46,9 +45,10 @@ def projects(found: Sequence[Project], text: str, wording: Wording) -> Message:
 
 
 def candidates(said: str, found: Sequence[Ref], action: type[MakeDefault | ShowProject]) -> Message:
-    """A sentence that no project could be chosen, with a button for each that may be meant."""
-    offered = [button(ref.name, action(project=ref.id)) for ref in found[:CANDIDATES]]
-    return Message(prose(said), (section(prose(said)), actions(offered)))
+    """A sentence that no project could be chosen, and a choice of those that may be meant."""
+    one = found[0] if len(found) == 1 else None
+    offered = button(one.name, action(project=one.id)) if one else _choice(found, action)
+    return Message(prose(said), (section(prose(said)), actions([offered])))
 
 
 def project(shown: Project, wording: Wording, description: str) -> Message:
@@ -79,10 +79,8 @@ def default(shown: Project | None, found: Sequence[Project], channel: Channel, w
         said = (
             f"{_named(channel)} uses {bold(shown.name)}. Change: {change} <project>`. Clear: {change} none`."
         )
-    options = [(str(project.id), project.name) for project in found[: forms.LIST]]
-    choose = forms.choice(MakeDefault.action, options, None, "Choose a project")
     purpose = "New issues and searches in a channel use its project."
-    return Message(said, (section(said, choose if options else None), context(purpose)))
+    return Message(said, (section(said, _choice(found, MakeDefault) if found else None), context(purpose)))
 
 
 def default_set(shown: Project, channel: Channel) -> Message:
@@ -93,6 +91,12 @@ def default_set(shown: Project, channel: Channel) -> Message:
 def default_cleared(channel: Channel) -> Message:
     said = f"{_named(channel)} no longer has a project."
     return Message(said, (section(said),))
+
+
+def _choice(found: Sequence[Project | Ref], action: type[MakeDefault | ShowProject]) -> Element:
+    """A select that acts on the chosen project as a button would."""
+    options = [(action(project=one.id).pack(), one.name) for one in found[: forms.LIST]]
+    return forms.choice(action.action, options, None, "Choose a project")
 
 
 def _named(channel: Channel) -> str:

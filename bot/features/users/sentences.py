@@ -27,7 +27,7 @@ def sentence(error: BotError, wording: Wording) -> str | None:
             return f"There's no user {user_id} in {service}, or you can't see them. Check the ID."
         case CreationUnconfirmed():
             return (
-                f"{service} stopped responding, so the account may have been created. Check the list of users "
+                f"{service} stopped responding, so the account may have been created. Check the user list "
                 f"in {service}. If the account is there, close this form and ask its owner to type "
                 f"`{tracker} link`. If it isn't, submit the form again."
             )

@@ -101,8 +101,8 @@ def created(made: CreatedAccount, wording: Wording, slack_user: str | None, *, n
             then = f"It's linked to {who}."
         case LinkOutcome.NO_KEY:
             then = (
-                f"{escape(wording.service)} didn't return a working key, so it isn't linked. Ask {who} to type "
-                f"`{command} link`."
+                f"{escape(wording.service)} didn't return a working key, so it isn't linked. Ask {who} to "
+                f"type `{command} link`."
             )
         case LinkOutcome.NOT_STORED:
             then = f"I couldn't store its key, so it isn't linked. Ask {who} to type `{command} link`."

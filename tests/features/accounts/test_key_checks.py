@@ -48,7 +48,8 @@ async def accounts(client: Client, wire: Wire, tmp_path: Path) -> AsyncIterator[
     database = Database(f"sqlite:///{tmp_path / 'bot.db'}")
     await database.open()
     accounts = Accounts(client, Store(database, Vault([Vault.generate_key()])), recheck_delay=0.01)
-    await accounts.link(OWNER, SecretStr(ANA.api_key))
+    key = SecretStr(ANA.api_key)
+    await accounts.link(OWNER, key, await accounts.owner_of(key))
     wire.heal()
     yield accounts
     await database.close()

@@ -94,8 +94,8 @@ async def test_private_project_gets_a_warning_and_a_remove_button(office: Office
     ("text", "said"),
     [
         ("add webshop daily 25:00", "I couldn't read the time after `daily`"),
-        ("add nope daily 9", "I know of no project “nope” here"),
-        ("add webshop daily 9 tracker:nope", "I know of no tracker “nope” here"),
+        ("add nope daily 9", "No project called “nope”"),
+        ("add webshop daily 9 tracker:nope", "No tracker called “nope”"),
         ("add webshop daily 9 tz:Europe/Nowhere", "I don't know that time zone"),
         ("add old-shop daily 9", "Old Shop is closed"),
         ("pause", "This channel has no digests"),
@@ -232,7 +232,7 @@ async def test_unlinked_user_links_first_and_the_command_continues(
     listed = await ben.ask("/digest")
 
     await ben.press(listed, "Pause")
-    form = await ben.form("Link Tracker")
+    form = await ben.form("Link account")
     assert (await stored(office)).paused is None
     now = await ben.after(ben.submit(form, {"API key": KEYS["ben"]}))
 

@@ -12,7 +12,7 @@ AT_TIME = EVERY_DAY.removeprefix("every day ")
 async def test_form_is_prefilled_and_adds_to_the_chosen_channel(office: Office, ana: Person) -> None:
     await ana.command("/digest add mobile tracker:bug,nope category:sign group:assignee tz:UTC")
     form = await ana.form("New digest")
-    assert "I know of no tracker “nope” here" in text_of(form)
+    assert "No tracker called “nope”" in text_of(form)
     held = values_of(form)
     assert held["Project"] == "Mobile App"
     assert held["Schedule"] == "weekdays 09:00"
@@ -85,7 +85,7 @@ async def test_form_rejects_a_channel_that_cannot_have_digests(
 
 async def test_form_opens_after_linking(ben: Person) -> None:
     await ben.press(await ben.ask("/digest"), "Add digest")
-    await ben.submit(await ben.form("Link Tracker"), {"API key": KEYS["ben"]})
+    await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
 
     assert values_of(await ben.form("New digest"))["Time zone"] == "Europe/London"
 

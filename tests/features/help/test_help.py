@@ -43,7 +43,7 @@ def test_the_help_of_a_search_lists_every_option() -> None:
 
 
 def test_the_overview_uses_the_commands_as_users_type_them() -> None:
-    overview = views.overview(lambda name: f"/acme-{name}", "Tracker")
+    overview = views.overview(lambda name: f"/acme-{name}")
 
     said = str(overview.blocks)
     assert "`/acme-tracker project new`" in said

@@ -37,26 +37,26 @@ async def test_publishes_right_away_then_adds_open_issues(office: Office, ana: P
     own = open_issues_of(office, 1)
     await ana.open_home()
 
-    home = await wait_for_home(ana, "All ")
+    home = await wait_for_home(ana, "Show all ")
 
-    assert "You are linked to Tracker as *Ana Ruiz*" in text_of(home)
-    assert f"All {len(own)}" in text_of(home)
+    assert "You're linked to Tracker as *Ana Ruiz*" in text_of(home)
+    assert f"Show all {len(own)}" in text_of(home)
     listed = [b for b in home["blocks"] if (b.get("accessory") or {}).get("action_id") == "menu"]
     assert len(listed) == min(10, len(own))
     assert any(f"/issues/{issue.id}|#{issue.id} " in text_of(home) for issue in own)
     first, last = published(office)
-    assert "One moment" in first
-    assert "One moment" not in last
+    assert "Loading" in first
+    assert "Loading" not in last
 
 
 async def test_reopening_keeps_the_tab_while_issues_reload(office: Office, ana: Person) -> None:
     await ana.open_home()
-    await wait_for_home(ana, "All ")
+    await wait_for_home(ana, "Show all ")
 
     await ana.open_home()
     await until(lambda: _published_times(office, 3))
 
-    assert "One moment" not in published(office)[2]
+    assert "Loading" not in published(office)[2]
 
 
 async def _published_times(office: Office, number: int) -> bool:
@@ -65,13 +65,13 @@ async def _published_times(office: Office, number: int) -> bool:
 
 async def test_menu_and_buttons_open_their_forms(ana: Person) -> None:
     await ana.open_home()
-    home = await wait_for_home(ana, "All ")
+    home = await wait_for_home(ana, "Show all ")
     block = next(b for b in home["blocks"] if (b.get("accessory") or {}).get("action_id") == "menu")
     option = block["accessory"]["options"][0]
     await ana._act({"view": {"id": home["id"]}}, block, block["accessory"], selected_option=option)
     number = re.findall(r"#\d+", block["text"]["text"])[0]
     assert f"{number} is already assigned to you." in text_of(await ana.form(number))
-    await ana.press_at_home(next(t for t in _buttons(home) if t.startswith("All ")))
+    await ana.press_at_home(next(t for t in _buttons(home) if t.startswith("Show all ")))
     assert "Assignee" in text_of(await ana.form("My open issues"))
     await ana.press_at_home("Create an issue")
     assert "Choose a project" in text_of(await ana.form("New issue"))
@@ -91,7 +91,7 @@ async def test_lists_issues_and_time_created_with_the_bot(office: Office, ana: P
 
     await ana.open_home()
 
-    home = await wait_for_home(ana, "Time I logged here")
+    home = await wait_for_home(ana, "Logged with Issue Bot")
     assert f"/issues/{number}|#{number} Made here &amp; now>" in text_of(home)
     assert "*1h 30m* on" in text_of(home)
     await ana.press_at_home("Edit")
@@ -104,7 +104,7 @@ async def _form_open(person: Person) -> bool:
 
 async def test_an_issue_created_from_the_tab_appears_on_it(office: Office, ana: Person) -> None:
     await ana.open_home()
-    await wait_for_home(ana, "All ")
+    await wait_for_home(ana, "Show all ")
     await ana.press_at_home("Create an issue")
     form = await ana.form("New issue")
     await ana.choose(form, "Project", "Infrastructure")
@@ -127,18 +127,18 @@ async def test_each_user_has_their_own_tab(office: Office, ana: Person, ben: Per
     await ana.open_home()
     await ben.open_home()
 
-    assert "Only mine" in text_of(await wait_for_home(ana, "All "))
+    assert "Only mine" in text_of(await wait_for_home(ana, "Show all "))
     assert "Only mine" not in text_of(await wait_for_home(ben, "Ben Okafor"))
 
 
 async def test_offers_linking_and_fills_the_tab_afterwards(ben: Person) -> None:
     await ben.open_home()
 
-    await wait_for_home(ben, "haven't linked")
-    await ben.press_at_home("Link Tracker")
-    form = await ben.form("Link Tracker")
+    await wait_for_home(ben, "Link your")
+    await ben.press_at_home("Link account")
+    form = await ben.form("Link account")
     await ben.submit(form, {"API key": next(p.api_key for p in PEOPLE if p.login == "ben")})
-    await wait_for_home(ben, "You are linked to Tracker as *Ben Okafor*")
+    await wait_for_home(ben, "You're linked to Tracker as *Ben Okafor*")
 
 
 async def test_shows_an_outage_as_one_line_and_keeps_the_rest(office: Office, ana: Person) -> None:
@@ -161,5 +161,5 @@ async def test_reports_a_rejected_key_once(office: Office, ana: Person) -> None:
 
     await wait_for_home(ana, "no longer accepts your API key")
     await ana.open_home()
-    home = await wait_for_home(ana, "haven't linked")
-    assert "One moment" not in text_of(home)
+    home = await wait_for_home(ana, "Link your")
+    assert "Loading" not in text_of(home)

@@ -208,7 +208,7 @@ async def test_reports_an_unknown_outcome_when_an_account_response_is_lost(ana: 
 async def test_confirms_an_account_change_whose_response_was_lost(ana: Person, wire: Wire) -> None:
     chris = await linked_chris(ana)
     await chris.command("/tracker user edit 2")
-    form = await chris.form("Change account")
+    form = await chris.form("Edit account")
     wire.faults = ["lose the answer"]
 
     assert "Ben Ojo" in text_of(await chris.after(chris.submit(form, {"Last name": "Ojo"})))
@@ -316,7 +316,7 @@ async def test_keeps_links_while_the_encryption_key_is_wrong(ana: Person) -> Non
     wrong = Links(ana.office.bot.database, Vault([Vault.generate_key()]))
     store.links = wrong
     await ana.command("/issues")
-    assert "can't be read" in text_of(await ana.form("Link Tracker"))
+    assert "can't be read" in text_of(await ana.form("Link account"))
     store.links = right
 
     assert "issues*" in text_of(await ana.ask("/issues"))
@@ -359,7 +359,7 @@ async def test_reports_a_key_revoked_between_check_and_write(
     user = next(user for user in service.data.users.values() if user.login == "ana")
     user.api_key = "f" * 40
 
-    link = await ana.form("Link Tracker")
+    link = await ana.form("Link account")
 
     assert "no longer accepts your API key" in text_of(link)
     await ana.submit(link, {"API key": "f" * 40})

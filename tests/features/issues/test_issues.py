@@ -106,7 +106,7 @@ async def test_uses_the_channels_project_by_default(office: Office, ana: Person)
 async def test_an_unknown_name_lists_the_candidates_and_the_command(ana: Person) -> None:
     said = text_of(await ana.ask("/issue new Something project:webshop priority:hihg"))
 
-    assert "I know of no priority “hihg” here: use Low, Normal, High, Urgent or Immediate." in said
+    assert "No priority called “hihg”. Did you mean High?" in said
     assert "/issue new Something project:webshop priority:hihg" in said
 
 

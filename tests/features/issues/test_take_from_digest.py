@@ -184,7 +184,7 @@ async def test_assigns_the_issue_after_an_unlinked_user_links(
     message = await post_digest(office, ana)
 
     await ben.choose_from_menu(message, "The cart forgets", "Assign to me")
-    answer = await ben.after(ben.submit(await ben.form("Link Tracker"), {"API key": KEYS["ben"]}))
+    answer = await ben.after(ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]}))
 
     assert answer["text"] == f"#{issue.id} is assigned to you now."
     assert issue.assigned_to_id == BEN

@@ -15,24 +15,24 @@ async def test_shows_the_details_of_open_and_closed_projects(ana: Person) -> Non
     said = text_of(await ana.ask("/tracker project webshop"))
     assert "*Categories*" in said
     assert "Checkout" in said
-    assert "closed" in text_of(await ana.ask("/tracker project old-shop"))
+    assert "Closed" in text_of(await ana.ask("/tracker project old-shop"))
 
 
 async def test_sets_uses_and_clears_the_channels_project(ana: Person) -> None:
     assert "Mobile App" in (await ana.ask("/tracker default mobile"))["text"]
     assert "Project: Mobile App" in text_of(await ana.ask("/issues"))
-    assert "no project" in (await ana.ask("/tracker default none"))["text"]
+    assert "no longer has a project" in (await ana.ask("/tracker default none"))["text"]
     assert "All projects" in text_of(await ana.ask("/issues"))
 
 
 async def test_shows_the_channels_project_and_how_to_change_it(ana: Person) -> None:
     none = (await ana.ask("/tracker default"))["text"]
-    assert "has no project of its own" in none
-    assert "`/tracker default website`" in none
+    assert "has no project that you can see" in none
+    assert "Set one: `/tracker default &lt;project&gt;`" in none
 
     await ana.ask("/tracker default mobile")
     said = (await ana.ask("/tracker default"))["text"]
-    assert "project is Mobile App" in said
+    assert "uses *Mobile App*" in said
     assert "`/tracker default none`" in said
     assert "Project: Mobile App" in text_of(await ana.ask("/issues"))
 
@@ -42,9 +42,9 @@ async def test_hides_the_channels_project_from_users_without_access(
 ) -> None:
     await office.link(ben.user_id, KEYS["ben"])
     await ana.ask("/tracker default security")
-    assert "project is Security" in (await ana.ask("/tracker default"))["text"]
+    assert "uses *Security*" in (await ana.ask("/tracker default"))["text"]
 
-    assert "has no project of its own that you see" in (await ben.ask("/tracker default"))["text"]
+    assert "has no project that you can see" in (await ben.ask("/tracker default"))["text"]
 
 
 async def test_an_unknown_project_lists_the_visible_ones(ana: Person) -> None:
@@ -53,9 +53,28 @@ async def test_an_unknown_project_lists_the_visible_ones(ana: Person) -> None:
     )
 
 
-async def test_an_ambiguous_project_name_lists_the_candidates(ana: Person) -> None:
-    said = (await ana.ask("/tracker default e"))["text"]
-    assert "write more of the project's name" in said
+async def test_a_misspelled_project_is_one_press_away(ana: Person) -> None:
+    offer = await ana.ask("/tracker default webshp")
+    assert "No project called “webshp”. Did you mean Web Shop?" in offer["text"]
+
+    assert "now uses *Web Shop*" in text_of(await ana.after(ana.press(offer, "Web Shop")))
+
+
+async def test_an_ambiguous_project_name_offers_the_candidates(ana: Person) -> None:
+    offer = await ana.ask("/tracker project e")
+    assert "Type more of the project's name" in offer["text"]
+
+    shown = await ana.after(ana.choose_in_message(offer, "Web Shop"))
+
+    assert "*Categories*" in text_of(shown)
+
+
+async def test_chooses_the_channels_project_from_a_list(ana: Person) -> None:
+    shown = await ana.ask("/tracker default")
+
+    said = await ana.after(ana.choose_in_message(shown, "Mobile App"))
+
+    assert "now uses *Mobile App*" in text_of(said)
 
 
 async def test_creates_a_project_and_makes_it_the_channels(office: Office, chris: Person) -> None:
@@ -73,13 +92,13 @@ async def test_creates_a_project_and_makes_it_the_channels(office: Office, chris
         )
     )
     assert answer["ephemeral"]
-    assert "`deja-vu` · public" in text_of(answer)
+    assert "`deja-vu` · Public" in text_of(answer)
     made = office.tracker.data.project("deja-vu")
     assert made is not None
     assert (made.description, made.is_public) == ("Seen before", True)
 
-    said = await chris.after(chris.press(answer, "Make it this channel's project"))
-    assert "in Déjà vu from now on" in text_of(said)
+    said = await chris.after(chris.press(answer, "Use in this channel"))
+    assert "now uses *Déjà vu*" in text_of(said)
     assert "Déjà vu" in text_of(await chris.ask("/tracker projects"))
 
 
@@ -102,7 +121,7 @@ async def test_requires_an_identifier_when_the_name_yields_none(chris: Person) -
 
     await chris.submit(await chris.form("New project"), {"Name": "计划"})
 
-    assert "None could be made of the name" in "".join((await chris.errors()).values())
+    assert "The name has none to use" in "".join((await chris.errors()).values())
 
 
 async def test_a_forbidden_project_creation_keeps_the_form(office: Office, ben: Person) -> None:
@@ -110,5 +129,5 @@ async def test_a_forbidden_project_creation_keeps_the_form(office: Office, ben: 
     await ben.command("/tracker project new Sailing")
     await ben.submit(await ben.form("New project"), {"Description": "On the lake"})
 
-    again = await ben.form_saying("New project", "doesn't let you create projects")
+    again = await ben.form_saying("New project", "can't create projects")
     assert values_of(again)["Description"] == "On the lake"

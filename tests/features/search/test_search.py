@@ -49,7 +49,7 @@ async def test_describes_every_filter(ana: Person, typed: str, understood: str |
     said = text_of(await ana.ask(f"/issues {typed}"))
 
     if understood is None:
-        assert "I know of no priority" in said
+        assert "No priority called" in said
     else:
         assert understood in said, said
         assert "That search" not in said
@@ -95,7 +95,7 @@ async def test_users_find_only_issues_they_can_see(office: Office, ana: Person, 
     await office.link(ben.user_id, next(p.api_key for p in PEOPLE if p.login == "ben"))
 
     assert "Security" in text_of(await ana.ask("/issues project:security"))
-    assert "I know of no project “security”" in text_of(await ben.ask("/issues project:security"))
+    assert "No project called “security”" in text_of(await ben.ask("/issues project:security"))
 
 
 async def test_the_search_form_shows_the_results(ana: Person) -> None:

@@ -400,7 +400,7 @@ async def test_command_typed_before_linking_runs_after_linking(
 ) -> None:
     before = count(office)
     await ben.command(f"/timelog {issue.id} 1h30 activity:support")
-    await ben.submit(await ben.form("Link Tracker"), {"API key": KEYS["ben"]})
+    await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
 
     assert "1h 30m on" in (await logged(ben))["text"]
     assert count(office) == before + 1

@@ -32,7 +32,7 @@ async def test_shows_only_the_details_the_service_shows_the_caller(ana: Person) 
     assert "Web Shop (" in own
     assert "Chris Lindqvist" in other
     assert "chris@harbor.example" not in other
-    assert "There is no user 4711 in Tracker" in text_of(await ana.ask("/tracker user 4711"))
+    assert "There's no user 4711 in Tracker" in text_of(await ana.ask("/tracker user 4711"))
 
 
 @pytest.mark.usefixtures("chris")
@@ -50,20 +50,18 @@ async def test_creates_and_links_an_account_from_a_slack_profile(
         "First name": "Gwen",
         "Last name": "Adair",
         "Login": "gwen",
-        "Mail": "gwen@harbor.example",
-        "Send the account by mail": None,
+        "Email": "gwen@harbor.example",
+        "Invitation": None,
     }
 
     answer = await chris.after(chris.submit(form, {}))
 
     assert answer["ephemeral"]
-    assert "linked to <@U0GWEN001>. They were told" in text_of(answer)
+    assert "linked to <@U0GWEN001>. I sent them a message" in text_of(answer)
     created = account_of(office, "gwen")
     assert created is not None
     assert created.must_change_passwd
-    assert "<@U0CHRIS01> created an account for you" in text_of(
-        await direct_message(gwen, "linked to you here")
-    )
+    assert "<@U0CHRIS01> created an account for you" in text_of(await direct_message(gwen, "You're linked"))
     assert await linked_as(office, gwen) == "Gwen Adair"
     assert "Gwen Adair" in text_of(await gwen.ask("/tracker whoami"))
     assert created.api_key not in str(office.workspace.calls) + str(await chris.state())
@@ -71,11 +69,11 @@ async def test_creates_and_links_an_account_from_a_slack_profile(
 
 async def test_creates_an_account_without_a_slack_user(office: Office, chris: Person) -> None:
     await chris.command("/tracker user new")
-    typed = {"First name": "Ivo", "Last name": "Marsh", "Login": "ivo", "Mail": "ivo@harbor.example"}
+    typed = {"First name": "Ivo", "Last name": "Marsh", "Login": "ivo", "Email": "ivo@harbor.example"}
 
     said = text_of(await chris.after(chris.submit(await chris.form("New account"), typed)))
 
-    assert "Whose it is links it with `/tracker link`" in said
+    assert "Its owner can link it with `/tracker link`" in said
     assert account_of(office, "ivo") is not None
 
 
@@ -83,28 +81,28 @@ async def test_shows_errors_on_their_fields_and_keeps_the_form(office: Office, c
     await chris.command("/tracker user new @gwen")
     form = await chris.form("New account")
 
-    await chris.submit(form, {"Login": "ben", "Mail": "ben@harbor.example"})
+    await chris.submit(form, {"Login": "ben", "Email": "ben@harbor.example"})
 
     assert await chris.errors() == {
         "login": "Login has already been taken",
         "mail": "Email has already been taken",
     }
     again = await chris.form("New account")
-    await chris.after(chris.submit(again, {"Login": "gwen", "Mail": "gwen@harbor.example"}))
+    await chris.after(chris.submit(again, {"Login": "gwen", "Email": "gwen@harbor.example"}))
     assert account_of(office, "gwen") is not None
 
 
 async def test_never_replaces_an_existing_link(office: Office, chris: Person, gwen: Person) -> None:
     await chris.command("/tracker user new @ana")
     refused = text_of(await chris.form("That didn't work"))
-    assert "has linked an account already, as Ana Ruiz" in refused
+    assert "already linked as Ana Ruiz" in refused
 
     await chris.command("/tracker user new @gwen")
     form = await chris.form("New account")
     await office.link(gwen.user_id, office.tracker.data.users[2].api_key)
     await chris.submit(form, {})
 
-    await chris.form_saying("New account", "has linked an account already, as Ben Okafor")
+    await chris.form_saying("New account", "already linked as Ben Okafor")
     assert account_of(office, "gwen") is None
     assert await linked_as(office, gwen) == "Ben Okafor"
 
@@ -118,7 +116,7 @@ async def test_refuses_the_account_forms_to_non_administrators(ana: Person) -> N
     for command in ("new @gwen", "edit 2"):
         await ana.command(f"/tracker user {command}")
         said = await ana.form("That didn't work")
-        assert "lets only its administrators create and change accounts" in text_of(said)
+        assert "Only Tracker administrators can create and change accounts" in text_of(said)
         await ana.close(said)
 
 
@@ -131,23 +129,23 @@ async def test_reports_administrator_rights_lost_while_the_form_was_open(
 
     await chris.submit(form, {"Last name": "Adair-Stone"})
 
-    again = await chris.form_saying("New account", "only its administrators")
+    again = await chris.form_saying("New account", "Only Tracker administrators")
     assert values_of(again)["Last name"] == "Adair-Stone"
 
 
 async def test_edits_an_account_in_a_prefilled_form(office: Office, chris: Person) -> None:
     await chris.command("/tracker user edit 2")
-    form = await chris.form("Change account")
+    form = await chris.form("Edit account")
     assert values_of(form) == {
         "First name": "Ben",
         "Last name": "Okafor",
         "Login": "ben",
-        "Mail": "ben@harbor.example",
+        "Email": "ben@harbor.example",
     }
     await chris.submit(form, {"Login": "ana"})
     assert await chris.errors() == {"login": "Login has already been taken"}
 
-    said = text_of(await chris.after(chris.submit(await chris.form("Change account"), {"Last name": "Ojo"})))
+    said = text_of(await chris.after(chris.submit(await chris.form("Edit account"), {"Last name": "Ojo"})))
 
     assert "Ben Ojo" in said
     assert office.tracker.data.users[2].lastname == "Ojo"

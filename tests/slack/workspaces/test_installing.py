@@ -46,7 +46,7 @@ async def test_the_same_user_id_in_two_workspaces_is_two_users(company: Company,
 
     assert "Ana Ruiz" in await company.ask(ONE.of_user("U1"), "whoami")
     assert "Ben" in await company.ask(TWO.of_user("U1"), "whoami")
-    assert "haven't linked" in await company.ask(TWO.of_user("U2"), "")
+    assert "Link your" in await company.ask(TWO.of_user("U2"), "")
 
 
 async def test_a_workspace_without_an_installation_gets_an_explanation(
