@@ -384,9 +384,8 @@ class Dispatch(AsyncMiddleware):
                 await self._failures.tell(reply, FormNotOpened())
             return
         saved = await self._saved.put(reply.owner, saveable(reply.interaction.payload))
-        slow = "Slack didn't wait long enough for the form to open."
-        said = slow if why in TOO_LATE else "Slack didn't open the form."
-        row = button_row("Open the form", ResumeRequest(saved=saved))
+        said = "Slack timed out before the form opened." if why in TOO_LATE else "Slack didn't open the form."
+        row = button_row("Open form", ResumeRequest(saved=saved))
         await reply.privately(Message(said, (section(said), row)))
 
     # Resuming saved requests
@@ -394,7 +393,7 @@ class Dispatch(AsyncMiddleware):
     async def resume(self, reply: Reply, payload: JSON) -> None:
         """Resume what a user asked for before linking; a form comes back filled in."""
         if view := payload.get("view"):
-            said = "You are linked now: look it over and send it again."
+            said = "You're linked now. Check the form and submit it again."
             await self._failures.finish(reply, FormResult(view=forms.refilled(view, said), said=said))
             return
         interaction = read(payload)
@@ -416,7 +415,7 @@ class Dispatch(AsyncMiddleware):
         await self.resume(reply, saved)
 
     async def _reopen_pressed(self, press: ButtonPress[ReopenForm], reply: Reply) -> None:
-        """*Open the form again*: restore a form that was closed before its result arrived."""
+        """*Reopen form*: restore a form that was closed before its result arrived."""
         saved = await self._saved.get(reply.owner, press.button.saved)
         if saved is None or "view" not in saved:
             raise FormExpired
@@ -431,7 +430,7 @@ class Dispatch(AsyncMiddleware):
         async def notify() -> None:
             await asyncio.sleep(self.waits.still_working)
             if not (reply.answered.is_set() or reply.view_id or reply.place.home):
-                said = sentence(f"One moment: {reply.wording.service} takes its time.")
+                said = sentence(f"{reply.wording.service} is slow right now. Still working on it…")
                 await log_if_undelivered(reply.privately(said))
 
         notifying = asyncio.create_task(notify())

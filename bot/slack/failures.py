@@ -42,14 +42,14 @@ class Failures:
 
     async def finish(self, reply: Reply, result: FormResult) -> None:
         """Show a form's result in the form; if that was closed, in a message with a button to reopen it."""
-        if await reply.shown(result.view or forms.notice("Done", "That is done.")):
+        if await reply.shown(result.view or forms.notice("Done", "All set.")):
             return
         if result.message:
             await reply.privately(result.message)
         elif result.view and result.said:
             saved = await self._saved.put(reply.owner, {"view": result.view})
             said = prose(f"{result.view['title']['text']}: {result.said}")
-            row = button_row("Open the form again", ReopenForm(saved=saved))
+            row = button_row("Reopen form", ReopenForm(saved=saved))
             await reply.privately(Message(said, (section(said), row)))
         elif result.view:
             await reply.privately(Message(result.view["title"]["text"], forms.blocks_of(result.view)))

@@ -21,17 +21,17 @@ from bot.slack.manifest import INSTALL_PATH, REDIRECT_PATH, SCOPES
 from bot.store.installations import STATE_SECONDS, Installations
 
 NOT_INSTALLED_MESSAGE = (
-    "I have no valid token for this workspace: try again in a minute, and if that doesn't help, ask an "
+    "I don't have a valid token for this workspace. Try again in a minute. If it keeps happening, ask an "
     "administrator to install me again."
 )
 WHY = {
-    "access_denied": "Slack was told not to install it.",
-    "invalid_browser": "The installation must end in the browser in which it began, with cookies allowed.",
-    "invalid_state": "This took more than ten minutes, or it was done already.",
+    "access_denied": "The installation was canceled in Slack.",
+    "invalid_browser": "Finish the installation in the browser where you started it, with cookies allowed.",
+    "invalid_state": "The installation took more than ten minutes or was already finished.",
     "invalid_code": "Slack didn't confirm the installation.",
 }
 TEAM = re.compile(r"[TE][A-Z0-9]{1,30}")
-NO_TEAM = "That isn't a Slack workspace's ID. Open this address again without `team`."
+NO_TEAM = "That isn't a Slack workspace ID. Open this page again without `team`."
 REASON_LENGTH = 100
 """How much of Slack's error is shown: anyone can put anything there."""
 
@@ -73,14 +73,14 @@ async def _installed(args: AsyncSuccessArgs) -> BoltResponse:
     where = {"team": installation.team_id, "enterprise": installation.enterprise_id}
     log.info("installed", action="slack.installed", **where)
     named = installation.enterprise_name if installation.is_enterprise_install else installation.team_name
-    said = f"Issue Bot is installed in {named or 'Slack'}. Open it there to begin."
+    said = f"Issue Bot is installed in {named or 'Slack'}. Open it there to get started."
     return _page(args, 200, "Installed", escape(said))
 
 
 async def _failed(args: AsyncFailureArgs) -> BoltResponse:
     reason = shortened(args.reason, REASON_LENGTH)
     log.warning("installation failed", action="slack.install_failed", why=reason)
-    said = escape(WHY.get(reason, f"Slack said: {reason}."))
+    said = escape(WHY.get(reason, f"Slack reported an error: {reason}."))
     again = f'<a href="{escape(args.settings.install_path)}">Try again</a>'
     return _page(args, args.suggested_status_code, "Not installed", f"{said} {again}.")
 

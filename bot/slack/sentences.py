@@ -12,12 +12,12 @@ from bot.slack.posting import Announced
 from bot.slack.wording import Wording
 
 NOT_ANNOUNCED = {
-    Announced.NOWHERE: "was not asked for in a conversation",
+    Announced.NOWHERE: "there's no conversation to post in",
     Announced.SHARED: "this channel is shared with people outside your company",
-    Announced.ELSEWHERE: "you aren't in that conversation",
-    Announced.UNKNOWN: "I can't see who reads along here: invite me with `/invite` to have it announced",
-    Announced.FAILED: "Slack didn't take the message",
-    Announced.UNSURE: "Slack broke off, so it may stand there for everybody or not",
+    Announced.ELSEWHERE: "you aren't in that conversation. Join it to post there",
+    Announced.UNKNOWN: "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here",
+    Announced.FAILED: "Slack rejected the post. Check who can post in this channel",
+    Announced.UNSURE: "Slack didn't confirm the post. Check the channel before you try again",
 }
 """Why something wasn't announced; each ends a sentence."""
 
@@ -34,147 +34,144 @@ def _of_service(error: ServiceError, wording: Wording) -> str:
     match error:
         case general.Unauthorized():
             link = wording.command("tracker link")
-            return f"{service} no longer accepts your API key: link your account anew with `{link}`."
+            return f"{service} no longer accepts your API key. Link your account again with `{link}`."
         case general.Forbidden():
-            return f"{service} doesn't let you do that: ask a manager of the project for the right."
+            return f"You don't have permission to do that in {service}. Ask a project manager for access."
         case general.SwitchedOff():
-            return (
-                f"{service} lets nobody in this way: ask its administrator to switch its REST interface on."
-            )
+            return f"{service}'s REST API is turned off. Ask an administrator to turn it on."
         case general.NotFound():
-            return f"{service} doesn't have that, or hides it from you: check the number or name."
+            return f"{service} can't find that, or you don't have access to it. Check the number or name."
         case general.Refused(errors=()):
-            return f"{service} refused that without a reason: check what you entered and try again."
+            return f"{service} rejected that without a reason. Check what you entered and try again."
         case general.Refused(errors=messages):
-            return f"{service} refused that: {'; '.join(message.rstrip('.') for message in messages)}."
+            said = ". ".join(message.rstrip(".") for message in messages)
+            return f"{service} rejected that: {said}. Fix it and try again."
         case general.TooLarge():
-            return f"That is more than {service} takes at once: send something smaller."
+            return f"That's more than {service} accepts at once. Send something smaller."
         case general.TooManyRequests(retry_after=retry_after):
             seconds = math.ceil(retry_after or 0)
             wait = f"in {seconds} second{'' if seconds == 1 else 's'}" if seconds else "in a minute"
-            return f"{service} is asking us to slow down: try again {wait}."
+            return f"{service} is limiting requests right now. Try again {wait}."
         case general.AnswerTooLarge():
-            return f"{service} sent more than I can read at once. Open it in {service} instead."
+            return f"{service} sent more than I can load at once. Open it in {service} instead."
         case general.ServiceBroken():
             return (
-                f"{service} answered with an error of its own: "
-                "try again in a minute, and tell its administrator if it stays."
+                f"{service} ran into an error. Try again in a minute. "
+                "If it keeps happening, tell its administrator."
             )
         case general.NoFreeConnection():
-            return (
-                f"I'm handling too many requests to {service} right now, so nothing was sent. "
-                "Try again in a minute."
-            )
+            return f"I'm sending {service} too many requests, so this wasn't sent. Try again in a minute."
         case general.Unreachable():
-            return f"{service} can't be reached, so nothing was done: try again in a minute."
+            return f"I can't reach {service}, so nothing was changed. Try again in a minute."
         case general.TimedOut():
-            return f"{service} took too long to answer: try again in a minute."
+            return f"{service} isn't responding. Try again in a minute."
         case general.Redirected():
             return (
-                f"{service} sent us to another address, which we don't follow: "
-                "tell your administrator to check SERVICE_BASE_URL."
+                f"{service} redirected me to another address, which I don't follow. "
+                "Ask your administrator to check SERVICE_BASE_URL."
             )
         case general.OutcomeUnknown():
             return (
-                f"{service} broke off before it answered, so it may have been done or not: "
-                "look before you try again."
+                f"{service} stopped responding, so the change may not have been saved. "
+                "Check before you try again."
             )
-    return f"{service} could not do that."
+    return f"{service} couldn't do that. Try again in a minute."
 
 
 def _of_account(error: BotError, wording: Wording) -> str | None:
     service, link = wording.service, wording.command("tracker link")
     match error:
         case general.KeyRejected():
-            return f"{service} no longer accepts your API key, so I've forgotten it: link your account anew."
+            return f"{service} no longer accepts your API key, so I deleted it. Link your account again."
         case general.KeyUnreadable():
-            return "Your stored key can't be read any more: link your account anew."
+            return "I can't read your saved API key anymore. Link your account again."
         case general.NotLinked():
             return "Link your account first."
         case general.AccountChanged():
-            return f"You've linked another {service} account meanwhile, so I stopped. Try again."
+            return f"You linked another {service} account while I was working on this. Try again."
         case general.StoredSecretError():
-            return f"Your stored {service} key can't be read any more: link your account anew with `{link}`."
+            return f"I can't read your {service} API key anymore. Link your account again with `{link}`."
         case general.StoredTextError():
-            return "What I kept of this can't be read any more: begin anew."
+            return (
+                f"I can't read what I saved for this anymore. Start over with `{wording.command('issue')}`."
+            )
         case general.KeyInRequest():
             return (
-                "Your API key is in what you typed, where others would read it: take it out, renew it under "
-                f"“My account” in {service}, then link your account anew with `{link}`."
+                "What you entered contains your API key, and other people would see it. Remove it, create a "
+                f"new key under “My account” in {service}, then link your account again with `{link}`."
             )
         case grammar.KeyTyped():
             return (
-                "Never type your key into a command, where logs may keep it: renew it under “My account” in "
-                f"{service}, then type `{link}` alone and put the new key into its form."
+                "Never type your API key into a command, because it may end up in logs. Create a new key "
+                f"under “My account” in {service}, then enter it with `{link}`."
             )
     return None
 
 
 def _of_grammar(error: BotError, wording: Wording) -> str | None:
+    quotes = "Put text that has a colon in double quotes."
     match error:
         case grammar.UnclosedQuote():
-            return 'A quote is opened and never closed: close it, as in `desc:"two words"`, or leave it out.'
+            return 'A quotation mark is missing. Close the quote, as in `desc:"two words"`, or remove it.'
         case grammar.UnknownOption(key=key, nearest=str(nearest)):
-            meant = f"did you mean `{nearest}:`?"
-            return f"Unknown option `{key}:`; {meant} Text with a colon goes in double quotes."
+            return f"There's no `{key}:` option. Did you mean `{nearest}:`? {quotes}"
         case grammar.UnknownOption(key=key, known=known):
             listed = ", ".join(f"`{one}:`" for one in known)
-            return (
-                f"Unknown option `{key}:`; there are {listed}, and text with a colon goes in double quotes."
-            )
+            return f"There's no `{key}:` option. Use {listed}. {quotes}"
         case grammar.AmbiguousField(name=name, keys=keys):
             listed = " or ".join(f"`{key}:`" for key in keys)
-            return f"There are several fields named {name}. Write {listed}."
+            return f"Several fields are named {name}. Use {listed}."
         case grammar.ValueMissing(key=key):
-            return f"`{key}:` needs a value right after its colon; text with a colon goes in quotes."
+            return f"`{key}:` needs a value right after the colon. {quotes}"
         case grammar.ListEmpty(key=key):
-            return f"`{key}:` needs a value right after its colon."
+            return f"`{key}:` needs a value right after the colon."
         case grammar.GivenTwice(key=key, times=times):
-            return f"`{key}:` is given {times} times: leave one."
+            return f"You used `{key}:` {times} times. Use it once."
         case grammar.NotCombinable(keyword=keyword):
-            return f"`{keyword}` goes with nothing else: leave it out or type it alone."
+            return f"`{keyword}` can't be combined with anything else. Use it alone or remove it."
         case grammar.NotIssueNumbers(key=key):
-            return f"`{key}:` takes issue numbers: write `{key}:42`."
+            return f"`{key}:` takes issue numbers, such as `{key}:42`."
         case grammar.NotYesOrNo(key=key):
-            return f"`{key}:` is `yes` or `no`: write `{key}:yes`, or leave it out."
+            return f"`{key}:` takes `yes` or `no`, such as `{key}:yes`."
         case grammar.UnknownWord(command=name, nearest=nearest):
             command = wording.command(name)
-            meant = f"did you mean `{command} {nearest}`?" if nearest else f"try `{command} help`."
-            return f"`{command}` doesn't know that word: {meant}"
+            meant = f"Did you mean `{command} {nearest}`?" if nearest else f"Try `{command} help`."
+            return f"`{command}` doesn't have that command. {meant}"
         case grammar.ForeignLink():
-            return f"That link doesn't lead to an issue of {wording.service}: give the issue's number."
+            return f"That link isn't an issue in {wording.service}. Use the issue's number, such as `42`."
         case grammar.NotADate(typed=typed):
-            return f"“{typed}” isn't a date: write `2026-07-01`, `today`, `mon` or `+3d`."
+            return f"“{typed}” isn't a date. Try `2026-07-01`, `today`, `mon` or `+3d`."
         case grammar.NotADayOfWork(typed=typed):
-            return f"“{typed}” isn't a date: write `yesterday`, `mon` or `2026-07-01`."
+            return f"“{typed}” isn't a date. Try `yesterday`, `mon` or `2026-07-01`."
         case grammar.NoDaysInRange(typed=typed):
-            return f"“{typed}” holds no days: write `2026-07-01..2026-07-31`, the earlier first."
+            return f"“{typed}” has no days. Put the earlier date first, such as `2026-07-01..2026-07-31`."
         case grammar.TooFarAway(typed=typed):
-            return f"“{typed}” is too far away: write fewer days, such as `30d`."
+            return f"“{typed}” is too far away. Use fewer days, such as `30d`."
         case grammar.NotADuration(typed=typed):
-            return f"“{typed}” isn't a duration: write `1.5`, `1,5h`, `90m`, `1h30` or `1:30`."
+            return f"“{typed}” isn't a duration. Try `1.5`, `90m`, `1h 30m` or `1:30`."
         case grammar.DurationOutOfRange(longest=longest):
-            return f"A duration is more than 0 and at most {longest} hours: write `1.5`, `90m` or `1h30`."
+            return f"A duration must be more than 0 and at most {longest} hours, such as `90m`."
     return None
 
 
 def _of_platform(error: BotError, wording: Wording) -> str | None:
+    issue = wording.command("issue")
     match error:
         case general.WrongField(error=cause):
             return wording.sentence(cause)
         case ActionExpired():
-            return "I can't tell what that was about: begin anew."
+            return "That action has expired. Run the command again."
         case CommandTooLong(length=length, longest=longest):
             return (
-                f"Your command has {length:,} characters, and I read up to {longest:,}. "
+                f"Your command has {length:,} characters, and the limit is {longest:,}. "
                 "Shorten it, and attach the rest as a file."
             )
         case errors.FormSentAlready():
-            return "This form was sent already: look whether it was done before you send another."
+            return "You already submitted this form. Check whether it went through before you submit another."
         case errors.FormExpired():
-            return "That form is too old to be opened again: begin anew."
+            return f"This form has expired. Start over with `{issue}`."
         case errors.ResumedAlready():
-            return "That was carried out already, or is too old: ask again."
+            return f"That was already done or has expired. Start over with `{issue}`."
         case errors.NotYourPost(first_name=first_name):
             return f"Only {first_name or 'the person who caused it'} can delete this post."
         case errors.PostNotDeleted():
@@ -183,21 +180,21 @@ def _of_platform(error: BotError, wording: Wording) -> str | None:
                 "administrator to delete it."
             )
         case errors.Interrupted():
-            return "I was stopped in the middle of this: look whether it was done before you try again."
+            return "I was restarted while working on this. Check whether it went through."
         case errors.FormNotOpened():
-            return "Slack didn't show the form: try again."
+            return "Slack didn't open the form. Try again."
         case errors.DatabaseUnavailable(reference=reference):
-            return f"I can't reach my memory; tell your administrator the reference {reference}."
+            return f"I can't reach my database. Ask your administrator to look up reference {reference}."
         case errors.InternalError(reference=reference):
-            return f"Something went wrong on my side; tell your administrator the reference {reference}."
+            return f"Something went wrong on my end. Ask your administrator to look up reference {reference}."
         case directory.ContactUnknown():
-            return "Slack doesn't tell me who you mentioned: try again in a minute."
+            return "I couldn't get that person's profile from Slack. Try again in a minute."
         case directory.NotAnEmployee():
-            return "An account is for a person who is here: you mentioned an app, or somebody who left."
+            return "You mentioned an app or a deactivated account. Mention a person who's active in Slack."
         case directory.FromAnotherCompany():
             alone = wording.command("tracker user new")
             return (
-                f"The person you mentioned is from another company: `{alone}` alone makes an account "
-                "that isn't linked to anybody in Slack."
+                f"The person you mentioned is from another company. Use `{alone}` on its own to create an "
+                "account that isn't linked to anyone in Slack."
             )
     return None

@@ -42,7 +42,7 @@ from tests.support.apart import Apart
 PAUSE = 8.0
 LINKED_AT_ONCE = 5
 LEFT_TO_FINISH = 35
-NOTHING_DONE = re.compile(r"nothing was done|asking us to slow down")
+NOTHING_DONE = re.compile(r"nothing was changed|limiting requests")
 
 
 @dataclass

@@ -151,9 +151,9 @@ async def test_a_disabled_api_is_reported_and_links_are_kept(ana: Person, world:
     async with switched(world, rest_enabled=False) as off:
         wire.target = off.url
         for typed in READS.values():
-            assert "switch its REST interface on" in await answer(ana, typed(world))
+            assert "REST API is turned off" in await answer(ana, typed(world))
         for typed in WRITES.values():
-            assert "switch its REST interface on" in await answer(ana, typed(world))
+            assert "REST API is turned off" in await answer(ana, typed(world))
     wire.target = world.url
 
     assert "Ana Ruiz" in await answer(ana, "/tracker whoami")

@@ -101,12 +101,12 @@ REFUSED: dict[str, tuple[str, str]] = {
     "/issue {vault}": ("vault", HIDDEN),
     "/issue new No project:vault": ("", NO_PROJECT.format("vault")),
     "/issue new No project:attic": ("", NO_PROJECT.format("attic")),
-    "/issue new No project:museum": ("", "Tracker refused that: Project cannot be blank"),
+    "/issue new No project:museum": ("", "Tracker rejected that: Project cannot be blank"),
     "/issues project:vault": ("", NO_PROJECT.format("vault")),
     "/tracker project vault": ("", NO_PROJECT.format("vault")),
     "/timelog {vault} 20m activity:design No": ("vault", HIDDEN),
-    "/timelog {lab} 20m activity:design No": ("", "Tracker refused that: Issue is invalid"),
-    "/timelog {museum} 20m activity:design No": ("", "Tracker refused that: Issue is invalid"),
+    "/timelog {lab} 20m activity:design No": ("", "Tracker rejected that: Issue is invalid"),
+    "/timelog {museum} 20m activity:design No": ("", "Tracker rejected that: Issue is invalid"),
 }
 
 

@@ -104,10 +104,10 @@ async def reopen(s: Scene) -> Steps:
     await s.ana.close(form)
     shown = {name: form[name] for name in ("type", "callback_id", "title", "submit", "close", "blocks")}
     offer = await s.offer(
-        {"view": shown | {"private_metadata": form["private_metadata"]}}, "Open the form again", "form.reopen"
+        {"view": shown | {"private_metadata": form["private_metadata"]}}, "Reopen form", "form.reopen"
     )
     yield
-    await s.ana.press(offer, "Open the form again")
+    await s.ana.press(offer, "Reopen form")
 
 
 def typed(text: str) -> JSON:
@@ -118,16 +118,16 @@ def typed(text: str) -> JSON:
 
 @scenario("open the form late", "action:form.resume")
 async def resume(s: Scene) -> Steps:
-    offer = await s.offer(typed("/issue new project:webshop"), "Open the form", "form.resume")
+    offer = await s.offer(typed("/issue new project:webshop"), "Open form", "form.resume")
     yield
-    await s.ana.press(offer, "Open the form")
+    await s.ana.press(offer, "Open form")
 
 
 @scenario("resume a saved command", "action:form.resume", effect=issues_made, said=CREATED, typed=True)
 async def resume_with_effect(s: Scene) -> Steps:
-    offer = await s.offer(typed(f"/issue new {s.word} project:webshop"), "Open the form", "form.resume")
+    offer = await s.offer(typed(f"/issue new {s.word} project:webshop"), "Open form", "form.resume")
     yield
-    await s.ana.press(offer, "Open the form")
+    await s.ana.press(offer, "Open form")
 
 
 @scenario("choose project", "action:issue.project")

@@ -21,12 +21,13 @@ from tests.support.wire import AFTER, Fault, Wire
 from tests.support.wording import worded
 
 UNKNOWN = re.compile(
-    r"may have been (?:done|created) or not|couldn't learn whether|look whether it was|looks before it sends"
+    r"may have been created or not|may not have been saved|couldn't learn whether|Check whether|looks before"
 )
 UNTOUCHED = re.compile(
-    r"nothing was (?:done|posted)|refused that|doesn't let|slow down|isn't yours|not attached"
+    r"nothing was (?:changed|posted)|wasn't sent|rejected that|permission|limiting requests"
+    r"|isn't yours|not attached"
 )
-GENERIC = "Something went wrong on my side"
+GENERIC = "Something went wrong on my end"
 LINK = "Link account"
 NO_KEY = re.compile(r"Link account|no longer accepts your API key")
 NORMAL_TIMEOUTS, SHORT_TIMEOUTS = Timeouts(), Timeouts(read=0.4, total=0.6, upload=0.6)
@@ -44,8 +45,8 @@ ERRORS: list[type[errors.ServiceError]] = [
     errors.NoFreeConnection,
 ]
 SENTENCES = re.compile(
-    "|".join(re.escape(re.split("[:,]", worded(kind("GET", "/")))[0]) for kind in ERRORS)
-    + "|Tracker refused that|lost on the way to Tracker: try again"
+    "|".join(re.escape(re.split("[:,.]", worded(kind("GET", "/")))[0]) for kind in ERRORS)
+    + "|Tracker rejected that|lost on the way to Tracker: try again"
 )
 """How the sentences for the service's errors in `bot.errors` begin."""
 LOOKED_UP = re.compile(r"(POST|PUT|PATCH) /(issues|projects|attachments/|users/|time_entries\.)")

@@ -133,10 +133,10 @@ async def test_a_replica_never_repeats_a_killed_replicas_write(
     said = await kill_during(pair, wire, ana.submit(form, {"Subject": SUBJECT}))
     await until(once)
     await ana.submit(form, {})
-    again = text_of(await ana.form_saying("New issue", "sent already"))
+    again = text_of(await ana.form_saying("New issue", "already submitted"))
 
-    assert "look whether it was done" in said
-    assert "look whether it was done" in again
+    assert "Check whether it went through" in said
+    assert "Check whether it went through" in again
     await pair.start()
     await kill_during(pair, wire, ana.command(f"/issue new {SUBJECT} too project:webshop"))
     await until(all_done)
@@ -152,11 +152,11 @@ async def test_another_replica_notifies_users_of_a_killed_replica_once(pair: Pai
 
     async def cut_off() -> list[str]:
         told = [text_of(message) for message in await ana.messages()]
-        return [text for text in told if "I was stopped in the middle of this" in text]
+        return [text for text in told if "I was restarted while working on this" in text]
 
     await pair.start()
     await kill_during(pair, wire, ana.submit(form, {"Subject": SUBJECT}))
-    again = await ana.form_saying("New issue", "I was stopped in the middle of this")
+    again = await ana.form_saying("New issue", "I was restarted while working on this")
     await pair.start()
     await kill_during(pair, wire, ana.command(command))
     await until(cut_off)
@@ -183,7 +183,7 @@ async def test_replica_stays_alive_while_slack_is_slow(tmp_path: Path) -> None:
         if wire.called("chat.postEphemeral"):
             taken.update(await other.unfinished.take_abandoned())
         told = [text_of(message) for message in await Person(office, ANA.slack_id).messages()]
-        return any("I was stopped in the middle of this" in text for text in told)
+        return any("I was restarted while working on this" in text for text in told)
 
     await until(told, 30)
     await office.close()

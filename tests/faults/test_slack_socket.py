@@ -150,5 +150,5 @@ async def test_a_retried_submission_is_answered_as_already_sent(ana: Person, wir
     await wire.sockets[0].send_str(envelope)
 
     assert "Cut off" in announced["text"]
-    assert "was sent already" in str(await ana.errors())
+    assert "already submitted" in str(await ana.errors())
     assert created(ana, "Cut off") == 1

@@ -219,5 +219,5 @@ async def test_slow_clients_are_dropped_without_blocking_others(tmp_path: Path, 
 async def test_an_overlong_command_is_rejected_unparsed(ana: Person, name: str) -> None:
     answer = await ana.ask(f"{name} attach{' ' * 40_000}x")
 
-    assert answer["text"].startswith("Your command has 40,007 characters, and I read up to 8,000.")
+    assert answer["text"].startswith("Your command has 40,007 characters, and the limit is 8,000.")
     assert "Shorten it, and attach the rest as a file." in answer["text"]

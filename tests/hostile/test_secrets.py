@@ -204,7 +204,7 @@ async def test_the_running_program_never_leaks_a_secret(
         await person.submit(await person.form("Link account"), {"API key": KEYS[login]})
         await person.close(await person.form("Account linked"))
     for typed in ("/issue new Look: {} project:webshop", "/issues {}", "/timelog 12 1h activity:design {}"):
-        assert "Your API key is in what you typed" in text_of(await ben.ask(typed.format(KEYS["ben"])))
+        assert "What you entered contains your API key" in text_of(await ben.ask(typed.format(KEYS["ben"])))
     await ben.ask("/issue new It is broken project:webshop")
     await chris.command("/tracker user new @gwen")
     await chris.after(chris.submit(await chris.form("New account"), {}))

@@ -22,8 +22,8 @@ from tests.support.reading import JSON, text_of, until
 from tests.support.wire import Wire
 
 ASKED = "/issue new project:webshop Kanarienvogel entflogen"
-UNREADABLE = "Your stored key can't be read any more"
-LOST = "What I kept of this can't be read any more: begin anew."
+UNREADABLE = "I can't read your saved API key anymore"
+LOST = "I can't read what I saved for this anymore. Start over with `/issue`."
 
 
 @pytest.fixture

@@ -135,7 +135,7 @@ async def test_waiting_too_long_raises_no_free_connection(service: Service, key:
 
     assert len(service.asked) == 1
     assert worded(caught.value) == (
-        "I'm handling too many requests to Tracker right now, so nothing was sent. Try again in a minute."
+        "I'm sending Tracker too many requests, so this wasn't sent. Try again in a minute."
     )
 
 

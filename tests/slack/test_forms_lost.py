@@ -76,7 +76,7 @@ async def test_a_form_that_fails_to_open_is_reported(ana: Person, wire: SlackWir
 
     async def said() -> JSON | None:
         (view,) = (await ana.state())["views"]
-        return view if "Slack didn't show the form" in text_of(view) else None
+        return view if "Slack didn't open the form" in text_of(view) else None
 
     assert not waiting(await until(said))
     assert "Slack didn't open the form" in text_of(await ana.ask("/issue new project:webshop"))

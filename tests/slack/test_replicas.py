@@ -104,7 +104,7 @@ class Work:
     def answers(self, asked: Asked) -> list[str]:
         """What the bot told the user."""
         messages = self._scene.workspace.state.messages[asked.channel]
-        return [m.text for m in messages if m.by_app and not m.text.startswith("One moment")]
+        return [m.text for m in messages if m.by_app and not m.text.endswith("Still working on it…")]
 
     def was_killed(self, asked: Asked) -> bool:
         """Whether the process that handled it was killed before it could finish."""

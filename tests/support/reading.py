@@ -8,7 +8,7 @@ JSON = dict[str, Any]
 T = TypeVar("T")
 TIMEOUT_SECONDS = 60.0
 LOOK_EVERY = 0.02
-STILL_WORKING = "One moment: Tracker takes its time."
+STILL_WORKING = "Tracker is slow right now. Still working on it…"
 """What the bot says first when the service, or the machine, is slow."""
 INITIAL = {
     "initial_value": "value",

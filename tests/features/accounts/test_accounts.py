@@ -159,7 +159,7 @@ async def test_whoami_shows_the_user_and_unlink_deletes_the_key(ana: Person) -> 
 async def test_rejects_a_key_in_a_command_without_repeating_it(office: Office, ben: Person) -> None:
     answer = await ben.ask(f"/tracker link {KEY}")
 
-    assert "Never type your key into a command" in answer["text"]
+    assert "Never type your API key into a command" in answer["text"]
     assert KEY not in str(office.workspace.calls)
     assert KEY not in text_of(answer)
 

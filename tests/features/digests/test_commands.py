@@ -100,8 +100,8 @@ def test_add_accepts_every_option_anywhere() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("puase 3", "did you mean `/digest pause`?"),
-        ("xyzzy", "try `/digest help`"),
+        ("puase 3", "Did you mean `/digest pause`?"),
+        ("xyzzy", "Try `/digest help`"),
         ("list all", "Type `/digest list` without anything after it"),
         ("pause all", "`/digest pause 3`"),
         ("pause 3 4", "`/digest pause 3`"),
@@ -116,9 +116,9 @@ def test_add_accepts_every_option_anywhere() -> None:
         ("add web 09:00", "Try `daily 9`"),
         ("add web daily tz:New York", "`America/New_York`"),
         ("add web daily group:status", "`group:` can be `tracker`, `priority`"),
-        ("add web daily by:priority", "did you mean `group:`?"),
-        ("add web daily zone:UTC", "did you mean `tz:`?"),
-        ("add web daily empty:maybe", "write `empty:yes`"),
+        ("add web daily by:priority", "Did you mean `group:`?"),
+        ("add web daily zone:UTC", "Did you mean `tz:`?"),
+        ("add web daily empty:maybe", "such as `empty:yes`"),
         ("add web daily tracker:,", "`tracker:` needs a value"),
     ],
 )
@@ -130,7 +130,7 @@ def test_unreadable_command_error_shows_what_to_type(text: str, said: str) -> No
 def test_typed_key_is_refused_and_not_repeated(text: str) -> None:
     said = refused(text)
 
-    assert "renew it under “My account” in Tracker" in said
+    assert "Create a new key under “My account” in Tracker" in said
     assert KEY not in said
 
 

@@ -99,7 +99,7 @@ async def test_file_named_like_a_key_is_held_back(ana: Person, service: Tracker)
 
     await ana.submit(form, {"Files": [key, file]})
 
-    assert "your account anew" in await said(ana)
+    assert "your account again" in await said(ana)
     assert names(service) == ["a.log"]
 
 
@@ -119,7 +119,7 @@ async def test_create_is_not_repeated_after_the_key_was_revoked(
     await until(lost)
     service.data.users[ANA].api_key = "0" * 40
 
-    assert "may have been done or not" in text_of(await ana.form_saying("New issue", "not"))
+    assert "may not have been saved" in text_of(await ana.form_saying("New issue", "not"))
     assert wire.asked.count("POST /issues.json") == 1
 
 

@@ -51,7 +51,7 @@ async def test_the_form_shows_an_outage_and_keeps_its_values(
     await ana.submit(view, TYPED)
 
     assert (
-        await banner(ana) == ":warning: Tracker can't be reached, so nothing was done: try again in a minute."
+        await banner(ana) == ":warning: I can't reach Tracker, so nothing was changed. Try again in a minute."
     )
     again = await ana.form("New issue")
     assert values_of(again)["Description"] == TYPED["Description"]
@@ -80,7 +80,7 @@ async def test_reports_a_lost_request_without_retrying_it(ana: Person, wire: Wir
 
     await ana.submit(view, TYPED)
 
-    assert "may have been done or not" in await banner(ana)
+    assert "may not have been saved" in await banner(ana)
     assert created_count(service) == 0
     again = await ana.form("New issue")
     assert values_of(again)["Subject"] == TYPED["Subject"]
@@ -111,7 +111,7 @@ async def test_never_mistakes_an_earlier_issue_for_the_lost_one(
 
     said = text_of(await ana.ask(f"/issue new {TYPED['Subject']} project:webshop desc:upstairs"))
 
-    assert "may have been done or not" in said
+    assert "may not have been saved" in said
     assert created_count(service) == 1
 
 
@@ -140,7 +140,7 @@ async def test_a_command_during_an_outage_is_explained_and_repeated(ana: Person,
 
     said = text_of(await ana.ask("/issue new Nobody home project:webshop"))
 
-    assert said.startswith("Tracker can't be reached, so nothing was done: try again in a minute.")
+    assert said.startswith("I can't reach Tracker, so nothing was changed. Try again in a minute.")
     assert "/issue new Nobody home project:webshop" in said
 
 
@@ -224,7 +224,7 @@ async def test_finds_a_project_whose_response_was_lost(ana: Person, wire: Wire, 
     wire.faults = ["lose the request"]
     await chris.submit(await chris.form("New project"), {})
 
-    again = await chris.form_saying("New project", "may have been done or not")
+    again = await chris.form_saying("New project", "may not have been saved")
     assert "`lost-answer`" in text_of(answer)
     assert service.data.project("lost-request") is None
     await chris.after(chris.submit(again, {}))
@@ -243,7 +243,7 @@ async def test_reports_an_error_after_the_waiting_form_was_closed(
     told = await ana.after(_close_waiting(ana))
 
     assert "Severity cannot be blank" in text_of(told)
-    await ana.press(told, "Open the form again")
+    await ana.press(told, "Reopen form")
     again = await ana.form("New issue")
     assert values_of(again)["Subject"] == "Refused late"
 
@@ -304,7 +304,7 @@ async def test_reports_work_interrupted_by_a_shutdown(ana: Person, wire: Wire) -
 
     await ana.office.bot.stop(0.3)
 
-    assert "look whether it was done before you try again" in text_of(await asked)
+    assert "Check whether it went through" in text_of(await asked)
 
 
 async def _working(ana: Person) -> bool:
@@ -316,7 +316,7 @@ async def test_keeps_links_while_the_encryption_key_is_wrong(ana: Person) -> Non
     wrong = Links(ana.office.bot.database, Vault([Vault.generate_key()]))
     store.links = wrong
     await ana.command("/issues")
-    assert "can't be read" in text_of(await ana.form("Link account"))
+    assert "can't read your saved API key" in text_of(await ana.form("Link account"))
     store.links = right
 
     assert "issues*" in text_of(await ana.ask("/issues"))
@@ -329,7 +329,7 @@ async def test_offers_a_button_when_the_trigger_has_expired(ana: Person) -> None
     state.trigger_seconds = usual
     state.violations.clear()
 
-    await ana.press(offer, "Open the form")
+    await ana.press(offer, "Open form")
 
     assert values_of(await ana.form("New issue"))["Due date"] == "2030-01-02"
 
@@ -339,7 +339,7 @@ async def test_stays_linked_when_only_a_write_is_refused(ana: Person, wire: Wire
 
     said = text_of(await ana.ask("/issue new Not for you project:webshop"))
 
-    assert "Tracker doesn't let you do that" in said
+    assert "You don't have permission to do that in Tracker" in said
     assert "issues*" in text_of(await ana.ask("/issues"))
 
 

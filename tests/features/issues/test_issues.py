@@ -414,7 +414,7 @@ async def test_reads_dates_in_the_users_time_zone(office: Office, ana: Person, z
 async def test_rejects_a_link_to_another_tracker(ana: Person, typed: str) -> None:
     said = text_of(await ana.ask(typed.format(link="https://elsewhere.example/issues/28")))
 
-    assert "That link doesn't lead to an issue of Tracker" in said
+    assert "That link isn't an issue in Tracker" in said
 
 
 async def test_creates_an_issue_from_an_apps_message(office: Office, ana: Person) -> None:

@@ -66,8 +66,8 @@ async def test_matches_custom_field_names_and_values_ignoring_case(ana: Person, 
 async def test_an_unknown_option_suggests_the_nearest_custom_field(ana: Person) -> None:
     await ana.ask("/tracker default mobile")
 
-    assert "did you mean `severity:`?" in text_of(await ana.ask("/issues severty:major"))
-    assert "did you mean `priority:`?" in text_of(await ana.ask("/issues priorty:high"))
+    assert "Did you mean `severity:`?" in text_of(await ana.ask("/issues severty:major"))
+    assert "Did you mean `priority:`?" in text_of(await ana.ask("/issues priorty:high"))
 
 
 async def test_a_category_without_a_project_asks_for_one(ana: Person) -> None:

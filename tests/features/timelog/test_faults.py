@@ -12,7 +12,7 @@ from tests.support.reading import JSON, text_of, until, values_of
 from tests.support.wire import FULL, Wire
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
-UNKNOWN = "it may have been done or not"
+UNKNOWN = "may not have been saved"
 
 
 @pytest.fixture

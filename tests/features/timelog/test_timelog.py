@@ -130,7 +130,7 @@ async def test_edit_button_changes_the_entry_and_its_confirmation(
     assert (values["Hours"], values["Activity"], values["Comment"]) == ("1", "Design", "Half of it")
 
     await ana.submit(form, {"Hours": "soon"})
-    assert (await ana.errors())["hours"].endswith("isn't a duration: write 1.5, 1,5h, 90m, 1h30 or 1:30.")
+    assert (await ana.errors())["hours"].endswith("isn't a duration. Try 1.5, 90m, 1h 30m or 1:30.")
     changes = {"Hours": "0,75", "Activity": "Testing", "Date": "2026-01-05", "Comment": ""}
     await ana.submit(form, changes)
 
@@ -377,7 +377,7 @@ async def test_refusal_shows_the_error_and_keeps_the_input(office: Office, ana: 
     closed = next(i for i in office.tracker.data.issues.values() if i.project_id == 5)
 
     said = text_of(await ana.ask(f"/timelog {closed.id} 1h activity:design Too late"))
-    assert "Tracker refused that: Issue is invalid." in said
+    assert "Tracker rejected that: Issue is invalid." in said
     assert f"/timelog {closed.id} 1h activity:design Too late" in said
     await ana.command(f"/timelog {closed.id} 1h Too late")
     form = await ana.form("Log time")

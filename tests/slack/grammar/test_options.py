@@ -88,16 +88,16 @@ def test_a_mention_as_a_value_is_a_user() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("prio:high", "Unknown option `prio:`; did you mean `priority:`?"),
-        ("Projcet:web", "Unknown option `projcet:`; did you mean `project:`?"),
-        ("assignee:ana", "did you mean `to:`?"),
-        ("cf_blue:1", "did you mean `cf_<id>:`?"),
+        ("prio:high", "There's no `prio:` option. Did you mean `priority:`?"),
+        ("Projcet:web", "There's no `projcet:` option. Did you mean `project:`?"),
+        ("assignee:ana", "Did you mean `to:`?"),
+        ("cf_blue:1", "Did you mean `cf_<id>:`?"),
         ("localhost:3000", "`project:`, `priority:`"),
-        ("localhost:3000", "`start:`, `cf_<id>:`, and text with a colon"),
+        ("localhost:3000", "`start:`, `cf_<id>:`. Put text that has a colon"),
         ("project:", "`project:` needs a value"),
         ('project:""', "`project:` needs a value"),
-        ('desc:"never ends', "never closed"),
-        ("a “quote", "never closed"),
+        ('desc:"never ends', "Close the quote"),
+        ("a “quote", "Close the quote"),
     ],
 )
 def test_invalid_options_say_what_to_type(text: str, said: str) -> None:

@@ -93,11 +93,11 @@ def test_past_date_ranges_parse(text: str, since: str | None, until: str | None)
     )
 
 
-@pytest.mark.parametrize("text", ["..", "2026-07-02..2026-07-01", "99999w", ">=", "1..2"])
+@pytest.mark.parametrize("text", ["..", "2026-07-02..2026-07-01", ">=", "1..2"])
 def test_invalid_date_ranges_are_answered_with_examples(text: str) -> None:
     with pytest.raises(UserError) as raised:
         days(text, WEDNESDAY, "past")
-    assert "write" in worded(raised.value)
+    assert "`2026-07-01" in worded(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ async def test_a_database_failure_is_explained_to_the_user(company: Company, sla
 
     await company.bot.database.write(drop)
 
-    assert "I can't reach my memory" in await company.ask(ONE.of_user("U1"), "whoami")
+    assert "I can't reach my database" in await company.ask(ONE.of_user("U1"), "whoami")
 
 
 async def test_only_a_workspace_id_is_passed_to_slacks_install_url(company: Company, slack: Slack) -> None:
@@ -90,7 +90,7 @@ async def test_install_pages_explain_errors_and_escape_input(company: Company, s
 
     _, page = await slack.end(company.port, error="<script>alert(1)</script>")
     assert "<script>" not in page
-    assert "Slack was told not to" in (await slack.end(company.port, error="access_denied"))[1]
+    assert "was canceled" in (await slack.end(company.port, error="access_denied"))[1]
 
 
 @pytest.mark.usefixtures("url")
@@ -100,7 +100,7 @@ async def test_only_installations_started_here_are_accepted(company: Company, sl
     others = (await slack.begin(company.port))[0]
     for wrong in ("", others, f"{cookie}x"):
         status, page = await slack.end(company.port, wrong, code=code, state=state)
-        assert (status, "in which it began" in page) == (400, True)
+        assert (status, "where you started it" in page) == (400, True)
     forged = cookie.partition("=")[0] + "=forged"
     assert (await slack.end(company.port, forged, code=code, state="forged"))[0] == 401
 
@@ -166,7 +166,7 @@ async def test_tokens_copied_to_another_row_are_not_used(company: Company, slack
     await company.bot.database.write(swap)
 
     with capture_logs() as logs:
-        assert "no valid token" in await company.ask(ONE.of_user("U1"), "link")
+        assert "don't have a valid token" in await company.ask(ONE.of_user("U1"), "link")
 
     assert [line["action"] for line in logs if line["log_level"] == "error"] == ["slack.token_unreadable"]
     assert slack.called("views.open") == []
