@@ -19,10 +19,10 @@ program = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Live with your issue tracker without leaving Slack.",
+    help="A Slack bot for Redmine-compatible issue trackers.",
 )
-keys = typer.Typer(no_args_is_help=True, help="The keys that encrypt what is stored.")
-database_commands = typer.Typer(no_args_is_help=True, help="The database.")
+keys = typer.Typer(no_args_is_help=True, help="Manage encryption keys.")
+database_commands = typer.Typer(no_args_is_help=True, help="Manage the database.")
 program.add_typer(keys, name="keys")
 program.add_typer(database_commands, name="db")
 
@@ -36,9 +36,9 @@ def main() -> None:
 @program.command()
 def sandbox(
     *,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The page's port.")] = 8080,
-    service_port: Annotated[int, typer.Option(min=0, max=65535, help="The tracker's port.")] = 8081,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the Slack page.")] = 8080,
+    service_port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the demo tracker.")] = 8081,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Don't open a browser.")] = False,
 ) -> None:
     """Run everything locally: a Slack workspace in your browser, a tracker with demo data, and the bot."""
     from bot import app_sandbox  # noqa: PLC0415 - the other commands start without it
@@ -61,17 +61,15 @@ def run() -> None:
     try:
         code = asyncio.run(app.run(settings))
     except DatabaseUnavailableError as error:
-        _fail(2, f"DATABASE_URL: can't be opened: {error}")
+        _fail(2, f"DATABASE_URL: Can't open the database: {error}.")
     except OSError as error:
-        _fail(
-            2, f"HOST, PORT: {settings.host}:{settings.port} can't be listened on: {error.strerror or error}"
-        )
+        _fail(2, f"HOST, PORT: Can't listen on {settings.host}:{settings.port}: {error.strerror or error}.")
     raise typer.Exit(code)
 
 
 @program.command()
 def check() -> None:
-    """Check the configuration, Slack, the service and the database, and explain how to fix problems."""
+    """Check the configuration, Slack, the service, and the database, and say how to fix problems."""
     from bot.check import check as findings  # noqa: PLC0415 - the other commands start without it
 
     try:
@@ -79,7 +77,7 @@ def check() -> None:
     except config.ConfigError as wrong:
         for problem in wrong.problems:
             _say(f"wrong {problem}")
-        _say("Mend these first: Slack, the service and the database are looked at next.")
+        _say("Fix these first. The next run checks Slack, the service, and the database.")
         raise typer.Exit(1) from None
     telemetry.configure(settings.log_format, "error", settings.secrets)
 
@@ -97,17 +95,17 @@ def check() -> None:
 def manifest(
     mode: Annotated[slack_manifest.Mode, typer.Option(help="How Slack reaches the bot.")] = "socket",
     url: Annotated[
-        str | None, typer.Option(help="The bot's address, for HTTP mode and several workspaces.")
+        str | None, typer.Option(help="The bot's URL, for HTTP mode or several workspaces.")
     ] = None,
     prefix: Annotated[
-        str | None, typer.Option(help="Put before every command's name; by default COMMAND_PREFIX.")
+        str | None, typer.Option(help="Prefix of every command (default: COMMAND_PREFIX).")
     ] = None,
 ) -> None:
     """Print the Slack app manifest."""
     try:
         checked = config.checked_prefix(config.command_prefix() if prefix is None else prefix)
     except ValueError as wrong:
-        _fail(2, f"{'COMMAND_PREFIX' if prefix is None else '--prefix'} {wrong}")
+        _fail(2, f"{'COMMAND_PREFIX' if prefix is None else '--prefix'}: {wrong}")
     try:
         content = slack_manifest.manifest(
             mode, url, checked, config.service_url(), several=config.several_workspaces()
@@ -143,9 +141,12 @@ def rotate() -> None:
         return progress
 
     done = _run_on_database(rotate_all)
-    _say(f"{done.rewritten} re-encrypted, {done.current} already used the first key.")
+    _say(f"Re-encrypted {done.rewritten}. {done.current} already used the first key.")
     if done.unreadable:
-        _fail(1, f"ENCRYPTION_KEYS: {done.unreadable} can't be opened with any of these keys, and stay.")
+        _fail(
+            1,
+            f"ENCRYPTION_KEYS: Can't decrypt {done.unreadable} with any of these keys. They weren't changed.",
+        )
 
 
 @database_commands.command()
@@ -175,7 +176,7 @@ def _run_on_database(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     try:
         return asyncio.run(work())
     except DatabaseUnavailableError as error:
-        _fail(2, f"DATABASE_URL: can't be opened: {error}")
+        _fail(2, f"DATABASE_URL: Can't open the database: {error}.")
 
 
 def _say(line: str) -> None:

@@ -23,16 +23,16 @@ LONGEST_COMMAND = "/timelog"
 COMMAND_LIMIT = 32  # Slack's limit, including the slash
 PORTS = range(1, 65536)
 
-NEEDED_FOR_KEYS = {"encryption_keys": "is missing: `issuebot keys generate` prints one"}
+NEEDED_FOR_KEYS = {"encryption_keys": "Missing. Run `issuebot keys generate` to create one."}
 NEEDED_IN_ONE_WORKSPACE = {
-    "slack_bot_token": "is missing: the bot token (xoxb-…), from your Slack app's “OAuth & Permissions”",
+    "slack_bot_token": "Missing. Copy the bot token (xoxb-…) from “OAuth & Permissions” in your Slack app.",
 }
 NEEDED_FOR_OAUTH = {
-    "slack_client_id": "is missing beside SLACK_CLIENT_SECRET: see your Slack app's “Basic Information”",
-    "slack_client_secret": "is missing beside SLACK_CLIENT_ID: see your Slack app's “Basic Information”",
+    "slack_client_id": "Missing, but SLACK_CLIENT_SECRET is set. Copy it from “Basic Information”.",
+    "slack_client_secret": "Missing, but SLACK_CLIENT_ID is set. Copy it from “Basic Information”.",
 }
 NEEDED_TO_RUN = {
-    "service_base_url": "is missing: your tracking service's address, with its path prefix if it has one",
+    "service_base_url": "Missing. Set it to your issue tracker's URL, with its path prefix if it has one.",
     **NEEDED_FOR_KEYS,
 }
 
@@ -56,7 +56,7 @@ def _hosts(value: object) -> object:
 def _host(value: str) -> str:
     if re.fullmatch(r"([a-z0-9_.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?", value):
         return value
-    raise ValueError("must be hosts, with commas between them and nothing before or after: files.slack.com")
+    raise ValueError("Must be a comma-separated list of hosts, such as files.slack.com.")
 
 
 def _lower(value: object) -> object:
@@ -67,7 +67,7 @@ def _token(prefix: str) -> AfterValidator:
     def check(token: SecretStr) -> SecretStr:
         if re.fullmatch(rf"{prefix}[\w-]+", token.get_secret_value(), re.ASCII):
             return token
-        raise ValueError(f"must begin with {prefix}")
+        raise ValueError(f"Must start with {prefix}.")
 
     return AfterValidator(check)
 
@@ -75,15 +75,13 @@ def _token(prefix: str) -> AfterValidator:
 def _client_id(value: str) -> str:
     if re.fullmatch(r"[0-9]+\.[0-9]+", value):
         return value
-    raise ValueError(
-        "must be two numbers with a dot between them, as in your Slack app's “Basic Information”"
-    )
+    raise ValueError("Must be two numbers separated by a dot. Copy it from “Basic Information”.")
 
 
 def _client_secret(secret: SecretStr) -> SecretStr:
     if re.fullmatch(r"[0-9a-f]{32}", secret.get_secret_value()):
         return secret
-    raise ValueError("must be 32 digits and letters a to f, as in your Slack app's “Basic Information”")
+    raise ValueError("Must be 32 hexadecimal digits. Copy it from “Basic Information”.")
 
 
 def _address(value: str) -> str:
@@ -93,11 +91,11 @@ def _address(value: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise ValueError("must be an address that begins with https:// or http://")
+        raise ValueError("Must be a URL that starts with https:// or http://.")
     if parts.query or parts.fragment or "?" in value or "#" in value:
-        raise ValueError("must have no query (what comes after ?) and no fragment (after #)")
+        raise ValueError("Must not have a query (after ?) or a fragment (after #).")
     if parts.username is not None:
-        raise ValueError("must have no user name or password in it")
+        raise ValueError("Must not contain a user name or password.")
     return value
 
 
@@ -106,7 +104,7 @@ def _fernet(key: SecretStr) -> SecretStr:
         Fernet(key.get_secret_value())
     except ValueError:
         raise ValueError(
-            "has an entry that is no encryption key: `issuebot keys generate` prints one"
+            "Has an entry that isn't an encryption key. Run `issuebot keys generate` to create one."
         ) from None
     return key
 
@@ -120,14 +118,14 @@ def _database(value: str) -> str:
     except (ArgumentError, ValueError):
         usable = False
     if not usable:
-        raise ValueError("must be sqlite:///<file> or postgresql://<user>:<password>@<host>/<database>")
+        raise ValueError("Must be sqlite:///<file> or postgresql://<user>:<password>@<host>/<database>.")
     return value
 
 
 def _header(value: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", value):
         return value
-    raise ValueError("must be the name of an HTTP header, such as X-Redmine-API-Key")
+    raise ValueError("Must be the name of an HTTP header, such as X-Redmine-API-Key.")
 
 
 def checked_prefix(value: str) -> str:
@@ -135,13 +133,13 @@ def checked_prefix(value: str) -> str:
     room = COMMAND_LIMIT - len(LONGEST_COMMAND)
     if re.fullmatch(rf"[a-z0-9_-]{{0,{room}}}", value):
         return value
-    raise ValueError(f"must be at most {room} lower-case letters, digits, - or _")
+    raise ValueError(f"Must be at most {room} lowercase letters, digits, hyphens, or underscores.")
 
 
 def _name(value: str) -> str:
     if value.strip() and value.isprintable() and len(value) <= COMMAND_LIMIT:
         return value.strip()
-    raise ValueError(f"must be a name of at most {COMMAND_LIMIT} characters on one line")
+    raise ValueError(f"Must be one line of at most {COMMAND_LIMIT} characters.")
 
 
 class Storage(BaseModel):
@@ -230,8 +228,8 @@ def load() -> Settings:
     missing = _missing(given, {**(NEEDED_FOR_OAUTH if several else NEEDED_IN_ONE_WORKSPACE), **NEEDED_TO_RUN})
     if not given.keys() & {"slack_app_token", "slack_signing_secret"}:
         missing.append(
-            "SLACK_APP_TOKEN: is missing: an app-level token (xapp-…) for Socket Mode; "
-            "or set SLACK_SIGNING_SECRET for HTTP mode"
+            "SLACK_APP_TOKEN: Missing. Set it to an app-level token (xapp-…) for Socket Mode, or set "
+            "SLACK_SIGNING_SECRET for HTTP mode."
         )
     return _checked(Settings, given, missing)
 
@@ -283,9 +281,9 @@ def _problems(invalid: ValidationError) -> list[str]:
         name = str(error["loc"][0]).upper()
         sentence = error["msg"].removeprefix("Value error, ")
         if error["type"] == "literal_error":
-            sentence = f"must be {error['ctx']['expected']}"
+            sentence = f"Must be {error['ctx']['expected']}."
         elif name == "PORT":
-            sentence = "must be a port: a number from 0 to 65535"
+            sentence = "Must be a port number from 0 to 65535."
         sentences.setdefault(name, sentence)
     return [f"{name}: {sentence}" for name, sentence in sentences.items()]
 

@@ -61,10 +61,10 @@ async def test_check_explains_how_to_fix_problems(sandbox: Sandbox) -> None:
         encryption_keys=(Vault.generate_key(),),
     )
 
-    assert findings["SLACK_BOT_TOKEN"].startswith("wrong SLACK_BOT_TOKEN: Slack says invalid_auth: ")
-    assert findings["SLACK_APP_TOKEN"].startswith("wrong SLACK_APP_TOKEN: Slack says invalid_auth: ")
-    assert "is a path prefix" in findings["SERVICE_BASE_URL"]
-    assert findings["ENCRYPTION_KEYS"].startswith("wrong ENCRYPTION_KEYS: open all stored keys but 2:")
+    assert findings["SLACK_BOT_TOKEN"].startswith("wrong SLACK_BOT_TOKEN: Slack returned invalid_auth. ")
+    assert findings["SLACK_APP_TOKEN"].startswith("wrong SLACK_APP_TOKEN: Slack returned invalid_auth. ")
+    assert "missing path prefix" in findings["SERVICE_BASE_URL"]
+    assert findings["ENCRYPTION_KEYS"].startswith("wrong ENCRYPTION_KEYS: Can't decrypt 2 stored values.")
 
 
 async def test_check_recognizes_redmine_by_its_challenge(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -91,8 +91,8 @@ async def test_check_recognizes_redmine_by_its_challenge(sandbox: Sandbox, tmp_p
     await runner.cleanup()
 
     assert wrong["SERVICE_BASE_URL"].startswith("ok ")
-    assert wrong["SERVICE_API_KEY_HEADER"].endswith("set it to X-Redmine-API-Key")
-    assert "none of 2 linked keys works" in right["SERVICE_API_KEY_HEADER"]
+    assert wrong["SERVICE_API_KEY_HEADER"].endswith("Set it to X-Redmine-API-Key.")
+    assert "None of the 2 linked keys work." in right["SERVICE_API_KEY_HEADER"]
     assert unlinked["SERVICE_API_KEY_HEADER"].startswith("ok ")
 
 
@@ -103,7 +103,7 @@ async def test_check_names_missing_scopes(sandbox: Sandbox) -> None:
 
     findings = await _findings(sandbox.bot.settings)
 
-    assert findings["SLACK_BOT_TOKEN"].startswith("wrong SLACK_BOT_TOKEN: lacks users:read: ")
+    assert findings["SLACK_BOT_TOKEN"].startswith("wrong SLACK_BOT_TOKEN: Missing scopes: users:read. ")
 
 
 async def test_check_reports_that_slack_and_service_are_down(sandbox: Sandbox) -> None:
@@ -117,7 +117,7 @@ async def test_check_reports_that_slack_and_service_are_down(sandbox: Sandbox) -
 
     assert {"SLACK_BOT_TOKEN", "SERVICE_BASE_URL", "DATABASE_URL"} <= findings.keys()
     assert [line for line in findings.values() if not line.startswith("wrong ")] == []
-    assert "SERVICE_BASE_URL: doesn't answer" in findings["SERVICE_BASE_URL"]
+    assert "SERVICE_BASE_URL: The service doesn't respond." in findings["SERVICE_BASE_URL"]
 
 
 @pytest.fixture(autouse=True)
@@ -185,12 +185,12 @@ def configured(tmp_path: Path) -> Callable[..., Settings]:
 
 
 async def test_check_rejects_a_user_token(slack: Slack, configured: Callable[..., Settings]) -> None:
-    assert "lacks" not in (await _findings(configured(slack_api_url=slack.url)))["SLACK_BOT_TOKEN"]
+    assert "Missing scopes" not in (await _findings(configured(slack_api_url=slack.url)))["SLACK_BOT_TOKEN"]
     slack.whose.pop("bot_id")
 
     findings = await _findings(configured(slack_api_url=slack.url))
 
-    assert "wrong SLACK_BOT_TOKEN: is no bot's: copy" in findings["SLACK_BOT_TOKEN"]
+    assert "wrong SLACK_BOT_TOKEN: This isn't a bot token." in findings["SLACK_BOT_TOKEN"]
 
 
 async def test_check_reports_disabled_socket_mode(slack: Slack, configured: Callable[..., Settings]) -> None:
@@ -198,7 +198,7 @@ async def test_check_reports_disabled_socket_mode(slack: Slack, configured: Call
 
     findings = await _findings(configured(slack_api_url=slack.url))
 
-    assert "Socket Mode is off: switch it on" in findings["SLACK_APP_TOKEN"]
+    assert "Socket Mode is off. Turn it on" in findings["SLACK_APP_TOKEN"]
 
 
 @pytest.mark.parametrize(("seconds", "way"), [(400, "behind"), (-400, "ahead of")])
@@ -209,7 +209,7 @@ async def test_check_reports_clock_skew(
 
     findings = await _findings(configured(slack_api_url=slack.url))
 
-    assert f"s {way} Slack's: set it" in findings["clock"]
+    assert f"s {way} Slack's clock. Sync" in findings["clock"]
 
 
 async def test_check_rejects_a_malformed_signing_secret(
@@ -231,7 +231,7 @@ async def test_check_rejects_a_weak_encryption_key(
 
     findings = await _findings(configured(encryption_keys=(Vault.generate_key(), weak)))
 
-    assert "wrong ENCRYPTION_KEYS: one of them isn't random" in findings["ENCRYPTION_KEYS"]
+    assert "wrong ENCRYPTION_KEYS: A key isn't random." in findings["ENCRYPTION_KEYS"]
 
 
 async def test_check_reports_a_read_only_database(
@@ -263,4 +263,4 @@ async def test_check_reports_the_schema_version(configured: Callable[..., Settin
     )
     await database.close()
 
-    assert "a newer version's" in (await _findings(settings))["DATABASE_URL"]
+    assert "from a newer version" in (await _findings(settings))["DATABASE_URL"]

@@ -98,7 +98,7 @@ def test_check_explains_every_missing_variable(command: Command) -> None:
     result = command("check")
 
     assert result.exit_code == 1
-    assert "wrong ENCRYPTION_KEYS: is missing: `issuebot keys generate` prints one" in result.stdout
+    assert "wrong ENCRYPTION_KEYS: Missing. Run `issuebot keys generate` to create one." in result.stdout
 
 
 def test_keys_generate_prints_only_a_usable_key(command: Command) -> None:
@@ -110,7 +110,7 @@ def test_keys_generate_prints_only_a_usable_key(command: Command) -> None:
 
     assert (rotated.exit_code, rotated.stdout) == (
         0,
-        "0 re-encrypted, 0 already used the first key.\n",
+        "Re-encrypted 0. 0 already used the first key.\n",
     )
 
 
@@ -140,14 +140,14 @@ def test_keys_rotate_shows_its_progress(command: Command, tmp_path: Path) -> Non
     rotated = command("keys", "rotate", DATABASE_URL=url, ENCRYPTION_KEYS=f"{new},{key.get_secret_value()}")
 
     assert rotated.stderr.splitlines() == [f"{BATCH} of {BATCH + 1}", f"{BATCH + 1} of {BATCH + 1}"]
-    assert rotated.stdout == f"{BATCH + 1} re-encrypted, 0 already used the first key.\n"
+    assert rotated.stdout == f"Re-encrypted {BATCH + 1}. 0 already used the first key.\n"
 
 
 def test_a_database_error_is_one_sentence(command: Command) -> None:
     result = command("db", "upgrade", DATABASE_URL="sqlite:////nowhere/at/all/new.db")
 
     assert result.exit_code == 2
-    assert result.stderr == "DATABASE_URL: can't be opened: unable to open database file\n"
+    assert result.stderr == "DATABASE_URL: Can't open the database: unable to open database file.\n"
 
 
 def test_manifest_accepts_mode_url_and_prefix(command: Command) -> None:

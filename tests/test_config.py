@@ -66,7 +66,7 @@ def test_oauth_needs_both_client_id_and_secret(
 
     (problem,) = _problems()
 
-    assert problem.startswith(f"{missing}: is missing beside {alone}")
+    assert problem.startswith(f"{missing}: Missing, but {alone} is set.")
 
 
 def test_the_environment_overrides_the_env_file(environment: pytest.MonkeyPatch) -> None:
@@ -126,16 +126,16 @@ def test_invalid_and_missing_variables_are_reported_together(environment: pytest
 
     problems = "\n".join(_problems())
 
-    assert "PORT: must be" in problems
-    assert "SLACK_BOT_TOKEN: must be" in problems
-    assert "SERVICE_BASE_URL: is missing" in problems
+    assert "PORT: Must be" in problems
+    assert "SLACK_BOT_TOKEN: Must start" in problems
+    assert "SERVICE_BASE_URL: Missing." in problems
 
 
 def test_database_commands_need_only_database_settings(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("SLACK_BOT_TOKEN", "wrong")
 
     assert load_storage(with_keys=False).database_url == "sqlite:///issuebot.db"
-    with pytest.raises(ConfigError, match="ENCRYPTION_KEYS: is missing"):
+    with pytest.raises(ConfigError, match="ENCRYPTION_KEYS: Missing"):
         load_storage(with_keys=True)
 
 

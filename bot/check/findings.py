@@ -38,4 +38,4 @@ def clock(whose: str, date: str | None) -> Finding | None:
     if abs(ahead) <= CLOCK_SKEW:
         return None
     way = "ahead of" if ahead > 0 else "behind"
-    return wrong("clock", f"this machine's is {abs(ahead)} s {way} {whose}: set it, best with NTP on both")
+    return wrong("clock", f"This machine is {abs(ahead)} s {way} {whose} clock. Sync both with NTP.")

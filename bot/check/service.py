@@ -13,11 +13,11 @@ from bot.service.client import Client
 SECONDS_TO_ANSWER = 10
 REDMINE_HEADER = "X-Redmine-API-Key"
 NO_KEY = SecretStr("0" * 40)  # belongs to no one: shows who answers without touching an account
-ENABLE_API = "switch the REST interface on in the service's settings"
+ENABLE_API = "Turn on the REST API in the service's settings."
 
 
 async def check(settings: Settings, linked: Sequence[SecretStr]) -> AsyncIterator[Finding]:
-    """Yield what is found about the service; one of the `linked` keys should work, if there are any."""
+    """Yield the findings about the service; if there are `linked` keys, one should work."""
     async with Client(settings.service_base_url, key_header=settings.service_api_key_header) as client:
         yield await _check_address(client)
         yield await _check_linked_keys(client, settings, linked) or await _check_header(client, settings)
@@ -32,19 +32,19 @@ async def _check_address(client: Client) -> Finding:
     try:
         await client.list_projects(NO_KEY, limit=1)
     except errors.Unauthorized:
-        return fine(name, "the interface answers, and asks for a key")
+        return fine(name, "The API responds and asks for a key.")
     except errors.Forbidden:
-        sentence = f"refuses everybody: {ENABLE_API}"
+        sentence = f"The API rejects every request. {ENABLE_API}"
     except errors.NotFound:
-        sentence = "there is no interface at this address: is a path prefix missing, such as /redmine?"
+        sentence = "There's no API at this URL. Check for a missing path prefix, such as /redmine."
     except errors.Redirected:
-        sentence = "sends us elsewhere: use the address that it leads to, often https:// in place of http://"
+        sentence = "The URL redirects. Use the URL it redirects to, often https:// instead of http://."
     except (errors.Unreachable, errors.TimedOut):
-        sentence = "doesn't answer: check host, port and network"
+        sentence = "The service doesn't respond. Check the host, the port, and the network."
     except errors.ServiceError as error:
-        sentence = f"doesn't answer as the interface does (status {error.status}): check host and path"
+        sentence = f"The response isn't the API's (status {error.status}). Check the host and the path."
     else:
-        return fine(name, "the interface answers")
+        return fine(name, "The API responds.")
     return wrong(name, sentence)
 
 
@@ -60,17 +60,17 @@ async def _check_linked_keys(
             continue
         except errors.ServiceError:
             return None
-        return fine(name, f"keys are sent in {header}, and one that is linked works")
+        return fine(name, f"Keys are sent in {header}, and a linked key works.")
     if not linked:
         return None
     finding = await _check_header(client, settings)
     if not finding.fine:
         return finding
     many = (
-        f"none of {len(linked)} linked keys works" if len(linked) > 1 else "the one linked key doesn't work"
+        f"None of the {len(linked)} linked keys work." if len(linked) > 1 else "The linked key doesn't work."
     )
-    mend = f"is {header} what this service reads (Redmine: {REDMINE_HEADER}), and its REST interface on?"
-    return wrong(name, f"{many}: {mend}")
+    fix = f"Check that the service reads {header} (Redmine: {REDMINE_HEADER}) and that its REST API is on."
+    return wrong(name, f"{many} {fix}")
 
 
 async def _check_header(client: Client, settings: Settings) -> Finding:
@@ -78,11 +78,11 @@ async def _check_header(client: Client, settings: Settings) -> Finding:
     name, header = "SERVICE_API_KEY_HEADER", settings.service_api_key_header
     probe = await client.probe(SECONDS_TO_ANSWER)
     if probe is None:
-        return wrong(name, "can't be checked while the service doesn't answer")
+        return wrong(name, "Can't check this until the service responds.")
     if "redmine" in probe.authenticate.lower() and header.lower() != REDMINE_HEADER.lower():
-        return wrong(name, f"{header} is not read by this service: set it to {REDMINE_HEADER}")
+        return wrong(name, f"The service doesn't read {header}. Set it to {REDMINE_HEADER}.")
     if probe.status == HTTPStatus.FORBIDDEN:
-        return wrong(name, f"is not looked at: {ENABLE_API}")
+        return wrong(name, f"The service ignores keys. {ENABLE_API}")
     if probe.status != HTTPStatus.UNAUTHORIZED:
-        return wrong(name, f"the service doesn't ask for a key (status {probe.status}): check its address")
-    return fine(name, f"keys are sent in {header}")
+        return wrong(name, f"The service doesn't ask for a key (status {probe.status}). Check its URL.")
+    return fine(name, f"Keys are sent in {header}.")

@@ -23,13 +23,13 @@ from bot.store.store import Store
 SECONDS_TO_GREET = 10
 WORKSPACES_CHECKED, WORKSPACES_AT_ONCE = 100, 5
 SLACK_ITSELF = re.compile(r"(.+\.)?slack(-gov)?\.com")
-UPDATE_MANIFEST = "paste `issuebot manifest` into the app's page “App Manifest”"
+UPDATE_MANIFEST = "Paste the output of `issuebot manifest` into the app's “App Manifest” page"
 # AttributeError: slack_sdk fails on a text response, such as a proxy's.
 CALL_FAILED = (SlackApiError, aiohttp.ClientError, TimeoutError, AttributeError)
 
 
 async def check(slack: AsyncWebClient, settings: Settings) -> AsyncIterator[Finding]:
-    """Yield what is found about the bot token or OAuth app, and about the connection to Slack."""
+    """Yield the findings about the bot token or OAuth app, and about the connection to Slack."""
     if settings.several_workspaces:
         yield await _client_secret(slack, settings)
     else:
@@ -43,15 +43,15 @@ async def _bot_token(slack: AsyncWebClient) -> AsyncIterator[Finding]:
     try:
         answer = await slack.auth_test()
     except CALL_FAILED as error:
-        yield wrong(name, _refusal(error, "reinstall the app and copy its bot token"))
+        yield wrong(name, _refusal(error, "Reinstall the app and copy its bot token."))
         return
     headers = _headers(answer)
     if not answer.get("bot_id"):
-        yield wrong(name, "is no bot's: copy the “Bot User OAuth Token” from the app's “OAuth & Permissions”")
+        yield wrong(name, "This isn't a bot token. Copy “Bot User OAuth Token” from “OAuth & Permissions”.")
     elif missing := _missing_scopes(headers):
-        yield wrong(name, f"lacks {missing}: {UPDATE_MANIFEST}, then reinstall the app")
+        yield wrong(name, f"Missing scopes: {missing}. {UPDATE_MANIFEST}, then reinstall the app.")
     else:
-        yield fine(name, f"works in {answer.get('team')}, with every scope that is needed")
+        yield fine(name, f"Works in {answer.get('team')} and has every scope.")
     if off := clock("Slack's", headers.get("date")):
         yield off
 
@@ -63,9 +63,9 @@ async def _client_secret(slack: AsyncWebClient, settings: Settings) -> Finding:
         await slack.oauth_v2_access(client_id=settings.slack_client_id, client_secret=secret, code="0")
     except CALL_FAILED as error:
         if reason(error) != "invalid_code":
-            mend = "copy SLACK_CLIENT_ID and this from the app's “Basic Information” again"
-            return wrong(name, _refusal(error, mend))
-    return fine(name, "is taken by Slack")
+            fix = "Copy it and SLACK_CLIENT_ID from “Basic Information” again."
+            return wrong(name, _refusal(error, fix))
+    return fine(name, "Slack accepts it.")
 
 
 async def installed(store: Store, slack: AsyncWebClient) -> Finding:
@@ -82,24 +82,21 @@ async def installed(store: Store, slack: AsyncWebClient) -> Finding:
             why = reason(error) or type(error).__name__
         else:
             missing = _missing_scopes(_headers(answer))
-            why = f"lacks {missing}" if missing else ""
+            why = f"missing scopes: {missing}" if missing else ""
         where = bot.team_name or bot.enterprise_name or bot.team_id or bot.enterprise_id
         return f"{where} ({why})" if why else None
 
     try:
         count, latest = await store.installations.latest(WORKSPACES_CHECKED)
     except errors.StoredSecretError as error:
-        return wrong(name, f"a workspace's token can't be opened ({error}): install the app there again")
+        return wrong(name, f"Can't decrypt a workspace's token ({error}). Install the app there again.")
     if not count:
-        return fine(name, f"no workspace is installed yet: open {INSTALL_PATH} at the bot's address")
-    said = (
-        f"{count} installed" if count <= len(latest) else f"{count} installed, the latest {len(latest)} asked"
-    )
+        return fine(name, f"No workspace has installed the app yet. Open {INSTALL_PATH} at the bot's URL.")
+    said = f"{count} installed" if count <= len(latest) else f"{count} installed, {len(latest)} checked"
     if problems := [one for one in await asyncio.gather(*map(problem, latest)) if one]:
-        mend = f"open {INSTALL_PATH} to install the app there again"
-        first = f"where a scope is missing, first {UPDATE_MANIFEST}"
-        return wrong(name, f"{said}, but not in order: {', '.join(problems)}: {mend}; {first}")
-    return fine(name, f"{said}, and their tokens work with every scope that is needed")
+        fix = f"{UPDATE_MANIFEST} if a scope is missing, then open {INSTALL_PATH} to install the app again."
+        return wrong(name, f"{said}. Problems: {', '.join(problems)}. {fix}")
+    return fine(name, f"{said}. All tokens work and have every scope.")
 
 
 def _headers(answer: AsyncSlackResponse) -> dict[str, str]:
@@ -117,9 +114,8 @@ def _signing_secret(settings: Settings) -> Finding:
     name, secret = "SLACK_SIGNING_SECRET", settings.slack_signing_secret.get_secret_value()
     host = urlsplit(settings.slack_api_url).hostname or ""
     if SLACK_ITSELF.fullmatch(host) and not re.fullmatch(r"[0-9a-f]{32}", secret):
-        mend = "copy “Signing Secret” from the app's “Basic Information”: 32 digits and letters a to f"
-        return wrong(name, f"is none of Slack's: {mend}")
-    return fine(name, f"is set; Slack's requests are taken on port {settings.port}")
+        return wrong(name, "This isn't a signing secret. Copy “Signing Secret” from “Basic Information”.")
+    return fine(name, f"Set. The bot accepts Slack's requests on port {settings.port}.")
 
 
 async def _socket_mode(slack: AsyncWebClient, settings: Settings) -> Finding:
@@ -129,13 +125,13 @@ async def _socket_mode(slack: AsyncWebClient, settings: Settings) -> Finding:
         answer = await slack.apps_connections_open(app_token=settings.slack_app_token.get_secret_value())
         greeting = await _greeting(str(answer.get("url")))
     except CALL_FAILED as error:
-        mend = "make an app-level token with connections:write, and switch Socket Mode on"
-        return wrong(name, _refusal(error, mend))
+        fix = "Create an app-level token with connections:write, and turn on Socket Mode."
+        return wrong(name, _refusal(error, fix))
     if greeting.get("type") == "hello":
-        return fine(name, "opens Socket Mode")
+        return fine(name, "Opens a Socket Mode connection.")
     if greeting.get("reason") == "link_disabled":
-        return wrong(name, "is good, but Socket Mode is off: switch it on in the app's page “Socket Mode”")
-    return wrong(name, "opens no connection: Slack closes it at once, so try again in a minute")
+        return wrong(name, "Socket Mode is off. Turn it on in the app's “Socket Mode” page.")
+    return wrong(name, "Slack closes the connection immediately. Try again in a minute.")
 
 
 async def _greeting(url: str) -> dict[str, object]:
@@ -150,7 +146,7 @@ async def _greeting(url: str) -> dict[str, object]:
         return greeting if isinstance(greeting, dict) else {}
 
 
-def _refusal(error: Exception, mend: str) -> str:
+def _refusal(error: Exception, fix: str) -> str:
     if isinstance(error, SlackApiError) and isinstance(error.response, AsyncSlackResponse):
-        return f"Slack says {error.response.get('error', 'nothing of use')}: {mend}"
-    return f"Slack can't be reached ({type(error).__name__}): check SLACK_API_URL and the network"
+        return f"Slack returned {error.response.get('error', 'an unknown error')}. {fix}"
+    return f"Can't reach Slack ({type(error).__name__}). Check SLACK_API_URL and the network."

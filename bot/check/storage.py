@@ -17,9 +17,9 @@ KEYS_TRIED = 5
 FEWEST_BYTES = 16
 """32 random bytes contain at least this many different ones, and some that aren't ASCII."""
 TABLES = {
-    "older": "`issuebot run`, or `issuebot db upgrade` before it, makes its tables up to date",
-    "current": "its tables are up to date",
-    "newer": "its tables are a newer version's: upgrade this one soon",
+    "older": "`issuebot run` or `issuebot db upgrade` will update its tables.",
+    "current": "Its tables are up to date.",
+    "newer": "Its tables are from a newer version. Upgrade this one soon.",
 }
 
 
@@ -29,13 +29,15 @@ async def check(settings: Settings, slack: AsyncWebClient) -> AsyncIterator[Find
     try:
         await database.check_writable()
         age = await database.age()
-        yield fine("DATABASE_URL", f"answers and can be written; {TABLES[age]}")
+        yield fine("DATABASE_URL", f"The database is writable. {TABLES[age]}")
         store = Store(database, Vault(settings.encryption_keys), settings.slack_client_id)
         yield await _keys(settings, None if age == "older" else store)
         if settings.several_workspaces and age != "older":
             yield await installed(store, slack)
     except DatabaseUnavailableError as error:
-        yield wrong("DATABASE_URL", f"{error}: check the address, and that it may be written")
+        yield wrong(
+            "DATABASE_URL", f"Can't write to the database: {error}. Check the URL and the permissions."
+        )
     finally:
         await database.close()
 
@@ -56,15 +58,15 @@ async def linked_keys(settings: Settings) -> tuple[SecretStr, ...]:
 async def _keys(settings: Settings, store: Store | None) -> Finding:
     name = "ENCRYPTION_KEYS"
     if any(_is_weak(key) for key in settings.encryption_keys):
-        mend = "put one of `issuebot keys generate` first, run `issuebot keys rotate`, and take it out"
-        return wrong(name, f"one of them isn't random: {mend}")
+        fix = "Put one from `issuebot keys generate` first, run `issuebot keys rotate`, and remove this one."
+        return wrong(name, f"A key isn't random. {fix}")
     if store is None:
-        return fine(name, "can encrypt")
+        return fine(name, "Encryption works.")
     if unreadable := await store.encrypted_values.unreadable():
         return wrong(
-            name, f"open all stored keys but {unreadable}: put the earlier encryption key back, as the last"
+            name, f"Can't decrypt {unreadable} stored values. Add the previous encryption key at the end."
         )
-    return fine(name, "open every stored key")
+    return fine(name, "Every stored value can be decrypted.")
 
 
 def _is_weak(key: SecretStr) -> bool:

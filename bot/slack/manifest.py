@@ -30,70 +30,57 @@ class Shortcut:
 
 
 COMMANDS = (
-    Command(
-        "issue",
-        "Create an issue, or show one",
-        "<number> | attach <number> | new <subject> [project: tracker: priority: to: due: desc:“…”] | help",
-    ),
-    Command(
-        "issues",
-        "Search issues",
-        "[text] [project: status:open|closed|any to:me tracker: updated:7d sort:] | help",
-    ),
-    Command(
-        "timelog",
-        "Log time, or change what you logged last",
-        "<issue> <duration> [activity: on:yesterday] [comment] | project:<name> <duration> | edit | help",
-    ),
+    Command("issue", "Create or show an issue", "new <subject> | <number> | attach <number> | help"),
+    Command("issues", "Search issues", "[text] [status: to: priority: updated:] | help"),
+    Command("timelog", "Log time on an issue", "<number> <duration> [comment] | edit | help"),
     Command(
         "digest",
-        "Post what is new in a project, on a schedule",
-        "add <project> daily 09:00 [tracker: priority: category: group: empty:yes tz:] | now [n] | "
-        "pause <n> | resume <n> | change <n> | take over <n> | remove <n> | help",
+        "Post new issues on a schedule",
+        "add <project> <schedule> | now | pause | resume | change | take over | remove | help",
     ),
     Command(
         "tracker",
-        "Your account, projects and this channel's project",
-        "link | unlink | whoami | projects [text] | project <id> | project new | default <project> | "
-        "user <id> | user new [@person] | user edit <id> | help",
+        "Manage your account and this channel's project",
+        "link | unlink | whoami | projects | project | default <project> | user | help",
     ),
 )
 
 SHORTCUTS = (
-    Shortcut("create_issue", "global", "Create an issue", "Opens the form for a new issue"),
-    Shortcut("search_issues", "global", "Search issues", "Finds issues by text, project, person and more"),
-    Shortcut("issue_from_message", "message", "Create an issue", "Makes an issue of this message"),
-    Shortcut("files_to_issue", "message", "Attach files to an issue", "Attaches this message's files"),
-    Shortcut("log_time", "global", "Log time", "Opens the form for time spent on an issue"),
-    Shortcut("time_from_message", "message", "Log time", "Logs time on the issue that this message names"),
+    Shortcut("create_issue", "global", "Create an issue", "Open the form for a new issue"),
+    Shortcut("search_issues", "global", "Search issues", "Find issues by text, project, assignee, and more"),
+    Shortcut("issue_from_message", "message", "Create an issue", "Create an issue from this message"),
+    Shortcut(
+        "files_to_issue", "message", "Attach files to an issue", "Attach this message's files to an issue"
+    ),
+    Shortcut("log_time", "global", "Log time", "Log time on an issue"),
+    Shortcut("time_from_message", "message", "Log time", "Log time on the issue in this message"),
 )
 
 # What each is for. Slack asks administrators to grant them.
 SCOPES = {
-    "commands": "slash commands and shortcuts",
-    "chat:write": "announcing a created issue, sharing one",
-    "channels:read": "whether a channel is shared with other companies, or archived",
+    "commands": "add slash commands and shortcuts",
+    "chat:write": "post created and shared issues, and digests",
+    "channels:read": "see whether a channel is archived or shared with other companies",
     "groups:read": "the same for private channels",
     "im:read": "the same for direct messages",
     "mpim:read": "the same for group messages",
-    "channels:history": "whether a digest was posted, after a crash",
+    "channels:history": "see whether a digest was posted before a crash",
     "groups:history": "the same for private channels",
     "im:history": "the same for direct messages",
     "mpim:history": "the same for group messages",
-    "users:read": "a person's name, language and time zone",
-    "users:read.email": "a person's mail, when an administrator makes an account for them",
-    "links:read": "noticing an issue's link in a conversation",
-    "links:write": "showing a card below it",
-    "files:read": "taking a file that somebody attaches to an issue",
+    "users:read": "read users' names, languages, and time zones",
+    "users:read.email": "compare a linked account's email, and fill in the form for a new account",
+    "links:read": "notice links to issues",
+    "links:write": "show a preview below them",
+    "files:read": "download files to attach to issues",
 }
 
-DESCRIPTION = "Create, find and read issues of your tracker, in your own name; digests of what is new."
+DESCRIPTION = "Create, find, and track issues in Slack, under your own name."
 LONG_DESCRIPTION = (
-    "Issue Bot brings your issue tracker into Slack. Make an issue of a message, a form or one line; search "
-    "with the filters you know; look at an issue and share it in the channel; log time and attach files. A "
-    "digest posts a project's new issues in a channel, on the schedule that you set. Everyone works with an "
-    "account of their own, so the tracker shows who did what, and nobody sees more than the tracker lets "
-    "them see."
+    "Issue Bot brings your issue tracker into Slack. Create an issue from a message, a form, or one line. "
+    "Search issues and share them in a channel. Log time and attach files. Get a project's new issues in a "
+    "channel, on the schedule you choose. Everyone links their own account, so the tracker shows who did "
+    "what, and nobody sees more than their permissions allow."
 )
 EVENTS = (
     "app_home_opened",
@@ -125,8 +112,7 @@ def manifest(
     address: dict[str, str] = {}
     root = (url or "").rstrip("/").removesuffix(EVENTS_PATH)
     if (mode == "http" or several) and not re.match(r"https?://[^/\s]", root):
-        what = "HTTP mode needs" if mode == "http" else "Installing in several workspaces needs"
-        raise ValueError(f"{what} --url, the https:// address at which the bot is reached.")
+        raise ValueError("HTTP mode and several workspaces need --url, the bot's https:// URL.")
     if mode == "http":
         address = {"url": root + EVENTS_PATH}
     interactivity: dict[str, Any] = {"is_enabled": True}

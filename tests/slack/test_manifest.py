@@ -96,7 +96,7 @@ def test_several_workspaces_need_redirects_and_token_rotation(mode: Mode) -> Non
     assert content["oauth_config"]["redirect_urls"] == [f"{ADDRESS}/slack/oauth_redirect"]
     assert content["settings"]["org_deploy_enabled"]
     assert content["settings"]["token_rotation_enabled"]
-    with pytest.raises(ValueError, match="needs --url"):
+    with pytest.raises(ValueError, match="need --url"):
         manifest(mode, several=True)
 
 
@@ -120,7 +120,7 @@ def test_http_mode_uses_one_request_url() -> None:
 
 @pytest.mark.parametrize("url", [None, "", "bot.example.com"])
 def test_http_mode_requires_a_url(url: str | None) -> None:
-    with pytest.raises(ValueError, match="needs --url"):
+    with pytest.raises(ValueError, match="need --url"):
         manifest("http", url)
 
 

@@ -253,19 +253,19 @@ async def test_readiness_and_check_report_on_all_workspaces(company: Company, sl
     async def findings(**changes: object) -> dict[str, str]:
         return {f.name: str(f) async for f in check(company.settings(**changes))}
 
-    assert "no workspace is installed yet" in (await findings())["SLACK_CLIENT_ID"]
+    assert "No workspace has installed the app yet" in (await findings())["SLACK_CLIENT_ID"]
     for place in (ONE, GROUP):
         await slack.install(company.port, place)
     found = await findings()
     assert found["SLACK_CLIENT_ID"] == (
-        "ok    SLACK_CLIENT_ID: 2 installed, and their tokens work with every scope that is needed"
+        "ok    SLACK_CLIENT_ID: 2 installed. All tokens work and have every scope."
     )
     assert found["SLACK_CLIENT_SECRET"].startswith("ok ")
 
     slack.revoke(GROUP)
     found = await findings(slack_client_secret="f" * 32)
-    assert "not in order: The group (invalid_auth): open /slack/install" in found["SLACK_CLIENT_ID"]
-    assert "Slack says bad_client_secret" in found["SLACK_CLIENT_SECRET"]
+    assert "Problems: The group (invalid_auth)." in found["SLACK_CLIENT_ID"]
+    assert "Slack returned bad_client_secret" in found["SLACK_CLIENT_SECRET"]
     async with slack.http.get(f"http://127.0.0.1:{company.port}/readyz") as answer:
         assert (await answer.json())["slack"] is True
 
@@ -276,8 +276,8 @@ async def test_check_names_installed_workspaces_without_a_scope(company: Company
 
     found = {f.name: str(f) async for f in check(company.settings())}
 
-    assert "(lacks users:read): open /slack/install" in found["SLACK_CLIENT_ID"]
-    assert "paste `issuebot manifest` into the app's page" in found["SLACK_CLIENT_ID"]
+    assert "(missing scopes: users:read)." in found["SLACK_CLIENT_ID"]
+    assert "Paste the output of `issuebot manifest`" in found["SLACK_CLIENT_ID"]
 
 
 @pytest.mark.parametrize("company", [Waits(connect=0.1)], indirect=True)
