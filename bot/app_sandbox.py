@@ -15,6 +15,7 @@ from bot.config import Settings, has_display
 from bot.features.accounts.accounts import Accounts
 from bot.features.digests.digests import Digests, DigestSettings
 from bot.features.digests.schedules import parse
+from bot.sandbox import SERVICE_NAME
 from bot.sandbox.demo import demo_data
 from bot.sandbox.demo.life import go_on_reporting
 from bot.sandbox.people import PEOPLE, Person
@@ -84,7 +85,7 @@ class Sandbox:
             manifest=manifest("socket"),
             people=PEOPLE,
             service_url=self.tracker.url,
-            service_name="Tracker",
+            service_name=SERVICE_NAME,
         )
         await _listen(self.workspace, self._port, "--port")
         self._closing.push_async_callback(self.workspace.stop)
@@ -94,7 +95,7 @@ class Sandbox:
                 slack_app_token=SecretStr(self.workspace.app_token),
                 slack_api_url=self.workspace.api_url,
                 service_base_url=self.tracker.url,
-                service_name="Tracker",
+                service_name=SERVICE_NAME,
                 database_url=f"sqlite:///{Path(directory) / 'issuebot.db'}",
                 encryption_keys=(Vault.generate_key(),),
                 host=HOST,
@@ -164,7 +165,7 @@ async def _listen(server: Tracker | Workspace, port: int, option: str) -> None:
         await server.start(HOST, port)
     except OSError:
         raise PortTakenError(
-            f"Port {port} is not free: stop what uses it, or choose another with {option}."
+            f"Port {port} is in use. Stop the other program or choose another port with {option}."
         ) from None
 
 
@@ -177,10 +178,9 @@ async def run(port: int, service_port: int, *, browser: bool, say: Callable[[str
         sandbox = Sandbox(port, service_port)
         await sandbox.start()
         say(sandbox.url)
-        say(
-            f"The page above is a Slack workspace of your own. The tracker it talks to: {sandbox.service_url}"
-        )
-        say("Nothing leaves this machine, and nothing is kept. Ctrl-C stops it.")
+        say("Open this page to try the bot in a local Slack workspace.")
+        say(f"{SERVICE_NAME}, the issue tracker, is at {sandbox.service_url}")
+        say("Nothing leaves this machine, and nothing is saved. Press Ctrl-C to stop.")
         if browser and has_display():
             await asyncio.to_thread(webbrowser.open, sandbox.url)
         await stop.wait()

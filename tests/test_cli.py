@@ -224,5 +224,5 @@ async def test_a_port_conflict_is_one_sentence(start: Start) -> None:
         port = str(taken.getsockname()[1])
         ended = await _end(await start("sandbox", "--port", port, "--service-port", "0", "--no-browser"))
 
-    sentence = f"Port {port} is not free: stop what uses it, or choose another with --port.\n"
+    sentence = f"Port {port} is in use. Stop the other program or choose another port with --port.\n"
     assert ended == (2, "", sentence)

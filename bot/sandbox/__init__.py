@@ -1,0 +1,3 @@
+"""Local stand-ins for Slack and the issue tracker."""
+
+SERVICE_NAME = "Larkspur"

@@ -62,5 +62,5 @@ async def loopback_only(request: web.Request, handler: Handler) -> web.StreamRes
     except ValueError:
         name = None
     if not is_loopback(name):
-        raise web.HTTPForbidden(text="The sandbox answers on this machine only.")
+        raise web.HTTPForbidden(text="The sandbox accepts requests from this machine only.")
     return await handler(request)

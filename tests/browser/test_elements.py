@@ -179,7 +179,7 @@ async def test_archived_channel_is_labeled_and_read_only(ana: Visitor, workspace
 
     workspace.state.archive(MOBILE)
 
-    await expect(ana.page.get_by_text("#mobile is archived: nothing can be written in it.")).to_be_visible()
+    await expect(ana.page.get_by_text("#mobile is archived, so you can't post in it.")).to_be_visible()
     await expect(ana.composer).to_be_hidden()
     workspace.state.delete(MOBILE)
     await expect(ana.page.get_by_role("button", name="# mobile")).to_have_count(0)

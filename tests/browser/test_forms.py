@@ -65,7 +65,7 @@ async def test_form_reports_service_outage_and_can_be_resubmitted(ana: Visitor, 
     await ana.press(form, "Create")
 
     await expect(form).to_contain_text(
-        "I can't reach Tracker, so nothing was changed. Try again in a minute."
+        "I can't reach Larkspur, so nothing was changed. Try again in a minute."
     )
     await expect(form.get_by_label("Subject")).to_have_value("Typed before it went away")
     await expect(form.get_by_label("Description")).to_have_value("All of this took a while to write.")

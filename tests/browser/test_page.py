@@ -48,7 +48,7 @@ async def test_composer_completes_commands_and_shows_hints(ana: Visitor) -> None
 async def test_home_tab_shows_the_user_and_starts_an_issue(ana: Visitor) -> None:
     await ana.go_to("Issue Bot")
     home = ana.page.get_by_role("tabpanel", name="Home")
-    await expect(home).to_contain_text("You're linked to Tracker as Ana Ruiz")
+    await expect(home).to_contain_text("You're linked to Larkspur as Ana Ruiz")
 
     await home.get_by_role("button", name="Create an issue").click()
     await ana.press(ana.form("New issue"), "Cancel")

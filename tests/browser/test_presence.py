@@ -53,7 +53,7 @@ async def test_home_tab_shows_own_issues(ana: Visitor) -> None:
     await ana.go_to("Issue Bot")
 
     home = ana.page.get_by_role("tabpanel", name="Home")
-    await expect(home).to_contain_text("You're linked to Tracker as Ana Ruiz")
+    await expect(home).to_contain_text("You're linked to Larkspur as Ana Ruiz")
     await expect(home.get_by_role("heading", name="My open issues")).to_be_visible()
     await home.get_by_role("button", name="More options").first.click()
     await ana.page.get_by_role("menuitem", name="Assign to me").click()

@@ -18,7 +18,7 @@ async def test_newcomer_links_creates_finds_and_shares_issues(sandbox_url: str, 
     await ben.send("/issue 12")
     link = ben.form("Link account")
     await expect(link).to_contain_text("Link your account first.")
-    await ben.page.get_by_role("button", name="Copy Ben Okafor's Tracker key").click()
+    await ben.page.get_by_role("button", name="Copy Ben Okafor's Larkspur key").click()
     await expect(ben.page.get_by_text("Key copied.")).to_be_visible()
     await expect(link.get_by_label("API key")).to_be_focused()
     await ben.page.keyboard.press("Control+V")

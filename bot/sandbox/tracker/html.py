@@ -7,15 +7,14 @@ from importlib.resources import files
 from aiohttp import web
 from markdown_it import MarkdownIt
 
+from bot.sandbox import SERVICE_NAME
+
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _STYLE = files("bot.sandbox.tracker").joinpath("style.css").read_text(encoding="utf-8")
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
 )
-_NOTE = (
-    "You see everything here, as an administrator would: private projects and issues too. "
-    "Nothing can be changed."
-)
+_NOTE = "You have an administrator's view, including private projects and issues. These pages are read-only."
 _EMPTY_ELEMENTS = frozenset({"img", "link", "meta"})
 _COLUMN_CLASSES = {"Subject": "long", "Issue": "long", "Comment": "long", "Hours": "num"}
 _PLACES = (("/", "Overview"), ("/issues", "Issues"), ("/time_entries", "Time"))
@@ -61,7 +60,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[Child]]) -> Html:
     classes = [_COLUMN_CLASSES.get(n) for n in names]
     body = [el("tr", [el("td", cell, cls=c) for cell, c in zip(row, classes, strict=True)]) for row in rows]
     if not body:
-        return el("p", "Nothing yet.", cls="soft")
+        return el("p", "Nothing here yet.", cls="soft")
     top = el("tr", [el("th", n, cls=c) for n, c in zip(names, classes, strict=True)])
     return el("div", el("table", el("thead", top), el("tbody", body)), cls="card wide")
 
@@ -78,12 +77,12 @@ def page(title: str, *children: Child, here: str = "", status: int = 200) -> web
             el("meta", charset="utf-8"),
             el("meta", name="viewport", content="width=device-width, initial-scale=1"),
             el("link", rel="icon", href="data:,"),
-            el("title", f"{title} · Tracker"),
+            el("title", f"{title} · {SERVICE_NAME}"),
             el("style", Html(_STYLE)),
         ),
         el(
             "body",
-            el("header", el("a", "Tracker", href="/", cls="brand"), el("nav", _spaced(links))),
+            el("header", el("a", SERVICE_NAME, href="/", cls="brand"), el("nav", _spaced(links))),
             el("main", el("p", _NOTE, cls="note"), *children),
         ),
         lang="en",

@@ -25,7 +25,7 @@ def issue_body(data: Data, issue: Issue) -> Html:
         _section("Related", _relations(data, issue)),
         _section("Files", [_file(data, a) for a in data.attachments.values() if a.issue_id == issue.id]),
         _section("Time spent", _time(data, issue)),
-        _section("Notes", [_note(data, issue, n) for n in range(len(issue.notes))]),
+        _section("Comments", [_note(data, issue, n) for n in range(len(issue.notes))]),
     )
 
 
@@ -44,9 +44,9 @@ def _facts(data: Data, issue: Issue) -> list[tuple[str, Child]]:
         ("Target version", data.versions[issue.version_id].name if issue.version_id else None),
         ("Start date", str(issue.start_date or "")),
         ("Due date", str(issue.due_date or "")),
-        ("Done", f"{issue.done_ratio} %"),
-        ("Estimated", f"{issue.estimated_hours:g} h" if issue.estimated_hours is not None else None),
-        ("Spent", f"{spent:.2f} h" if spent else None),
+        ("% Done", f"{issue.done_ratio}%"),
+        ("Estimated hours", f"{issue.estimated_hours:g}h" if issue.estimated_hours is not None else None),
+        ("Spent hours", f"{spent:.2f}h" if spent else None),
         ("Watchers", ", ".join(data.principal(w) for w in sorted(issue.watcher_ids))),
     ]
     for field in data.fields(issue.project_id, issue.tracker_id):
@@ -72,7 +72,7 @@ def _relations(data: Data, issue: Issue) -> Html | None:
     items = []
     for row in data.relations.values():
         if issue.id in (row.issue_id, row.issue_to_id):
-            kind = row.kind if row.issue_id == issue.id else f"{row.kind} (from there)"
+            kind = row.kind if row.issue_id == issue.id else f"{row.kind} (incoming)"
             other = data.issues[row.issue_to_id if row.issue_id == issue.id else row.issue_id]
             items.append(
                 el("li", el("span", kind, cls="soft"), " ", issue_link(other), " ", marks(data, other))

@@ -41,13 +41,13 @@ async def _account(request: web.Request) -> web.Response:
     return page(
         "API access keys",
         el("h1", "API access keys"),
-        el("p", "Where a real service shows you your own key, this one shows those of its invented people."),
+        el("p", "These are the keys of the demo users. A real service shows only your own."),
         table(("Login", "Name", "API access key"), rows),
     )
 
 
 def missing() -> web.Response:
-    return page("Not found", el("h1", "There is nothing here."), status=404)
+    return page("Not found", el("h1", "Page not found"), status=404)
 
 
 async def _overview(request: web.Request) -> web.Response:
@@ -56,9 +56,9 @@ async def _overview(request: web.Request) -> web.Response:
     latest = sorted(data.issues.values(), key=lambda i: i.updated_on, reverse=True)[:12]
     return page(
         "Overview",
-        el("h1", "What the tracker holds"),
+        el("h1", "Overview"),
         el("div", cards, cls="grid"),
-        el("h2", "Lately changed"),
+        el("h2", "Recently updated"),
         _issue_table(data, latest),
         here="/",
     )
@@ -71,7 +71,7 @@ def _card(data: Data, project: Project) -> Html:
         "div",
         el("h3", project_link(project), " ", _kind(project)),
         el("p", project.description, cls="small"),
-        el("p", f"{unfinished} open of {len(issues)} issues", cls="soft small"),
+        el("p", f"{unfinished} of {len(issues)} issues open", cls="soft small"),
         cls="card",
     )
 
@@ -92,11 +92,11 @@ async def _issues(request: web.Request) -> web.Response:
         try:
             wanted = tests(query, FilterContext(data, Viewer(data, None), ZoneInfo("UTC"), project))
         except ValidationError as invalid:
-            return page("Issues", el("h1", "This can't be filtered by"), el("p", " ".join(invalid.errors)))
+            return page("Issues", el("h1", "These filters aren't valid"), el("p", " ".join(invalid.errors)))
         found = [i for i in data.issues.values() if all(test(i) for test in wanted)]
         found.sort(key=lambda i: (i.created_on, i.id), reverse=True)
         where = f" in {project.name}" if project else ""
-        head = el("h1", f"{len(found)} issues{where} by this link's filters")
+        head = el("h1", f"{_count(found)}{where} by this link's filters")
     else:
         project = data.project(query["project"]) if query.get("project") else None
         every = query.get("status") == "any"
@@ -108,17 +108,21 @@ async def _issues(request: web.Request) -> web.Response:
         ]
         found.sort(key=lambda i: (i.updated_on, i.id), reverse=True)
         query = {"project": project.identifier if project else "", "status": "any" if every else "open"}
-        title = el("h1", f"{len(found)} issues" if every else f"{len(found)} open issues")
+        title = el("h1", _count(found, "" if every else "open "))
         head = join(title, _choices(data, query))
     shown = _issue_table(data, found[start : start + ROWS])
     return page("Issues", head, shown, _pager(query, start, len(found)), here="/issues")
+
+
+def _count(found: list[Issue], kind: str = "") -> str:
+    return f"{len(found)} {kind}issue{'' if len(found) == 1 else 's'}"
 
 
 def _choices(data: Data, here: dict[str, str]) -> Html:
     projects = sorted(data.projects.values(), key=lambda p: p.name)
     rows = {
         "project": [("", "All projects"), *((p.identifier, p.name) for p in projects)],
-        "status": [("open", "Open"), ("any", "Open and closed")],
+        "status": [("open", "Open"), ("any", "All")],
     }
 
     def choice(name: str, value: str, text: str) -> Html:
@@ -138,9 +142,9 @@ def _list(query: dict[str, str]) -> str:
 def _pager(here: dict[str, str], start: int, total: int) -> Html:
     steps: list[Child] = []
     if start > 0:
-        steps.append(el("a", "← Later", href=_list(here | {"from": str(max(start - ROWS, 0))})))
+        steps.append(el("a", "← Newer", href=_list(here | {"from": str(max(start - ROWS, 0))})))
     if start + ROWS < total:
-        steps.append(el("a", "Earlier →", href=_list(here | {"from": str(start + ROWS)})))
+        steps.append(el("a", "Older →", href=_list(here | {"from": str(start + ROWS)})))
     return el("p", steps, cls="filters")
 
 
@@ -192,7 +196,7 @@ async def _project(request: web.Request) -> web.Response:
         el("h1", project.name, " ", _kind(project)),
         el("p", project.description),
         el("p", "Identifier ", el("code", project.identifier), f" · categories: {categories or 'none'}"),
-        el("h2", "Lately changed · ", el("a", "all its issues", href=_list({"project": project.identifier}))),
+        el("h2", "Recently updated · ", el("a", "All issues", href=_list({"project": project.identifier}))),
         _issue_table(data, latest),
         el("h2", "Versions"),
         table(("Name", "Due", "State"), versions),
@@ -220,7 +224,7 @@ async def _time_entries(request: web.Request) -> web.Response:
     return page(
         "Time",
         el("h1", "Time spent"),
-        el("p", f"The latest {len(latest)} of {len(data.time_entries)} entries", cls="soft"),
+        el("p", f"Latest {len(latest)} of {len(data.time_entries)} entries", cls="soft"),
         table(columns, rows),
         here="/time_entries",
     )

@@ -7,6 +7,7 @@ from typing import Literal
 
 from aiohttp import web
 
+from bot.sandbox import SERVICE_NAME
 from bot.sandbox.loopback import Handler, Listener, loopback_only
 from bot.sandbox.tracker import files, issues, pages, projects, time_entries, users
 from bot.sandbox.tracker.call import JSON_LIMIT, SERVICE, Call, HttpError, Service, ValidationError
@@ -121,7 +122,7 @@ def _stopped(request: web.Request, stop: HttpError) -> web.Response:
         return web.Response(status=stop.status)
     if not request.app[SERVICE].rest_enabled:
         return web.Response(status=403)
-    return web.Response(status=401, headers={"WWW-Authenticate": 'Basic realm="Tracker API"'})
+    return web.Response(status=401, headers={"WWW-Authenticate": f'Basic realm="{SERVICE_NAME} API"'})
 
 
 def _unknown(request: web.Request) -> int:

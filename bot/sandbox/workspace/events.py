@@ -46,7 +46,11 @@ class Events:
             if answer.outcome == "acknowledged":
                 return
             if answer.outcome != "offline":
-                self._state.violate(name, f"event_{answer.outcome}", "Not acknowledged: it comes again.")
+                self._state.violate(
+                    name,
+                    f"event_{answer.outcome}",
+                    "The app didn't acknowledge this event. Slack will retry.",
+                )
             await self._state.clock.sleep(wait)
             retry = Retry(number, REASONS[answer.outcome])
             answer = await self._delivery.deliver("events_api", payload, takes_answer=False, retry=retry)

@@ -10,8 +10,8 @@ from bot.sandbox.workspace.state import State
 from bot.sandbox.workspace.triggers import Triggers
 
 UNANSWERED = {
-    "timeout": ("operation_timeout", "No acknowledgement within 3 seconds."),
-    "refused": ("dispatch_failed", "The app answered with an error."),
+    "timeout": ("operation_timeout", "The app didn't acknowledge this within 3 seconds."),
+    "refused": ("dispatch_failed", "The app returned an error."),
 }
 
 
@@ -29,7 +29,7 @@ class Exchange:
             return False
         if answer.outcome == "offline":
             self.state.toast(
-                user.id, f"{where} failed with the error “dispatch_failed”: the app is not connected."
+                user.id, f"{where} failed with the error “dispatch_failed”. The app isn't connected."
             )
             return True
         error, detail = UNANSWERED[answer.outcome]
@@ -40,10 +40,8 @@ class Exchange:
     def expect_empty(self, where: str, answer: Answer) -> None:
         """Report an acknowledgement that has a body where Slack expects none."""
         if answer.outcome == "acknowledged" and answer.payload not in (None, "", {}):
-            self.state.violate(
-                where, "ack_with_body", "The acknowledgement of an interaction has an empty body."
-            )
+            self.state.violate(where, "ack_with_body", "The acknowledgement must have an empty body.")
 
 
 class PageError(Exception):
-    """The page asked for something impossible; the message is the sentence the page shows."""
+    """The request can't be done; the page shows the message."""

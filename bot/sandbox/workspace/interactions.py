@@ -85,7 +85,7 @@ class Interactions:
             None,
         )
         if known is None or (message is not None and message.to is not None):
-            raise PageError("The app has no such shortcut here.")
+            raise PageError("The app doesn't have this shortcut.")
         self._exchange.background_tasks.start(self._shortcut(user, known, channel, message))
 
     async def _shortcut(
@@ -144,7 +144,7 @@ class Interactions:
             for part in elements_of(block) if block["block_id"] == block_id else ():
                 if part.get("action_id") == action_id:
                     return part
-        raise PageError("That is no longer there.")
+        raise PageError("This message or form was removed.")
 
     def _surface(self, source: Message | View) -> JsonObject:
         if isinstance(source, View):
@@ -196,12 +196,14 @@ class Interactions:
         where = f"options of {action_id}"
         if answer.outcome != "acknowledged":
             if answer.outcome != "offline":
-                self._state.violate(where, "operation_timeout", "No options within 3 seconds.")
-            raise PageError("The options could not be loaded.")
+                self._state.violate(
+                    where, "operation_timeout", "The app didn't return options within 3 seconds."
+                )
+            raise PageError("The options couldn't be loaded. Try again.")
         body = as_object(answer.payload)
         if problems := _check_suggestions(body):
             self._state.violate(where, "invalid_options", "; ".join(problems))
-            raise PageError("The options could not be loaded.")
+            raise PageError("The options couldn't be loaded. Try again.")
         if body.get("option_groups") is not None:
             return {"option_groups": as_list(body["option_groups"])}
         return {"options": as_list(body.get("options"))}

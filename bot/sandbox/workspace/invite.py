@@ -14,10 +14,10 @@ MENTIONED = re.compile(r"<@([A-Z0-9]+)\|")
 def invite(state: State, user: User, channel: Channel, typed: str) -> None:
     """Add everyone mentioned in `typed` and confirm to `user`; raises PageError when no one can be added."""
     if channel.kind == "im":
-        raise PageError("Nobody can be added to a direct message.")
+        raise PageError("You can't add people to a direct message.")
     mentioned = [state.users[found] for found in MENTIONED.findall(as_command(state, typed))]
     if not mentioned:
-        raise PageError(f"Mention who to add: {INVITE.command} {INVITE.usage_hint}")
+        raise PageError(f"Type who to add, such as {INVITE.command} {INVITE.usage_hint}.")
     for invited in mentioned:
         where = f"#{channel.name}"
         if invited.id in channel.members:

@@ -100,25 +100,25 @@ class PageApi:
     def _user(self, user_id: object) -> User:
         user = self._state.users.get(str(user_id))
         if user is None or not user.is_choice:
-            raise PageError("Nobody here has this id.")
+            raise PageError("This person isn't in the workspace.")
         return user
 
     def _channel(self, user: User, channel_id: object) -> Channel:
         channel = self._state.channels.get(str(channel_id))
         if channel is None or user.id not in channel.members:
-            raise PageError("You are not a member of this channel.")
+            raise PageError("You're not a member of this channel.")
         return channel
 
     def _open_channel(self, user: User, channel_id: object) -> Channel:
         channel = self._channel(user, channel_id)
         if channel.is_archived:
-            raise PageError("This channel is archived: nothing can be written in it.")
+            raise PageError("This channel is archived, so you can't post in it.")
         return channel
 
     def _found(self, user: User, channel_id: object, ts: object) -> Message:
         message = self._state.find(self._channel(user, channel_id).id, str(ts))
         if message is None or message.to not in (None, user.id):
-            raise PageError("This message is no longer there.")
+            raise PageError("This message was deleted.")
         return message
 
     def _view(self, user: User, view_id: object) -> View:
@@ -222,14 +222,14 @@ class PageApi:
     def _typed(body: JsonObject) -> str:
         text = str(body.get("text") or "").strip()
         if len(text) > MAX_LENGTH:
-            raise PageError("This message is too long.")
+            raise PageError("This message is too long to send.")
         return text
 
     async def _edit(self, user: User, body: JsonObject) -> JsonObject:
         message = self._found(user, self._open_channel(user, body.get("channel")).id, body.get("ts"))
         text = self._typed(body)
         if message.user != user.id:
-            raise PageError("Only your own messages can be edited.")
+            raise PageError("You can only edit your own messages.")
         if not text and not message.files:
             raise PageError("Type a message first.")
         before = payloads.message(self._state, message)
@@ -242,7 +242,7 @@ class PageApi:
         """Open the direct messages with a colleague."""
         other = self._state.users.get(str(body.get("with")))
         if other is None or other.team_id != self._state.team.id or other.id == user.id:
-            raise PageError("Nobody here has this id.")
+            raise PageError("This person isn't in the workspace.")
         channel = self._state.im(user.id, other.id)
         self._state.changed(channel.members)
         return {"channel": channel.id}
@@ -297,13 +297,13 @@ class PageApi:
             return {}
         message, url = self._found(user, body.get("channel"), body.get("ts")), str(body.get("url"))
         if url not in message.entities:
-            raise PageError("There is nothing more to show of this link.")
+            raise PageError("This link has no details.")
         self._events.entity_opened(user, message, url)
         return {}
 
     async def _delete(self, user: User, body: JsonObject) -> JsonObject:
         message = self._found(user, body.get("channel"), body.get("ts"))
         if user.id not in (message.to, message.user):
-            raise PageError("Only your own messages can be deleted.")
+            raise PageError("You can only delete your own messages.")
         self._state.remove(message)
         return {}

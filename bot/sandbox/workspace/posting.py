@@ -44,11 +44,13 @@ def content(
     if not text.strip() and not blocks:
         raise ApiError("no_text", "A message needs text or blocks.")
     if len(text) > max_length:
-        raise ApiError("msg_too_long", f"The text has {len(text)} characters; {max_length} are the most.")
+        raise ApiError("msg_too_long", f"The text has {len(text)} characters. The limit is {max_length}.")
     if len(text) > MAX_TEXT:
-        state.violate(where, "text_too_long", f"{len(text)} characters; 4,000 is the limit to keep to.")
+        state.violate(
+            where, "text_too_long", f"The text has {len(text)} characters. Slack recommends at most 4,000."
+        )
     if not text.strip():
-        state.violate(where, "missing_text", "Top-level text is what screen readers and notifications read.")
+        state.violate(where, "missing_text", "Screen readers and notifications need top-level text.")
     check_tokens(state, where, text, blocks)
     return Content(text, with_ids(blocks), _metadata(arguments.get("metadata")))
 
@@ -61,7 +63,7 @@ def _metadata(given: object) -> JsonObject | None:
     if not isinstance(kind, str) or not EVENT_TYPE.fullmatch(kind) or not isinstance(payload, dict):
         raise ApiError(
             "invalid_metadata_format",
-            "Metadata has an event_type of letters, digits and underscores, and an object as event_payload.",
+            "Metadata needs an event_type (letters, digits, underscores) and an object as event_payload.",
         )
     return metadata
 
@@ -75,7 +77,7 @@ def thread_of(state: State, channel: Channel, thread_ts: object) -> str | None:
         return None
     parent = state.find(channel.id, str(thread_ts))
     if parent is None or parent.to is not None:
-        raise ApiError("thread_not_found", f"There is no message {thread_ts} to reply to in this channel.")
+        raise ApiError("thread_not_found", f"Message {thread_ts} isn't in this channel.")
     return parent.thread_ts or parent.ts
 
 

@@ -71,9 +71,9 @@ class ResponseUrls:
     def _respond(self, key: str, body: JsonObject) -> None:
         url = self._known.get(key)
         if url is None or self._state.clock.now() > url.at + LIFE_SECONDS:
-            raise ApiError("expired_url", "A response_url lives 30 minutes.")
+            raise ApiError("expired_url", "A response_url expires after 30 minutes.")
         if url.posts >= MAX_POSTS:
-            raise ApiError("used_url", "A response_url takes 5 posts; this is one more.")
+            raise ApiError("used_url", "A response_url accepts 5 posts.")
         url.posts += 1
         channel = self._state.channels.get(url.channel)
         if channel is None:
@@ -91,14 +91,16 @@ class ResponseUrls:
 
     def _delete(self, original: Message | None) -> None:
         if original is None:
-            raise ApiError("message_not_found", "There is no original message to delete.")
+            raise ApiError("message_not_found", "The original message doesn't exist.")
         self._state.remove(original)
 
     def _replaced(self, original: Message | None, body: JsonObject) -> bool:
         if original is None:
-            self._state.violate(WHERE, "no_original", "Nothing to replace: posted as a new message.")
+            self._state.violate(
+                WHERE, "no_original", "There was no message to replace, so a new one was posted."
+            )
             return False
         if original.to is not None and body.get("response_type") == "in_channel":
-            self._state.violate(WHERE, "stays_ephemeral", "An ephemeral answer can't become public.")
+            self._state.violate(WHERE, "stays_ephemeral", "An ephemeral message can't become public.")
         replace(self._state, original, content(self._state, body, WHERE), mark=False)
         return True

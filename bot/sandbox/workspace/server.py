@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from bot.sandbox import SERVICE_NAME
 from bot.sandbox.loopback import Handler, Listener, loopback_only
 from bot.sandbox.people import Person
 from bot.sandbox.workspace import uploads
@@ -36,7 +37,7 @@ async def _same_origin(request: web.Request, handler: Handler) -> web.StreamResp
     if request.path.startswith("/page/"):
         origin = request.headers.get("Origin")
         if origin is not None and urlsplit(origin).netloc != request.host:
-            raise web.HTTPForbidden(text="Another site can't use the sandbox.")
+            raise web.HTTPForbidden(text="Other sites can't use the sandbox.")
         if request.method == "POST" and request.headers.get("X-Sandbox") != "1":
             raise web.HTTPForbidden(text="The header X-Sandbox is missing.")
     response = await handler(request)
@@ -60,7 +61,7 @@ class Workspace:
         manifest: Mapping[str, Any],
         people: Sequence[Person],
         service_url: str = "",
-        service_name: str = "Tracker",
+        service_name: str = SERVICE_NAME,
         request_url: str | None = None,
         clock: Clock | None = None,
     ) -> None:

@@ -39,11 +39,13 @@ class SocketDelivery:
         """Handle GET /link: greet the app and read its acknowledgements until it disconnects."""
         until = self._tickets.pop(request.query.get("ticket", ""), 0.0)
         if until < self._state.clock.now():
-            raise web.HTTPForbidden(text="This Socket Mode address was used or is too old.")
+            raise web.HTTPForbidden(text="This Socket Mode address was already used or has expired.")
         connection = web.WebSocketResponse(heartbeat=30.0, max_msg_size=MAX_BODY)
         await connection.prepare(request)
         if len(self._connections) >= MAX_CONNECTIONS:
-            self._state.violate("Socket Mode", "too_many_websockets", "An app has at most 10 connections.")
+            self._state.violate(
+                "Socket Mode", "too_many_websockets", "An app can have at most 10 connections."
+            )
             await connection.send_json({"type": "disconnect", "reason": "too_many_websockets"})
             await connection.close()
             return connection

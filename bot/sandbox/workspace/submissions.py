@@ -25,7 +25,7 @@ class Submissions:
         if self._state.stack(user.id)[-1:] != [view]:
             raise PageError("This form is no longer open.")
         if view.busy:
-            raise PageError("This form is being sent.")
+            raise PageError("This form is already being submitted.")
         view.values = entered(view.blocks, posted, view.values)
         if found := faults(view.blocks, view.values):
             return found
@@ -107,22 +107,22 @@ class Submissions:
         elif action == "errors":
             self._show_errors(view, as_object(body.get("errors")))
         else:
-            raise ApiError("invalid_response_action", "response_action is clear, update, push or errors.")
+            raise ApiError(
+                "invalid_response_action", "response_action must be clear, update, push or errors."
+            )
 
     def _show_errors(self, view: View, errors: JsonObject) -> None:
         inputs = {block["block_id"] for block in view.blocks if block["type"] == "input"}
         astray = sorted(set(errors) - inputs)
         if astray or not errors:
-            raise ApiError(
-                "invalid_errors", f"Errors name input blocks of the form; there is none called {astray}."
-            )
+            raise ApiError("invalid_errors", f"The form has no input blocks called {astray}.")
         view.errors = {block_id: str(sentence) for block_id, sentence in errors.items()}
         self._state.changed((view.user,))
 
     def close(self, user: User, view: View, *, everything: bool) -> None:
         """Close a modal, or all of them; notify the app if it asked for that."""
         if view.type == "home":
-            raise PageError("The Home tab stays.")
+            raise PageError("The Home tab can't be closed.")
         clear = everything or bool(view.body["clear_on_close"])
         closed = self._state.stack(user.id)[::-1] if clear else [view]
         for one in closed:
@@ -135,4 +135,6 @@ class Submissions:
         payload |= {"view": payloads.view(self._state, view), "is_cleared": clear}
         answer = await self._exchange.delivery.deliver("interactive", payload, takes_answer=False)
         if answer.outcome == "timeout":
-            self._state.violate("view_closed", "operation_timeout", "No acknowledgement within 3 seconds.")
+            self._state.violate(
+                "view_closed", "operation_timeout", "The app didn't acknowledge this within 3 seconds."
+            )

@@ -44,12 +44,12 @@ class Triggers:
         """
         trigger = self._known.get(trigger_id)
         if trigger is None:
-            raise ApiError("invalid_trigger_id", "This trigger_id was never given out, or long ago.")
+            raise ApiError("invalid_trigger_id", "This trigger_id is unknown or has expired.")
         if trigger.used:
-            raise ApiError("exchanged_trigger_id", "A trigger_id opens one view; this one was used before.")
+            raise ApiError("exchanged_trigger_id", "This trigger_id was already used.")
         age, maximum = self._state.clock.now() - trigger.at, self._state.trigger_seconds
         if age > maximum:
-            detail = f"A trigger_id lives {maximum:g} seconds; this was {age:.1f} s old."
+            detail = f"A trigger_id expires after {maximum:g} seconds. This one was {age:.1f} seconds old."
             raise ApiError("expired_trigger_id", detail)
         trigger.used = True
         return trigger

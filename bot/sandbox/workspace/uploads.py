@@ -29,7 +29,7 @@ async def _kept(part: BodyPartReader, path: Path, max_size: int) -> int:
         while chunk := await part.read_chunk(256 * 1024):
             size += len(chunk)
             if size > max_size:
-                raise PageError("A file may have 1 GB here.")
+                raise PageError("Files can have at most 1 GB.")
             kept.write(chunk)
     return size
 
@@ -37,7 +37,7 @@ async def _kept(part: BodyPartReader, path: Path, max_size: int) -> int:
 async def receive(state: State, request: web.Request) -> JsonObject:
     """Handle POST /page/upload, a multipart body; raises PageError when it is too large."""
     if not request.content_type.startswith("multipart/"):
-        raise PageError("Files come as multipart/form-data.")
+        raise PageError("Send files as multipart/form-data.")
     received: list[File] = []
     try:
         await _receive(state, request, received)
@@ -53,10 +53,10 @@ async def _receive(state: State, request: web.Request, received: list[File]) -> 
     user = ""
     async for part in await request.multipart():
         if not isinstance(part, BodyPartReader):
-            raise PageError("Files come as plain parts.")
+            raise PageError("Send files as plain parts.")
         if part.filename:
             if len(received) == MOST:
-                raise PageError("At most 10 files at once.")
+                raise PageError("You can upload up to 10 files at a time.")
             mimetype = part.headers.get("Content-Type", "application/octet-stream").partition(";")[0]
             file_id = state.new_id("F")
             path = state.folder / file_id
@@ -66,9 +66,9 @@ async def _receive(state: State, request: web.Request, received: list[File]) -> 
         elif part.name == "user":
             user = await _text(part)
     if user not in state.users:
-        raise PageError("There is no such person.")
+        raise PageError("This person isn't in the workspace.")
     if sum(file.size for file in (*state.files.values(), *received)) > MAX_TOTAL_SIZE:
-        raise PageError("The sandbox holds no more files.")
+        raise PageError("The sandbox has no room for more files. Restart it to clear them.")
     for file in received:
         file.user = user
 
@@ -99,6 +99,6 @@ def hand_over(state: State, request: web.Request, bot_token: str) -> web.StreamR
         request.headers.get("Authorization") == f"Bearer {bot_token}" and "files:read" in state.app.scopes
     )
     if file is None or not allowed or not state.sees_file(file):
-        state.violate("url_private", "file_not_allowed", "The file was asked for without the right to it.")
+        state.violate("url_private", "file_not_allowed", "The token can't access this file.")
         return web.Response(text=SIGN_IN, content_type="text/html")
     return _sent(file, inline=False)

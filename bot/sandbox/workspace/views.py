@@ -53,9 +53,9 @@ def open_view(state: State, user: str, view: object, *, channel: str | None, on_
     _unique(state, body)
     stack = state.stack(user)
     if on_top and not stack:
-        raise ApiError("not_found", "There is no open view to push onto.")
+        raise ApiError("not_found", "No view is open to push onto.")
     if on_top and len(stack) >= MAX_DEPTH:
-        raise ApiError("push_limit_reached", "A stack of views is at most 3 high.")
+        raise ApiError("push_limit_reached", "At most 3 views can be open.")
     if not on_top:
         state.close_all(user)
     below = stack[-1] if on_top else None

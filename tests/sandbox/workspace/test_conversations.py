@@ -78,7 +78,7 @@ async def test_archived_channel_is_read_only(app: App, page: Page, workspace: Wo
     assert await app.error(private) == "is_archived"
     assert await app.error(app.web.chat_update(channel=GENERAL, ts=ts, text="x")) == "is_inactive"
     raised = await page.post("command", channel=GENERAL, text="/issue")
-    assert raised["error"] == "This channel is archived: nothing can be written in it."
+    assert raised["error"] == "This channel is archived, so you can't post in it."
     assert (await page.post("message", channel=GENERAL, text="x"))["ok"] is False
     assert app.received.empty()
 

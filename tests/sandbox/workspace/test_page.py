@@ -29,7 +29,7 @@ async def test_snapshot_contains_only_what_the_user_may_see(page: Page, workspac
     page.user = "U0BEN0001"
     assert LEADERS not in {channel["id"] for channel in (await page.state())["channels"]}
     rejected = await page.post("message", channel=LEADERS, text="Let me in")
-    assert rejected["error"] == "You are not a member of this channel."
+    assert rejected["error"] == "You're not a member of this channel."
     assert workspace.violations == []
 
 
@@ -73,7 +73,7 @@ async def test_own_messages_can_be_edited_and_the_app_hears_of_it(app: App, page
     assert (await page.post("edit", channel=im, ts=ts, text=" "))["error"] == "Type a message first."
     first = (await page.state())["messages"][GENERAL][0]
     rejected = await page.post("edit", channel=GENERAL, ts=first["ts"], text="x")
-    assert rejected["error"] == "Only your own messages can be edited."
+    assert rejected["error"] == "You can only edit your own messages."
 
 
 async def test_direct_messages_between_people_are_hidden_from_others_and_the_app(
@@ -89,7 +89,9 @@ async def test_direct_messages_between_people_are_hidden_from_others_and_the_app
     assert await app.error(app.web.conversations_info(channel=channel)) == "channel_not_found"
     assert app.received.empty()
     for other in ("U0CHRIS01", "U0LENA0001", "U0NOBODY01"):
-        assert (await page.post("direct", **{"with": other}))["error"] == "Nobody here has this id."
+        assert (await page.post("direct", **{"with": other}))[
+            "error"
+        ] == "This person isn't in the workspace."
 
 
 async def test_invite_adds_people_and_the_app(page: Page, workspace: Workspace) -> None:
@@ -106,8 +108,8 @@ async def test_invite_adds_people_and_the_app(page: Page, workspace: Workspace) 
 @pytest.mark.parametrize(
     ("channel", "text", "error"),
     [
-        (LEADERS, "/invite", "Mention who to add: /invite @someone"),
-        ("D", "/invite @Ben Okafor", "Nobody can be added to a direct message."),
+        (LEADERS, "/invite", "Type who to add, such as /invite @someone."),
+        ("D", "/invite @Ben Okafor", "You can't add people to a direct message."),
     ],
 )
 async def test_invite_reports_invalid_arguments(page: Page, channel: str, text: str, error: str) -> None:
@@ -177,7 +179,7 @@ async def test_files_in_shared_channels_need_files_info(app: App, page: Page) ->
 async def test_upload_size_is_limited(page: Page, workspace: Workspace) -> None:
     workspace.state.max_file_size = 100_000
     rejected = await page.upload("huge.bin", bytes(1_000_000), "application/octet-stream")
-    assert rejected == {"ok": False, "error": "A file may have 1 GB here."}
+    assert rejected == {"ok": False, "error": "Files can have at most 1 GB."}
 
 
 @pytest.mark.parametrize(
@@ -205,7 +207,7 @@ async def test_only_the_page_and_its_files_are_served(page: Page) -> None:
     async with page.session.get(f"{page.url}static/..%2Fserver.py") as response:
         assert response.status == 404
     async with page.session.get(f"{page.url}page/state", params={"user": "U0NOBODY01"}) as response:
-        assert (await response.json())["error"] == "Nobody here has this id."
+        assert (await response.json())["error"] == "This person isn't in the workspace."
 
 
 async def test_permalink_opens_the_page(app: App, page: Page, workspace: Workspace) -> None:

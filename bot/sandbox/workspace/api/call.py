@@ -83,7 +83,7 @@ def need_scope(state: State, *alternatives: str) -> None:
     if alternatives and not set(alternatives) & set(state.app.scopes):
         raise ApiError(
             "missing_scope",
-            f"The manifest asks for none of: {', '.join(alternatives)}.",
+            f"The manifest requests none of these scopes: {', '.join(alternatives)}.",
             extra={"needed": ",".join(alternatives), "provided": ",".join(state.app.scopes)},
         )
 

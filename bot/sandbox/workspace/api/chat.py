@@ -23,7 +23,7 @@ def _target(state: State, name: str) -> Channel:
     if channel is None or (channel.kind != "channel" and not member):
         raise ApiError("channel_not_found", f"The app can't see the conversation {name}.", broken=broken)
     if not member:
-        raise ApiError("not_in_channel", f"The app is not a member of #{channel.name}.", broken=broken)
+        raise ApiError("not_in_channel", f"The app isn't in #{channel.name}.", broken=broken)
     if channel.is_archived:
         raise ApiError("is_archived", f"#{channel.name} is archived.", broken=False)
     return channel
@@ -34,10 +34,10 @@ def _own(state: State, given: Arguments, error: str) -> Message:
     message = state.find(visible_channel(state, name).id, ts)
     if message is None or message.to is not None:
         gone = message is None  # someone may have deleted it
-        detail = "No such message; ephemeral ones can't be changed by timestamp."
+        detail = "The message doesn't exist, or is ephemeral."
         raise ApiError("message_not_found", detail, broken=not gone)
     if not message.by_app:
-        raise ApiError(error, "The message is not the app's own.")
+        raise ApiError(error, "The app didn't post this message.")
     return message
 
 
@@ -52,7 +52,7 @@ def post_ephemeral(state: State, given: Arguments) -> JsonObject:
     name, user = given.required("channel", "user")
     channel = _target(state, name)
     if user not in channel.members:
-        raise ApiError("user_not_in_channel", "The person is not a member of the channel.")
+        raise ApiError("user_not_in_channel", "The user isn't in the channel.")
     said = content(state, given.all, "chat.postEphemeral")
     thread = thread_of(state, channel, given.text("thread_ts"))
     return {"message_ts": post(state, channel, said, to=user, thread=thread).ts}
@@ -85,7 +85,7 @@ def unfurl(state: State, given: Arguments) -> JsonObject:
         name, _, ts = given.text("unfurl_id").rpartition("-")
     message = state.find(name, ts)
     if message is None:
-        raise ApiError("cannot_find_message", "There is no such message to unfurl links in.")
+        raise ApiError("cannot_find_message", "The message doesn't exist.")
     metadata = given.all.get("metadata")
     answer = attach(state, message, metadata) if metadata is not None else {}
     for url, shown in as_object(given.all.get("unfurls")).items():
@@ -102,7 +102,7 @@ def permalink(state: State, given: Arguments) -> JsonObject:
     channel = visible_channel(state, name)
     message = state.find(channel.id, ts)
     if message is None or message.to is not None:
-        raise ApiError("message_not_found", "There is no such message.", broken=False)
+        raise ApiError("message_not_found", "The message doesn't exist.", broken=False)
     url = f"{state.base_url}archives/{channel.id}/p{ts.replace('.', '')}"
     if message.thread_ts:
         url += f"?thread_ts={message.thread_ts}&cid={channel.id}"

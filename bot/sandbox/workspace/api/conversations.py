@@ -44,7 +44,7 @@ def _page(
             wanted = base64.b64decode(cursor, validate=True).decode().removeprefix("next:")
             begin = [name(item) for item in items].index(wanted)
         except (binascii.Error, ValueError):
-            raise ApiError("invalid_cursor", "No page begins at this cursor.") from None
+            raise ApiError("invalid_cursor", "The cursor is invalid.") from None
     end = begin + min(limit, maximum)
     following = base64.b64encode(f"next:{name(items[end])}".encode()).decode() if end < len(items) else ""
     return items[begin:end], following
@@ -71,7 +71,7 @@ def open_im(state: State, given: Arguments) -> JsonObject:
     need_scope(state, "im:write")
     user = given.required("users")[0]
     if user not in state.users:
-        raise ApiError("user_not_found", "There is no such person.", broken=False)
+        raise ApiError("user_not_found", "The user doesn't exist.", broken=False)
     return {"channel": {"id": state.im(user).id}}
 
 
@@ -136,7 +136,7 @@ def of_member(state: State, given: Arguments) -> JsonObject:
 def _of_history(state: State, given: Arguments) -> Channel:
     channel = _readable(state, given, "history")
     if state.app.bot_user_id not in channel.members:
-        raise ApiError("not_in_channel", f"The app is not a member of #{channel.name}.", broken=False)
+        raise ApiError("not_in_channel", f"The app isn't in #{channel.name}.", broken=False)
     return channel
 
 
@@ -179,7 +179,7 @@ def replies(state: State, given: Arguments) -> JsonObject:
     channel = _of_history(state, given)
     message = state.find(channel.id, given.required("ts")[0])
     if message is None or message.to is not None:
-        raise ApiError("thread_not_found", "There is no such message.", broken=False)
+        raise ApiError("thread_not_found", "The message doesn't exist.", broken=False)
     parent = state.find(channel.id, message.thread_ts) if message.thread_ts else message
     thread = [parent, *state.replies(parent)] if parent else [message]
     return {"messages": _shown(state, given, thread), "has_more": False}

@@ -16,7 +16,7 @@ def attach(state: State, message: Message, metadata: object) -> JsonObject:
     As in Slack, invalid entities produce only a warning in the response, and none of them is shown.
     """
     if not state.work_objects:
-        raise ApiError("feature_not_enabled", "This workspace has no Work Objects.", broken=False)
+        raise ApiError("feature_not_enabled", "Work Objects are turned off in this workspace.", broken=False)
     if not state.app.entity_types:
         raise ApiError(
             "feature_not_enabled", "The app's manifest has no active `rich_previews`.", broken=False
@@ -56,7 +56,9 @@ def present(state: State, given: Arguments, triggers: Triggers) -> JsonObject:
             raise ApiError("invalid_arguments", messages=problems)
         entity = as_object(metadata)
         if entity["external_ref"] != details.entity["external_ref"] or entity["url"] != details.entity["url"]:
-            raise ApiError("entity_metadata_does_not_match_trigger", "These are details of another entity.")
+            raise ApiError(
+                "entity_metadata_does_not_match_trigger", "These details belong to another entity."
+            )
         details.shown = entity
     state.changed((user,))
     return {}

@@ -102,10 +102,8 @@ class WebApi:
 
     def _admit_token(self, token: str, method: Method) -> None:
         if not token:
-            raise ApiError("not_authed", "The call carries no token.")
+            raise ApiError("not_authed", "The request has no token.")
         if token not in (self._tokens.bot, self._tokens.app):
-            raise ApiError(
-                "invalid_auth", "An unknown token: only the sandbox's own belong here, never real ones."
-            )
+            raise ApiError("invalid_auth", "Unknown token. Use the sandbox's tokens only, never real ones.")
         if (token == self._tokens.app) != method.app_level:
-            raise ApiError("not_allowed_token_type", "This method wants the other kind of token.")
+            raise ApiError("not_allowed_token_type", "This method needs the other type of token.")

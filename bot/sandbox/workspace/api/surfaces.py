@@ -16,7 +16,7 @@ def _given_view(given: Arguments) -> object:
     if view is None:
         raise ApiError("invalid_arguments", messages=["missing required field: view [json-pointer:/view]"])
     if len(str(view)) > MAX_SIZE:
-        raise ApiError("view_too_large", "A view is at most 250 KB large.")
+        raise ApiError("view_too_large", "A view can have at most 250 KB.")
     return view
 
 
@@ -29,7 +29,7 @@ def open_modal(state: State, given: Arguments, triggers: Triggers, *, on_top: bo
     definition(view, "modal")
     trigger = triggers.redeem(given.required("trigger_id")[0])
     if on_top and not trigger.in_modal:
-        raise ApiError("invalid_trigger_id", "A view is pushed with a trigger from within a form.")
+        raise ApiError("invalid_trigger_id", "Pushing a view needs a trigger from an open form.")
     return _shown(state, open_view(state, trigger.user, view, channel=trigger.channel, on_top=on_top))
 
 
@@ -47,15 +47,15 @@ def update(state: State, given: Arguments) -> JsonObject:
     if shown is None:
         raise ApiError("not_found", "The view is no longer open.", broken=False)
     if given.text("hash") and given.text("hash") != shown.hash:
-        raise ApiError("hash_conflict", "The view changed since the hash that was given.", broken=False)
+        raise ApiError("hash_conflict", "The view has changed since this hash.", broken=False)
     return _shown(state, update_view(state, shown, view))
 
 
 def publish(state: State, given: Arguments) -> JsonObject:
     user = given.required("user_id")[0]
     if user not in state.users:
-        raise ApiError("user_not_found", "There is no such person.", broken=False)
+        raise ApiError("user_not_found", "The user doesn't exist.", broken=False)
     home = state.homes.get(user)
     if given.text("hash") and home is not None and given.text("hash") != home.hash:
-        raise ApiError("hash_conflict", "The Home tab changed since the hash.", broken=False)
+        raise ApiError("hash_conflict", "The Home tab has changed since this hash.", broken=False)
     return _shown(state, publish_home(state, user, _given_view(given)))

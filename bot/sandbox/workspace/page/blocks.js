@@ -62,7 +62,7 @@ function element(block, item, ctx) {
 }
 
 function unknown(item) {
-  return h("span", { class: "unknown" }, `“${item.type}” can't be shown here`);
+  return h("span", { class: "unknown" }, `The sandbox can't show “${item.type}”`);
 }
 
 function input(block, ctx) {

@@ -40,7 +40,7 @@ function showHead(channel) {
     h("h2", {}, other ? null : h("span", { class: "hash", "aria-hidden": "true" }, channel.kind === "private" ? icon("lock", 17) : "#"), title),
     app ? h("div", { class: "tabs", role: "tablist", "aria-label": title }, tab("home", "Home"), tab("messages", "Messages")) : null,
     channel.is_ext_shared
-      ? h("span", { class: "pill", title: "People outside the company read along" }, icon("globe", 14), "Shared with another company")
+      ? h("span", { class: "pill", title: "People from another company can read this channel" }, icon("globe", 14), "Shared with another company")
       : null,
     channel.is_archived ? h("span", { class: "pill quiet" }, "Archived") : null,
     channel.topic && !app ? h("span", { class: "topic" }, channel.topic) : null,
@@ -69,8 +69,8 @@ function intro(channel) {
   const app = isAppChannel(channel);
   const other = channel.kind === "im" ? person(channel.with) : null;
   const title = channelTitle(channel);
-  const text = app ? "Answers meant for you alone arrive here or privately in the channel where you asked."
-    : other ? `This is between you and ${title}.` : channel.topic || `Everything about ${title}.`;
+  const text = app ? "Private answers appear here, or in the channel where you asked."
+    : other ? `This conversation is just between you and ${title}.` : channel.topic || `Everything about ${title}.`;
   return {
     sig: JSON.stringify([channel, store.user]),
     build: () => h("div", { class: "intro" },
@@ -84,7 +84,7 @@ function showHome() {
   const view = store.state.home;
   homeEmpty.hidden = Boolean(view);
   homeBlocks.hidden = !view;
-  homeEmpty.textContent = `${store.state.app.name} is preparing its Home…`;
+  homeEmpty.textContent = `${store.state.app.name} is loading…`;
   if (!view) return;
   showBlocks(homeBlocks, view.blocks || [], {
     surface: surface(`home:${store.user}:${view.id}`, { view: { id: view.id } }),
@@ -104,8 +104,8 @@ export function showChannel() {
   const writes = writable(channel);
   mainComposer.node.hidden = onHome || !writes;
   notice.hidden = onHome || writes;
-  notice.textContent = channel.is_archived ? `#${channel.name} is archived: nothing can be written in it.`
-    : `You are reading #${channel.name} without being a member.`;
+  notice.textContent = channel.is_archived ? `#${channel.name} is archived, so you can't post in it.`
+    : `You're viewing #${channel.name}. You're not a member.`;
   if (onHome) return;
   const all = store.state.messages[channel.id] || [];
   const main = all.filter((m) => !m.thread_ts || m.thread_ts === m.ts);

@@ -20,7 +20,7 @@ export function combobox({
   });
   const chips = h("span", { class: "chips" });
   const clear = h("button", {
-    type: "button", class: "icon-button combo-clear", "aria-label": "Clear the choice",
+    type: "button", class: "icon-button combo-clear", "aria-label": "Clear selection",
     on: { click: () => pick([]) },
   }, icon("close", 14));
   const box = h("div", { class: `combo${many ? " combo-many" : ""}` }, chips, input, clear, icon("down", 18));
@@ -129,7 +129,7 @@ export function combobox({
         shown.push({ option, entry });
         return entry;
       })));
-    if (!shown.length) return note(typed && input.value.trim() ? `Nothing matches “${input.value.trim()}”` : "Nothing to choose from");
+    if (!shown.length) return note(typed && input.value.trim() ? `No matches for “${input.value.trim()}”` : "No options");
     list.replaceChildren(...nodes);
     const current = shown.findIndex(({ option }) => now.has(option.value));
     placePopup();

@@ -44,7 +44,7 @@ export class Composer {
     this.hint = h("div", { class: "command-hint", hidden: true, role: "note" });
     this.chips = h("div", { class: "file-chips" });
     this.input = h("input", {
-      type: "file", multiple: true, class: "visually-hidden", tabindex: -1, "aria-label": "From this computer",
+      type: "file", multiple: true, class: "visually-hidden", tabindex: -1, "aria-label": "Upload from your computer",
     });
     this.input.addEventListener("change", () => {
       this.attach([...this.input.files]);
@@ -58,11 +58,11 @@ export class Composer {
       h("button", { type: "button", class: "text-button", on: { click: () => this.stopEditing() } }, "Cancel"));
     this.box = h("div", { class: "composer-box" }, this.editBar, formattingBar(this.area, () => this.typed()), this.area, this.chips, h("div", { class: "composer-bar" },
       inThread ? null : this.shortcuts(),
-      tool("Add files to the message", icon("clip"), () => this.input.click()),
+      tool("Attach files", icon("clip"), () => this.input.click()),
       this.emoji(),
       tool("Mention someone", icon("at"), () => this.insert("@")),
       inThread ? null : tool("Commands", icon("slash"), () => this.fill("/")),
-      h("span", { class: "composer-tip" }, h("kbd", {}, "Enter"), " sends, ", h("kbd", {}, "Shift Enter"), " starts a new line"),
+      h("span", { class: "composer-tip" }, h("kbd", {}, "Enter"), " to send, ", h("kbd", {}, "Shift+Enter"), " for a new line"),
       this.sendButton));
     this.node = h("div", { class: "composer" }, this.list, this.hint, this.box, this.input);
     this.offers = [];
@@ -269,7 +269,7 @@ export class Composer {
     const draft = this.draft();
     if (!text && !draft.files.length) return;
     if (draft.files.some((file) => !file.id)) {
-      toast("Wait a moment: a file is still being sent.");
+      toast("A file is still uploading. Try again in a moment.");
       return;
     }
     const name = (/^\/\S+/.exec(text) || [""])[0].toLowerCase();

@@ -9,9 +9,9 @@ function formatter(options) {
   const key = `${zone}|${JSON.stringify(options)}`;
   if (!cache.has(key)) {
     try {
-      cache.set(key, new Intl.DateTimeFormat("en-GB", { ...options, timeZone: zone }));
+      cache.set(key, new Intl.DateTimeFormat("en-US", { ...options, timeZone: zone }));
     } catch {
-      cache.set(key, new Intl.DateTimeFormat("en-GB", options));
+      cache.set(key, new Intl.DateTimeFormat("en-US", options));
     }
   }
   return cache.get(key);
@@ -22,16 +22,17 @@ export function fromTs(ts) {
 }
 
 export function clock(date) {
-  return formatter({ hour: "2-digit", minute: "2-digit" }).format(date);
+  return formatter({ hour: "numeric", minute: "2-digit" }).format(date);
 }
 
 export function clockSeconds(date) {
-  return formatter({ hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(date);
+  return formatter({ hour: "numeric", minute: "2-digit", second: "2-digit" }).format(date);
 }
 
 /** "2026-11-20" in the user's time zone. */
 export function dayKey(date) {
-  return formatter({ year: "numeric", month: "2-digit", day: "2-digit" }).format(date).split("/").reverse().join("-");
+  const [month, day, year] = formatter({ year: "numeric", month: "2-digit", day: "2-digit" }).format(date).split("/");
+  return `${year}-${month}-${day}`;
 }
 
 export function dayName(date) {

@@ -21,7 +21,7 @@ function close() {
 
 function value(name, field) {
   if (!name.startsWith("date_")) return String(field.value);
-  return new Date(field.value * 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  return new Date(field.value * 1000).toLocaleString("en-US", { dateStyle: "medium", timeStyle: "short" });
 }
 
 function fact(label, text) {
@@ -29,7 +29,7 @@ function fact(label, text) {
 }
 
 function content(details) {
-  if (details.error) return [h("p", { class: "text" }, details.error.custom_message || "There is nothing to show here.")];
+  if (details.error) return [h("p", { class: "text" }, details.error.custom_message || "Nothing to show here.")];
   const { fields = {}, custom_fields: custom = [] } = details.entity.entity_payload;
   const { description, ...facts } = fields;
   const link = h("a", { href: safeUrl(details.entity.url), target: "_blank", rel: "noopener" }, details.entity.url);
@@ -38,7 +38,7 @@ function content(details) {
       Object.entries(facts).map(([name, field]) => fact(LABELS[name] || name, value(name, field))),
       custom.map((field) => fact(field.label, String(field.value)))),
     description ? h("p", { class: "text details-text" }, description.value) : null,
-    h("p", { class: "text details-text" }, details.waiting ? "Asking for the details…" : link),
+    h("p", { class: "text details-text" }, details.waiting ? "Loading details…" : link),
   ];
 }
 

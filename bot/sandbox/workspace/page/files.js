@@ -31,7 +31,7 @@ export function fileCard(file) {
 /** A file waiting to be sent. */
 export function fileChip(file, remove) {
   return h("span", { class: "file-chip" }, icon("file", 16), h("span", { class: "file-name" }, file.name),
-    h("span", { class: "file-size" }, file.id ? size(file.size) : "Sending…"),
+    h("span", { class: "file-size" }, file.id ? size(file.size) : "Uploading…"),
     h("button", { type: "button", "aria-label": `Remove ${file.name}`, on: { click: remove } }, icon("close", 13)));
 }
 

@@ -80,7 +80,7 @@ function unfurl(preview, index, message) {
   if (!preview.has_details) return box;
   return h("div", { class: "unfurl" }, box, h("button", {
     type: "button", class: "text-button", on: { click: () => openDetails(message, preview.url) },
-  }, "Details for you"));
+  }, "View details"));
 }
 
 /**

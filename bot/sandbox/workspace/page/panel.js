@@ -10,14 +10,14 @@ export const panel = h("aside", { class: "card panel", id: "panel", "aria-label"
 let shown = "";
 
 const EXAMPLES = [
-  ["/tracker link", "Connect your account with a key from below"],
-  ["/issue", "The form for a new issue"],
-  ["/issue new Gift wrapping at the checkout project:webshop tracker:feature", "A new issue in one line"],
-  ["/issues status:open to:me", "What is on your plate"],
-  ["/issue 42", "Everything about one issue"],
-  ["/timelog 42 1h30 Pairing with Ben", "Time, in your own name"],
-  ["/digest add webshop weekdays 09:00", "What is new, posted here every morning"],
-  ["/tracker help", "All that the app understands"],
+  ["/tracker link", "Link your account with a key from below"],
+  ["/issue", "Open the form for a new issue"],
+  ["/issue new Gift wrapping at the checkout project:webshop tracker:feature", "Create an issue in one line"],
+  ["/issues status:open to:me", "Find open issues assigned to you"],
+  ["/issue 42", "Show an issue"],
+  ["/timelog 42 1h30 Pairing with Ben", "Log time"],
+  ["/digest add webshop weekdays 09:00", "Post new issues here every weekday"],
+  ["/tracker help", "See all commands"],
 ];
 
 async function copy(key, button) {
@@ -28,7 +28,7 @@ async function copy(key, button) {
     range.selectNodeContents(button.parentElement.querySelector("code"));
     getSelection().removeAllRanges();
     getSelection().addRange(range);
-    toast("Your browser keeps the clipboard closed: the key is selected, copy it with Ctrl C.");
+    toast("Your browser blocked the clipboard. The key is selected. Press Ctrl+C to copy it.");
     return;
   }
   toast("Key copied.");
@@ -57,25 +57,25 @@ function tryThis(app, fill) {
   return h("section", {}, h("h3", {}, icon("spark", 17), "Try this"),
     h("ul", { class: "examples", inert: dialogOpen() }, EXAMPLES.map(([text, note]) => h("li", {},
       h("button", { type: "button", class: "example", on: { click: () => fill(text) } }, h("code", {}, text), h("span", {}, note))))),
-    h("p", { class: "quiet" }, "Or point at a message, choose ", h("b", {}, "⋯ More actions"), ` and let ${app.name} turn it into an issue.`));
+    h("p", { class: "quiet" }, "Or open ", h("b", {}, "⋯ More actions"), ` on a message to create an issue from it.`));
 }
 
 /** The acting user's key first; keys of people outside this workspace are collapsed. */
 function keys({ keys: list, service_name: service, service_url: url }) {
   const here = list.filter((key) => key.slack_user).sort((a, b) => (b.slack_user === store.user) - (a.slack_user === store.user));
   const away = list.filter((key) => !key.slack_user);
-  return h("section", {}, h("h3", {}, icon("key", 17), "Keys to link with"),
+  return h("section", {}, h("h3", {}, icon("key", 17), "API keys"),
     h("ul", { class: "keys" }, here.map((key) => keyRow(key, service))),
-    away.length ? h("details", { class: "away" }, h("summary", {}, `${away.length} who are only in ${service}`),
+    away.length ? h("details", { class: "away" }, h("summary", {}, `${away.length} ${away.length === 1 ? "person" : "people"} without Slack`),
       h("ul", { class: "keys" }, away.map((key) => keyRow(key, service)))) : null,
-    h("p", {}, link(url, [`See what ${service} holds`, icon("open", 15)], { class: "service-link" })));
+    h("p", {}, link(url, [`Open ${service}`, icon("open", 15)], { class: "service-link" })));
 }
 
 function rules(broken) {
   return h("section", { "aria-label": "Rules broken" }, h("h3", {}, icon("shield", 17), "Slack's rules",
     broken.length ? h("span", { class: "badge" }, String(broken.length)) : null),
   broken.length ? h("ul", { class: "violations" }, [...broken].reverse().map(violation))
-    : h("p", { class: "all-well" }, icon("check", 17), "No Slack rule was broken."));
+    : h("p", { class: "all-well" }, icon("check", 17), "No rules broken"));
 }
 
 /** `fill` puts an example into the composer. */

@@ -81,7 +81,7 @@ export function select(block, element, { surface, label, ...aria }) {
     many,
     max: element.max_selected_items,
     clearable: Boolean(block.optional),
-    placeholder: plain(element.placeholder) || (many ? "Choose one or more" : "Choose"),
+    placeholder: plain(element.placeholder) || (many ? "Select options" : "Select an option"),
     wait: external ? element.min_query_length ?? 3 : 0,
     debounce: external ? 200 : 0,
     chosen: () => {

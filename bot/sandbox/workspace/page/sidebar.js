@@ -118,7 +118,7 @@ export function showTopbar() {
     drawer,
     h("span", { class: "team-mark", "aria-hidden": "true" }, (team.name || "W").slice(0, 1)),
     h("h1", { class: "team" }, team.name),
-    h("span", { class: "local" }, "on this machine"),
+    h("span", { class: "local" }, "Sandbox on this machine"),
     h("span", { class: "spring" }),
     h("button", {
       type: "button", class: "search-button", "aria-label": "Search messages", title: "Search messages (Ctrl+G)", dataset: { focus: "search" },

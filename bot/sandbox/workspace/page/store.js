@@ -41,9 +41,9 @@ export async function post(path, body, { quiet = false } = {}) {
     });
     const data = await answer.json();
     if (data.ok || data.errors) return data;
-    if (!quiet) toast(data.error || "That was refused.", "error");
+    if (!quiet) toast(data.error || "That didn't work. Try again.", "error");
   } catch {
-    if (!quiet) toast("The sandbox doesn't answer. Is it still running?", "error");
+    if (!quiet) toast("The sandbox isn't responding. Check that it's still running.", "error");
   }
   return null;
 }
