@@ -178,6 +178,7 @@ def build(
         accounts,
         projects,
         catalogs,
+        saved=store.saved_input,
         deliveries=store.deliveries,
         publish_home=partial(home.show, shown=None, again=True),
     )

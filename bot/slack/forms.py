@@ -148,6 +148,11 @@ def day(action_id: str, initial: date | None) -> Element:
     return filled(picker, initial_date=initial.isoformat() if initial else None)
 
 
+def time_of_day(action_id: str, initial: str) -> Element:
+    """A time picker; times are `09:00`."""
+    return {"type": "timepicker", "action_id": action_id, "initial_time": initial}
+
+
 def checkbox(action_id: str, label: str, *, checked: bool) -> Element:
     """A single checkbox."""
     box = option(label, "yes")
@@ -257,6 +262,11 @@ class Values:
         except (TypeError, ValueError):
             raise ActionExpired from None
 
+    def time(self, name: str) -> str | None:
+        """The selected time of day, as `09:00`."""
+        picked = self._blocks.get(name, {}).get("selected_time")
+        return picked if isinstance(picked, str) else None
+
     def files(self, name: str) -> list[JSON]:
         """The uploaded files, as Slack's file objects."""
         return [file for file in self._blocks.get(name, {}).get("files") or () if isinstance(file, dict)]
@@ -281,6 +291,7 @@ INITIAL = {
     "selected_option": "initial_option",
     "selected_options": "initial_options",
     "selected_date": "initial_date",
+    "selected_time": "initial_time",
     "selected_user": "initial_user",
     "selected_conversation": "initial_conversation",
 }

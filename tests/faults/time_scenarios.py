@@ -3,11 +3,12 @@
 from collections.abc import AsyncGenerator
 
 from tests.faults.scene import CHANNEL, NUMBER, Scene, owner, scenario
-from tests.support.digesting import WEB
+from tests.support.digesting import AT, WEB
 from tests.support.office import TEAM
 from tests.support.reading import JSON
 
 Steps = AsyncGenerator[None, None]
+CHANGED = AT.replace(":00", ":30")
 
 
 async def entries_logged(s: Scene) -> int:
@@ -34,7 +35,7 @@ async def digests_going(s: Scene) -> int:
 
 async def digests_changed(s: Scene) -> int:
     found = await s.office.bot.store.digests.in_channel(TEAM, CHANNEL)
-    return sum(digest.plan.schedule == "hourly :30" for digest in found)
+    return sum(digest.plan.schedule == f"daily {CHANGED}" for digest in found)
 
 
 async def digests_taken(s: Scene) -> int:
@@ -210,7 +211,7 @@ async def submit_digest(s: Scene) -> Steps:
     await s.ana.command("/digest add mobile category:sign")
     form = await s.form("New digest")
     yield
-    await s.ana.submit(form, {"Schedule": "hourly"})
+    await s.ana.submit(form, {"Time": AT})
 
 
 @scenario("change digest button", "action:digest.change", who="chris", refused=HIDDEN)
@@ -225,7 +226,7 @@ async def submit_changed(s: Scene) -> Steps:
     await s.ana.press(await listing(s), "Edit")
     form = await s.form("Edit digest")
     yield
-    await s.ana.submit(form, {"Schedule": "hourly :30"})
+    await s.ana.submit(form, {"Time": CHANGED})
 
 
 @scenario("post digest now", "action:digest.now", effect=digests_posted, said="is posted in", refused=HIDDEN)

@@ -59,6 +59,10 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
     page = json.dumps({"q": "status:any project:any", "o": 0, "b": [0]})
     aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
         ((*RESUMING, "link.open", "time.fill", "time.log_anyway", "files.retry", "files.new"), scene.kept),
+        (("digest.open_form",), scene.kept),
+        (("digest.project",), tuple(f"4:{saved}" for saved in scene.kept)),
+        (("digest.schedule",), ("weekly",)),
+        (("digest.preview",), (str(scene.digest.id),)),
         (tuple(Act), (str(scene.digest.id), f"{scene.digest.id}:{ANA.user_id}")),
         (("time.edit",), (str(scene.entry.id),) * 2),
         (("issue.show", "issue.share", "issue.share_listed", "files.open"), (hidden,)),
@@ -69,7 +73,18 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("search.page.previous", "search.page.next"), (page,)),
         (("files.open_describe",), (scene.attachment,)),
         (("announcement.take_back",), (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")),
-        (("open", "digest.add", "home.create", "home.search", "home.time", "home.mine"), ("",)),
+        (
+            (
+                "open",
+                "digest.add",
+                "digest.preview_form",
+                "home.create",
+                "home.search",
+                "home.time",
+                "home.mine",
+            ),
+            ("",),
+        ),
     ]
     return {action_id: values for action_ids, values in aims for action_id in action_ids}
 

@@ -239,6 +239,8 @@ class Person:
                 value = {"selected_options": [option_saying(element["options"], each) for each in text]}
             case "datepicker":
                 value = {"selected_date": text}
+            case "timepicker":
+                value = {"selected_time": text}
             case "file_input":
                 value = {"files": text}
         return value

@@ -15,6 +15,7 @@ INITIAL = {
     "initial_option": "selected_option",
     "initial_options": "selected_options",
     "initial_date": "selected_date",
+    "initial_time": "selected_time",
     "initial_conversation": "selected_conversation",
 }
 

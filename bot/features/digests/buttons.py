@@ -21,6 +21,32 @@ class OpenAddForm(Button):
     action = "digest.add"
 
 
+class OpenFilledForm(Button):
+    """`saved` is the ID of the command that is saved."""
+
+    action = "digest.open_form"
+    saved: str
+
+
+class ChooseProject(Button):
+    """The project for a command that is saved."""
+
+    action = "digest.project"
+    project: Number
+    saved: str
+
+
+class ChooseSchedule(Button):
+    action = "digest.schedule"
+    kind: str
+
+
+class PreviewForm(Button):
+    """In the form: a preview of what is entered."""
+
+    action = "digest.preview_form"
+
+
 class DigestButton(Button):
     """`owner` is the digest's owner whom the confirmation named."""
 
@@ -30,6 +56,10 @@ class DigestButton(Button):
 
 class OpenChangeForm(DigestButton):
     action = Act.CHANGE
+
+
+class PreviewDigest(DigestButton):
+    action = "digest.preview"
 
 
 class PostNow(DigestButton):

@@ -1,7 +1,8 @@
 """Parses `/digest`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -10,6 +11,7 @@ from bot.features.digests import schedules
 from bot.features.digests.buttons import Act
 from bot.features.digests.schedules import Schedule
 from bot.slack.grammar import values
+from bot.slack.grammar.errors import UnclosedQuote, UnknownOption, ValueMissing
 from bot.slack.grammar.options import Parsed, parse
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.tokens import Word
@@ -23,7 +25,10 @@ class ListDigests:
 
 @dataclass(frozen=True, kw_only=True)
 class AddDigest:
-    """`/digest add`: None or empty if not given; without a schedule, the form opens."""
+    """`/digest add …`, or just a schedule: None or empty if not given. Without a schedule, the form opens.
+
+    `problems` are the errors in the command; the rest is what was understood.
+    """
 
     project: str | None = None
     schedule: Schedule | None = None
@@ -31,6 +36,7 @@ class AddDigest:
     filters: Mapping[FilterKind, tuple[str, ...]] = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
+    problems: tuple[UserError, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,17 +89,24 @@ _ACTS = {
 _KNOWN = ("add", *_ALONE, *_ACTS)
 _NUMBER = re.compile(r"#?([0-9]{1,9})")
 _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
+_REPAIRS = 10
+"""How many errors in a command's options to leave out, to understand the rest."""
+_SCHEDULE_WORDS = 12
 _SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
 
 
 def digest_command(text: str) -> DigestRequest:
     """The request in `/digest <text>`. Raises UserError, which never repeats a key that was typed."""
     values.reject_api_key(text)
-    parsed = parse(text, OPTIONS)
+    parsed, problems = _understood(text)
     command = parsed.words[0].text.lower() if parsed.words else "list"
     rest = parsed.after(1)
     if command == "add":
-        return _add(rest)
+        return _add(rest, problems)
+    if command not in _KNOWN and any(map(_starts_schedule, parsed.words)):
+        return _add(parsed, problems)
+    if problems:
+        raise problems[0]
     if command not in _KNOWN:
         raise values.unknown_word(command, _KNOWN, "digest")
     if parsed.options:
@@ -103,6 +116,34 @@ def digest_command(text: str) -> DigestRequest:
     if rest.words:
         raise NothingExpected(command)
     return _ALONE[command]
+
+
+@contextmanager
+def collected(errors: list[UserError]) -> Iterator[None]:
+    """Append a UserError to `errors` instead of raising it."""
+    try:
+        yield
+    except UserError as error:
+        errors.append(error)
+
+
+def _understood(text: str) -> tuple[Parsed, list[UserError]]:
+    """The command without the options and quotes that can't be read, and the errors in those."""
+    problems: list[UserError] = []
+    known = OPTIONS
+    for _ in range(_REPAIRS):
+        try:
+            return parse(text, known), problems
+        except UnknownOption as error:
+            known += (error.key,)
+            problems.append(error)
+        except ValueMissing as error:
+            text = re.sub(rf"(?<!\S){re.escape(error.key)}:(?=\s|$)", " ", text, flags=re.IGNORECASE)
+            problems.append(error)
+        except UnclosedQuote as error:
+            text = text.translate(schedules.QUOTES)
+            problems.append(error)
+    raise problems[0]
 
 
 def _on_digest(word: str, parsed: Parsed) -> OnDigest:
@@ -116,24 +157,54 @@ def _on_digest(word: str, parsed: Parsed) -> OnDigest:
     return OnDigest(_ACTS[word], int(number[1]))
 
 
-def _add(parsed: Parsed) -> AddDigest:
-    start = next((n for n, word in enumerate(parsed.words) if _starts_schedule(word)), len(parsed.words))
-    if start == len(parsed.words) and any(map(_looks_like_schedule, parsed.words[1:])):
-        schedules.parse("")
-    before = Parsed(parsed.words[:start], {}).plain
-    option = values.name(parsed, "project")
-    if before and option:
-        raise ProjectNamedTwice
-    typed = values.name(parsed, "tz")
-    zone = schedules.zone_named(typed) if typed else None
+def _add(parsed: Parsed, problems: list[UserError]) -> AddDigest:
+    words = parsed.words
+    starts = [n for n, word in enumerate(words) if _starts_schedule(word)]
+    mistyped = [n for n, word in enumerate(words) if n and _looks_like_schedule(word)]
+    start = next(iter([*starts, *mistyped]), len(words))
+    project = Parsed(words[:start], {}).plain
+    zone: str | None = None
+    filters: dict[FilterKind, tuple[str, ...]] = {}
+    group: Group = "tracker"
+    empty = False
+    with collected(problems):
+        option = values.name(parsed, "project")
+        if project and option:
+            raise ProjectNamedTwice
+        project = project or option or ""
+    with collected(problems):
+        if typed := values.name(parsed, "tz"):
+            zone = schedules.zone_named(typed)
+    schedule = _schedule(parsed.after(start), problems)
+    for kind in FILTER_KINDS:
+        with collected(problems):
+            if names := values.names(parsed, kind):
+                filters[kind] = names
+    with collected(problems):
+        group = _group(parsed)
+    with collected(problems):
+        empty = values.yes_or_no(parsed, "empty")
     return AddDigest(
-        project=before or option,
-        schedule=schedules.parse(parsed.after(start).plain) if parsed.words[start:] else None,
+        project=project or None,
+        schedule=schedule,
         zone=zone,
-        filters={kind: names for kind in FILTER_KINDS if (names := values.names(parsed, kind))},
-        group=_group(parsed),
-        empty=values.yes_or_no(parsed, "empty"),
+        filters=filters,
+        group=group,
+        empty=empty,
+        problems=tuple(problems),
     )
+
+
+def _schedule(typed: Parsed, problems: list[UserError]) -> Schedule | None:
+    """The schedule, or else what the first words mean without the rest; None for no words."""
+    try:
+        return schedules.parse(typed.plain) if typed.words else None
+    except UserError as error:
+        problems.append(error)
+    for end in range(min(len(typed.words), _SCHEDULE_WORDS), 0, -1):
+        with suppress(UserError):
+            return schedules.parse(Parsed(typed.words[:end], {}).plain)
+    return None
 
 
 def _starts_schedule(word: Word) -> bool:

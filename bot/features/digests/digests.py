@@ -1,8 +1,9 @@
 """Adds, lists, changes, pauses, resumes, takes over, removes and restores digests."""
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.errors import Forbidden, NotFound, UserError
@@ -21,20 +22,21 @@ from bot.features.digests.errors import (
 )
 from bot.features.digests.periods import counted, ends_around
 from bot.features.digests.reading import filters_of, since
-from bot.features.digests.schedules import Schedule, next_times, parse, shortest_gap
+from bot.features.digests.schedules import Schedule, due_times, next_times, parse, shortest_gap
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog, Catalogs
 from bot.features.projects.projects import Projects
 from bot.service.client import Client
 from bot.service.conventions import ProjectStatus
 from bot.service.filters import IssueFilters, Sort, TimeRange
-from bot.service.models import Project, Ref
+from bot.service.models import Issue, Project, Ref
 from bot.store.channels import Channel
 from bot.store.digests import Choice, Covered, Digest, FilterKind, Group, Pause, Plan
 from bot.store.owner import Owner
 from bot.store.store import Store
 
 SHOWN_TIMES = 3
+PREVIEWED = timedelta(days=7)
 ADD_CLAIM = timedelta(seconds=10)
 """How long a claim to add a digest keeps others from adding the same one."""
 SHORTEST_GAP = timedelta(minutes=15)
@@ -53,6 +55,19 @@ class DigestSettings:
     filters: Mapping[FilterKind, tuple[str, ...]] = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a digest would have shown in the last PREVIEWED: the newest issues, and in how many posts.
+
+    `more`: there are more issues than were read, so that `posts` is too low.
+    """
+
+    plan: Plan
+    issues: tuple[Issue, ...]
+    posts: int
+    more: bool
 
 
 @dataclass(frozen=True)
@@ -133,6 +148,28 @@ class Digests:
         times = _times(wanted.schedule, wanted.zone, now)
         await self._store.digests.change(digest, plan, times[0], history)
         return Planned(await self._reloaded(digest), times, project.is_public is True)
+
+    async def preview(self, user: Owner, wanted: DigestSettings, channel: Channel | None) -> Preview:
+        """What a digest with these settings would have shown. Raises UserError, NotLinked, ServiceError."""
+        async with self._accounts.reading(user) as session:
+            project = await self._projects.chosen(session, wanted.project, channel)
+            return await self._preview(session, await self._plan(session, project, wanted))
+
+    async def preview_of(self, user: Owner, digest: Digest) -> Preview:
+        """What a digest would have shown of the issues that `user` can see. Raises as `preview` does."""
+        async with self._accounts.reading(user) as session:
+            return await self._preview(session, digest.plan)
+
+    async def _preview(self, session: Session, plan: Plan) -> Preview:
+        now = await self._store.digest_runs.now()
+        newest = (Sort("created_on", descending=True),)
+        opened = replace(filters_of(plan, TimeRange(since=now - PREVIEWED)), sort=newest)
+        page = await self._client.list_issues(session.key, opened)
+        issues = tuple(issue for issue in page.items if not issue.is_private)
+        due = due_times(parse(plan.schedule), plan.zone, now - PREVIEWED, now)
+        posts = {bisect_left(due, issue.created_on) for issue in issues if issue.created_on}
+        more = page.total_count > len(page.items)
+        return Preview(plan, issues, len(due) if plan.empty else len(posts), more)
 
     async def listed(self, channel: Channel) -> tuple[Digest, ...]:
         """The channel's digests; everyone in it may see them."""

@@ -3,17 +3,36 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bot.errors import UserError
+from bot.features.digests.buttons import ChooseSchedule, PreviewForm
 from bot.features.digests.digests import DigestSettings
-from bot.features.digests.schedules import parse, zone_named
+from bot.features.digests.errors import NeverDue, TooOften
+from bot.features.digests.schedules import (
+    DAYS,
+    Schedule,
+    ScheduleError,
+    UnreadableSchedule,
+    parse,
+    zone_named,
+)
 from bot.service.models import Ref
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, option, section
-from bot.slack.buttons import Number
+from bot.slack.blocks import JSON, Block, actions, button, option, section
+from bot.slack.buttons import ActionExpired, Number
 from bot.slack.metadata import Metadata
 from bot.slack.text import bold, line, prose
-from bot.store.digests import FILTER_KINDS, GROUPS, Choice, Digest, FilterKind, Group
+from bot.store.digests import FILTER_KINDS, GROUPS, Choice, Digest, FilterKind, Group, Plan
 
-DEFAULT_SCHEDULE = "weekdays 09:00"
+KINDS = [
+    ("daily", "Every day"),
+    ("weekdays", "Weekdays"),
+    ("weekly", "Weekly"),
+    ("hourly", "Hourly"),
+    ("cron", "Custom"),
+]
+DEFAULT_SCHEDULE = parse("weekdays 09:00")
+TIME, DAY, CRON = "09:00", "mon", "0 9 * * 1-5"
+"""What fields contain when they first appear."""
 
 
 class DigestMetadata(Metadata):
@@ -35,7 +54,7 @@ class Filled:
 
     zone: str
     project: Choice | None = None
-    schedule: str = DEFAULT_SCHEDULE
+    schedule: Schedule = DEFAULT_SCHEDULE
     filters: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
@@ -67,7 +86,7 @@ def change_form(digest: Digest, metadata: DigestMetadata, *, mine: bool) -> JSON
     plan = digest.plan
     filled = Filled(
         zone=plan.zone,
-        schedule=plan.schedule,
+        schedule=_schedule_of(plan),
         filters=plan.filters,
         group=plan.group,
         empty=plan.empty,
@@ -85,20 +104,63 @@ def change_form(digest: Digest, metadata: DigestMetadata, *, mine: bool) -> JSON
     )
 
 
+def _schedule_of(plan: Plan) -> Schedule:
+    """The plan's schedule, or the default if a system update made it unreadable."""
+    try:
+        return parse(plan.schedule)
+    except ScheduleError:
+        return DEFAULT_SCHEDULE
+
+
 def _schedule_fields(filled: Filled) -> list[Block]:
+    kind, *words = filled.schedule.text.split()
+    if kind == "hourly" and words:  # at another minute, which only a cron line can say
+        kind = "cron"
+    days = words[0].split(",") if kind == "weekly" else [DAY]
+    time = TIME if kind in {"hourly", "cron"} else words[-1]
     zone = option(filled.zone, filled.zone)
     return [
-        forms.field(
-            "schedule",
-            "Schedule",
-            forms.text("schedule", filled.schedule, most=200),
-            optional=False,
-            hint="daily 09:00, weekdays 9am, weekly mon,thu 09:00, hourly, or cron 0 9 * * 1-5",
-        ),
+        _kind_field(kind),
+        *_timing(kind, days, time, filled.schedule.cron if kind == "cron" else CRON),
         forms.field(
             "zone", "Time zone", forms.searched("digest.zone", zone, "Search by city", 0), optional=False
         ),
     ]
+
+
+def _kind_field(kind: str) -> Block:
+    select = forms.choice(ChooseSchedule.action, KINDS, kind, "Choose a schedule")
+    return forms.field("schedule", "Schedule", select, optional=False, dispatch=True)
+
+
+def _timing(kind: str, days: Sequence[str] = (DAY,), time: str = TIME, cron: str = CRON) -> list[Block]:
+    """The fields that this kind of schedule has below it."""
+    blocks = []
+    if kind == "weekly":
+        named = [(day[:3], day.capitalize()) for day in DAYS]
+        chosen = forms.choices("days", named, days, "Choose days")
+        blocks.append(forms.field("days", "Days", chosen, optional=False))
+    if kind in {"daily", "weekdays", "weekly"}:
+        blocks.append(forms.field("time", "Time", forms.time_of_day("time", time), optional=False))
+    if kind == "cron":
+        hint = f"Minute, hour, day of the month, month, day of the week. For example: {CRON}"
+        text = forms.text("cron", cron, most=200)
+        blocks.append(forms.field("cron", "Cron line", text, optional=False, hint=hint))
+    return blocks
+
+
+def rescheduled(view: JSON, kind: str) -> JSON:
+    """The form with the fields of another kind of schedule; Slack keeps what the others contain."""
+    blocks: list[Block] = []
+    for block in view["blocks"]:
+        match block.get("block_id"):
+            case "schedule":
+                blocks += [_kind_field(kind), *_timing(kind, time=forms.Values(view).time("time") or TIME)]
+            case "days" | "time" | "cron":
+                continue
+            case _:
+                blocks.append(block)
+    return forms.redefined(view, blocks)
 
 
 def _filter_fields(filled: Filled) -> list[Block]:
@@ -123,6 +185,7 @@ def _filter_fields(filled: Filled) -> list[Block]:
             "Empty digests",
             forms.checkbox("empty", "Post even when nothing is new", checked=filled.empty),
         ),
+        actions([button("Preview", PreviewForm())]),
     ]
 
 
@@ -136,7 +199,7 @@ def submitted(view: JSON) -> DigestSettings:
     project = values.chosen("project")
     return DigestSettings(
         project=f"#{project}" if project else None,
-        schedule=parse(values.text("schedule") or ""),
+        schedule=_submitted_schedule(values),
         zone=zone_named(values.chosen("zone") or "UTC"),
         filters={
             kind: tuple(f"#{one}" for one in chosen)
@@ -146,6 +209,32 @@ def submitted(view: JSON) -> DigestSettings:
         group=next((group for group in GROUPS if group == values.chosen("group")), "tracker"),
         empty=bool(values.all_chosen("empty")),
     )
+
+
+def _submitted_schedule(values: forms.Values) -> Schedule:
+    kind, days, time = values.chosen("schedule"), values.all_chosen("days"), values.time("time") or TIME
+    match kind:
+        case "daily" | "weekdays":
+            return parse(f"{kind} {time}")
+        case "weekly":
+            return parse(f"weekly {','.join(days)} {time}")
+        case "hourly":
+            return parse("hourly")
+        case "cron":
+            return parse(f"cron {values.text('cron') or ''}")
+    raise ActionExpired
+
+
+def field_of(error: UserError, view: JSON) -> str:
+    """The field that an error is about: the schedule's, or else the project's."""
+    match error:
+        case UnreadableSchedule(kind="weekly"):
+            name = "days"
+        case ScheduleError() | TooOften() | NeverDue():
+            name = "cron"
+        case _:
+            return "project"
+    return name if name in forms.Values(view).block_ids else "schedule"
 
 
 def unknown_choices(view: JSON, known: Mapping[FilterKind, Sequence[Ref]]) -> dict[str, str]:

@@ -1,42 +1,49 @@
 """`/digest`: lists, adds and changes a channel's digests, and handles their buttons."""
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 
-from bot.errors import NotLinked, UserError
+from bot.errors import BotError, NotLinked, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.digests import form as digest_form
+from bot.features.digests import message as digest_message
 from bot.features.digests import views
 from bot.features.digests.buttons import (
     Act,
+    ChooseProject,
+    ChooseSchedule,
     DigestButton,
     OpenAddForm,
     OpenChangeForm,
+    OpenFilledForm,
     PauseDigest,
     PostNow,
+    PreviewDigest,
+    PreviewForm,
     RemoveDigest,
     RestoreDigest,
     ResumeDigest,
     TakeOverDigest,
 )
 from bot.features.digests.channels import channel_of, digest_channel, require_access, require_member
-from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
-from bot.features.digests.digests import Digests, DigestSettings, choices_of, picked
-from bot.features.digests.errors import DigestPaused, OwnersKeyRejected, RepeatedRequest
+from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, collected, digest_command
+from bot.features.digests.digests import Digests, DigestSettings, Preview, choices_of, picked
+from bot.features.digests.errors import DigestPaused, NeverDue, OwnersKeyRejected, RepeatedRequest, TooOften
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.reasons import why_paused
 from bot.features.digests.runs import DigestRuns
-from bot.features.digests.schedules import Schedule, ScheduleError, zones_matching
+from bot.features.digests.schedules import ScheduleError, zones_matching
 from bot.features.help import views as help_views
 from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import Projects
+from bot.features.projects.projects import ProjectNotChosen, Projects
 from bot.service.models import Project
 from bot.slack import forms, posting
-from bot.slack.blocks import JSON, Message, option
+from bot.slack.blocks import JSON, Block, Message, button_row, option, sentence
 from bot.slack.buttons import ActionExpired
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
+from bot.slack.grammar.errors import UnknownWord
 from bot.slack.grammar.requests import Help
 from bot.slack.interaction import (
     ButtonPress,
@@ -49,6 +56,7 @@ from bot.slack.replies import Reply
 from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import RunState
 from bot.store.digests import FILTER_KINDS, Choice, Digest, FilterKind
+from bot.store.saved_input import SavedInput
 
 DOUBLE_CLICK = timedelta(seconds=5)
 ACT_BUTTONS = (PostNow, PauseDigest, ResumeDigest, TakeOverDigest, RemoveDigest)
@@ -65,6 +73,7 @@ class DigestHandlers:
         projects: Projects,
         catalogs: Catalogs,
         *,
+        saved: SavedInput,
         deliveries: Deliveries,
         publish_home: Callable[[Reply], Awaitable[None]],
     ) -> None:
@@ -73,6 +82,7 @@ class DigestHandlers:
         self._accounts = accounts
         self._projects = projects
         self._catalogs = catalogs
+        self._saved = saved
         self._deliveries = deliveries
         self._publish_home = publish_home
 
@@ -82,8 +92,13 @@ class DigestHandlers:
             commands={"digest": self.command},
             buttons={
                 OpenAddForm: self.add_pressed,
+                OpenFilledForm: self.filled_form_pressed,
+                ChooseProject: self.project_chosen,
+                ChooseSchedule: self.schedule_chosen,
                 OpenChangeForm: self.change_pressed,
                 RestoreDigest: self.restore_pressed,
+                PreviewForm: self.preview_pressed,
+                PreviewDigest: self.preview_pressed,
                 **dict.fromkeys(ACT_BUTTONS, self.act_pressed),
             },
             forms={
@@ -98,13 +113,18 @@ class DigestHandlers:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         """`/digest …`."""
-        match digest_command(command.text):
+        try:
+            request = digest_command(command.text)
+        except UnknownWord as error:
+            await self.show(reply, sentence(reply.wording.sentence(error)))
+            return
+        match request:
             case ListDigests():
                 await self.show(reply)
-            case AddDigest(schedule=Schedule() as schedule) as request:
-                await self.add(reply, request, schedule)
-            case AddDigest() as request:
+            case AddDigest(schedule=None, problems=()):
                 await self.open_add(reply, request)
+            case AddDigest():
+                await self.add(reply, request, command.text)
             case OnDigest(Act.CHANGE, number):
                 await self.open_change(reply, number)
             case Help():
@@ -209,19 +229,67 @@ class DigestHandlers:
 
     # Adding
 
-    async def add(self, reply: Reply, request: AddDigest, schedule: Schedule) -> None:
-        """Add a digest straight from a command, and confirm its settings privately."""
+    async def add(
+        self,
+        reply: Reply,
+        request: AddDigest,
+        typed: str,
+        project: str | None = None,
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Add a digest straight from a command, and confirm its settings privately.
+
+        An error offers the form, filled from what was `typed`; without a project, the user is asked for it.
+        """
+
+        async def offer_form(_: BotError) -> Block:
+            return button_row("Open form", OpenFilledForm(saved=await self._save(reply, typed)))
+
+        reply.recovery = offer_form
+        if request.problems:
+            raise request.problems[0]
         channel = await digest_channel(reply, reply.place.channel_id)
+        zone = request.zone or (await reply.profile()).zone.key
         wanted = DigestSettings(
-            project=request.project,
-            schedule=schedule,
-            zone=request.zone or (await reply.profile()).zone.key,
+            project=project or request.project,
+            schedule=request.schedule or digest_form.DEFAULT_SCHEDULE,
+            zone=zone,
             filters=request.filters,
             group=request.group,
             empty=request.empty,
         )
-        planned = await self._digests.add(reply.owner, channel, wanted)
-        await reply.privately(views.added(planned, reply.wording.service))
+        try:
+            planned = await self._digests.add(reply.owner, channel, wanted)
+        except ProjectNotChosen as error:
+            if len(error.projects) > forms.LIST:
+                raise
+            saved = await self._save(reply, typed)
+            await reply.privately(views.which_project(wanted, error.projects, saved))
+        else:
+            await reply.privately(views.added(planned, reply.wording.service), replace=replace)
+
+    async def project_chosen(self, press: ButtonPress[ChooseProject], reply: Reply) -> None:
+        """The project for a command without one: add the digest."""
+        request, typed = await self._saved_command(reply, press.button.saved)
+        await self.add(reply, request, typed, f"#{press.button.project}", replace=True)
+
+    async def filled_form_pressed(self, press: ButtonPress[OpenFilledForm], reply: Reply) -> None:
+        """*Open form*: what was understood of a command."""
+        await reply.open(loading("New digest"))
+        request, _ = await self._saved_command(reply, press.button.saved)
+        await self.open_add(reply, request)
+
+    async def _save(self, reply: Reply, typed: str) -> str:
+        return await self._saved.put(reply.owner, {"digest": typed})
+
+    async def _saved_command(self, reply: Reply, saved: str) -> tuple[AddDigest, str]:
+        match await self._saved.get(reply.owner, saved):
+            case {"digest": str(typed)}:
+                request = digest_command(typed)
+                if isinstance(request, AddDigest):
+                    return request, typed
+        raise ActionExpired
 
     async def add_pressed(self, _: ButtonPress[OpenAddForm], reply: Reply) -> None:
         """*Add digest*."""
@@ -229,18 +297,20 @@ class DigestHandlers:
 
     async def open_add(self, reply: Reply, request: AddDigest) -> None:
         """Open the form, then fill it from the command; errors in the command appear above the fields."""
-        await reply.open(loading("New digest"))
-        errors: list[UserError] = []
+        if not reply.view_id:
+            await reply.open(loading("New digest"))
+        errors = list(request.problems)
         channel_id, project = None, None
-        with _collected(errors):
+        with collected(errors):
             channel_id = (await digest_channel(reply, reply.place.channel_id)).channel_id
         async with self._accounts.reading(reply.owner) as session:
-            with _collected(errors if request.project else []):
+            with collected(errors if request.project else []):
                 project = await self._projects.chosen(session, request.project, reply.channel)
             chosen = await self._chosen(session, request, project, errors)
         filled = digest_form.Filled(
             zone=request.zone or (await reply.profile()).zone.key,
             project=Choice(project.id, project.name) if project else None,
+            schedule=request.schedule or digest_form.DEFAULT_SCHEDULE,
             group=request.group,
             empty=request.empty,
             filters=chosen,
@@ -258,7 +328,7 @@ class DigestHandlers:
         chosen: dict[FilterKind, tuple[Choice, ...]] = dict.fromkeys(request.filters, ())
         for kind, names in request.filters.items():
             for name in names:
-                with _collected(errors):
+                with collected(errors):
                     chosen[kind] += (picked(kind, name, known),)
         return chosen
 
@@ -266,27 +336,52 @@ class DigestHandlers:
         """Add the digest, and confirm its settings privately."""
         view = form.view.json
         try:
-            wanted = digest_form.submitted(view)
-        except ScheduleError as error:
-            return FormResult(errors={"schedule": reply.wording.sentence(error)})
-        try:
             channel = await digest_channel(reply, forms.Values(view).conversation("channel"))
             await require_member(reply, channel.channel_id)
         except UserError as error:
             return FormResult(errors={"channel": reply.wording.sentence(error)})
         try:
+            wanted = digest_form.submitted(view)
             if errors := await self._other_projects_choices(reply, view):
                 return FormResult(errors=errors)
             planned = await self._digests.add(reply.owner, channel, wanted)
         except NotLinked:
             raise
         except UserError as error:
-            return FormResult(errors={"project": reply.wording.sentence(error)})
+            return FormResult(errors={digest_form.field_of(error, view): reply.wording.sentence(error)})
 
         async def confirm() -> None:
             await reply.privately(views.added(planned, reply.wording.service))
 
         return FormResult(then=confirm)
+
+    async def schedule_chosen(self, press: ButtonPress[ChooseSchedule], reply: Reply) -> None:
+        """Another kind of schedule was chosen: show its fields."""
+        if press.view is None:
+            raise ActionExpired
+        await reply.show(digest_form.rescheduled(press.view.json, press.button.kind))
+
+    async def preview_pressed(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> None:
+        """*Preview*, in the list and in the form."""
+        await reply.open(loading("Preview"))
+        try:
+            preview = await self._preview(press, reply)
+        except NotLinked:
+            raise
+        except UserError as error:  # the form below has to stay as it is
+            await reply.say(reply.wording.sentence(error), title="Preview")
+        else:
+            await reply.show(forms.said("Preview", digest_message.preview(preview, reply.wording)))
+
+    async def _preview(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> Preview:
+        if isinstance(press.button, PreviewDigest):
+            return await self._digests.preview_of(reply.owner, await self._find(reply, press.button.digest))
+        if press.view is None:
+            raise ActionExpired
+        wanted = digest_form.submitted(press.view.json)
+        if project := DigestMetadata.of(press.view).project:
+            wanted = replace(wanted, project=f"#{project}")
+        return await self._digests.preview(reply.owner, wanted, reply.channel)
 
     async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:
         """Errors at choices made before the project was changed to one that doesn't have them."""
@@ -320,16 +415,16 @@ class DigestHandlers:
         metadata = DigestMetadata.of(form.view)
         if metadata.digest is None:
             raise ActionExpired
-        try:
-            wanted = digest_form.submitted(form.view.json)
-        except ScheduleError as error:
-            return FormResult(errors={"schedule": reply.wording.sentence(error)})
         digest = await self._find(reply, metadata.digest)
         if reply.owner != digest.owner and metadata.owner != digest.owner.user_id:
             said = f"This digest belongs to {digest.owner_name} now, who will be notified of your changes."
             agreed = metadata.model_copy(update={"owner": digest.owner.user_id}).dump()
             return FormResult(view=forms.refilled(form.view.json, said, agreed), said=said)
-        planned = await self._digests.change(reply.owner, digest, wanted)
+        try:
+            planned = await self._digests.change(reply.owner, digest, digest_form.submitted(form.view.json))
+        except (ScheduleError, TooOften, NeverDue) as error:
+            field = digest_form.field_of(error, form.view.json)
+            return FormResult(errors={field: reply.wording.sentence(error)})
 
         async def confirm() -> None:
             await _notify_owner(reply, planned.digest, Act.CHANGE)
@@ -359,14 +454,6 @@ class DigestHandlers:
         refs = next(refs for kind, refs in choices.items() if request.name == f"digest.{kind}")
         sought = request.text.strip().casefold()
         return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
-
-
-@contextmanager
-def _collected(errors: list[UserError]) -> Iterator[None]:
-    try:
-        yield
-    except UserError as error:
-        errors.append(error)
 
 
 async def _notify_owner(reply: Reply, digest: Digest, act: Act) -> None:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 
+from bot.features.digests.digests import Preview
 from bot.features.digests.posts import Edition
 from bot.features.digests.reading import filters_of
-from bot.features.digests.views import moment
+from bot.features.digests.views import filters_of as describe_filters
+from bot.features.digests.views import moment, when_of
 from bot.features.issues.actions import issue_menu
 from bot.features.issues.buttons import TakeIssue
 from bot.features.issues.views import priority_and_assignee
@@ -38,8 +40,8 @@ from bot.slack.wording import Wording
 from bot.store.digests import Digest, Group
 
 NAME, SUBJECT, SHORT_SUBJECT, FACTS = 80, 150, 60, 300
-ROWS = 40
-"""The most blocks for group names and rows."""
+ROWS, PREVIEW_ROWS = 40, 5
+"""The most blocks for group names and rows, and the most rows in a preview."""
 SHORT_LINES = 70
 """The most issues with a short line."""
 ROOM = 11_000
@@ -89,6 +91,18 @@ def message(edition: Edition, wording: Wording) -> Message:
     blocks += _body(edition, wording)
     blocks.append(context(_footer(edition.digest, wording)))
     return Message(_plain_text(line(headline), edition.issues), tuple(blocks))
+
+
+def preview(shown: Preview, wording: Wording) -> list[Block]:
+    """What a digest would have shown in the last seven days: how many issues, and the newest ones."""
+    count = len(shown.issues)
+    many = "1 new issue" if count == 1 else f"{'more than ' if shown.more else ''}{count or 'no'} new issues"
+    posts = "" if shown.more else f" in {shown.posts} post{'' if shown.posts == 1 else 's'}"
+    would = f"In the last 7 days, this digest would have shown you {many}{posts}."
+    about = " · ".join(filter(None, (when_of(shown.plan), describe_filters(shown.plan))))
+    rows = [section(_row_text(issue, wording)) for issue in shown.issues[:PREVIEW_ROWS]]
+    rest = [context("The newest are shown.")] if count > PREVIEW_ROWS else []
+    return [section(f"{bold(shown.plan.project)} · {about}\n{would}"), *rows, *rest]
 
 
 def _headline(edition: Edition) -> str:
@@ -182,9 +196,12 @@ def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], l
 
 
 def _row(issue: Issue, wording: Wording) -> Block:
+    return section(_row_text(issue, wording), issue_menu(issue.id, wording, assign=TakeIssue(issue=issue.id)))
+
+
+def _row_text(issue: Issue, wording: Wording) -> str:
     name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
-    menu = issue_menu(issue.id, wording, assign=TakeIssue(issue=issue.id))
-    return section(f"*{name}*\n{_facts(issue)}", menu)
+    return f"*{name}*\n{_facts(issue)}"
 
 
 def _facts(issue: Issue) -> str:

@@ -41,7 +41,7 @@ _PERIODS = {"minute": 60, "hour": 24}
 _CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2})\b")
 _LONGEST = 200
 """The most characters in a cron line."""
-_QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
+QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
 _ONE_MINUTE = timedelta(minutes=1)
 _SET_BACK = timedelta(hours=3)
 """The most that a clock change sets clocks back."""
@@ -118,7 +118,7 @@ def parse(text: str) -> Schedule:
     Reads `every weekday at 9:00 AM` too. Ignores case; the default time is 9:00. Raises ScheduleError, which
     never repeats the input: that may be a secret.
     """
-    kind, *rest = text.lower().translate(_QUOTES).split() or [""]
+    kind, *rest = text.lower().translate(QUOTES).split() or [""]
     if kind == "cron":
         return _cron(rest)
     words = [word for word in " ".join(rest).replace(",", " ").split() if word not in _FILLERS]
@@ -201,6 +201,8 @@ def _cron_in_words(cron: str) -> str:
             return f"every {minute[2:]} minutes"
         case ["0", hour, "*", "*", "*"] if hour.startswith("*/"):
             return f"every {hour[2:]} hours"
+        case [minute, "*", "*", "*", "*"] if minute.isdecimal():
+            return f"every hour at :{int(minute):02}" if int(minute) else "every hour"
         case [minute, hour, "*", "*", "1-5" | "MON-FRI"] if (minute + hour).isdecimal():
             return f"every weekday at {_clock(f'{hour}:{minute}')}"
     said = _CLOCK.sub(lambda time: _clock(time[0]), CronSim(cron, _LONG_AGO).explain())

@@ -7,19 +7,24 @@ from datetime import UTC, datetime
 
 from bot.features.digests.buttons import (
     Act,
+    ChooseProject,
     DigestButton,
     OpenAddForm,
     OpenChangeForm,
+    OpenFilledForm,
     PauseDigest,
     PostNow,
+    PreviewDigest,
     RemoveDigest,
     RestoreDigest,
     ResumeDigest,
     TakeOverDigest,
 )
-from bot.features.digests.digests import Planned
+from bot.features.digests.digests import DigestSettings, Planned
 from bot.features.digests.reasons import why_paused
 from bot.features.digests.schedules import KEYWORDS, ScheduleError, parse
+from bot.service.models import Ref
+from bot.slack import forms
 from bot.slack.blocks import Block, Element, Message, actions, button, confirm, context, section, shortened
 from bot.slack.text import bold, code, cut, escape, line
 from bot.slack.wording import Wording
@@ -83,8 +88,7 @@ def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Mess
         text = "No digests in this channel yet."
     blocks.append(section(text))
     for digest in digests[:SHOWN]:
-        buttons = [act_button(act, digest, user) for act in _offered(digest, user)]
-        blocks += [section(_entry(digest, user, wording)), actions(buttons)]
+        blocks += [section(_entry(digest, user, wording)), _buttons(digest, user)]
     if more := [str(digest.id) for digest in digests[SHOWN:]]:
         blocks.append(context(f"{len(more)} more: {', '.join(more)}"))
     if not digests:
@@ -119,12 +123,12 @@ def _direct(digest: Digest) -> bool:
     return digest.channel_id.startswith("D")
 
 
-def _offered(digest: Digest, user: Owner) -> Iterable[Act]:
-    yield from [Act.RESUME] if digest.paused else [Act.NOW, Act.PAUSE]
-    yield Act.CHANGE
-    if digest.owner != user:
-        yield Act.TAKE_OVER
-    yield Act.REMOVE
+def _buttons(digest: Digest, user: Owner) -> Block:
+    first = [Act.RESUME] if digest.paused else [Act.NOW, Act.PAUSE]
+    last = [Act.REMOVE] if digest.owner == user else [Act.TAKE_OVER, Act.REMOVE]
+    buttons = [act_button(act, digest, user) for act in (*first, Act.CHANGE, *last)]
+    buttons.insert(len(first) + 1, button("Preview", PreviewDigest(digest=digest.id)))
+    return actions(buttons)
 
 
 def act_button(act: Act, digest: Digest, user: Owner | None) -> Element:
@@ -188,6 +192,15 @@ def moment(at: datetime) -> str:
 
 
 # Results
+
+
+def which_project(wanted: DigestSettings, projects: Sequence[Ref], saved: str) -> Message:
+    """Asks for the project of a digest, the one thing that the command left out."""
+    text = f"Which project's new issues should I post here {wanted.schedule.in_words()}?"
+    known = [(ChooseProject(project=one.id, saved=saved).pack(), one.name) for one in projects]
+    select = forms.choice(ChooseProject.action, known, None, "Choose a project")
+    form = button("Open form", OpenFilledForm(saved=saved))
+    return Message(text, (section(text), actions([select, form])))
 
 
 def added(planned: Planned, service: str) -> Message:

@@ -23,7 +23,9 @@ TYPED = st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=12).map("".join
 
 def refused(text: str) -> str:
     with pytest.raises(UserError) as raised:
-        digest_command(text)
+        request = digest_command(text)
+        if isinstance(request, AddDigest):
+            raise request.problems[0]
     return worded(raised.value)
 
 
@@ -65,6 +67,8 @@ def test_commands_parse_with_and_without_a_digest_number(text: str, request_: ob
         ('add "The Daily news" daily 9', "The Daily news", "daily 09:00"),
         ('add "daily" daily 9', "daily", "daily 09:00"),
         ("add daily 9", None, "daily 09:00"),
+        ("daily 9", None, "daily 09:00"),
+        ("Web shop every weekday at 9:30 PM", "Web shop", "weekdays 21:30"),
         ('add daily 9 project:"Web shop"', "Web shop", "daily 09:00"),
         ("project:web add daily 9", "web", "daily 09:00"),
     ],

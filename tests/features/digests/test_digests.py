@@ -44,7 +44,7 @@ async def test_channel_members_see_its_digests_even_unlinked(ana: Person, ben: P
     assert "*2 digests in this channel*" in said
     assert f"*1 · Web Shop* · {EVERY_DAY} (UTC)\nby Ana Ruiz · category Search\nNext: <!date^" in said
     assert "*2 · Mobile App* · every hour (Europe/Madrid)\nby Ana Ruiz\nNext: <!date^" in said
-    row = ["Send now", "Pause", "Edit", "Take ownership", "Remove"]
+    row = ["Send now", "Pause", "Edit", "Preview", "Take ownership", "Remove"]
     assert buttons(shown) == [*row, *row, "Add digest"]
     assert "Take ownership" not in buttons(await ana.ask("/digest"))
     ben.channel = "mobile"
@@ -380,7 +380,7 @@ async def test_user_cannot_add_digest_to_a_channel_they_arent_in(office: Office,
     form = await linked_ben.form("New digest")
     block = next(b for b in form["blocks"] if b.get("block_id") == "channel")
     block["element"]["initial_conversation"] = "C0MOBILE001"  # a value that the page didn't offer
-    await linked_ben.submit(form, {"Project": "Web Shop", "Schedule": 'cron "0 9 * * 1-5"'})
+    await linked_ben.submit(form, {"Project": "Web Shop"})
 
     assert "You're not in that channel" in (await linked_ben.errors())["channel"]
     assert await office.bot.store.digests.in_channel(TEAM, "C0MOBILE001") == ()

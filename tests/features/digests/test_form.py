@@ -15,14 +15,16 @@ async def test_form_is_prefilled_and_adds_to_the_chosen_channel(office: Office, 
     assert "No tracker called “nope”" in text_of(form)
     held = values_of(form)
     assert held["Project"] == "Mobile App"
-    assert held["Schedule"] == "weekdays 09:00"
+    assert (held["Schedule"], held["Time"]) == ("Weekdays", "09:00")
     assert held["Time zone"] == "UTC"
     assert held["Channel"] == "C0GENERAL01"
     assert held["Tracker"] == ["Bug"]
     assert held["Category"] == ["Sign-in"]
     assert held["Group by"] == "Assignee"
 
-    values = {"Schedule": f"Weekly Tue, thu {AT}", "Time zone": "Tokyo", "Channel": "mobile"}
+    await ana.choose(form, "Schedule", "Weekly")
+    form = await ana.form_saying("New digest", "Days")
+    values = {"Days": ["Tuesday", "Thursday"], "Time": AT, "Time zone": "Tokyo", "Channel": "mobile"}
     answer = await ana.after(ana.submit(form, values | {"Priority": ["High", "Urgent"]}))
 
     assert answer["ephemeral"]
@@ -49,9 +51,13 @@ async def test_form_errors_appear_at_their_field_and_keep_input(office: Office, 
         await ana.submit(form, values)
         return await until(said)
 
-    values: JSON = {"Project": "Web Shop", "Schedule": "every now and then"}
-    assert "When should I post?" in await refused(values, "schedule")
-    values["Schedule"] = f"daily {AT}"
+    await ana.choose(form, "Schedule", "Custom")
+    form = await ana.form_saying("New digest", "Cron line")
+    values: JSON = {"Project": "Web Shop", "Cron line": "now and then"}
+    assert "five short fields" in await refused(values, "cron")
+    await ana.choose(form, "Schedule", "Every day")
+    form = await ana.form_saying("New digest", "Time Time zone")
+    values = {"Project": "Web Shop", "Time": AT}
     assert "outside your company" in await refused(values | {"Channel": "partners"}, "channel")
     office.workspace.state.archive("C0MOBILE001")
     assert "is archived" in await refused(values | {"Channel": "mobile"}, "channel")
@@ -97,12 +103,15 @@ async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: P
     form = await ana.form("Edit digest")
     held = values_of(form)
     assert "Digest 1: *Web Shop* in <#C0GENERAL01>" in text_of(form)
-    assert (held["Schedule"], held["Tracker"], held["Priority"]) == (f"daily {AT}", ["Bug"], ["High"])
+    assert (held["Schedule"], held["Time"], held["Tracker"]) == ("Every day", AT, ["Bug"])
+    assert "belongs to" not in text_of(form)
     assert not {"Project", "Channel"} & held.keys()
 
-    await ana.submit(form, {"Schedule": "sometimes"})
-    assert "When should I post?" in (await ana.errors())["schedule"]
-    changed = {"Schedule": "hourly :30", "Category": ["Search"], "Tracker": [], "Empty digests": True}
+    await ana.choose(form, "Schedule", "Custom")
+    form = await ana.form_saying("Edit digest", "Cron line")
+    await ana.submit(form, {"Cron line": "* * * * *"})
+    assert "every 15 minutes at most" in (await ana.errors())["cron"]
+    changed = {"Cron line": "30 * * * *", "Category": ["Search"], "Tracker": [], "Empty digests": True}
     now = await ana.after(ana.submit(form, changed))
 
     assert now["ts"] == listed["ts"]
@@ -110,7 +119,7 @@ async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: P
     assert f"Digest 1 (Web Shop) is saved: every hour at :30 (Europe/Madrid) · {said}" in text_of(now)
     assert "*1 digest in this channel*" in text_of(now)
     plan = (await stored(office)).plan
-    assert (plan.schedule, [*plan.filters], plan.empty) == ("hourly :30", ["priority", "category"], True)
+    assert (plan.schedule, [*plan.filters], plan.empty) == ("cron 30 * * * *", ["priority", "category"], True)
     assert [one.name for one in plan.filters["priority"]] == ["High"]
 
 

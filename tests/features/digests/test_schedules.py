@@ -257,6 +257,7 @@ def test_past_times_do_not_return_within_a_repeated_hour() -> None:
         ("hourly", "every hour"),
         ("hourly :30", "every hour at :30"),
         ("cron */20 * * * *", "every 20 minutes"),
+        ("cron 30 * * * *", "every hour at :30"),
         ("cron 0 */3 * * *", "every 3 hours"),
         ("cron 0 9 * * 1-5", "every weekday at 9:00 AM"),
         ("cron 30 14 1 * *", "at 2:30 PM on the first day of every month"),
