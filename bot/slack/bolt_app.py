@@ -15,6 +15,7 @@ def bolt_app(slack: AsyncWebClient, workspaces: Workspaces, dispatch: Dispatch) 
     log = logging.getLogger("slack_bolt")
     log.setLevel(logging.ERROR)  # else it warns about a token in the environment
     app = AsyncApp(
+        name="issuebot",  # else Bolt reads the source of every caller to find one
         logger=log,
         # With a token, Bolt would call auth.test first and reject requests until then.
         client=AsyncWebClient(

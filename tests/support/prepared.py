@@ -17,13 +17,14 @@ from bot.store.database import Database
 
 
 def demo() -> Data:
-    """Returns the demo data up to the current minute."""
-    data: Data = pickle.loads(_demo(datetime.now(UTC).replace(second=0, microsecond=0)))  # noqa: S301 - pickled below
+    """Returns the demo data of this hour, made when it was first needed."""
+    data: Data = pickle.loads(_demo(f"{datetime.now(UTC):%Y-%m-%d %H}"))  # noqa: S301 - pickled below
     return data
 
 
-@lru_cache(1)
-def _demo(now: datetime) -> bytes:
+@lru_cache(4)
+def _demo(_hour: str) -> bytes:
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
     return pickle.dumps(demo_data(now), pickle.HIGHEST_PROTOCOL)
 
 
