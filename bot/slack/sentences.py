@@ -140,9 +140,13 @@ def _of_grammar(error: BotError, wording: Wording) -> str | None:
         case grammar.ForeignLink():
             return f"That link isn't an issue in {wording.service}. Use the issue's number, such as `42`."
         case grammar.NotADate(typed=typed):
-            return f"“{typed}” isn't a date. Try `2026-07-01`, `today`, `mon` or `+3d`."
+            return f"“{typed}” isn't a date. Try `2026-07-01`, `next friday`, `Dec 31` or `+3d`."
+        case grammar.AmbiguousDate(typed=typed, month_first=one, day_first=other):
+            return (
+                f"“{typed}” could be {one:%B} {one.day} or {other:%B} {other.day}. Type `{one}` or `{other}`."
+            )
         case grammar.NotADayOfWork(typed=typed):
-            return f"“{typed}” isn't a date. Try `yesterday`, `mon` or `2026-07-01`."
+            return f"“{typed}” isn't a date. Try `yesterday`, `last friday` or `2026-07-01`."
         case grammar.NoDaysInRange(typed=typed):
             return f"“{typed}” has no days. Put the earlier date first, such as `2026-07-01..2026-07-31`."
         case grammar.TooFarAway(typed=typed):

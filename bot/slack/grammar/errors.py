@@ -1,5 +1,6 @@
 """What can be wrong with a command's text. Typed text is cut, and never repeated where it may be a secret."""
 
+from datetime import date
 from decimal import Decimal
 
 from bot.errors import UserError
@@ -83,6 +84,14 @@ class KeyTyped(UserError):
 
 class NotADate(UserError):
     typed: str
+
+
+class AmbiguousDate(UserError):
+    """A numeric date could be day first or month first."""
+
+    typed: str
+    month_first: date
+    day_first: date
 
 
 class NotADayOfWork(UserError):

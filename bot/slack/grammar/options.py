@@ -1,17 +1,21 @@
 """Words → options and text (docs/commands.md)."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from bot.service.models import Ref
+from bot.slack.grammar.dates import is_date
 from bot.slack.grammar.errors import AmbiguousField, UnknownField, UnknownOption, ValueMissing
 from bot.slack.grammar.tokens import Atom, Value, Word, words
 
 CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
 _OPTION = re.compile(r"([^\W\d_][\w-]{0,31}):(.*)", re.DOTALL)
 _CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
+_DATES = frozenset({"created", "updated", "closed", "start", "due", "on"})
+_CONTINUED = 4
+"""How many more words a date may have: `created:7 days ago .. today`."""
 _SYNONYMS = {
     "assign": "to",
     "assigned": "to",
@@ -67,7 +71,9 @@ def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Pa
     plain: list[Word] = []
     options: dict[str, list[Value]] = {}
     unknown: list[str] = []
-    for word in words(text):
+    typed_words = list(words(text))
+    while typed_words:
+        word = typed_words.pop(0)
         option = _option(word)
         if option is None:
             plain.append(word)
@@ -76,7 +82,10 @@ def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Pa
         key = typed if _is_known(typed, known) else _custom_field(typed, fields)
         if key is not None:
             _check_value(typed, value)
-            options.setdefault(key, []).append(value)
+            more = _more_of_date(value, typed_words) if key in _DATES else 0
+            continued = (atom for part in typed_words[:more] for atom in (Atom(" "), *part.atoms))
+            options.setdefault(key, []).append(Value((*value.atoms, *continued)))
+            del typed_words[:more]
         elif not value.text or len(typed) == 1 or value.text.startswith(("/", "\\")):
             plain.append(word)
         else:
@@ -113,6 +122,16 @@ def _option(word: Word) -> tuple[str, Value] | None:
         return None
     rest = match[2]
     return match[1].lower(), Value(((Atom(rest),) if rest else ()) + word.atoms[1:])
+
+
+def _more_of_date(value: Value, following: Sequence[Word]) -> int:
+    """How many of the following words belong to a date without quotes, such as `due:next friday`."""
+    for more in range(min(_CONTINUED, len(following)), 0, -1):
+        parts = [value, *following[:more]]
+        plain = not any(atom.quoted or atom.user for part in parts for atom in part.atoms)
+        if plain and is_date(" ".join(part.text for part in parts)):
+            return more
+    return 0
 
 
 def _is_known(key: str, known: Collection[str]) -> bool:

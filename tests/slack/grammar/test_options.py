@@ -38,6 +38,21 @@ def test_any_kind_of_quotes_keeps_a_value_together(quotes: str) -> None:
     assert texts(f"new desc:{quotes[0]}two: words{quotes[1]} more", "desc") == ["two: words"]
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "rest"),
+    [
+        ("start:next friday fix it", "next friday", "fix it"),
+        ("fix start:31 Dec 2026 it", "31 Dec 2026", "fix it"),
+        ("start:>= 2026-07-01 late", ">= 2026-07-01", "late"),
+        ("start:7d 3 days late", "7d", "3 days late"),
+        ('start:today "3 days" late', "today", '"3 days" late'),
+    ],
+)
+def test_dates_need_no_quotes(text: str, value: str, rest: str) -> None:
+    assert texts(text, "start") == [value]
+    assert parse(text, KNOWN).text == rest
+
+
 def test_quoted_text_keeps_line_breaks_and_other_quotes() -> None:
     assert texts('desc:"says “hi”\nand goes"', "desc") == ["says “hi”\nand goes"]
 

@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -8,6 +9,7 @@ from bot.errors import UserError
 from bot.service.filters import DateRange
 from bot.slack.grammar.dates import day, days, times
 from bot.slack.grammar.durations import hours
+from bot.slack.grammar.errors import AmbiguousDate
 from tests.support.wording import worded
 
 WEDNESDAY = date(2026, 7, 15)
@@ -57,6 +59,21 @@ def test_invalid_durations_are_answered_with_examples(text: str) -> None:
         ("wed", "07-15"),
         ("mon", "07-20"),
         ("Friday", "07-17"),
+        ("this monday", "07-13"),
+        ("last Monday", "07-13"),
+        ("next wednesday", "07-22"),
+        ("next  friday", "07-17"),
+        ("next week", "07-20"),
+        ("next month", "08-01"),
+        ("in 3 days", "07-18"),
+        ("2 weeks ago", "07-01"),
+        ("31/12/2026", "12-31"),
+        ("12/31/2026", "12-31"),
+        ("1.12.2026", "12-01"),
+        ("5/5/2026", "05-05"),
+        ("Dec 31", "12-31"),
+        ("31 december 2026", "12-31"),
+        ("Aug 1st, 2026", "08-01"),
     ],
 )
 def test_future_dates_parse(text: str, expected: str) -> None:
@@ -64,7 +81,8 @@ def test_future_dates_parse(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "soon", "2026-02-30", "0001-01-01", "99999w", "m", "1/2/2026", "20260701"]
+    "text",
+    ["", "soon", "2026-02-30", "0001-01-01", "99999w", "m", "31/31/2026", "20260701", "last week", "mon 5"],
 )
 def test_invalid_dates_are_answered_with_examples(text: str) -> None:
     with pytest.raises(UserError) as raised:
@@ -72,9 +90,28 @@ def test_invalid_dates_are_answered_with_examples(text: str) -> None:
     assert "`2026-07-01`" in worded(raised.value)
 
 
+def test_a_date_that_reads_two_ways_is_answered_with_both() -> None:
+    with pytest.raises(AmbiguousDate) as raised:
+        day("1/2/2026", WEDNESDAY)
+    said = "“1/2/2026” could be January 2 or February 1. Type `2026-01-02` or `2026-02-01`."
+    assert worded(raised.value) == said
+
+
+def test_a_day_without_a_year_is_the_nearest_one() -> None:
+    assert day("Jan 2", WEDNESDAY) == date(2027, 1, 2)
+    assert days("Dec 31", WEDNESDAY, "past").since == date(2025, 12, 31)
+
+
 @pytest.mark.parametrize(
     ("text", "since", "until"),
     [
+        ("last week", "2026-07-06", "2026-07-12"),
+        ("this month", "2026-07-01", "2026-07-31"),
+        ("next year", "2027-01-01", "2027-12-31"),
+        ("last 7 days", "2026-07-09", "2026-07-15"),
+        ("next 2 weeks", "2026-07-15", "2026-07-28"),
+        (">last week", "2026-07-13", None),
+        ("last month..this week", "2026-06-01", "2026-07-19"),
         (">=2026-07-01", "2026-07-01", None),
         ("<=2026-07-01", None, "2026-07-01"),
         (">2026-07-01", "2026-07-02", None),
@@ -93,11 +130,11 @@ def test_past_date_ranges_parse(text: str, since: str | None, until: str | None)
     )
 
 
-@pytest.mark.parametrize("text", ["..", "2026-07-02..2026-07-01", ">=", "1..2"])
+@pytest.mark.parametrize("text", ["..", "2026-07-02..2026-07-01", "99999w", ">=", "1..2"])
 def test_invalid_date_ranges_are_answered_with_examples(text: str) -> None:
     with pytest.raises(UserError) as raised:
         days(text, WEDNESDAY, "past")
-    assert "`2026-07-01" in worded(raised.value)
+    assert re.search("`(2026-07-01|30d)", worded(raised.value))
 
 
 @pytest.mark.parametrize(
