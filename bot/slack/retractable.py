@@ -18,11 +18,14 @@ MENU_OPTIONS = 5
 
 async def retractable(message: Message, reply: "Reply") -> Message:
     """Add *Delete post*, for this user, to the message's menu, or else in a menu of its own."""
-    delete = delete_option(reply.owner, (await reply.profile()).first_name)
-    question = confirm(
-        "Delete this post?", f"Nothing changes in {reply.wording.service}.", "Delete post", style="danger"
-    )
-    return Message(message.text, _with_option(message.blocks, delete, menu([delete], confirm=question)))
+    alone = delete_menu(reply.owner, (await reply.profile()).first_name, reply.wording.service)
+    return Message(message.text, _with_option(message.blocks, alone["options"][0], alone))
+
+
+def delete_menu(owner: Owner, first_name: str, service: str) -> Element:
+    """A menu with *Delete post* only, which asks first."""
+    question = confirm("Delete this post?", f"Nothing changes in {service}.", "Delete post", style="danger")
+    return menu([delete_option(owner, first_name)], confirm=question)
 
 
 def _with_option(blocks: tuple[Block, ...], option: JSON, alone: Element) -> tuple[Block, ...]:

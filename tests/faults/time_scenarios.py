@@ -206,6 +206,43 @@ async def add_pressed(s: Scene) -> Steps:
     await s.ana.press(listed, "Add digest")
 
 
+@scenario("digest without a project", "action:digest.project", effect=digests_set, said="is set up")
+async def project_chosen(s: Scene) -> Steps:
+    asked = await s.after(s.ana.command(f"/digest daily {AT}"))
+    yield
+    await s.ana.choose_in_message(asked, "Mobile App")
+
+
+@scenario("digest form after an error", "action:digest.open_form")
+async def open_form_pressed(s: Scene) -> Steps:
+    refused = await s.after(s.ana.command("/digest add mobile daily 25:00"))
+    yield
+    await s.ana.press(refused, "Open form")
+
+
+@scenario("choose a schedule", "action:digest.schedule")
+async def schedule_chosen(s: Scene) -> Steps:
+    await s.ana.command("/digest add mobile category:sign")
+    form = await s.form("New digest")
+    yield
+    await s.ana.choose(form, "Schedule", "Weekly")
+
+
+@scenario("preview in the form", "action:digest.preview_form")
+async def preview_form(s: Scene) -> Steps:
+    await s.ana.command("/digest add mobile category:sign")
+    form = await s.form("New digest")
+    yield
+    await s.ana.press_in_form(form, "Preview")
+
+
+@scenario("preview a digest", "action:digest.preview", who="chris", refused=HIDDEN)
+async def preview(s: Scene) -> Steps:
+    listed = await listing(s, "chris")
+    yield
+    await s.chris.press(listed, "Preview")
+
+
 @scenario("submit digest", "form:digest.add", effect=digests_set, said="is set up")
 async def submit_digest(s: Scene) -> Steps:
     await s.ana.command("/digest add mobile category:sign")

@@ -35,6 +35,7 @@ from bot.slack.blocks import (
     shortened,
     text_length,
 )
+from bot.slack.retractable import delete_menu
 from bot.slack.text import bold, cut, line, link
 from bot.slack.wording import Wording
 from bot.store.digests import Digest, Group
@@ -83,13 +84,14 @@ class Part:
 
 def message(edition: Edition, wording: Wording) -> Message:
     """The message that is posted in the channel."""
-    headline, catch_up = _headline(edition), _catch_up(edition)
-    since = f"Since {moment(edition.digest.period_from)}"
-    blocks: list[Block] = [header(headline), context(" · ".join([since, *_compared(edition)]))]
+    digest, headline, catch_up = edition.digest, _headline(edition), _catch_up(edition)
+    since = f"Since {moment(digest.period_from)}"
+    delete = delete_menu(digest.owner, digest.owner_name.partition(" ")[0], wording.service)
+    blocks: list[Block] = [header(headline), section(" · ".join([since, *_compared(edition)]), delete)]
     if catch_up:
         blocks.append(section(catch_up))
     blocks += _body(edition, wording)
-    blocks.append(context(_footer(edition.digest, wording)))
+    blocks.append(context(_footer(digest, wording)))
     return Message(_plain_text(line(headline), edition.issues), tuple(blocks))
 
 

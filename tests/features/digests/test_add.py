@@ -6,15 +6,7 @@ from bot.store.digests import Digest
 from tests.support.digesting import AT, EVERY_DAY, WEB, stored
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, option_saying, text_of, values_of
-
-
-async def choose_project(person: Person, asked: JSON, name: str) -> JSON:
-    block = next(b for b in asked["blocks"] if b["type"] == "actions")
-    element = block["elements"][0]
-    option = option_saying(element["options"], name)
-    source = {"message": {"channel": asked["channel"], "ts": asked["ts"]}}
-    return await person.after(person._act(source, block, element, selected_option=option))
+from tests.support.reading import JSON, text_of, values_of
 
 
 def plan_of(digest: Digest) -> tuple[str, str, list[str]]:
@@ -25,7 +17,7 @@ async def test_schedule_alone_asks_for_the_project_only(office: Office, ana: Per
     asked = await ana.ask(f"/digest daily {AT} tracker:bug")
     assert f"Which project's new issues should I post here {EVERY_DAY}?" in text_of(asked)
 
-    answer = await choose_project(ana, asked, "Web Shop")
+    answer = await ana.after(ana.choose_in_message(asked, "Web Shop"))
 
     assert answer["ts"] == asked["ts"]
     assert "Digest 1 is set up" in text_of(answer)

@@ -48,6 +48,38 @@ async def test_button_asks_again_after_the_owner_changed(
     assert (await stored(office)).owner_name == "Ben Okafor"
 
 
+async def test_edit_form_names_the_owner_who_is_notified(ana: Person, linked_ben: Person) -> None:
+    await ana.ask(WEB)
+    await linked_ben.command("/digest edit 1")
+    form = await linked_ben.form("Edit digest")
+    assert "It belongs to Ana Ruiz, who will be notified of your changes." in text_of(form)
+    assert not await ana.direct()
+
+    answer = await linked_ben.after(linked_ben.submit(form, {"Time": "07:45"}))
+
+    assert "is saved: every day at 7:45 AM" in text_of(answer)
+    told = text_of((await until(ana.direct))[-1])
+    assert f"<@{linked_ben.user_id}> edited your digest of *Web Shop*" in told
+
+
+async def test_edit_asks_again_after_the_owner_changed(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    await ana.ask(WEB)
+    before = await stored(office)
+    await ana.command("/digest edit 1")
+    form = await ana.form("Edit digest")
+    await linked_ben.press(await linked_ben.ask("/digest"), "Take ownership")
+    await until(ana.direct)
+
+    await ana.submit(form, {"Time": "07:45"})
+    again = await ana.form_saying("Edit digest", "belongs to Ben Okafor now")
+    assert (await stored(office)).plan == before.plan
+
+    await ana.after(ana.submit(again, {}))
+    assert (await stored(office)).plan.schedule == "daily 07:45"
+
+
 def _posted(person: Person) -> Callable[[], Awaitable[bool]]:
     async def look() -> bool:
         return any("Web Shop: 1 new issue" in text_of(message) for message in await person.messages())

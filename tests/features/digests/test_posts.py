@@ -21,7 +21,7 @@ from bot.timings import DEFAULT
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
-from tests.support.reading import JSON, text_of
+from tests.support.reading import JSON, text_of, until
 from tests.support.slackwire import SlackWire
 
 HOUR = timedelta(hours=1)
@@ -94,6 +94,25 @@ async def test_posted_digest_has_a_menu_for_each_issue(digests: Digests) -> None
     message = (await digests.person.messages())[-1]
     chosen = digests.person.choose_from_menu(message, f"#{issue.id} ", "Assign to me")
     assert (await digests.person.after(chosen))["ephemeral"]
+
+
+async def test_only_the_owner_can_delete_a_posted_digest(digests: Digests) -> None:
+    await digests.add()
+    digests.report()
+    await digests.tick()
+    message = (await digests.person.messages())[-1]
+    await digests.office.link("U0CHRIS01", KEYS["chris"])
+    chris = Person(digests.office, "U0CHRIS01")
+    refused = await chris.after(chris.choose_from_menu(message, "Since ", "Delete post (only Ana)"))
+    assert "Only Ana can delete this post." in text_of(refused)
+    assert len(await digests.posts()) == 1
+
+    await digests.person.choose_from_menu(message, "Since ", "Delete post (only Ana)")
+
+    async def gone() -> bool:
+        return message["ts"] not in [one["ts"] for one in await digests.person.messages()]
+
+    await until(gone)
 
 
 @pytest.mark.parametrize("fault", ["lose the answer", "500 after it", "refuse:internal_error"])
