@@ -42,8 +42,10 @@ from bot.features.search import sentences as search_sentences
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.search import Search
 from bot.features.timelog import sentences as timelog_sentences
-from bot.features.timelog.edit_handlers import EditHandlers
+from bot.features.timelog.activities import Activities
+from bot.features.timelog.entry_handlers import EntryHandlers
 from bot.features.timelog.handlers import TimelogHandlers
+from bot.features.timelog.own_entries import OwnEntries
 from bot.features.timelog.timelog import Timelog
 from bot.features.tracker import sentences as tracker_sentences
 from bot.features.tracker.handlers import TrackerHandlers
@@ -142,13 +144,24 @@ def build(
         failures=failures,
         progress_seconds=waits.progress,
     )
-    tracking = Timelog(client, store, accounts, projects, issues, looks=waits.lookups)
-    time_editing = EditHandlers(tracking, platform.audiences)
+    activities = Activities(client, store, projects)
+    entries = OwnEntries(client, store, accounts, projects, activities, looks=waits.lookups)
+    tracking = Timelog(
+        client,
+        store,
+        accounts,
+        projects,
+        issues,
+        activities=activities,
+        entries=entries,
+        looks=waits.lookups,
+    )
+    entry_handlers = EntryHandlers(tracking, entries, platform.audiences, store.deliveries)
     timelog = TimelogHandlers(
         tracking,
         store.saved_input,
         store.deliveries,
-        time_editing,
+        entry_handlers,
     )
     duplicates = DuplicateHandlers(Duplicates(client, store, issues), pauses, accounts)
     create_form = CreateFormHandlers(
@@ -192,7 +205,7 @@ def build(
             CreateWithFiles(accounts, issues, jobs, create_form).feature(),
             search.feature(),
             timelog.feature(),
-            time_editing.feature(),
+            entry_handlers.feature(),
             files.feature(),
             digest.feature(),
             TrackerHandlers(account, project, user).feature(),

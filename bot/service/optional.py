@@ -14,7 +14,17 @@ from bot.errors import Forbidden, NotFound, Refused
 from bot.service import protocol
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import IssueChanges
-from bot.service.models import Issue, IssueStatus, Membership, Page, Ref, RoleRights, Version, active
+from bot.service.models import (
+    Issue,
+    IssueStatus,
+    Membership,
+    Page,
+    Ref,
+    RoleRights,
+    TimeEntry,
+    Version,
+    active,
+)
 from bot.service.protocol import Call, Decoder
 from bot.service.transport import Transport
 
@@ -70,6 +80,25 @@ class OptionalOperations:
 
     async def trackers(self, key: SecretStr) -> list[Ref] | None:
         return await self._list(key, "trackers", "/trackers.json", Ref)
+
+    async def latest_time(self, key: SecretStr, project_id: int) -> list[TimeEntry] | None:
+        """Return the user's own latest time entries in a project and its subprojects."""
+        call = protocol.read(
+            "time_entries",
+            "/time_entries.json",
+            user_id="me",
+            project_id=str(project_id),
+            sort="spent_on:desc",
+            limit="25",
+        )
+        return await self._ask(
+            key, call, protocol.unpaged("time_entries", TimeEntry), frozenset({404, 405, 406})
+        )
+
+    async def delete_time_entry(self, key: SecretStr, entry_id: int) -> None:
+        """Delete a time entry. Raises NotFound if the endpoint is missing, too."""
+        call = Call("delete_time_entry", "DELETE", protocol.path("time_entries", entry_id))
+        await self._transport.send(key, call, protocol.no_content)
 
     async def versions(self, key: SecretStr, project_id: int | str) -> list[Version] | None:
         """Return the versions available to a project's issues."""

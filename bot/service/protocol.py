@@ -51,7 +51,7 @@ class Call:
     """A request. `operation` is its name in metrics; `path` starts with a slash and has no query."""
 
     operation: str
-    method: Literal["GET", "POST", "PUT", "PATCH"]
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     params: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = field(default=None, repr=False)

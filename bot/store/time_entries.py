@@ -1,4 +1,4 @@
-"""The time entries logged with the bot, because the interface can't list them."""
+"""The time entries logged with the bot; the service may be unable to list them."""
 
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
@@ -100,6 +100,17 @@ class TimeEntries:
             .limit(limit)
         )
         return tuple(map(_entry, await self._database.rows(statement)))
+
+    async def last_in(self, owner: Owner, project_id: int) -> Entry | None:
+        """Return the owner's latest entry in a project that has an activity, or None."""
+        statement = (
+            select(TimeEntryRow)
+            .where(TimeEntryRow.of(owner), TimeEntryRow.project_id == project_id, TimeEntryRow.activity != "")
+            .order_by(TimeEntryRow.created_at.desc(), TimeEntryRow.entry_id.desc())
+            .limit(1)
+        )
+        row = await self._database.one(statement)
+        return _entry(row) if row else None
 
     async def minutes(self, owner: Owner, since: date, until: date) -> int:
         """Return the minutes that the owner logged from `since` to `until`, inclusive."""

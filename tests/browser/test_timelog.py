@@ -25,10 +25,12 @@ async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Vis
 
     # One-line command.
     await ana.send(f"/timelog {issue.id} 1h30 activity:design on:yesterday Pairing with Ben")
-    answer = ana.message(f"Logged 1h 30m on #{issue.id}, Design, yesterday.")
+    answer = ana.message(f"Logged 1h 30m on #{issue.id} ")
+    await expect(answer).to_contain_text("Design · Yesterday · Pairing with Ben")
     await expect(answer).to_contain_text(PRIVATE)
-    await expect(answer).to_contain_text("Through me: 0h today")
-    await expect(ana.message("@Ana logged 1h 30m")).to_contain_text("Pairing with Ben")
+    await expect(answer).to_contain_text("Logged with Issue Bot: 0h today")
+    await answer.get_by_role("button", name="Share here").click()
+    await expect(ana.message("Ana Ruiz logged 1h 30m")).to_contain_text("Pairing with Ben")
 
     # Edit the entry from its confirmation.
     await answer.get_by_role("button", name="Edit").click()
@@ -38,7 +40,7 @@ async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Vis
     await ana.choose(form, "Activity", "Testing")
     await ana.press(form, "Save")
     await expect(form).to_be_hidden()
-    await expect(ana.message("Changed to 2h 15m").filter(has_text="Testing, yesterday.")).to_be_visible()
+    await expect(ana.message("Changed to 2h 15m").filter(has_text="Testing · Yesterday")).to_be_visible()
     assert (newest(sandbox).minutes, newest(sandbox).comments) == (135, "Pairing with Ben")
 
     # Shortcut: the form asks for the issue, then offers its activities.
@@ -49,16 +51,16 @@ async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Vis
     await ana.choose(form, "Issue", f"#{issue.id} {issue.subject}", f"#{issue.id}")
     await expect(form.get_by_label("Activity")).to_have_value("Testing")
     await expect(form.get_by_label("Hours")).to_have_value("45m")
-    await ana.press(form, "Log")
-    done = ana.form("Logged")
-    await expect(done).to_contain_text(f"Logged 45m on #{issue.id}, Testing, today.")
+    await ana.press(form, "Log time")
+    done = ana.form("Time logged")
+    await expect(done).to_contain_text(f"Logged 45m on #{issue.id} ")
     await ana.press(done, "Close")
 
     # Message shortcut on a message with an issue number: the bot replies in its thread.
     await ana.send(f"#{issue.id} is nearly there")
     await ana.use_shortcut(ana.message("is nearly there"), "Log time")
     await form.get_by_label("Hours").fill("1:30")
-    await ana.press(form, "Log")
+    await ana.press(form, "Log time")
     await expect(form).to_be_hidden()
     await ana.message("is nearly there").get_by_role("button", name="1 reply").click()
     await expect(ana.thread.get_by_text("logged 1h 30m")).to_be_visible()
@@ -67,6 +69,6 @@ async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Vis
     await ana.send(f"/issue {issue.id}")
     await ana.message(f"#{issue.id} ").get_by_role("button", name="Log time").click()
     await form.get_by_label("Hours").fill("20m")
-    await ana.press(form, "Log")
+    await ana.press(form, "Log time")
     answer = ana.message("Logged 20m on").filter(has_text=PRIVATE)
-    await expect(answer).to_contain_text("Through me: 2h 35m today")
+    await expect(answer).to_contain_text("2h 35m today")

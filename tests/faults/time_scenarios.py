@@ -113,16 +113,16 @@ async def choose_issue(s: Scene) -> Steps:
 @scenario("fill in time", "action:time.fill")
 async def fill_time(s: Scene) -> Steps:
     kept = {"issue": NUMBER, "hours": "1.5", "spent_on": "2026-01-05", "comment": s.word}
-    offer = await s.offer({"time": kept}, "Fill in the form", "time.fill")
+    offer = await s.offer({"time": kept}, "Open form", "time.fill")
     yield
-    await s.ana.press(offer, "Fill in the form")
+    await s.ana.press(offer, "Open form")
 
 
 @scenario("log a long day", "action:time.log_anyway", effect=entries_logged, said="Logged ")
 async def log_anyway(s: Scene) -> Steps:
     asked = await s.after(s.ana.command(f"/timelog {NUMBER} 30h activity:design on:2026-01-05 {s.word}"))
     yield
-    await s.ana.press(asked, "Log time anyway")
+    await s.ana.press(asked, "Log anyway")
 
 
 async def logged(s: Scene) -> JSON:
@@ -144,6 +144,24 @@ async def edit_pressed(s: Scene) -> Steps:
     told = await logged(s)
     yield
     await s.ana.press(told, "Edit")
+
+
+async def entries_shared(s: Scene) -> int:
+    return sum("logged 1m on" in m["text"] for m in await s.person("ben").messages())
+
+
+@scenario("share time", "action:time.share", effect=entries_shared)
+async def share_time(s: Scene) -> Steps:
+    told = await logged(s)
+    yield
+    await s.ana.press(told, "Share here")
+
+
+@scenario("delete time", "action:time.delete", said="Deleted ")
+async def delete_time(s: Scene) -> Steps:
+    told = await logged(s)
+    yield
+    await s.ana.press(told, "Delete entry")
 
 
 @scenario("submit changed time", "form:time.change", effect=entries_logged, said="Changed to", typed=True)

@@ -64,7 +64,7 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("digest.schedule",), ("weekly",)),
         (("digest.preview",), (str(scene.digest.id),)),
         (tuple(Act), (str(scene.digest.id), f"{scene.digest.id}:{ANA.user_id}")),
-        (("time.edit",), (str(scene.entry.id),) * 2),
+        (("time.edit", "time.share", "time.delete"), (str(scene.entry.id),) * 2),
         (("issue.show", "issue.share", "issue.share_listed", "files.open"), (hidden,)),
         (("time.open", "time.issue"), (hidden,)),
         (("issue.take",), (f"{hidden}::", f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),

@@ -53,7 +53,7 @@ def ben(office: Office) -> Person:
 @pytest.fixture
 async def service() -> AsyncIterator[Tracker]:
     """Starts a separate reference service, for an office that reaches it through `wire`."""
-    tracker = Tracker(demo())
+    tracker = Tracker(demo(), time_deletes=True)
     await tracker.start()
     yield tracker
     await tracker.stop()

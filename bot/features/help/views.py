@@ -32,7 +32,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("", "Open the form to log time"),
         ("42 1h30 Pairing with Ben", "Log time on issue 42"),
         ("42 45m on:yesterday activity:design", "Log time for another day"),
-        ("edit", "Edit your last entry"),
+        ("edit", "Edit or delete your last entry"),
         ('project:"web shop" 30m activity:support Stand-up', "Log time on a project"),
     ),
     "digest": (

@@ -20,6 +20,8 @@ class ChooseIssue(Button):
 
 
 class FillTimeForm(Button):
+    """Opens the form with what was typed before."""
+
     action = "time.fill"
     saved: str
 
@@ -29,6 +31,19 @@ class LogTimeAnyway(Button):
     saved: str
 
 
+class ShareTime(Button):
+    """Posts an entry in the channel; `asked` if the user confirmed that its project isn't public."""
+
+    action = "time.share"
+    entry: Number
+    asked: bool = False
+
+
 class EditTime(Button):
     action = "time.edit"
+    entry: Number
+
+
+class DeleteTime(Button):
+    action = "time.delete"
     entry: Number

@@ -11,6 +11,7 @@ from bot.errors import UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.grammar import dates, values
 from bot.slack.grammar.durations import hours
+from bot.slack.grammar.errors import UnknownOption
 from bot.slack.grammar.options import Parsed, parse
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.tokens import Word
@@ -18,13 +19,22 @@ from bot.slack.grammar.tokens import Word
 
 @dataclass(frozen=True)
 class EditLastEntry:
-    """`/timelog edit`: edit the user's latest entry."""
+    """`/timelog edit`: edit or delete the user's latest entry."""
 
 
-TimelogRequest = TimeToLog | TimeDraft | EditLastEntry | Help
+@dataclass(frozen=True)
+class Misread:
+    """A text that can't be logged as typed: what is wrong, and a draft of what was understood."""
+
+    draft: TimeDraft
+    error: UserError
+
+
+TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | Help
 """A draft opens the form."""
 
 OPTIONS = ("project", "activity", "on")
+EDIT = ("edit", "change", "delete", "remove", "undo")
 MAX_DURATION_WORDS = 4
 """As in `1 h 30 min`."""
 
@@ -36,34 +46,56 @@ class EditTakesNothing(UserError):
     """Something follows `/timelog edit`."""
 
 
-class IssueOrDurationMissing(UserError):
-    """The text begins neither with an issue nor with a duration."""
-
-
 class IssueAndProject(UserError):
     """Both an issue and a project were given."""
 
 
 def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
-    """The request in `/timelog <text>`; `today` and `locale` are the user's. Raises UserError."""
-    parsed = parse(text, OPTIONS)
+    """The request in `/timelog <text>`; `today` and `locale` are the user's. Raises EditTakesNothing."""
+    try:
+        return _read(parse(text, OPTIONS), today, locale)
+    except UnknownOption as error:
+        with suppress(UserError):
+            parsed = parse(text, (*OPTIONS, error.key))
+            extra = " ".join(f"{error.key}:{value.text}" for value in parsed.options[error.key])
+            draft = _draft_of(_read(parsed, today, locale))
+            comment = f"{draft.comment} {extra}".strip()
+            return Misread(draft.model_copy(update={"comment": comment}), error)
+        return Misread(TimeDraft(comment=text), error)
+    except EditTakesNothing:
+        raise
+    except UserError as error:
+        return Misread(TimeDraft(comment=text), error)
+
+
+def _read(parsed: Parsed, today: date, locale: str) -> TimelogRequest:
     words = [word.text.lower() for word in parsed.words]
-    if words[:1] == ["edit"]:
-        if len(words) > 1 or parsed.options:
-            raise EditTakesNothing
+    alone = len(words) == 1 and not parsed.options
+    if words[:1] == ["edit"] and not alone:
+        raise EditTakesNothing
+    if alone and words[0] in EDIT:
         return EditLastEntry()
-    if words == ["help"] and not parsed.options:
+    if alone and words == ["help"]:
         return Help()
-    on = values.name(parsed, "on")
-    draft = TimeDraft(
-        project=values.name(parsed, "project"),
-        activity=values.name(parsed, "activity"),
-        spent_on=dates.spent_day(on, today) if on else None,
-    )
-    if not words:
-        return draft
+    draft = TimeDraft(project=values.name(parsed, "project"), activity=values.name(parsed, "activity"))
+    wrong = None
+    if on := values.name(parsed, "on"):
+        try:
+            draft = draft.model_copy(update={"spent_on": dates.spent_day(on, today)})
+        except UserError as error:
+            wrong = error
     about = _on_project if draft.project else _on_issue
-    return about(parsed, draft, today, locale)
+    request = about(parsed, draft, today, locale) if words else draft
+    return Misread(_draft_of(request), wrong) if wrong else request
+
+
+def _draft_of(request: TimelogRequest) -> TimeDraft:
+    match request:
+        case TimeDraft():
+            return request
+        case Misread(draft=draft):
+            return draft
+    return TimeDraft()
 
 
 def _on_issue(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> TimelogRequest:
@@ -73,24 +105,26 @@ def _on_issue(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> Tim
     number = values.issue_number(parsed.words[0].text)
     if number is None:
         found, count = _duration(parsed.words, locale)
-        if found is None:
-            raise IssueOrDurationMissing
         return draft.model_copy(update={"hours": found, "comment": _comment(parsed.after(count))})
     draft, rest = draft.model_copy(update={"issue": number}), parsed.after(1)
     return _with_duration(rest, draft, today, locale) if rest.words else draft
 
 
 def _on_project(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> TimelogRequest:
-    named = values.issue_number(parsed.words[0].text) is not None
-    if named and _duration(parsed.words[1:], locale)[0] is not None:
-        raise IssueAndProject
+    number = values.issue_number(parsed.words[0].text)
+    if number is not None and _duration(parsed.words[1:], locale)[0] is not None:
+        on_issue = draft.model_copy(update={"issue": number, "project": None})
+        return Misread(_draft_of(_with_duration(parsed.after(1), on_issue, today, locale)), IssueAndProject())
     return _with_duration(parsed, draft, today, locale)
 
 
-def _with_duration(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> TimeToLog:
+def _with_duration(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> TimeToLog | Misread:
     spent, count = _duration(parsed.words, locale)
     if spent is None:
-        spent, count = hours(parsed.words[0].text, locale), 1  # which raises: it says what is wrong
+        try:
+            spent, count = hours(parsed.words[0].text, locale), 1
+        except UserError as error:
+            return Misread(draft.model_copy(update={"comment": _comment(parsed)}), error)
     return _complete(parsed.after(count), draft, spent, today)
 
 

@@ -1,8 +1,8 @@
-"""What logging and editing time have in common: reading the form, asking about a long day, confirming."""
+"""What the forms that log and edit time have in common."""
 
 from bot.errors import UserError, WrongField
 from bot.features.timelog import views
-from bot.features.timelog.timelog import LongDay, TimeChange, Timelog
+from bot.features.timelog.own_entries import LongDay, TimeChange
 from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import Message, plain
@@ -12,7 +12,6 @@ from bot.slack.grammar.durations import hours
 from bot.slack.interaction import FormSubmission
 from bot.slack.metadata import Metadata
 from bot.slack.replies import Reply
-from bot.store.time_entries import Spent
 
 
 class TimeMetadata(Metadata):
@@ -42,20 +41,11 @@ async def asked_again(
     form: FormSubmission, reply: Reply, metadata: TimeMetadata, long: LongDay
 ) -> FormResult:
     """The form again with a question; submitting it once more confirms the long day."""
-    said = views.adds_up(long, await reply.today())
+    said = f"{views.adds_up(long, await reply.today())} Is that right?"
     agreed = metadata.model_copy(update={"agreed": long.minutes})
-    view = forms.refilled(form.view.json, f"{said} Is that right?", agreed.dump())
+    view = forms.refilled(form.view.json, said, agreed.dump())
     return FormResult(view=view | {"submit": plain("Log anyway", 24)}, said=said)
 
 
 def shown(title: str, message: Message) -> FormResult:
     return FormResult(view=forms.said(title, message.blocks), message=message)
-
-
-async def confirmation(
-    timelog: Timelog, reply: Reply, did: str, spent: Spent, *, why_private: str = "", stale: str = ""
-) -> Message:
-    """The private confirmation with the user's totals; the arguments are those of `views.summary`."""
-    today = await reply.today()
-    totals = await timelog.totals(reply.owner, today)
-    return views.summary(did, spent, totals, reply.wording, today=today, why_private=why_private, stale=stale)

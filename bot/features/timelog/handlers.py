@@ -3,10 +3,9 @@
 from functools import partial
 from typing import Any
 
-import structlog
 from pydantic import ValidationError
 
-from bot.errors import NotLinked, OutcomeUnknown, UserError
+from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError
 from bot.features.help import views as help_views
 from bot.features.issues.views import issue_option
 from bot.features.name_matching import pick
@@ -18,20 +17,13 @@ from bot.features.timelog.buttons import (
     OpenEmptyTimeForm,
     OpenTimeForm,
 )
-from bot.features.timelog.commands import EditLastEntry, timelog_command
-from bot.features.timelog.common import TimeMetadata, asked_again, confirmation, entered, shown
-from bot.features.timelog.edit_handlers import EditHandlers
-from bot.features.timelog.timelog import (
-    ActivityNeeded,
-    Loggable,
-    Logged,
-    LongDay,
-    TimeDraft,
-    Timelog,
-    TimeToLog,
-)
+from bot.features.timelog.commands import EditLastEntry, Misread, timelog_command
+from bot.features.timelog.common import TimeMetadata, asked_again, entered, shown
+from bot.features.timelog.entry_handlers import EntryHandlers
+from bot.features.timelog.own_entries import LongDay
+from bot.features.timelog.timelog import ActivityNeeded, Loggable, Logged, TimeDraft, Timelog, TimeToLog
 from bot.slack import forms, posting
-from bot.slack.blocks import JSON
+from bot.slack.blocks import JSON, Block, button_row
 from bot.slack.buttons import ActionExpired
 from bot.slack.claims import claimed
 from bot.slack.feature import Feature, Form
@@ -40,18 +32,15 @@ from bot.slack.grammar.requests import Help
 from bot.slack.grammar.values import own_text
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut, SlashCommand
 from bot.slack.message_text import issue_named
-from bot.slack.posting import SLACK_FAILED, Announced
+from bot.slack.posting import Announced
 from bot.slack.replies import Reply
 from bot.slack.sentences import NOT_ANNOUNCED
 from bot.store.deliveries import Deliveries
 from bot.store.saved_input import SavedInput
-from bot.store.time_entries import Entry, Post
-
-log = structlog.get_logger(__name__)
 
 
 class LoggedAlready(UserError):
-    """*Log time anyway* was pressed before."""
+    """*Log anyway* was pressed before."""
 
 
 class DraftExpired(UserError):
@@ -59,9 +48,13 @@ class DraftExpired(UserError):
 
 
 class LogMetadata(TimeMetadata):
-    """Of the form that logs time: the project, if it isn't logged on an issue."""
+    """Of the form that logs time: the project, if it isn't logged on an issue.
+
+    `announce` if the form came from a message, whose thread the result is posted in.
+    """
 
     project: str | None = None
+    announce: bool = False
 
 
 class TimelogHandlers:
@@ -72,12 +65,12 @@ class TimelogHandlers:
         timelog: Timelog,
         saved: SavedInput,
         deliveries: Deliveries,
-        editing: EditHandlers,
+        entries: EntryHandlers,
     ) -> None:
         self._timelog = timelog
         self._saved = saved
         self._deliveries = deliveries
-        self._editing = editing
+        self._entries = entries
 
     def feature(self) -> Feature:
         return Feature(
@@ -90,7 +83,7 @@ class TimelogHandlers:
                 FillTimeForm: self.fill_pressed,
                 LogTimeAnyway: self.log_anyway_pressed,
             },
-            forms={"time.log": Form(self.submit, "Logging it in {service}…")},
+            forms={"time.log": Form(self.submit, "Logging time in {service}…")},
             options={ChooseIssue.action: self.issue_options},
         )
 
@@ -98,12 +91,15 @@ class TimelogHandlers:
         """`/timelog …`."""
         text, profile = own_text(command.text, reply.wording.base_url), await reply.profile()
         match timelog_command(text, await reply.today(), profile.locale):
+            case Misread(draft, error):
+                reply.recovery = partial(self._open_form_row, reply, draft)
+                raise error
             case TimeToLog() as wanted:
                 await self._log(reply, wanted)
             case TimeDraft() as draft:
                 await self.open_form(reply, draft)
             case EditLastEntry():
-                await self._editing.open_form(reply, None)
+                await self._entries.open_form(reply, None)
             case Help():
                 await reply.privately(help_views.of("timelog", reply.wording.command))
 
@@ -111,64 +107,68 @@ class TimelogHandlers:
 
     async def _log(self, reply: Reply, wanted: TimeToLog) -> None:
         """Log time, or ask for the missing activity, or to confirm a day of more than 24 hours."""
+        reply.recovery = partial(self._open_form_row, reply, wanted)
         try:
             logged = await self._timelog.log(reply.owner, wanted)
         except ActivityNeeded as needed:
-            await self._ask_activity(reply, wanted, needed)
+            said = _another_reason(reply, needed)
+            await self._show_form(reply, needed.on, wanted, said, agreed=wanted.agreed)
         except LongDay as long:
             saved = await self._save(reply, wanted.model_copy(update={"agreed": long.minutes}))
             await reply.privately(views.long_day(long, await reply.today(), saved))
         except OutcomeUnknown as error:
-            await reply.privately(views.unknown(reply.wording, wanted, error))
+            saved = await self._save(reply, wanted)
+            await reply.privately(views.unknown(reply.wording, wanted, error, saved))
         else:
-            await self._announce_and_confirm(reply, logged)
-
-    async def _ask_activity(self, reply: Reply, wanted: TimeToLog, needed: ActivityNeeded) -> None:
-        """Open the form with everything that was typed, or offer a button if the trigger has expired."""
-        said = reply.wording.sentence(needed)
-        draft = wanted.model_copy(update={"activity": None})
-        try:
-            await self._show_form(reply, needed.on, draft, said, agreed=wanted.agreed)
-        except SLACK_FAILED as error:
-            log.info("time form not opened", action="time.form_not_opened", error=type(error).__name__)
-            await reply.privately(views.needed(said, await self._save(reply, wanted)))
+            await self._confirm(reply, logged)
 
     async def fill_pressed(self, press: ButtonPress[FillTimeForm], reply: Reply) -> None:
-        """The buttons *Fill in the form* and *Edit time*: the form with what was typed before."""
-        await self.open_form(reply, await self._saved_time(reply, press.button.saved))
+        """*Open form*: the form with what was typed before, and what was wrong with it."""
+        draft, said = await self._saved_draft(reply, press.button.saved)
+        await self.open_form(reply, draft, said)
 
     async def log_anyway_pressed(self, press: ButtonPress[LogTimeAnyway], reply: Reply) -> None:
-        """The button *Log time anyway*: log what was typed, once, and delete the question."""
+        """*Log anyway*: log what was typed, once, and delete the question."""
         saved = press.button.saved
-        wanted = await self._saved_time(reply, saved)
+        draft, _ = await self._saved_draft(reply, saved)
+        try:
+            wanted = TimeToLog.model_validate(draft.model_dump())
+        except ValidationError:
+            raise DraftExpired from None
         async with claimed(self._deliveries, f"time:{saved}", LoggedAlready()):
             await self._log(reply, wanted)
         await posting.dismiss(reply.slack, reply.place)
 
-    async def _save(self, reply: Reply, wanted: TimeToLog) -> str:
-        return await self._saved.put(reply.owner, {"time": wanted.model_dump(mode="json")})
+    async def _open_form_row(self, reply: Reply, draft: TimeDraft, error: BotError) -> Block:
+        saved = await self._save(reply, draft, reply.wording.sentence(error))
+        return button_row("Open form", FillTimeForm(saved=saved))
 
-    async def _saved_time(self, reply: Reply, saved_id: str) -> TimeToLog:
-        saved = await self._saved.get(reply.owner, saved_id)
+    async def _save(self, reply: Reply, draft: TimeDraft, said: str | None = None) -> str:
+        return await self._saved.put(reply.owner, {"time": draft.model_dump(mode="json"), "said": said})
+
+    async def _saved_draft(self, reply: Reply, saved_id: str) -> tuple[TimeDraft, str | None]:
+        saved = await self._saved.get(reply.owner, saved_id) or {}
+        typed = saved.get("time")
         try:
-            return TimeToLog.model_validate((saved or {}).get("time"))
+            complete = isinstance(typed, dict) and "agreed" in typed
+            return (TimeToLog if complete else TimeDraft).model_validate(typed), saved.get("said")
         except ValidationError:
             raise DraftExpired from None
 
     # Answers
 
-    async def _announce_and_confirm(self, reply: Reply, logged: Logged) -> None:
-        """Announce logged time in the conversation, and confirm it to the user."""
-        why_private = views.PRIVATE
-        if logged.on.public:
-            post = views.announced(logged.spent, reply.wording, reply.owner.user_id)
-            announced, ts = await reply.post(post)
-            why_private = "" if announced is Announced.YES else NOT_ANNOUNCED[announced]
-            posted = announced in (Announced.YES, Announced.UNSURE)
-            if posted and reply.place.channel_id and isinstance(logged.spent, Entry):
-                await self._timelog.announced(reply.owner, logged.spent, Post(reply.place.channel_id, ts))
-        said = await confirmation(self._timelog, reply, "Logged", logged.spent, why_private=why_private)
-        await reply.privately(said)
+    async def _confirm(self, reply: Reply, logged: Logged, *, announce: bool = False) -> None:
+        """Confirm logged time to the user, and `announce` it in the thread that it came from."""
+        posted, note = None, ""
+        if announce and logged.on.public:
+            posted = await self._entries.post(reply, logged.spent)
+            note = "" if posted is Announced.YES else views.only_you(NOT_ANNOUNCED[posted])
+        elif announce:
+            note = views.only_you(views.PRIVATE)
+        shareable = not logged.on.private and posted is not Announced.YES
+        await reply.privately(
+            await self._entries.confirmation(reply, "Logged", logged.spent, shareable=shareable, note=note)
+        )
 
     # The form
 
@@ -185,20 +185,21 @@ class TimelogHandlers:
         await reply.open(loading("Log time"))
         message = shortcut.message
         thread = Place(reply.place.channel_id, message.get("thread_ts") or message.get("ts"))
+        reply = reply.at(thread)
         number = issue_named(str(message.get("text") or ""), reply.wording.base_url)
-        await self._fill(reply.at(thread), TimeDraft(issue=number), guessed=True)
+        draft, on = TimeDraft(issue=number), None
+        try:
+            on = await self._timelog.loggable(reply.owner, draft)
+        except NotLinked:
+            raise
+        except UserError:
+            pass  # the number was only a guess
+        await self._show_form(reply, on, draft, announce=True)
 
-    async def open_form(self, reply: Reply, draft: TimeDraft) -> None:
-        """Open the form at once, then fill it."""
+    async def open_form(self, reply: Reply, draft: TimeDraft, said: str | None = None) -> None:
+        """Open the form at once, then fill it with the draft, and say what is wrong with it."""
         await reply.open(loading("Log time"))
-        await self._fill(reply, draft)
-
-    async def _fill(self, reply: Reply, draft: TimeDraft, *, guessed: bool = False) -> None:
-        """Fill the open form with what was typed.
-
-        If the user can't see a `guessed` issue, the form shows a warning; otherwise that raises UserError.
-        """
-        said, on = None, None
+        on = None
         try:
             on = await self._timelog.loggable(reply.owner, draft)
             if on is not None and draft.activity is not None:
@@ -206,16 +207,22 @@ class TimelogHandlers:
         except NotLinked:
             raise
         except UserError as error:
-            if not guessed and on is None:
-                raise
-            said = reply.wording.sentence(error)
+            said = said or reply.wording.sentence(error)
         await self._show_form(reply, on, draft, said)
 
     async def _show_form(
-        self, reply: Reply, on: Loggable | None, draft: TimeDraft, said: str | None, agreed: int = 0
+        self,
+        reply: Reply,
+        on: Loggable | None,
+        draft: TimeDraft,
+        said: str | None = None,
+        *,
+        agreed: int = 0,
+        announce: bool = False,
     ) -> None:
         project = f"#{on.project.id}" if on and on.issue is None else None
-        metadata = LogMetadata(place=reply.place.as_json(), project=project, agreed=agreed)
+        place = reply.place.as_json()
+        metadata = LogMetadata(place=place, project=project, agreed=agreed, announce=announce)
         values = views.entered(draft, await reply.today())
         await reply.show(views.time_form(on, values, metadata.dump(), said))
 
@@ -234,7 +241,7 @@ class TimelogHandlers:
         return [issue_option(issue) for issue in found]
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Log the time, then announce and confirm it; without a conversation, confirm it in the form."""
+        """Log the time, and confirm it where the form was opened from, or else in the form."""
         metadata = LogMetadata.of(form.view)
         values = await entered(form, reply, metadata)
         wanted = TimeToLog(
@@ -249,14 +256,22 @@ class TimelogHandlers:
         try:
             logged = await self._timelog.log(reply.owner, wanted)
         except ActivityNeeded as needed:  # the form was sent before it showed the issue's activities
-            fields, said = views.entered_in(form.view.json, values.spent_on), reply.wording.sentence(needed)
+            fields = views.entered_in(form.view.json, values.spent_on)
+            said = _another_reason(reply, needed) or "Choose an activity."
             return FormResult(view=views.time_form(needed.on, fields, metadata.dump(), said), said=said)
         except LongDay as long:
             return await asked_again(form, reply, metadata, long)
         except OutcomeUnknown as error:
-            # Time entries can't be listed, so only the user can check: the form isn't offered again.
-            return shown("Look first", views.unknown(reply.wording, wanted, error))
+            # The time may be logged, and only the user can look, so the form isn't left open.
+            saved = await self._save(reply, wanted)
+            return shown("Check first", views.unknown(reply.wording, wanted, error, saved))
         reply.committed = True
         if reply.place.channel_id:
-            return FormResult(then=partial(self._announce_and_confirm, reply, logged))
-        return shown("Logged", await confirmation(self._timelog, reply, "Logged", logged.spent))
+            return FormResult(then=partial(self._confirm, reply, logged, announce=metadata.announce))
+        return shown("Time logged", await self._entries.confirmation(reply, "Logged", logged.spent))
+
+
+def _another_reason(reply: Reply, needed: ActivityNeeded) -> str | None:
+    """What the service refused beside the missing activity, if anything."""
+    refused = needed.refused
+    return reply.wording.sentence(refused) if refused and len(refused.errors) > 1 else None

@@ -1,17 +1,18 @@
 """What the errors of time tracking say to the user."""
 
 from bot.errors import BotError, Refused
-from bot.features.timelog.commands import EditTakesNothing, IssueAndProject, IssueOrDurationMissing
+from bot.features.timelog.commands import EditTakesNothing, IssueAndProject
+from bot.features.timelog.entry_handlers import PrivateTimeNotShared, TimeNotShared
 from bot.features.timelog.handlers import DraftExpired, LoggedAlready
-from bot.features.timelog.timelog import (
-    ActivityNeeded,
+from bot.features.timelog.own_entries import (
+    CantDeleteTime,
     EntryGone,
     LongDay,
     NothingLoggedYet,
-    NothingToLogOn,
     NotOwnEntry,
-    ProjectNotTold,
 )
+from bot.features.timelog.timelog import ActivityNeeded, NothingToLogOn, ProjectNotTold
+from bot.slack.sentences import NOT_ANNOUNCED
 from bot.slack.wording import Wording
 
 
@@ -20,29 +21,34 @@ def sentence(error: BotError, wording: Wording) -> str | None:
     timelog, service = wording.command("timelog"), wording.service
     match error:
         case EditTakesNothing():
-            return f"`{timelog} edit` opens your last entry: type it alone."
-        case IssueOrDurationMissing():
-            return f"Say which issue and how long: `{timelog} 42 1h30`, or try `{timelog} help`."
+            return f"To change or delete your last entry, type `{timelog} edit` alone."
         case IssueAndProject():
-            return "Time is spent on an issue or on a project: leave out one of them."
+            return "Time goes on an issue or a project, not both. Leave one out."
         case NothingToLogOn():
-            return f"Say what you worked on: `{timelog} 42 1h30`, or `project:` and its name."
+            return f"Which issue is this for? Choose one, or type `{timelog} 42 1h30`."
         case ProjectNotTold(issue=number):
-            return f"{service} doesn't tell which project #{number} belongs to."
+            return f"{service} doesn't say which project #{number} is in. Log the time in {service}."
         case ActivityNeeded(refused=Refused() as refused):
             return wording.sentence(refused)
         case ActivityNeeded():
-            return "Say what you did: choose an activity."
+            return "Choose an activity."
         case LongDay():
-            return "That adds up to more than 24 hours for one day."
+            return "That's more than 24 hours for one day."
         case LoggedAlready():
-            return "That time was logged already."
+            return "You've already logged this time."
         case DraftExpired():
-            return "That was too long ago: type it once more."
+            return f"This has expired. Start over with `{timelog}`."
         case NothingLoggedYet():
-            return f"You haven't logged time through me yet: `{timelog} 42 1h30` does."
+            return f"You haven't logged any time yet. Try `{timelog} 42 1h30`."
         case NotOwnEntry():
-            return "That time was logged by somebody else, or not through me: it stays as it is."
+            return "I can't change this entry. You may have deleted it, or someone else logged it."
         case EntryGone():
-            return f"That entry is no longer in {service}, so it can't be changed: log the time anew."
+            return f"This entry was deleted in {service}. Log the time again with `{timelog}`."
+        case CantDeleteTime():
+            return f"{service} doesn't let me delete time. Delete the entry in {service}, or edit it here."
+        case PrivateTimeNotShared():
+            return "This issue is private, so I won't share it here."
+        case TimeNotShared(why=why):
+            said = NOT_ANNOUNCED[why]
+            return f"{said[0].upper()}{said[1:]}."
     return None

@@ -6,24 +6,44 @@ from datetime import date
 from decimal import Decimal
 
 from bot.errors import OutcomeUnknown, UserError
+from bot.features.issues.actions import issue_menu
 from bot.features.issues.views import format_hours, issue_option
 from bot.features.name_matching import pick
-from bot.features.timelog.buttons import ChooseIssue, EditTime, FillTimeForm, LogTimeAnyway
-from bot.features.timelog.timelog import Changeable, Loggable, LongDay, TimeDraft, TimeToLog, Totals
+from bot.features.timelog.buttons import (
+    ChooseIssue,
+    DeleteTime,
+    EditTime,
+    FillTimeForm,
+    LogTimeAnyway,
+    ShareTime,
+)
+from bot.features.timelog.own_entries import MINUTES, Changeable, LongDay, Totals
+from bot.features.timelog.timelog import Loggable, TimeDraft, TimeToLog
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
-from bot.slack import forms, rich_text
-from bot.slack.blocks import JSON, Block, Message, actions, button, context, section, small_print
-from bot.slack.text import bold, escape, line, link, prose
+from bot.slack import forms
+from bot.slack.blocks import (
+    JSON,
+    Block,
+    Element,
+    Message,
+    actions,
+    button,
+    button_row,
+    confirm,
+    context,
+    link_button,
+    section,
+    shortened,
+)
+from bot.slack.text import bold, day, escape, line, link, prose
 from bot.slack.wording import Wording
 from bot.store.time_entries import Entry, Spent
 
-MINUTES = 60
 CENTS = 100
-WEEK = 7
-PRIVATE = "the issue is private, or its project is"
+NAME, TITLE = 60, 150
+PRIVATE = "the issue or its project isn't public"
 """Why time wasn't announced."""
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True)
@@ -46,7 +66,7 @@ def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | N
     """The form that logs time: on a project, or on an issue chosen in it (`on` is None until then)."""
     blocks: list[Block] = []
     if on is not None and on.issue is None:
-        blocks.append(section(f"On the project {bold(on.project.name)}"))
+        blocks.append(section(f"On {bold(on.project.name)}"))
     else:
         issue = on.issue if on else None
         chosen = issue_option(issue) if issue else None
@@ -54,7 +74,7 @@ def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | N
             forms.field(
                 "issue",
                 "Issue",
-                forms.searched(ChooseIssue.action, chosen, "A number or part of a subject"),
+                forms.searched(ChooseIssue.action, chosen, "Search by number or subject"),
                 optional=False,
                 dispatch=True,
             )
@@ -63,10 +83,12 @@ def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | N
     if on is None:
         blocks.append(context("Choose an issue to see its activities."))
     elif on.activities:
-        chosen_activity = _matching(values.activity, on.activities) if values.activity else on.activities[0]
+        chosen_activity = (
+            _matching(values.activity, on.activities) if values.activity else on.usual or on.activities[0]
+        )
         blocks.append(_activity(on.activities, chosen_activity, on.project.id))
     blocks += _when_and_why(values.day, values.comment)
-    view = forms.form("time.log", "Log time", blocks, submit="Log", metadata=metadata)
+    view = forms.form("time.log", "Log time", blocks, submit="Log time", metadata=metadata)
     return forms.warned(view, said) if said else view
 
 
@@ -74,13 +96,14 @@ def change_form(found: Changeable, wording: Wording, metadata: str) -> JSON:
     """The form that changes an entry."""
     entry = found.entry
     blocks: list[Block] = [
-        section(f"On {_what(entry, wording)} {line(entry.title) if entry.issue_id else ''}".strip()),
+        section(f"On {_what(entry, wording)}"),
         _hours(as_typed(_hours_of(entry.minutes))),
     ]
     if found.activities:
         chosen = next((ref for ref in found.activities if ref.id == entry.activity_id), None)
         blocks.append(_activity(found.activities, chosen, entry.project_id))
     blocks += _when_and_why(entry.spent_on, entry.comments)
+    blocks.append(actions([delete_button(entry, wording)]))
     return forms.form("time.change", "Edit time", blocks, submit="Save", metadata=metadata)
 
 
@@ -96,13 +119,13 @@ def entered_in(view: JSON, today: date) -> Entered:
 
 
 def _hours(typed: str | None) -> Block:
-    element = forms.text("hours", typed, placeholder="1.5, 90m, 1h30 or 1:30", most=20)
+    element = forms.text("hours", typed, placeholder="e.g. 1.5, 90m or 1h30", most=20)
     return forms.field("hours", "Hours", element, optional=False)
 
 
 def _activity(known: Sequence[Ref], chosen: Ref | None, project_id: int) -> Block:
     choices = [(str(ref.id), ref.name) for ref in known][: forms.LIST]
-    element = forms.choice("activity", choices, str(chosen.id) if chosen else None, "What you did")
+    element = forms.choice("activity", choices, str(chosen.id) if chosen else None, "Choose an activity")
     return forms.field(f"activity:{project_id}", "Activity", element, optional=False)
 
 
@@ -128,72 +151,73 @@ def as_typed(amount: Decimal) -> str:
     return f"{minutes // MINUTES}:{minutes % MINUTES:02}"
 
 
-def _in_words(spent: Spent, wording: Wording, today: date) -> str:
-    """`1 h 30 min on #42, Design, yesterday`, in mrkdwn."""
-    parts = (
-        f"{_long(spent.minutes)} on {_what(spent, wording)}",
-        line(spent.activity),
-        _day(spent.spent_on, today),
-    )
-    return ", ".join(part for part in parts if part)
-
-
 def summary(
-    did: str,
-    spent: Spent,
-    totals: Totals,
-    wording: Wording,
-    *,
-    today: date,
-    why_private: str = "",
-    stale: str = "",
+    did: str, spent: Spent, totals: Totals, wording: Wording, *, shareable: bool, note: str = ""
 ) -> Message:
-    """The private confirmation: the logged time, the user's totals, and a button to edit the entry.
+    """The private confirmation: the time, the user's totals, and buttons to share, edit and delete the entry.
 
-    `did` is `Logged` or `Changed to`; `why_private` says why nothing was posted; `stale` is the channel whose
-    post still shows the entry as it was before.
+    `did` is `Logged` or `Changed to`; `note` is more to say, in mrkdwn.
     """
-    text = f"{did} {_in_words(spent, wording, today)}."
-    about = [part for part in (spent.title if spent.issue_id else "", spent.comments) if part]
-    blocks: list[Block] = [section(text)]
-    if about:
-        blocks.append(small_print(" · ".join(about)))
-    blocks.append(context(f"Through me: {_long(totals.today)} today, {_long(totals.week)} this week"))
-    if why_private:
-        blocks.append(context(f"Only you see this: {prose(why_private)}."))
-    if stale:
-        not_updated = f"I couldn't update the post in <#{stale}>, so it shows the earlier entry."
-        blocks.append(context(f"{not_updated} Take it back there if it's wrong."))
+    buttons: list[Element] = []
     if isinstance(spent, Entry):
-        blocks.append(actions([button("Edit", EditTime(entry=spent.id))]))
+        share = [button("Share here", ShareTime(entry=spent.id))] if shareable else []
+        buttons = [*share, button("Edit", EditTime(entry=spent.id)), delete_button(spent, wording)]
     else:
-        blocks.append(
-            context(
-                f"I don't know its number in {escape(wording.service)}, so it can't be changed from here."
-            )
-        )
-    return Message(text, tuple(blocks))
+        note = f"{escape(wording.service)} didn't confirm the entry, so you can't edit it from Slack. {note}"
+    text = f"{did} {_long(spent.minutes)} on {_what(spent, wording)}."
+    blocks = [section(text), context(_details(spent)), *_totals(totals, note)]
+    return Message(text, (*blocks, actions(buttons)) if buttons else tuple(blocks))
 
 
-def announced(spent: Spent, wording: Wording, user_id: str) -> Message:
-    """The public post in the conversation that time was logged from."""
-    url = wording.url(spent.issue_id) if spent.issue_id else project_url(wording.base_url, spent.project_id)
-    name = f"#{spent.issue_id} {spent.title}" if spent.issue_id else spent.title
-    did = f" logged {_long(spent.minutes)} on "
-    details = (spent.activity, spent.spent_on.isoformat(), spent.comments)
-    return Message(
-        f"<@{user_id}>{did}{link(url, name)}",
-        (
-            rich_text.paragraph(rich_text.person(user_id), did, rich_text.link(url, name)),
-            small_print(" · ".join(filter(None, details))),
-        ),
+def deleted(entry: Entry, totals: Totals, wording: Wording, note: str) -> Message:
+    """The answer once an entry is deleted; `note` as in `summary`."""
+    text = f"Deleted {_long(entry.minutes)} on {_what(entry, wording)}."
+    return Message(text, (section(text), *_totals(totals, note)))
+
+
+def _totals(totals: Totals, note: str) -> list[Block]:
+    logged = f"Logged with Issue Bot: {_long(totals.today)} today · {_long(totals.week)} this week"
+    return [context(logged), *([context(note.strip())] if note else [])]
+
+
+def _details(spent: Spent) -> str:
+    """`Design · yesterday · Pairing with Ben`, in mrkdwn."""
+    return " · ".join(filter(None, (line(spent.activity), day(spent.spent_on), line(spent.comments))))
+
+
+def delete_button(entry: Entry, wording: Wording) -> Element:
+    """*Delete entry*, which asks first."""
+    on = f"#{entry.issue_id}" if entry.issue_id else entry.title
+    question = confirm(
+        "Delete this time entry?",
+        f"This removes {_long(entry.minutes)} on {shortened(on, NAME)} from {wording.service}.",
+        "Delete entry",
+        style="danger",
     )
+    return button("Delete entry", DeleteTime(entry=entry.id), style="danger", confirm=question)
 
 
-def needed(said: str, saved: str) -> Message:
-    """The answer when the trigger has expired: a button that opens the form; `saved` is what was typed."""
-    text = prose(said)
-    return Message(text, (section(text), actions([button("Fill in the form", FillTimeForm(saved=saved))])))
+def only_you(why: str) -> str:
+    """Why time wasn't announced, for `summary`; `why` is plain text."""
+    return f"Only you can see this: {prose(why)}."
+
+
+def stale_post(channel_id: str) -> str:
+    """That a channel's post still shows the time as it was, for `summary`."""
+    return f"I couldn't update the post in <#{channel_id}>. Delete it there if it's wrong."
+
+
+def share_anyway(entry: Entry, project: str) -> Message:
+    """The question before time in a project that isn't public is shared."""
+    text = f"{line(project)} isn't public, so people here may not have access to it. Share your time anyway?"
+    return Message(text, (section(text), button_row("Share here", ShareTime(entry=entry.id, asked=True))))
+
+
+def announced(spent: Spent, wording: Wording, name: str) -> Message:
+    """The public post about logged time; `name` is who logged it."""
+    text = f"{line(name)} logged {_long(spent.minutes)} on {_what(spent, wording)}"
+    menu = issue_menu(spent.issue_id, wording) if spent.issue_id else None
+    return Message(text, (section(f"{text} · {_details(spent)}", menu),))
 
 
 def adds_up(error: LongDay, today: date) -> str:
@@ -204,24 +228,38 @@ def adds_up(error: LongDay, today: date) -> str:
 def long_day(error: LongDay, today: date, saved: str) -> Message:
     """The question before more than 24 hours are logged for one day; `saved` is what was typed."""
     text = f"{adds_up(error, today)} Log it anyway?"
-    anyway = button("Log time anyway", LogTimeAnyway(saved=saved), style="primary")
-    edit = button("Edit time", FillTimeForm(saved=saved))
-    return Message(text, (section(text), actions([anyway, edit])))
+    anyway = button("Log anyway", LogTimeAnyway(saved=saved), style="primary")
+    return Message(text, (section(text), actions([anyway, button("Edit", FillTimeForm(saved=saved))])))
 
 
-def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown) -> Message:
-    """The answer when it isn't known whether the time was logged, with what was typed."""
+def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown, saved: str) -> Message:
+    """The answer when it isn't known whether the time was logged; `saved` is what was typed."""
     text = f":warning: {prose(wording.sentence(error))}"
-    if wanted.issue:
-        text += f"\n{link(wording.url(wanted.issue), f'Look at #{wanted.issue}')}"
-    comment = f": {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""
-    return Message(text, (section(text), context(f"You entered {format_hours(wanted.hours)}{comment}.")))
+    comment = f" · {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""
+    there = wording.url(wanted.issue) if wanted.issue else wording.base_url
+    buttons = [
+        link_button(f"Open #{wanted.issue}" if wanted.issue else f"Open {wording.service}", there),
+        button("Open form", FillTimeForm(saved=saved)),
+    ]
+    entered = context(f"You entered {format_hours(wanted.hours)}{comment}")
+    return Message(text, (section(text), entered, actions(buttons)))
+
+
+def elsewhere(entry: Entry, wording: Wording) -> Block:
+    """A button that opens what an entry is on in the service."""
+    return actions([link_button(f"Open in {wording.service}", _url(entry, wording))])
 
 
 def _what(spent: Spent, wording: Wording) -> str:
-    if spent.issue_id is None:
-        return link(project_url(wording.base_url, spent.project_id), spent.title)
-    return link(wording.url(spent.issue_id), f"#{spent.issue_id}")
+    """The issue or project, linked."""
+    name = f"#{spent.issue_id} {spent.title}" if spent.issue_id else spent.title
+    return link(_url(spent, wording), shortened(name, TITLE))
+
+
+def _url(spent: Spent, wording: Wording) -> str:
+    if spent.issue_id:
+        return wording.url(spent.issue_id)
+    return project_url(wording.base_url, spent.project_id)
 
 
 def _hours_of(minutes: int) -> Decimal:
@@ -232,8 +270,7 @@ def _long(minutes: int) -> str:
     return format_hours(_hours_of(minutes))
 
 
-def _day(day: date, today: date) -> str:
-    ago = (today - day).days
-    if ago in (0, 1):
-        return ("today", "yesterday")[ago]
-    return f"{WEEKDAYS[day.weekday()]} {day.isoformat()}" if 0 < ago <= WEEK else day.isoformat()
+def _day(value: date, today: date) -> str:
+    """A day in plain text: `today`, `yesterday` or `Jan 5, 2026`."""
+    ago = (today - value).days
+    return ("today", "yesterday")[ago] if ago in (0, 1) else f"{value:%b} {value.day}, {value.year}"

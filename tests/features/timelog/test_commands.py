@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 
 from bot.errors import UserError
-from bot.features.timelog.commands import EditLastEntry, timelog_command
+from bot.features.timelog.commands import EditLastEntry, Misread, timelog_command
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.grammar.dates import spent_day
 from bot.slack.grammar.durations import hours
@@ -12,6 +12,7 @@ from bot.slack.grammar.requests import Help
 from tests.support.wording import worded
 
 WEDNESDAY = date(2026, 7, 15)
+LOGGED = TimeToLog(issue=42, hours=Decimal("1.5"), spent_on=WEDNESDAY)
 
 
 @pytest.mark.parametrize("issue", ["42", "#42", "<https://tracker.example/issues/42>"])
@@ -131,6 +132,7 @@ def test_project_time_is_parsed() -> None:
         ("42", TimeDraft(issue=42)),
         ("42 activity:design", TimeDraft(issue=42, activity="design")),
         ("project:web", TimeDraft(project="web")),
+        ("login page", TimeDraft(comment="login page")),
         ("1h30 stand-up", TimeDraft(hours=Decimal("1.5"), comment="stand-up")),
         ("on:yesterday", TimeDraft(spent_on=date(2026, 7, 14))),
     ],
@@ -140,27 +142,36 @@ def test_missing_parts_open_the_form(text: str, known: TimeDraft) -> None:
 
 
 def test_edit_and_help_are_parsed() -> None:
-    assert timelog_command("edit", WEDNESDAY) == EditLastEntry()
+    assert {timelog_command(verb, WEDNESDAY) for verb in ("edit", "Delete", "undo")} == {EditLastEntry()}
     assert timelog_command("Help", WEDNESDAY) == Help()
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "told", "understood"),
     [
-        ("42 soon", "isn't a duration"),
-        ("42 0h", "more than 0"),
-        ("login page", "`/timelog 42 1h30`"),
-        ("project:web 42 1h30", "leave out one"),
-        ("edit 7", "type it alone"),
-        ("42 1h on:soon", "`yesterday`"),
-        ("42 1h date:mon", "`on:`"),
-        ("42 1h note:x", "`activity:`"),
+        ("42 soon", "isn't a duration", TimeDraft(issue=42, comment="soon")),
+        ("42 0h", "more than 0", TimeDraft(issue=42, comment="0h")),
+        ("project:web 42 1h30", "Leave one out", LOGGED),
+        ("42 1h30 on:soon", "`yesterday`", LOGGED),
+        ("42 1h30 date:mon", "`on:`", LOGGED.model_copy(update={"comment": "date:mon"})),
+        ("42 1h30 note:x", "`activity:`", LOGGED.model_copy(update={"comment": "note:x"})),
+        ('42 1h30 "open', "quote", TimeDraft(comment='42 1h30 "open')),
     ],
 )
-def test_unreadable_command_error_shows_what_to_type(text: str, told: str) -> None:
+def test_mistake_says_what_to_type_and_keeps_what_was_understood(
+    text: str, told: str, understood: TimeDraft
+) -> None:
+    asked = timelog_command(text, WEDNESDAY)
+
+    assert isinstance(asked, Misread)
+    assert told in worded(asked.error)
+    assert asked.draft == understood
+
+
+def test_edit_with_more_text_is_refused() -> None:
     with pytest.raises(UserError) as raised:
-        timelog_command(text, WEDNESDAY)
-    assert told in worded(raised.value)
+        timelog_command("edit 7", WEDNESDAY)
+    assert "alone" in worded(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from tests.support.reading import JSON, text_of, until, values_of
 from tests.support.wire import FULL, Wire
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
-UNKNOWN = "may not have been saved"
+OPEN = "Open form"
+UNKNOWN = "before you try again"
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ async def test_lost_answer_is_recovered_from_spent_hours(
     await ana.command(f"/timelog {issue.id} 20m activity:design")
 
     told = await answer(ana, "Logged 20m on")
-    assert "can't be changed from here" in text_of(told)
+    assert "you can't edit it from Slack" in text_of(told)
     assert len(service.data.time_entries) == count + 1
 
 
@@ -55,10 +56,10 @@ async def test_unconfirmed_time_is_reported_unknown_and_not_retried(
 
     await ana.submit(form, {"Hours": "1h30", "Activity": "Design", "Comment": "Pairing"})
 
-    said = text_of(await ana.form("Look first"))
+    said = text_of(await ana.form("Check first"))
     assert UNKNOWN in said
-    assert "You entered 1h 30m: Pairing." in said
-    assert f"Look at #{issue.id}" in said
+    assert "You entered 1h 30m · Pairing" in said
+    assert f"Open #{issue.id}" in said
     assert len(service.data.time_entries) == count
 
 
@@ -99,7 +100,7 @@ async def test_lost_answer_on_a_project_is_reported_unknown(ana: Person, wire: W
 
     await ana.command("/timelog project:webshop 1h activity:design")
 
-    assert "You entered 1h." in text_of(await answer(ana, UNKNOWN))
+    assert "You entered 1h" in text_of(await answer(ana, UNKNOWN))
 
 
 async def test_expired_trigger_offers_a_button_for_the_form(ana: Person, wire: Wire, issue: Issue) -> None:
@@ -109,16 +110,35 @@ async def test_expired_trigger_offers_a_button_for_the_form(ana: Person, wire: W
     wire.seconds = 1.5
 
     await ana.command(f"/timelog {issue.id} 20m on:2026-01-05 Looked")
-    offer = await answer(ana, "Activity cannot be blank")
+    offer = await answer(ana, "Slack ")
     state.trigger_seconds = usual
     state.violations.clear()
-    await ana.press(offer, "Fill in the form")
+    await ana.press(offer, OPEN)
 
     form = await ana.form("Log time")
     values = values_of(form)
     assert (values["Hours"], values["Date"], values["Comment"]) == ("0:20", "2026-01-05", "Looked")
     await ana.submit(form, {})
     await answer(ana, "Logged 20m on")
+
+
+async def test_deletion_with_a_lost_answer_is_looked_up(ana: Person, wire: Wire, issue: Issue) -> None:
+    await ana.command(f"/timelog {issue.id} 1h activity:design")
+    told = await answer(ana, "Logged 1h on")
+    wire.faults = ["lose the answer"]
+
+    await ana.press(told, "Delete entry")
+
+    await answer(ana, "Deleted 1h on")
+
+
+async def test_time_with_an_unknown_outcome_can_be_entered_again(ana: Person, wire: Wire) -> None:
+    wire.faults = ["lose the request"]
+    await ana.command("/timelog project:webshop 1h activity:design Pairing")
+
+    await ana.press(await answer(ana, UNKNOWN), "Open form")
+
+    assert values_of(await ana.form("Log time"))["Comment"] == "Pairing"
 
 
 async def test_edit_form_reports_an_unreachable_service(

@@ -1,15 +1,18 @@
 """Logging time from commands, forms and messages, and editing it."""
 
+from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from bot.sandbox.tracker.data import Issue, TimeEntry
+from bot.slack.text import day
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.reading import JSON, button_saying, option_in_menus, text_of, until, values_of
 
 ANA = 1
 TESTING, SUPPORT = 3, 4
@@ -41,14 +44,21 @@ async def logged(person: Person, said: str = "Logged ") -> JSON:
 
 async def announcement(person: Person) -> JSON:
     async def look() -> JSON | None:
-        return next((m for m in await person.messages() if "> logged " in m["text"]), None)
+        return next((m for m in await person.messages() if m["text"].startswith("Ana Ruiz logged ")), None)
 
     return await until(look)
 
 
-async def test_command_logs_time_and_confirms_it(
+async def shared(ana: Person) -> JSON:
+    """The post after *Share here* on the latest confirmation."""
+    await ana.press(await logged(ana), "Share here")
+    return await announcement(ana)
+
+
+async def test_command_logs_time_and_tells_only_the_user(
     office: Office, ana: Person, ben: Person, issue: Issue
 ) -> None:
+    seen = len(await ben.messages())
     await ana.command(f"/timelog #{issue.id} 1h 30m activity:des on:yesterday Pairing on <it>")
 
     answer = await logged(ana)
@@ -62,11 +72,18 @@ async def test_command_logs_time_and_confirms_it(
     )
     assert entry.spent_on == today - timedelta(days=1)
     assert answer["text"].startswith("Logged 1h 30m on <")
-    assert answer["text"].endswith(f"|#{issue.id}>, Design, yesterday.")
-    assert "Through me: 0h today" in text_of(answer)
+    assert f"|#{issue.id} {issue.subject}>" in answer["text"]
+    assert f"Design · {day(entry.spent_on)} · Pairing on &lt;it&gt;" in text_of(answer)
+    assert "Logged with Issue Bot: 0h today" in text_of(answer)
+    await office.idle()
+    assert len(await ben.messages()) == seen
+
+    await ana.press(answer, "Share here")
+
     told = await announcement(ben)
-    assert told["text"].startswith(f"<@{ana.user_id}> logged 1h 30m on <")
-    assert "Pairing on <it>" in text_of(told)
+    assert "Ana Ruiz logged 1h 30m on <" in text_of(told)
+    assert "Pairing on" in text_of(told)
+    option_in_menus(told["blocks"], "Log time")
 
 
 async def test_project_time_counts_in_daily_and_weekly_totals(office: Office, ana: Person) -> None:
@@ -75,11 +92,11 @@ async def test_project_time_counts_in_daily_and_weekly_totals(office: Office, an
 
     entry = newest(office)
     assert (entry.project_id, entry.issue_id, entry.minutes) == (1, None, 68)
-    assert "|Web Shop>, Testing, today." in first["text"]
+    assert first["text"].endswith("|Web Shop>.")
     await ana.command("/timelog project:mobile 20m activity:design on:today")
 
     async def both() -> bool:
-        return "Through me: 1h 28m today, 1h 28m this week" in text_of(await logged(ana))
+        return "1h 28m today · 1h 28m this week" in text_of(await logged(ana))
 
     await until(both)
 
@@ -92,22 +109,26 @@ async def test_missing_activity_opens_the_prefilled_form(office: Office, ana: Pe
     values = values_of(form)
     assert values["Issue"].startswith(f"#{issue.id} ")
     assert (values["Hours"], values["Date"], values["Comment"]) == ("0:20", "2026-01-05", "Looked into it")
-    assert "Activity cannot be blank" in text_of(form)
+    assert "Activity cannot be blank" not in text_of(form)
     assert count(office) == before
     await ana.submit(form, {"Activity": "Support"})
     assert "20m on" in (await logged(ana))["text"]
     assert (newest(office).minutes, newest(office).activity_id) == (20, SUPPORT)
 
 
-async def test_only_activity_is_implied_and_last_used_is_first(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_only_or_last_used_activity_is_implied(office: Office, ana: Person, issue: Issue) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:testing")
     await logged(ana)
     await ana.command(f"/timelog {issue.id}")
     form = await ana.form("Log time")
     assert values_of(form)["Activity"] == "Testing"
     await ana.close(form)
+    await ana.command(f"/timelog {issue.id} 10m")
+
+    async def logged_alike() -> bool:
+        return (newest(office).minutes, newest(office).activity_id) == (10, TESTING)
+
+    await until(logged_alike)
 
     office.tracker.data.projects[3].activity_ids = (SUPPORT,)
     await ana.command("/timelog project:infra 2h")
@@ -139,19 +160,19 @@ async def test_edit_button_changes_the_entry_and_its_confirmation(
     assert (entry.minutes, entry.activity_id, str(entry.spent_on)) == (45, TESTING, "2026-01-05")
     assert entry.comments is None
     assert changed["ts"] == answer["ts"]
-    assert "Through me: 0h today" in text_of(changed)
+    assert "0h today" in text_of(changed)
 
 
 async def test_editing_time_updates_its_public_post(ana: Person, ben: Person, issue: Issue) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design Half of it")
-    before = await announcement(ben)
+    before = await shared(ana)
     await ana.press(await logged(ana), "Edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "2h", "Comment": "All of it"})
     await logged(ana, "Changed to 2h on ")
 
     after = await announcement(ben)
     assert after["ts"] == before["ts"]
-    assert after["text"].startswith(f"<@{ana.user_id}> logged 2h on <")
+    assert after["text"].startswith("Ana Ruiz logged 2h on <")
     assert "All of it" in text_of(after)
     await ana.delete_post(after)
 
@@ -166,8 +187,7 @@ async def test_editing_time_updates_its_public_post(ana: Person, ben: Person, is
 
 async def test_post_about_a_now_private_issue_is_not_updated(ana: Person, ben: Person, issue: Issue) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design")
-    before = await announcement(ben)
-    await logged(ana)
+    before = await shared(ana)
     issue.is_private, issue.author_id = True, ANA
 
     await ana.command("/timelog edit")
@@ -186,7 +206,7 @@ async def test_more_than_24_hours_a_day_need_confirmation(office: Office, ana: P
     assert "That adds up to 26h for today" in text_of(asked)
     assert count(office) == before + 1
 
-    await ana.press(asked, "Log time anyway")
+    await ana.press(asked, "Log anyway")
 
     async def done() -> bool:
         return count(office) == before + 2
@@ -201,7 +221,7 @@ async def test_more_than_24_hours_a_day_need_confirmation(office: Office, ana: P
 async def test_long_day_confirmation_keeps_the_input(ana: Person, issue: Issue) -> None:
     asked = await ana.ask(f"/timelog {issue.id} 25h activity:testing on:2026-01-05 Long")
 
-    await ana.press(asked, "Edit time")
+    await ana.press(asked, "Edit")
 
     values = values_of(await ana.form("Log time"))
     assert (values["Hours"], values["Activity"], values["Comment"]) == ("25", "Testing", "Long")
@@ -240,7 +260,7 @@ async def test_edit_command_opens_only_the_users_latest_entry(
     await ana.command(f"/timelog {issue.id} 1h activity:design")
     await logged(ana)
     await ben.command("/timelog edit")
-    assert "You haven't logged time through me yet" in text_of(await ben.form("That didn't work"))
+    assert "You haven't logged any time yet" in text_of(await ben.form("That didn't work"))
 
     await ana.command("/timelog edit")
     form = await ana.form("Edit time")
@@ -261,11 +281,11 @@ async def test_forged_edit_button_cannot_open_anothers_entry(
     answer = await logged(ben)
     shown = office.workspace.state.find(answer["channel"], answer["ts"])
     assert shown is not None
-    next(block for block in shown.blocks if block["type"] == "actions")["elements"][0]["value"] = str(anas)
+    next(block for block in shown.blocks if block["type"] == "actions")["elements"][1]["value"] = str(anas)
 
     await ben.press(answer, "Edit")
 
-    assert "logged by somebody else" in text_of(await ben.form("That didn't work"))
+    assert "someone else logged it" in text_of(await ben.form("That didn't work"))
 
 
 async def test_editing_a_deleted_entry_is_an_error(office: Office, ana: Person, issue: Issue) -> None:
@@ -277,7 +297,7 @@ async def test_editing_a_deleted_entry_is_an_error(office: Office, ana: Person, 
     await ana.submit(form, {"Hours": "2"})
 
     async def said() -> bool:
-        return "no longer in Tracker" in text_of(await ana.form("Edit time"))
+        return "was deleted in Tracker" in text_of(await ana.form("Edit time"))
 
     await until(said)
 
@@ -298,11 +318,11 @@ async def test_global_shortcut_asks_for_issue_then_activity(
     form = await until(refreshed)
     await ana.submit(form, {"Hours": "90m", "Activity": "Support"})
 
-    done = await ana.form("Logged")
-    assert f"Logged 1h 30m on <{office.tracker.url}/issues/{issue.id}|#{issue.id}>" in text_of(done)
+    done = await ana.form("Time logged")
+    assert f"Logged 1h 30m on <{office.tracker.url}/issues/{issue.id}|#{issue.id} " in text_of(done)
     await ana.press_in_form(done, "Edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "1h"})
-    assert "Changed to 1h on" in text_of(await ana.form("Changed"))
+    assert "Changed to 1h on" in text_of(await ana.form("Time changed"))
     assert newest(office).minutes == 60
 
 
@@ -338,7 +358,7 @@ async def _share(person: Person, number: int) -> None:
     await person.press(await person.ask(f"/issue {number}"), "Share here")
 
 
-async def test_unknown_issue_in_a_message_is_only_a_warning(office: Office, ana: Person) -> None:
+async def test_unknown_issue_in_a_message_leaves_the_choice_open(office: Office, ana: Person) -> None:
     ana.channel = "webshop"
     message = next(m for m in await ana.messages() if not m["ephemeral"])
     written = office.workspace.state.find(message["channel"], message["ts"])
@@ -348,7 +368,7 @@ async def test_unknown_issue_in_a_message_is_only_a_warning(office: Office, ana:
     await ana.shortcut("time_from_message", message)
 
     form = await ana.form("Log time")
-    assert "There is no issue #99999" in text_of(form)
+    assert "99999" not in text_of(form)
     assert values_of(form)["Issue"] is None
 
 
@@ -358,41 +378,109 @@ async def test_card_button_logs_time_as_the_user(office: Office, ana: Person, is
 
     await ana.submit(await ana.form("Log time"), {"Hours": "1h30", "Comment": "Pairing"})
 
-    assert "logged 1h 30m on" in (await announcement(ana))["text"]
+    assert "Logged 1h 30m on" in (await logged(ana))["text"]
     entry = newest(office)
     assert (entry.issue_id, entry.user_id, entry.comments) == (issue.id, ANA, "Pairing")
 
 
-async def test_time_on_a_private_issue_is_not_announced(office: Office, ana: Person, ben: Person) -> None:
+async def test_time_on_a_private_issue_is_never_shared(office: Office, ana: Person, issue: Issue) -> None:
     hidden = next(i for i in office.tracker.data.issues.values() if i.is_private and i.author_id == ANA)
-    seen = len(await ben.messages())
-
     await ana.command(f"/timelog {hidden.id} 1h activity:design")
+    assert "Share here" not in str((await logged(ana))["blocks"])
+    await ana.command(f"/timelog {issue.id} 2h activity:design")
+    told = await logged(ana, "Logged 2h on")
+    issue.is_private, issue.author_id = True, ANA
 
-    assert "the issue is private, or its project is" in text_of(await logged(ana))
-    assert len(await ben.messages()) == seen
+    assert "This issue is private" in text_of(await ana.after(ana.press(told, "Share here")))
 
 
-async def test_refusal_shows_the_error_and_keeps_the_input(office: Office, ana: Person) -> None:
+async def test_sharing_time_in_a_project_that_is_not_public_asks_first(office: Office, ana: Person) -> None:
+    office.tracker.data.projects[1].is_public = False
+    await ana.command("/timelog project:webshop 1h activity:design")
+    asked = await ana.after(ana.press(await logged(ana), "Share here"))
+    assert "Web Shop isn't public" in text_of(asked)
+
+    await ana.press(asked, "Share here")
+
+    assert "logged 1h on" in text_of(await announcement(ana))
+
+
+async def test_deleted_entry_is_gone_with_its_post(office: Office, ana: Person, issue: Issue) -> None:
+    await ana.command(f"/timelog {issue.id} 1h activity:design")
+    post, entry = await shared(ana), newest(office)
+
+    await ana.command("/timelog edit")
+    await ana.press_in_form(await ana.form("Edit time"), "Delete entry")
+
+    assert "Deleted 1h on" in text_of(await ana.form("Time deleted"))
+    assert entry.id not in office.tracker.data.time_entries
+    assert post["ts"] not in {m["ts"] for m in await ana.messages()}
+
+
+async def test_delete_button_replaces_the_confirmation(ana: Person, issue: Issue) -> None:
+    await ana.command(f"/timelog {issue.id} 1h activity:design")
+    before = await logged(ana)
+
+    await ana.press(before, "Delete entry")
+
+    assert (await logged(ana, "Deleted 1h on"))["ts"] == before["ts"]
+    assert "0h today" in text_of(await logged(ana, "Deleted 1h on"))
+
+
+class TestServiceWithoutDeletion:
+    @pytest.fixture
+    async def office(self, tmp_path: Path) -> AsyncIterator[Office]:
+        office = Office(tmp_path, time_deletes=False)
+        await office.open()
+        await office.link("U0ANA0001", KEYS["ana"])
+        yield office
+        await office.close()
+
+    async def test_delete_leads_to_the_service(self, office: Office, ana: Person, issue: Issue) -> None:
+        await ana.command(f"/timelog {issue.id} 1h activity:design")
+
+        said = await ana.after(ana.press(await logged(ana), "Delete entry"))
+
+        assert "Tracker doesn't let me delete time" in text_of(said)
+        button_saying(said["blocks"], "Open in Tracker")
+        assert newest(office).minutes == 60
+
+
+async def test_refusal_offers_the_form_with_everything_typed(office: Office, ana: Person) -> None:
     closed = next(i for i in office.tracker.data.issues.values() if i.project_id == 5)
+    said = await ana.ask(f"/timelog {closed.id} 1h activity:design Too late")
+    assert "Issue is invalid" in text_of(said)
 
-    said = text_of(await ana.ask(f"/timelog {closed.id} 1h activity:design Too late"))
-    assert "Tracker rejected that: Issue is invalid." in said
-    assert f"/timelog {closed.id} 1h activity:design Too late" in said
-    await ana.command(f"/timelog {closed.id} 1h Too late")
+    await ana.press(said, "Open form")
+
     form = await ana.form("Log time")
-    await ana.submit(form, {"Activity": "Design"})
+    assert "Issue is invalid" in text_of(form)
+    values = values_of(form)
+    assert (values["Hours"], values["Activity"], values["Comment"]) == ("1", "Design", "Too late")
+    await ana.submit(form, {})
     assert (await ana.errors())["issue"] == "Issue is invalid"
 
 
-async def test_ambiguous_activity_lists_the_candidates(ana: Person, issue: Issue) -> None:
-    assert "“de” could be Design or Development" in text_of(
-        await ana.ask(f"/timelog {issue.id} 1h activity:de")
-    )
-    await ana.command(f"/timelog {issue.id} activity:de")
-    form = await ana.form("Log time")
-    assert "“de” could be Design or Development" in text_of(form)
-    assert values_of(form)["Activity"] is None
+@pytest.mark.parametrize(
+    ("typed", "told", "understood"),
+    [
+        ("1h activity:de Pairing", "“de” could be Design or Development", ("1", "Pairing")),
+        ("1h30 on:soon Pairing", "isn't a date", ("1.5", "Pairing")),
+        ("1h note:x Pairing", "`note:`", ("1", "Pairing note:x")),
+        ("soon Pairing", "isn't a duration", (None, "soon Pairing")),
+    ],
+)
+async def test_mistake_offers_the_form_with_what_was_understood(
+    ana: Person, issue: Issue, typed: str, told: str, understood: tuple[str | None, str]
+) -> None:
+    said = await ana.ask(f"/timelog {issue.id} {typed}")
+    assert told in text_of(said)
+
+    await ana.press(said, "Open form")
+
+    values = values_of(await ana.form("Log time"))
+    assert values["Issue"].startswith(f"#{issue.id} ")
+    assert (values["Hours"], values["Comment"]) == understood
 
 
 async def test_command_typed_before_linking_runs_after_linking(

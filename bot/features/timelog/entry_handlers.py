@@ -1,0 +1,202 @@
+"""Sharing, editing and deleting logged time."""
+
+from datetime import timedelta
+
+import structlog
+
+from bot.errors import BotError, UserError
+from bot.features.timelog import views
+from bot.features.timelog.buttons import DeleteTime, EditTime, ShareTime
+from bot.features.timelog.common import TimeMetadata, asked_again, entered, shown
+from bot.features.timelog.own_entries import LongDay, OwnEntries
+from bot.features.timelog.timelog import Loggable, TimeDraft, Timelog
+from bot.slack import forms, posting
+from bot.slack.audience import Audiences
+from bot.slack.blocks import Block, Message
+from bot.slack.buttons import Number
+from bot.slack.feature import Feature, Form
+from bot.slack.forms import FormResult, loading
+from bot.slack.interaction import ButtonPress, FormSubmission, Place
+from bot.slack.posting import Announced, NotAnnounced
+from bot.slack.replies import Reply
+from bot.slack.retractable import retractable
+from bot.store.deliveries import Deliveries
+from bot.store.time_entries import Entry, Post, Spent
+
+log = structlog.get_logger(__name__)
+
+DOUBLE_CLICK = timedelta(seconds=5)
+"""For this long, a second share of the same entry in the same place is ignored."""
+
+
+class PrivateTimeNotShared(UserError):
+    """Time on a private issue is never shared."""
+
+
+class TimeNotShared(UserError):
+    """The time wasn't shared, or it is unknown whether it was."""
+
+    why: NotAnnounced
+
+
+class EditMetadata(TimeMetadata):
+    """Of the form that edits an entry: `replace` if its confirmation replaces the pressed message."""
+
+    entry: Number
+    replace: bool = False
+
+
+class EntryHandlers:
+    """Shares, changes and deletes what was logged."""
+
+    def __init__(
+        self, timelog: Timelog, entries: OwnEntries, audiences: Audiences, deliveries: Deliveries
+    ) -> None:
+        self._timelog = timelog
+        self._entries = entries
+        self._audiences = audiences
+        self._deliveries = deliveries
+
+    def feature(self) -> Feature:
+        return Feature(
+            buttons={
+                ShareTime: self.share_pressed,
+                EditTime: self.edit_pressed,
+                DeleteTime: self.delete_pressed,
+            },
+            forms={"time.change": Form(self.submit, "Saving it in {service}…")},
+        )
+
+    async def confirmation(
+        self, reply: Reply, did: str, spent: Spent, *, shareable: bool = True, note: str = ""
+    ) -> Message:
+        """The private confirmation with the user's totals; the arguments are those of `views.summary`."""
+        totals = await self._entries.totals(reply.owner, await reply.today())
+        shareable = shareable and reply.place.channel_id is not None
+        return views.summary(did, spent, totals, reply.wording, shareable=shareable, note=note)
+
+    # Sharing
+
+    async def share_pressed(self, press: ButtonPress[ShareTime], reply: Reply) -> None:
+        """*Share here*; asks first unless everyone can see the project."""
+        entry = await self._entries.one(reply.owner, press.button.entry)
+        on = await self._on(reply, entry)
+        if on.private:
+            raise PrivateTimeNotShared
+        if not (on.public or press.button.asked):
+            await reply.privately(views.share_anyway(entry, on.project.name))
+            return
+        twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
+        if not await self._deliveries.claim_for(twice, DOUBLE_CLICK):
+            return
+        announced = await self.post(reply, entry)
+        if announced is not Announced.YES:
+            if announced is not Announced.UNSURE:
+                await self._deliveries.release(twice)
+            raise TimeNotShared(announced)
+        if press.button.asked:
+            await posting.dismiss(reply.slack, reply.place)
+
+    async def post(self, reply: Reply, spent: Spent) -> Announced:
+        """Post logged time where the user asked."""
+        message = views.announced(spent, reply.wording, (await reply.profile()).name)
+        announced, ts = await reply.post(message)
+        posted = announced in (Announced.YES, Announced.UNSURE)
+        if posted and reply.place.channel_id and isinstance(spent, Entry):
+            await self._entries.posted(reply.owner, spent, Post(reply.place.channel_id, ts))
+        return announced
+
+    async def _on(self, reply: Reply, entry: Entry) -> Loggable:
+        """What an entry is on, as the user sees it now. Raises BotError."""
+        project = None if entry.issue_id else f"#{entry.project_id}"
+        draft = TimeDraft(issue=entry.issue_id, project=project, activity=entry.activity)
+        on = await self._timelog.loggable(reply.owner, draft)
+        assert on is not None  # noqa: S101 - the draft names an issue or a project
+        return on
+
+    # Editing
+
+    async def edit_pressed(self, press: ButtonPress[EditTime], reply: Reply) -> None:
+        """*Edit*, below a confirmation or on the Home tab."""
+        await self.open_form(reply, press.button.entry)
+
+    async def open_form(self, reply: Reply, entry_id: int | None) -> None:
+        """Open the form for one of the user's own entries; None opens the latest one."""
+        await reply.open(loading("Edit time"))
+        found = await self._entries.changeable(reply.owner, entry_id)
+        pressed = isinstance(reply.interaction, ButtonPress)
+        metadata = EditMetadata(entry=found.entry.id, place=reply.place.as_json(), replace=pressed)
+        await reply.show(views.change_form(found, reply.wording, metadata.dump()))
+
+    async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Change the entry and its public post, and confirm the new values."""
+        metadata = EditMetadata.of(form.view)
+        wanted = await entered(form, reply, metadata)
+        try:
+            entry = await self._entries.change(reply.owner, metadata.entry, wanted)
+        except LongDay as long:
+            return await asked_again(form, reply, metadata, long)
+        stale = await self._update_post(reply, entry)
+        note = views.stale_post(stale) if stale else ""
+
+        async def confirm() -> None:
+            summary = await self.confirmation(reply, "Changed to", entry, note=note)
+            await reply.privately(summary, replace=metadata.replace)
+
+        if reply.place.channel_id:
+            return FormResult(then=confirm)
+        return shown("Time changed", await self.confirmation(reply, "Changed to", entry, note=note))
+
+    async def _update_post(self, reply: Reply, entry: Entry) -> str:
+        """Update the entry's public post, if everyone in that channel may still see it.
+
+        Returns the channel whose post still shows the earlier entry, or an empty string.
+        """
+        post = entry.post
+        if post is None:
+            return ""
+        try:
+            on = await self._on(reply, entry)
+        except BotError as error:
+            log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
+            return post.channel_id
+        blocked = await self._audiences.why_not_share(reply.slack, reply.owner.team_id, post.channel_id)
+        if post.ts is None or not on.public or blocked:
+            return post.channel_id
+        name = (await reply.profile()).name
+        message = await retractable(views.announced(entry, reply.wording, name), reply)
+        updated = await posting.update(reply.slack, post.channel_id, post.ts, message)
+        return "" if updated else post.channel_id
+
+    # Deleting
+
+    async def delete_pressed(self, press: ButtonPress[DeleteTime], reply: Reply) -> None:
+        """*Delete entry*, below a confirmation or in the form: delete the entry and its post."""
+        entry = await self._entries.one(reply.owner, press.button.entry)
+
+        async def elsewhere(_: BotError) -> Block:
+            return views.elsewhere(entry, reply.wording)
+
+        reply.recovery = elsewhere
+        if reply.in_form:
+            await reply.show(loading("Delete entry"))
+        await self._entries.delete(reply.owner, entry.id)
+        stale = await self._delete_post(reply, entry)
+        totals = await self._entries.totals(reply.owner, await reply.today())
+        told = views.deleted(entry, totals, reply.wording, views.stale_post(stale) if stale else "")
+        if not reply.in_form:
+            await reply.privately(told, replace=True)
+            return
+        await reply.show(forms.said("Time deleted", told.blocks))
+        metadata = EditMetadata.of(reply.interaction.modal)
+        if metadata.replace and metadata.place.get("channel_id"):
+            await reply.at(Place.from_json(metadata.place)).privately(told, replace=True)
+
+    async def _delete_post(self, reply: Reply, entry: Entry) -> str:
+        """Delete the entry's public post; returns the channel where that failed, or an empty string."""
+        post = entry.post
+        if post is None:
+            return ""
+        place = Place(post.channel_id)
+        gone = post.ts is not None and await posting.delete_post(reply.slack, place, post.ts)
+        return "" if gone else post.channel_id

@@ -1,0 +1,229 @@
+"""The entries that a user logged with the bot: changing, deleting and adding them up.
+
+The service need not list time entries, so the bot stores those that it creates.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
+
+import structlog
+
+from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.projects.projects import Projects
+from bot.features.timelog.activities import Activities
+from bot.service.client import Client
+from bot.service.inputs import TimeEntryChanges
+from bot.service.models import Ref
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.store.time_entries import Entry, Post
+
+log = structlog.get_logger(__name__)
+
+MINUTES = 60
+DAY = 24 * MINUTES
+DELETE = "delete_time_entry"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeChange:
+    """All values of a changed entry; `agreed` is how many minutes on that day the user has confirmed."""
+
+    hours: Decimal
+    spent_on: date
+    activity: Ref | None
+    comment: str
+    agreed: int = 0
+
+
+@dataclass(frozen=True)
+class Changeable:
+    """One of the user's own entries, and the activities that it can have."""
+
+    entry: Entry
+    activities: tuple[Ref, ...]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Minutes that a user logged with the bot, today and this week (from Monday)."""
+
+    today: int
+    week: int
+
+
+class LongDay(UserError):
+    """The user would have more than 24 hours on `day`, `minutes` in total, and has to confirm that."""
+
+    day: date
+    minutes: int
+
+
+class NothingLoggedYet(UserError):
+    """The user has no entry to edit."""
+
+
+class NotOwnEntry(UserError):
+    """The user has no such entry."""
+
+
+class EntryGone(UserError):
+    """The service no longer has the entry."""
+
+
+class CantDeleteTime(UserError):
+    """The service doesn't delete time entries."""
+
+
+class OwnEntries:
+    """Changes and deletes time entries with the user's own key."""
+
+    def __init__(
+        self,
+        client: Client,
+        store: Store,
+        accounts: Accounts,
+        projects: Projects,
+        activities: Activities,
+        *,
+        looks: Sequence[float],
+    ) -> None:
+        self._client = client
+        self._entries = store.time_entries
+        self._accounts = accounts
+        self._projects = projects
+        self._activities = activities
+        self._looks = looks
+
+    async def one(self, owner: Owner, entry_id: int | None) -> Entry:
+        """An entry of the user, their last one for None. Raises NothingLoggedYet, NotOwnEntry."""
+        if entry_id is None:
+            latest = await self._entries.latest(owner, 1)
+            if not latest:
+                raise NothingLoggedYet
+            return latest[0]
+        entry = await self._entries.get(owner, entry_id)
+        if entry is None:
+            raise NotOwnEntry
+        return entry
+
+    async def add(self, owner: Owner, entry: Entry) -> bool:
+        """Store a new entry; returns whether that worked."""
+        return await _stored(self._entries.add(owner, entry), entry)
+
+    async def changeable(self, owner: Owner, entry_id: int | None) -> Changeable:
+        """As `one`, with the activities. Raises UserError, NotLinked, ServiceError."""
+        async with self._accounts.reading(owner) as session:
+            entry = await self.one(owner, entry_id)
+            project = await self._projects.with_activities(session, entry.project_id)
+            found = await self._activities.of(session, project)
+        if entry.activity_id is not None and entry.activity_id not in {ref.id for ref in found}:
+            found = (Ref(id=entry.activity_id, name=entry.activity), *found)
+        return Changeable(entry, found)
+
+    async def change(self, owner: Owner, entry_id: int, wanted: TimeChange) -> Entry:
+        """Change an entry. All fields are sent: after a change with an unknown outcome the service's entry
+        may differ from the stored one.
+
+        Raises NotOwnEntry, EntryGone, LongDay, NotLinked, ServiceError.
+        """
+        session = await self._accounts.writing(owner)
+        entry = await self.one(owner, entry_id)
+        await self.check_day(owner, wanted.hours, wanted.spent_on, wanted.agreed, before=entry)
+        minutes = round(wanted.hours * MINUTES)
+        changed = replace(entry, minutes=minutes, spent_on=wanted.spent_on, comments=wanted.comment)
+        if wanted.activity:
+            changed = replace(changed, activity_id=wanted.activity.id, activity=wanted.activity.name)
+        fields = {"hours": wanted.hours, "spent_on": wanted.spent_on, "comments": wanted.comment}
+        activity = {} if changed.activity_id is None else {"activity_id": changed.activity_id}
+        changes = TimeEntryChanges.model_validate(fields | activity)
+        try:
+            await self._client.update_time_entry(session.key, entry.id, changes)
+        except NotFound:
+            await self._entries.forget(owner, entry.id)
+            raise EntryGone from None
+        await _stored(self._entries.change(owner, changed), entry)
+        return changed
+
+    async def delete(self, owner: Owner, entry_id: int) -> Entry:
+        """Delete an entry; returns it as it was. It may be gone already.
+
+        Raises NotOwnEntry, CantDeleteTime, NotLinked, ServiceError.
+        """
+        session = await self._accounts.writing(owner)
+        entry = await self.one(owner, entry_id)
+        if self._client.optional.is_missing(DELETE):
+            raise CantDeleteTime
+        try:
+            await self._client.optional.delete_time_entry(session.key, entry.id)
+        except NotFound:
+            if await self._exists(session, entry):
+                self._client.optional.note_missing(DELETE)
+                raise CantDeleteTime from None
+        except OutcomeUnknown:
+            if not await self._has_gone(session, entry):
+                raise
+        await _stored(self._entries.forget(owner, entry.id), entry)
+        return entry
+
+    async def totals(self, owner: Owner, today: date) -> Totals:
+        """Minutes that the user logged with the bot; `today` is the date in their time zone."""
+        monday = today - timedelta(days=today.weekday())
+        day, week = await asyncio.gather(
+            self._entries.minutes(owner, today, today),
+            self._entries.minutes(owner, monday, monday + timedelta(days=6)),
+        )
+        return Totals(day, week)
+
+    async def posted(self, owner: Owner, entry: Entry, post: Post) -> None:
+        """Store where an entry was posted, so that an edit can update the post."""
+        announced = self._entries.announced(owner, entry.id, post)
+        await _stored(announced, entry, "time.post_not_remembered")
+
+    async def check_day(
+        self, owner: Owner, hours: Decimal, day: date, agreed: int, before: Entry | None = None
+    ) -> None:
+        """Raises LongDay for more than 24 hours in a day, unless the user agreed to that many minutes.
+
+        `before` is the entry that the hours replace.
+        """
+        minutes = await self._entries.minutes(owner, day, day) + round(hours * MINUTES)
+        if before and before.spent_on == day:
+            minutes -= before.minutes
+        if minutes > max(DAY, agreed):
+            raise LongDay(day, minutes)
+
+    async def _exists(self, session: Session, entry: Entry) -> bool:
+        """Whether the service has the entry, by a change of nothing. Raises ServiceError."""
+        try:
+            await self._client.update_time_entry(session.key, entry.id, TimeEntryChanges())
+        except NotFound:
+            return False
+        except Refused:
+            pass
+        return True
+
+    async def _has_gone(self, session: Session, entry: Entry) -> bool:
+        """Whether a deletion with no answer was made."""
+        for wait in self._looks:
+            await asyncio.sleep(wait)
+            try:
+                if not await self._exists(session, entry):
+                    return True
+            except ServiceError:
+                continue
+        return False
+
+
+async def _stored(storing: Awaitable[None], entry: Entry, action: str = "time.not_remembered") -> bool:
+    """Whether the bot's record was stored. The service has the entry by now, so an error is only logged."""
+    try:
+        await storing
+    except Exception:
+        log.exception("time entry not stored", action=action, entry=entry.id)
+        return False
+    return True
