@@ -79,7 +79,7 @@ async def test_relinking_while_logging_cancels_the_entry(
     await ana.office.link(ana.user_id, KEYS["ben"])
     wire.released.set()
 
-    await answer(ana, "linked another Tracker account meanwhile")
+    await answer(ana, "linked another Tracker account while")
     assert len(service.data.time_entries) == count
 
 
@@ -152,7 +152,7 @@ async def test_edit_form_reports_an_unreachable_service(
     await ana.submit(form, {"Hours": "2h", "Comment": "More"})
 
     async def said() -> bool:
-        return "can't be reached" in text_of(await ana.form("Edit time"))
+        return "can't reach Tracker" in text_of(await ana.form("Edit time"))
 
     await until(said)
     await wire.up()
