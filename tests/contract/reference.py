@@ -57,6 +57,8 @@ def data() -> Data:
         "edit_issues",
         "manage_subtasks",
         "set_own_issues_private",
+        "view_private_notes",
+        "set_notes_private",
     }
     customer = Role(CUSTOMER, "Customer", frozenset({"view_issues", "add_issues"}), issues="own")
     put(made.roles, customer)

@@ -12,7 +12,7 @@ from bot.sandbox.tracker.data import (
     User,
 )
 
-_READING = frozenset({"view_issues", "view_private_issues", "view_time_entries"})
+_READING = frozenset({"view_issues", "view_private_issues", "view_private_notes", "view_time_entries"})
 _MODULES = {
     "time_tracking": frozenset(
         {
@@ -30,6 +30,8 @@ _MODULES = {
             "add_issues",
             "edit_issues",
             "add_notes",
+            "view_private_notes",
+            "set_notes_private",
             "manage_subtasks",
             "add_watchers",
         }

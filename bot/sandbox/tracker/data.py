@@ -36,15 +36,17 @@ class Status(Named):
 class Role(Named):
     """A role's permissions in a project.
 
-    Rights: view_issues, view_private_issues, add_issues, edit_issues, add_notes, manage_subtasks,
-    add_watchers, set_issues_private, set_own_issues_private, view_time_entries, log_time,
-    log_time_for_others, edit_own_time_entries, edit_time_entries, add_project, add_subprojects.
-    `first_statuses` are the allowed statuses of a new issue. With `issues` "own", the role sees only issues
-    the user created or is assigned to.
+    Rights: view_issues, view_private_issues, add_issues, edit_issues, add_notes, view_private_notes,
+    set_notes_private, manage_subtasks, add_watchers, set_issues_private, set_own_issues_private,
+    view_time_entries, log_time, log_time_for_others, edit_own_time_entries, edit_time_entries, add_project,
+    add_subprojects.
+    `first_statuses` are the allowed statuses of a new issue, `next_statuses` those after each status (None:
+    all). With `issues` "own", the role sees only issues the user created or is assigned to.
     """
 
     rights: frozenset[str] = frozenset()
     first_statuses: frozenset[int] = frozenset()
+    next_statuses: Mapping[int, frozenset[int]] | None = None
     issues: Literal["own", "default"] = "default"
 
 
@@ -142,13 +144,25 @@ class Project(Named):
     updated_on: datetime = LONG_AGO
 
 
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One change of an issue: of an attribute, a custom field ("cf") or an attachment."""
+
+    property: Literal["attr", "cf", "attachment"]
+    name: str
+    old_value: str | None
+    new_value: str | None
+
+
 @dataclass(slots=True)
 class Note:
-    """A comment on an issue, shown only on the web pages."""
+    """A journal entry of an issue: a comment, changes, or both."""
 
     user_id: int
     text: str
     created_on: datetime
+    details: tuple[Detail, ...] = ()
+    is_private: bool = False
 
 
 @dataclass(slots=True)

@@ -10,7 +10,13 @@ MANAGER, DEVELOPER, REPORTER = 1, 2, 3
 
 _READ = {"view_issues", "view_time_entries"}
 _REPORT = _READ | {"add_issues", "add_watchers", "log_time", "edit_own_time_entries"}
-_DEVELOP = _REPORT | {"edit_issues", "manage_subtasks", "set_own_issues_private"}
+_DEVELOP = _REPORT | {
+    "edit_issues",
+    "manage_subtasks",
+    "set_own_issues_private",
+    "view_private_notes",
+    "set_notes_private",
+}
 _MANAGE = _DEVELOP | {
     "view_private_issues",
     "set_issues_private",
@@ -39,12 +45,15 @@ def fresh() -> Data:
     priorities = {LOW: "Low", NORMAL: "Normal", HIGH: "High", URGENT: "Urgent", IMMEDIATE: "Immediate"}
     data.priorities = {n: Priority(n, name, is_default=n == NORMAL) for n, name in priorities.items()}
     first, more = frozenset((NEW,)), frozenset((NEW, IN_PROGRESS))
+    unfinished = (NEW, IN_PROGRESS, RESOLVED, FEEDBACK)
+    develop = dict.fromkeys(unfinished, frozenset((IN_PROGRESS, RESOLVED, FEEDBACK, CLOSED)))
+    report = dict.fromkeys(unfinished, frozenset((CLOSED,))) | {RESOLVED: frozenset((CLOSED, FEEDBACK))}
     data.roles = {
         MANAGER: Role(MANAGER, "Manager", frozenset(_MANAGE), more),
-        DEVELOPER: Role(DEVELOPER, "Developer", frozenset(_DEVELOP), more),
-        REPORTER: Role(REPORTER, "Reporter", frozenset(_REPORT), first),
+        DEVELOPER: Role(DEVELOPER, "Developer", frozenset(_DEVELOP), more, develop),
+        REPORTER: Role(REPORTER, "Reporter", frozenset(_REPORT), first, report),
     }
-    data.non_member = Role(4, "Non member", frozenset({"view_issues", "add_issues"}), first)
-    data.anonymous = Role(5, "Anonymous", frozenset({"view_issues"}), first)
+    data.non_member = Role(4, "Non member", frozenset({"view_issues", "add_issues"}), first, {})
+    data.anonymous = Role(5, "Anonymous", frozenset({"view_issues"}), first, {})
     data.creator_role_id = MANAGER
     return data

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from bot.sandbox.tracker.data import Attachment, Data, Issue
+from bot.sandbox.tracker.data import Attachment, Data, Issue, Note
 from bot.sandbox.tracker.html import Child, Html, el, join, markdown, table
 from bot.sandbox.tracker.links import issue_link, marks, priority_mark, project_link, when
 
@@ -25,7 +25,7 @@ def issue_body(data: Data, issue: Issue) -> Html:
         _section("Related", _relations(data, issue)),
         _section("Files", [_file(data, a) for a in data.attachments.values() if a.issue_id == issue.id]),
         _section("Time spent", _time(data, issue)),
-        _section("Comments", [_note(data, issue, n) for n in range(len(issue.notes))]),
+        _section("Comments", [_note(data, note) for note in issue.notes if note.text]),
     )
 
 
@@ -108,7 +108,6 @@ def _time(data: Data, issue: Issue) -> Html | None:
     return table(("Date", "Person", "Activity", "Comment", "Hours"), rows) if rows else None
 
 
-def _note(data: Data, issue: Issue, number: int) -> Html:
-    note = issue.notes[number]
+def _note(data: Data, note: Note) -> Html:
     head = f"{data.principal(note.user_id)}, {when(note.created_on)}"
     return el("div", el("div", head, cls="soft small"), markdown(note.text), cls="card")

@@ -1,16 +1,17 @@
-"""GET and POST /issues.json; PUT /issues/{id}.json when enabled."""
+"""GET and POST /issues.json; GET and PUT /issues/{id}.json when enabled."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_int, as_text, crlf
+from bot.sandbox.tracker.call import Call, HttpError, ValidationError, as_bool, as_int, as_text, crlf
 from bot.sandbox.tracker.data import Issue, Note, Project
 from bot.sandbox.tracker.draft import Draft
 from bot.sandbox.tracker.filters import FilterContext, tests
+from bot.sandbox.tracker.journal import changes
 from bot.sandbox.tracker.sorting import order
-from bot.sandbox.tracker.tokens import Tokens
 
 
 async def list_issues(request: web.Request) -> web.Response:
@@ -71,11 +72,20 @@ async def create_issue(request: web.Request) -> web.Response:
     return call.created("issue", shape, f"/issues/{issue.id}")
 
 
-async def update_issue(request: web.Request) -> web.Response:
-    """Optional operation: add files (by token), add a note, or change the assignee; ignores anything else.
+async def show_issue(request: web.Request) -> web.Response:
+    """Optional operation: return one issue. Responds 404 (unknown), 403 or 401 (hidden)."""
+    call = Call(request)
+    issue = call.found(call.data.issues)
+    call.require(call.viewer.sees_issue(issue))
+    found = shapes.Issues(call.data, call.viewer, call.origin, call.includes())
+    return web.json_response({"issue": found.detailed(issue)})
 
-    The assignee is also ignored when the requester may only add notes. Responds 404 (unknown), 401,
-    403 (hidden or not allowed), 422 for an invalid assignee or token.
+
+async def update_issue(request: web.Request) -> web.Response:
+    """Optional operation: change attributes, add files (by token) and a note; ignores what may not be set.
+
+    A requester who may only add notes can't change attributes. Responds 404 (unknown), 401, 403 (hidden or
+    not allowed), 422 with error messages, or without one for an outdated `lock_version`.
     """
     call = Call(request)
     issue = call.found(call.data.issues)
@@ -83,26 +93,31 @@ async def update_issue(request: web.Request) -> web.Response:
     edits = call.viewer.may("edit_issues", project)
     call.require(call.viewer.sees_issue(issue) and (edits or call.viewer.may("add_notes", project)))
     sent = await call.body("issue")
-    assignee = _assignee(call, sent, issue) if edits else issue.assigned_to_id
-    tokens = Tokens(call.data, sent)
-    if tokens.errors:
-        raise ValidationError(*tokens.errors)
-    issue.assigned_to_id = assignee
-    for file in tokens.use():
+    if as_int(sent.get("lock_version", len(issue.notes))) != len(issue.notes):
+        raise ValidationError
+    draft = Draft(call, sent if edits else {"uploads": sent.get("uploads")}, issue)
+    changed = draft.issue(call.user)
+    details = changes(issue, changed, draft.files)
+    text = crlf(as_text(sent.get("notes")))
+    private = (
+        bool(text) and as_bool(sent.get("private_notes")) and call.viewer.may("set_notes_private", project)
+    )
+    if details and (private or not text):
+        changed.notes = [*changed.notes, Note(call.user.id, "", call.now, details)]
+    if text:
+        changed.notes = [
+            *changed.notes,
+            Note(call.user.id, text, call.now, () if private else details, private),
+        ]
+    if text or details:
+        changed.updated_on = call.now
+        _touch_parent(call, issue)
+        _touch_parent(call, changed)
+    for file in draft.files:
         file.issue_id = issue.id
-    if notes := as_text(sent.get("notes")):
-        issue.notes.append(Note(call.user.id, crlf(notes), call.now))
-    issue.updated_on = call.now
+    for row in fields(Issue):
+        setattr(issue, row.name, getattr(changed, row.name))
     return call.updated()
-
-
-def _assignee(call: Call, sent: Body, issue: Issue) -> int | None:
-    wanted = sent.get("assigned_to_id", issue.assigned_to_id)
-    number = call.user.id if wanted == "me" else as_int(wanted)
-    known = {issue.assigned_to_id, *call.data.assignable(call.data.projects[issue.project_id])}
-    if wanted not in (None, "") and number not in known:
-        raise ValidationError("Assignee is invalid")
-    return number
 
 
 def _touch_parent(call: Call, issue: Issue) -> None:

@@ -27,8 +27,8 @@ class Tracker:
     `data` is open to tests; the default is a new installation. `login_required` False, the real default,
     treats a missing or invalid key as an anonymous visitor; without `rest_enabled` everyone is one.
     `empty_updates` 200 responds to updates like versions before 4.1. `max_upload` limits a file's bytes,
-    `page_cap` a page's size. `issue_updates` enables changes to existing issues (files, notes, assignees);
-    `roles` enables reading a role's permissions, `time_deletes` deleting time entries.
+    `page_cap` a page's size. `issue_updates` enables changes to existing issues, `issue_reads` reading a
+    single one, `roles` reading a role's permissions, `time_deletes` deleting time entries.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Tracker:
         max_upload: int = MAX_UPLOAD,
         page_cap: int = 100,
         issue_updates: bool = False,
+        issue_reads: bool = False,
         roles: bool = False,
         time_deletes: bool = False,
         clock: Callable[[], datetime] = _now,
@@ -51,6 +52,7 @@ class Tracker:
             self.data, key_header, login_required, rest_enabled, empty_updates, max_upload, page_cap, clock
         )
         self._issue_updates = issue_updates
+        self._issue_reads = issue_reads
         self._roles = roles
         self._time_deletes = time_deletes
         self._listener = Listener()
@@ -79,6 +81,8 @@ class Tracker:
         )
         if self._issue_updates:
             app.router.add_put(r"/issues/{id:[0-9]{1,18}}.json", issues.update_issue)
+        if self._issue_reads:
+            app.router.add_get(r"/issues/{id:[0-9]{1,18}}.json", issues.show_issue)
         if self._roles:
             app.router.add_get(r"/roles/{id:[0-9]{1,18}}.json", users.get_role)
         if self._time_deletes:

@@ -6,8 +6,9 @@ from urllib.parse import quote
 
 from bot.sandbox.records import picked
 from bot.sandbox.tracker.access import Viewer
-from bot.sandbox.tracker.data import MODULES, Attachment, Data, Issue, Named, Project, TimeEntry, User
+from bot.sandbox.tracker.data import MODULES, Attachment, Data, Issue, Named, Note, Project, TimeEntry, User
 from bot.sandbox.tracker.dates import iso, stamp
+from bot.sandbox.tracker.workflow import next_statuses
 
 Shape = dict[str, Any]
 
@@ -121,6 +122,18 @@ def time_entry(data: Data, row: TimeEntry) -> Shape:
     }
 
 
+def _journal(data: Data, row: Issue, number: int) -> Shape:
+    note = row.notes[number - 1]
+    return {
+        "id": row.id * 1000 + number,
+        "user": _principal(data, note.user_id),
+        "notes": note.text,
+        "created_on": stamp(note.created_on),
+        "private_notes": note.is_private,
+        "details": [picked(detail, "property", "name", "old_value", "new_value") for detail in note.details],
+    }
+
+
 class Issues:
     """The issues of one response; computes the totals of subtasks and time once for all of them."""
 
@@ -181,6 +194,39 @@ class Issues:
                 if row.id in (r.issue_id, r.issue_to_id) and self._sees_both(r.issue_id, r.issue_to_id)
             ]
         return shape
+
+    def detailed(self, row: Issue) -> Shape:
+        """Return one issue with what only a single one includes: its subtasks, history and next statuses."""
+        data, shape = self._data, self.shape(row)
+        if "children" in self._include and (below := self._tree(row)):
+            shape["children"] = below
+        if "journals" in self._include:
+            shape["journals"] = [
+                _journal(data, row, number)
+                for number, note in enumerate(row.notes, 1)
+                if self._sees_note(row, note)
+            ]
+        if "allowed_statuses" in self._include:
+            statuses = [data.statuses[n] for n in sorted(next_statuses(data, self._viewer, row))]
+            shape["allowed_statuses"] = [ref(s) | {"is_closed": s.is_closed} for s in statuses]
+        return shape
+
+    def _tree(self, row: Issue) -> list[Shape]:
+        found = []
+        for child in filter(self._viewer.sees_issue, self._children.get(row.id, ())):
+            below = self._tree(child)
+            shape = {
+                "id": child.id,
+                "tracker": ref(self._data.trackers[child.tracker_id]),
+                "subject": child.subject,
+            }
+            found.append(shape | ({"children": below} if below else {}))
+        return found
+
+    def _sees_note(self, row: Issue, note: Note) -> bool:
+        own = self._viewer.user is not None and note.user_id == self._viewer.user.id
+        project = self._data.projects[row.project_id]
+        return own or not note.is_private or self._viewer.may("view_private_notes", project)
 
     def _sees_both(self, *issue_ids: int) -> bool:
         return all(self._viewer.sees_issue(self._data.issues[n]) for n in issue_ids)

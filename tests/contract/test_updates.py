@@ -1,0 +1,164 @@
+"""Changing issues and reading single ones, which the specification doesn't list."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from bot.sandbox.tracker.server import Tracker
+from tests.contract import reference
+from tests.contract.raw import Answer, Wire, an_issue
+from tests.contract.world import World
+
+DONE = "Resolved"
+
+
+@pytest_asyncio.fixture(params=["reference", pytest.param("redmine", marks=pytest.mark.redmine)])
+async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
+    if request.param == "redmine":
+        yield request.getfixturevalue("redmine")
+        return
+    data = reference.data()
+    tracker = Tracker(data, issue_updates=True, issue_reads=True)
+    await tracker.start()
+    yield reference.world(tracker.url, "X-Service-API-Key", data)
+    await tracker.stop()
+
+
+async def change(wire: Wire, number: int, who: str = "ana", **fields: Any) -> Answer:
+    return await wire("PUT", f"/issues/{number}.json", who, body={"issue": fields})
+
+
+async def read(wire: Wire, number: int, who: str = "ana", include: str = "") -> Any:
+    return (await wire("GET", f"/issues/{number}.json", who, include=include)).json["issue"]
+
+
+async def new(wire: Wire, **fields: Any) -> int:
+    number: int = (await an_issue(wire, **fields)).json["issue"]["id"]
+    return number
+
+
+async def test_update_sets_every_field_and_the_history_names_them(wire: Wire, world: World) -> None:
+    number = await new(wire, project_id=world.project("public"), tracker_id=world.trackers["Feature"])
+    sent: dict[str, Any] = {
+        "subject": "Changed",
+        "description": "More",
+        "status_id": world.statuses[DONE],
+        "priority_id": world.priorities["High"],
+        "assigned_to_id": world.users["dora"],
+        "category_id": world.categories["Checkout"],
+        "fixed_version_id": world.versions["1.0"],
+        "due_date": "2036-05-31",
+        "estimated_hours": 2.5,
+        "done_ratio": 60,
+        "custom_fields": [{"id": world.custom_fields["Environment"], "value": "staging"}],
+        "notes": "See above",
+    }
+
+    answer = await change(wire, number, **sent)
+
+    assert (answer.status, answer.text) == (204, "")
+    issue = await read(wire, number, include="journals")
+    shown = {
+        name: issue[name] for name in ("subject", "description", "due_date", "estimated_hours", "done_ratio")
+    }
+    assert shown == {name: sent[name] for name in shown}
+    ids = ("status", "priority", "assigned_to", "category", "fixed_version")
+    assert {name: issue[name]["id"] for name in ids} == {name: sent[f"{name}_id"] for name in ids}
+    assert {"See above"} == {journal["notes"] for journal in issue["journals"]}
+    details = [detail for journal in issue["journals"] for detail in journal["details"]]
+    assert {detail["name"] for detail in details if detail["property"] == "attr"} == {
+        *(name for name in sent if name not in ("custom_fields", "notes")),
+    }
+    environment = str(world.custom_fields["Environment"])
+    assert [detail["new_value"] for detail in details if detail["property"] == "cf"] == ["staging"]
+    assert [detail["name"] for detail in details if detail["property"] == "cf"] == [environment]
+    status = next(detail for detail in details if detail["name"] == "status_id")
+    assert (status["old_value"], status["new_value"]) == (
+        str(world.statuses["New"]),
+        str(world.statuses[DONE]),
+    )
+
+
+async def test_invalid_update_is_rejected_and_changes_nothing(wire: Wire, world: World) -> None:
+    number = await new(wire)
+
+    answer = await change(
+        wire, number, subject=" ", due_date="2001-01-01", assigned_to_id=world.users["nils"]
+    )
+
+    assert answer.status == 422
+    assert set(answer.json["errors"]) == {
+        "Subject cannot be blank",
+        "Due date must be greater than start date",
+        "Assignee is invalid",
+    }
+    assert (await read(wire, number))["subject"] == "An answer"
+
+
+@pytest.mark.parametrize(
+    ("who", "expected"),
+    [
+        ("ana", {"New", "In Progress", "Resolved", "Feedback", "Closed", "Rejected"}),
+        ("dora", {"New", "In Progress", "Resolved", "Feedback", "Closed"}),
+        ("ben", {"New", "Closed"}),
+    ],
+)
+async def test_allowed_statuses_depend_on_the_role(wire: Wire, who: str, expected: set[str]) -> None:
+    issue = await read(wire, await new(wire), who, include="allowed_statuses")
+
+    assert {status["name"].title() for status in issue["allowed_statuses"]} == expected
+
+
+async def test_status_outside_the_workflow_is_ignored(wire: Wire, world: World) -> None:
+    number = await new(wire)
+
+    answer = await change(wire, number, "dora", status_id=world.statuses["Rejected"], done_ratio=10)
+
+    assert answer.status == 204
+    issue = await read(wire, number)
+    assert (issue["status"]["name"], issue["done_ratio"]) == ("New", 10)
+
+
+async def test_closing_keeps_its_date_when_reopened(wire: Wire, world: World) -> None:
+    number = await new(wire)
+    assert (await read(wire, number))["closed_on"] is None
+
+    await change(wire, number, status_id=world.statuses["Closed"])
+    closed = await read(wire, number)
+    await change(wire, number, status_id=world.statuses["New"])
+
+    assert closed["closed_on"] is not None
+    assert closed["status"]["is_closed"]
+    reopened = await read(wire, number)
+    assert (reopened["status"]["name"], reopened["closed_on"]) == ("New", closed["closed_on"])
+
+
+async def test_parent_cannot_close_before_its_subtasks(wire: Wire, world: World) -> None:
+    number = await new(wire)
+    child = await new(wire, parent_issue_id=number)
+
+    await change(wire, number, status_id=world.statuses["Closed"], done_ratio=50)
+
+    issue = await read(wire, number, include="children")
+    assert (issue["status"]["name"], issue["done_ratio"]) == ("New", 0)
+    assert [row["id"] for row in issue["children"]] == [child]
+
+
+async def test_private_note_is_hidden_from_reporters(wire: Wire) -> None:
+    number = await new(wire)
+
+    await change(wire, number, notes="Between us", private_notes=True)
+
+    shown = {who: await read(wire, number, who, include="journals") for who in ("ana", "dora", "ben")}
+    notes = {who: [journal["notes"] for journal in issue["journals"]] for who, issue in shown.items()}
+    assert notes == {"ana": ["Between us"], "dora": ["Between us"], "ben": []}
+
+
+async def test_hidden_issue_is_not_shown_or_changed(wire: Wire, world: World) -> None:
+    vault = world.issues["vault"]
+
+    assert (await change(wire, vault, "ben", subject="Mine")).status == 403
+    assert (await wire("GET", f"/issues/{vault}.json", "ben")).status == 403
+    assert (await change(wire, 999_999, subject="None")).status == 404
