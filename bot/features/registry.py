@@ -183,7 +183,7 @@ def build(
         open_create_form=create_form.open_form,
         open_files_form=files.open_form,
     )
-    search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser)
+    search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser, issue.show)
     home = HomeHandlers(Home(client, store, accounts))
     digest = DigestHandlers(
         digests,

@@ -100,8 +100,8 @@ async def test_users_learn_what_a_search_cannot_do(office: Office, world: World,
     ana = Person(office, ANA)
     query = f"query:{world.queries['late']}"
     for typed, said in (
-        ("category:inbound", "add `project:`"),
-        ("subproject:cellar", "add `project:`"),
+        ("category:inbound", "Add `project:`"),
+        ("subproject:cellar", "Add `project:`"),
         ("project:depot subproject:webshop", "isn’t a subproject of Depot"),
         ("project:cellar subproject:depot", "isn’t a subproject of Cellar"),
         (f"project:depot {query} tracker:bug", "takes only `project:` and `sort:`"),

@@ -54,7 +54,7 @@ async def listed(person: Person, typed: str) -> set[int]:
     shown = await person.ask(f"/issues {typed}")
     while True:
         page = {int(number) for number in re.findall(r"#(\d+)", shown["text"])}
-        assert page or "No issue fits" in shown["text"], f"{typed}: {shown['text']}"
+        assert page or "No issues found" in shown["text"], f"{typed}: {shown['text']}"
         assert not page & numbers
         numbers |= page
         if "Next ›" not in str(shown["blocks"]):

@@ -161,10 +161,19 @@ async def type_subject(s: Scene) -> Steps:
 async def show_pressed(s: Scene) -> Steps:
     made = await s.after(s.ana.command(f"/issue new {s.word} project:webshop private:yes"))
     yield
-    await s.ana.press(made, "Show")
+    await s.ana.press(made, "Show issue")
 
 
-@scenario("share button", "action:issue.share", effect=shared_here, said="shared", refused="Share it here")
+@scenario("show more", "action:issue.more")
+async def show_more(s: Scene) -> Steps:
+    s.issue()
+    s.data.issues[max(s.data.issues)].description = "Many words. " * 60
+    card = await s.after(s.ana.command(f"/issue {max(s.data.issues)}"))
+    yield
+    await s.ana.press(card, "Show more")
+
+
+@scenario("share button", "action:issue.share", effect=shared_here, said="shared", refused="Share issue")
 async def share(s: Scene) -> Steps:
     s.issue()
     card = await s.after(s.ana.command(f"/issue {max(s.data.issues)}"))
@@ -204,7 +213,7 @@ async def menu_assign(s: Scene) -> Steps:
     "action:issue.share_listed",
     effect=shared_here,
     said="shared",
-    refused="Share it here",
+    refused="Share issue",
 )
 async def menu_share(s: Scene) -> Steps:
     found = await result(s)
@@ -267,6 +276,15 @@ async def previous_page(s: Scene) -> Steps:
     second = await s.after(s.ana.press(found, "Next ›"))
     yield
     await s.ana.press(second, "‹ Previous")
+
+
+@scenario(
+    "changed search", *(f"action:search.{change}" for change in ("closed", "projects", "filters", "filter"))
+)
+async def changed_search(s: Scene) -> Steps:
+    found = await s.after(s.ana.command("/issues bug project:webshop"))
+    yield
+    await s.ana.press(found, "Filter by tracker Bug")
 
 
 @scenario("search shortcut", "shortcut:search_issues")

@@ -35,7 +35,7 @@ async def results(ana: Person) -> tuple[JSON, JSON, str]:
     await ana.submit(await ana.form("Search issues"), {"Project": "Web Shop"})
     found = await ana.form("Search results")
     line = next(block for block in found["blocks"] if block.get("accessory"))
-    return found, line, line["accessory"]["options"][0]["value"].split()[1]
+    return found, line, line["accessory"]["options"][0]["value"].split()[1].rstrip(":")
 
 
 @SHOWN
@@ -45,9 +45,9 @@ async def test_a_stacked_form_is_filled_after_a_lost_response(
     found, line, number = await results(ana)
     wire.faults = [("views.push", fault)]
 
-    await ana.choose_in_form(found, line, "Show")
+    await ana.choose_in_form(found, line, "Assign to me")
 
-    assert "*Status*" in text_of(await ana.form(f"#{number}"))
+    assert f"#{number} is " in text_of(await ana.form(f"#{number}"))
     assert [view["title"]["text"] for view in (await ana.state())["views"]] == [
         "Search results",
         f"#{number}",
@@ -72,7 +72,7 @@ async def test_a_form_that_fails_to_open_is_reported(ana: Person, wire: SlackWir
     found, line, _ = await results(ana)
     wire.faults = [("views.push", fault), ("views.open", fault)]
 
-    await ana.choose_in_form(found, line, "Show")
+    await ana.choose_in_form(found, line, "Assign to me")
 
     async def said() -> JSON | None:
         (view,) = (await ana.state())["views"]

@@ -68,5 +68,5 @@ class HomeHandlers:
         error: BotError | None = None,
     ) -> None:
         said = reply.wording.sentence(error) if error else None
-        view = views.home(stored, open_issues, reply.wording, said)
+        view = views.home(stored, open_issues, reply.wording, await reply.today(), said)
         await reply.slack.views_publish(user_id=reply.owner.user_id, view=view)

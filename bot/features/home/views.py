@@ -1,5 +1,6 @@
 """The Home tab, which is complete in every state, even before the service has answered."""
 
+from datetime import date
 from decimal import Decimal
 
 from bot.features.accounts import views as accounts
@@ -22,7 +23,11 @@ LOADING = ":hourglass_flowing_sand: Loading…"
 
 
 def home(
-    stored: StoredItems | None, open_issues: OpenIssues | None, wording: Wording, said: str | None = None
+    stored: StoredItems | None,
+    open_issues: OpenIssues | None,
+    wording: Wording,
+    today: date,
+    said: str | None = None,
 ) -> JSON:
     """A user's tab. `stored` is None if they aren't linked.
 
@@ -32,8 +37,8 @@ def home(
         blocks = [context(f":warning: {prose(said)}")] if said else []
         blocks += accounts.invitation(wording)
     else:
-        blocks = [_buttons(), *_open_issues(open_issues, wording, said), *_created(stored, wording)]
-        blocks += [*_digests(stored, wording), divider()]
+        blocks = [_buttons(), *_open_issues(stored, open_issues, wording, today, said)]
+        blocks += [*_created(stored, wording), *_digests(stored, wording), divider()]
         blocks.append(context(accounts.linked_to(wording, stored.link.name)))
     return {"type": "home", "private_metadata": state_of(stored), "blocks": blocks}
 
@@ -54,7 +59,9 @@ def _buttons() -> Block:
     )
 
 
-def _open_issues(open_issues: OpenIssues | None, wording: Wording, said: str | None) -> list[Block]:
+def _open_issues(
+    stored: StoredItems, open_issues: OpenIssues | None, wording: Wording, today: date, said: str | None
+) -> list[Block]:
     blocks: list[Block] = [header("My open issues")]
     if said:
         return [*blocks, context(f":warning: {prose(said)}")]
@@ -62,7 +69,8 @@ def _open_issues(open_issues: OpenIssues | None, wording: Wording, said: str | N
         return [*blocks, context(LOADING)]
     if not open_issues.issues:
         return [*blocks, context("No open issues are assigned to you.")]
-    blocks += [listed(issue, wording, shareable=False) for issue in open_issues.issues]
+    mine = {"assigned_to": stored.link.user_id}
+    blocks += [listed(issue, wording, today, shareable=False, fixed=mine) for issue in open_issues.issues]
     if open_issues.total > len(open_issues.issues):
         blocks.append(actions([button(f"Show all {open_issues.total}", ShowMyIssues())]))
     return blocks

@@ -8,6 +8,13 @@ class ShowIssue(Button):
     issue: Number
 
 
+class ShowMore(Button):
+    """Shows an issue's card with the whole description."""
+
+    action = "issue.more"
+    issue: Number
+
+
 class ShareIssue(Button):
     """On a card, where the button asks first if that is needed."""
 

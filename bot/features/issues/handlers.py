@@ -8,13 +8,14 @@ from bot.errors import UserError
 from bot.features.help import views as help_views
 from bot.features.issues import views
 from bot.features.issues.announce import announce_and_confirm
-from bot.features.issues.buttons import ShareIssue, ShareListedIssue
+from bot.features.issues.buttons import ShareIssue, ShareListedIssue, ShowMore
 from bot.features.issues.buttons import ShowIssue as ShowPressed
 from bot.features.issues.commands import AttachFiles, CreateIssue, OpenForm, ShowIssue, issue_command
 from bot.features.issues.fields import Draft
 from bot.features.issues.issues import Issues, Shown
 from bot.features.projects.custom_fields import CommandParser
 from bot.slack import forms
+from bot.slack.blocks import Message
 from bot.slack.feature import Feature
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.values import own_text
@@ -63,6 +64,7 @@ class IssueHandlers:
             commands={"issue": self.command},
             buttons={
                 ShowPressed: self.show_pressed,
+                ShowMore: self.more_pressed,
                 ShareIssue: self.share_pressed,
                 ShareListedIssue: self.share_listed,
             },
@@ -95,12 +97,24 @@ class IssueHandlers:
         if in_form:
             await reply.open(forms.loading(f"#{number}"))
         shown = await self._issues.show(reply.owner, number)
-        description = await reply.wording.mrkdwn(shown.issue.description)
-        card = views.card(shown, reply.wording, description, shareable=not in_form)
+        card = await self._card(reply, shown, shareable=not in_form)
         if in_form:
             await reply.show(forms.said(f"#{number}", card.blocks))
         else:
             await reply.privately(card)
+
+    async def more_pressed(self, press: ButtonPress[ShowMore], reply: Reply) -> None:
+        """*Show more*: replace the card with one that has the whole description."""
+        shown = await self._issues.show(reply.owner, press.button.issue)
+        card = await self._card(reply, shown, shareable=not reply.in_form, whole=True)
+        if reply.in_form:
+            await reply.show(forms.said(f"#{shown.issue.id}", card.blocks))
+        else:
+            await reply.privately(card, replace=True)
+
+    async def _card(self, reply: Reply, shown: Shown, **how: bool) -> Message:
+        description = await reply.wording.mrkdwn(shown.issue.description)
+        return views.card(shown, reply.wording, description, await reply.today(), **how)
 
     async def share_pressed(self, press: ButtonPress[ShareIssue], reply: Reply) -> None:
         """*Share here* on a card."""
@@ -112,8 +126,7 @@ class IssueHandlers:
         if shown.public or shown.issue.is_private:
             await self._share(reply, shown)
         else:
-            description = await reply.wording.mrkdwn(shown.issue.description)
-            await reply.privately(views.card(shown, reply.wording, description, asks_first=True))
+            await reply.privately(await self._card(reply, shown, asks_first=True))
 
     async def _share(self, reply: Reply, shown: Shown) -> None:
         """Post an issue in the conversation, as seen with the user's key."""

@@ -1,10 +1,11 @@
 """How issues look in Slack: cards, list rows and announcements."""
 
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 
 from bot.features.issues.actions import SHARE, issue_buttons, issue_menu
-from bot.features.issues.buttons import ShareIssue, ShowIssue
+from bot.features.issues.buttons import ShareIssue, ShowIssue, ShowMore
 from bot.features.issues.fields import Kind, Meant
 from bot.features.issues.issues import Created, Shown
 from bot.features.issues.service_changes import ServiceChange
@@ -27,10 +28,13 @@ from bot.slack.blocks import (
 )
 from bot.slack.posting import Announced
 from bot.slack.sentences import NOT_ANNOUNCED
-from bot.slack.text import LONGEST, bold, cut, escape, line, link, prose
+from bot.slack.text import LONGEST, bold, cut, day, escape, line, link, prose
 from bot.slack.wording import Wording
 
 DESCRIPTION = 2500
+SUMMARY, SPARE = 300, 100
+"""How much of a description a card shows, and how much longer one may be to be shown in full."""
+NOTHING: Mapping[str, int] = {}
 LISTED = 8
 NAME, VALUE = 60, 200
 KILOBYTE = 1000
@@ -47,31 +51,47 @@ def _title(issue: Issue, wording: Wording, **marks: bool) -> JSON:
 
 
 def card(
-    shown: Shown, wording: Wording, description: str, *, shareable: bool = True, asks_first: bool = False
+    shown: Shown,
+    wording: Wording,
+    description: str,
+    today: date,
+    *,
+    shareable: bool = True,
+    asks_first: bool = False,
+    whole: bool = False,
 ) -> Message:
     """An issue for one person, with its buttons; a form can't share it (`shareable`).
 
-    `description` is the issue's own, as mrkdwn. With `asks_first`, it says why sharing asks first.
+    `description` is the issue's own, as mrkdwn; its start is shown, or with `whole` all that fits. With
+    `asks_first`, the card says why sharing asks first.
     """
     issue = shown.issue
     blocks: list[Block] = [
         rich_text.paragraph(_title(issue, wording, bold=True)),
         context(kind(issue, with_status=False)),
-        *fields(_facts(shown)),
+        *fields(_facts(shown, today)),
     ]
     if description:
-        short = cut(description, DESCRIPTION)
-        whole = short == description and len(issue.description or "") <= LONGEST
-        more = "" if whole else f"\n{link(wording.url(issue.id), 'Read it all')}"
-        blocks.append(section(short + more))
+        blocks.append(_description(shown.issue, wording, description, whole=whole))
     blocks += _connected(shown, wording)
     if asks_first:
         project = shown.project
-        why = f"{project.name} is not public" if project else "I can't tell whether it is public"
-        blocks.append(context(prose(f"{why}, so this asks first.")))
+        why = f"{line(project.name)} isn't public" if project else "The project may not be public"
+        blocks.append(context(f"{why}, so *{SHARE}* asks first."))
     buttons = issue_buttons(issue.id, wording, _share(shown) if shareable else None)
     blocks.append(actions(buttons, block_id=f"issue-{issue.id}"))
-    return Message(f"#{issue.id} {line(issue.subject)} – {kind(issue)}", tuple(blocks))
+    return Message(f"#{issue.id} {line(issue.subject)} · {kind(issue)}", tuple(blocks))
+
+
+def _description(issue: Issue, wording: Wording, description: str, *, whole: bool) -> Block:
+    if not whole and len(description) > SUMMARY + SPARE:
+        end = max(description.rfind(space, SUMMARY // 2, SUMMARY) for space in " \n")
+        short = cut(description, end + 1 if end > 0 else SUMMARY)
+        return section(short, button("Show more", ShowMore(issue=issue.id)))
+    shown = cut(description, DESCRIPTION)
+    complete = shown == description and len(issue.description or "") <= LONGEST
+    rest = link(wording.url(issue.id), f"Read the rest in {wording.service}")
+    return section(shown if complete else f"{shown}\n{rest}")
 
 
 def shared(shown: Shown, wording: Wording, by: str, mention: str | None) -> Message:
@@ -148,26 +168,38 @@ def _value(change: ServiceChange, value: Meant) -> str:
     return f"#{value}" if change.field and change.field.kind is Kind.ISSUE else str(value)
 
 
-def listed(issue: Issue, wording: Wording, *, shareable: bool) -> Block:
-    """A list row, with its menu."""
-    facts = [
-        line(ref.name)
-        for ref in (issue.tracker, issue.status, issue.priority, issue.assigned_to)
-        if ref and ref.name
-    ]
-    if issue.due_date:
-        facts.append(f"due {issue.due_date.isoformat()}")
-    if issue.is_private:
-        facts.append(":lock: private")
-    project = f"{line(issue.project.name)} · " if issue.project and issue.project.name else ""
+def listed(
+    issue: Issue, wording: Wording, today: date, *, shareable: bool, fixed: Mapping[str, int] = NOTHING
+) -> Block:
+    """A list row, with its menu. Fields with the value in `fixed` (an ID, 0 for nobody) aren't repeated."""
+
+    def name(field: str) -> str:
+        ref: Ref | None = getattr(issue, field)
+        if field in fixed and fixed[field] == (ref.id if ref else 0):
+            return ""
+        return _name(ref) if ref or field != "assigned_to" else "Unassigned"
+
+    facts = [name(field) for field in ("project", "tracker", "status", "priority", "assigned_to")]
+    facts += [_due(issue, today), ":lock: private" if issue.is_private else ""]
+    below = " · ".join(fact for fact in facts if fact)
     menu = issue_menu(issue.id, wording, share=shareable and not issue.is_private)
-    return section(f"*{title(issue, wording)}*\n{project}{' · '.join(facts)}", menu)
+    return section(f"*{title(issue, wording)}*\n{below}".rstrip(), menu)
+
+
+def _due(issue: Issue, today: date) -> str:
+    """`due Nov 3`, marked if it is overdue; empty without a due date."""
+    if issue.due_date is None:
+        return ""
+    closed = issue.status.is_closed if issue.status else None
+    is_open = not closed if closed is not None else issue.closed_on is None
+    late = is_open and issue.due_date < today
+    return f"{':warning: overdue since' if late else 'due'} {day(issue.due_date)}"
 
 
 def open_buttons(issue: Issue, wording: Wording) -> Block:
     """Buttons for an issue's card, and for its page in the service."""
     there = link_button(f"Open in {wording.service}", wording.url(issue.id))
-    return actions([button("Show", ShowIssue(issue=issue.id)), there], block_id=f"open-{issue.id}")
+    return actions([button("Show issue", ShowIssue(issue=issue.id)), there], block_id=f"open-{issue.id}")
 
 
 def kind(issue: Issue, *, with_status: bool = True) -> str:
@@ -179,20 +211,21 @@ def kind(issue: Issue, *, with_status: bool = True) -> str:
 
 def priority_and_assignee(issue: Issue) -> str:
     """Priority and assignee."""
-    assignee = f"assigned to {line(issue.assigned_to.name)}" if issue.assigned_to else "nobody assigned"
+    assignee = f"assigned to {line(issue.assigned_to.name)}" if issue.assigned_to else "Unassigned"
     return " · ".join(part for part in (_name(issue.priority), assignee) if part)
 
 
-def _facts(shown: Shown) -> list[tuple[str, str]]:
+def _facts(shown: Shown, today: date) -> list[tuple[str, str]]:
     issue = shown.issue
     facts = [
         ("Status", _name(issue.status)),
         ("Priority", _name(issue.priority)),
-        ("Assignee", line(issue.assigned_to.name) if issue.assigned_to else "nobody"),
+        ("Assignee", _name(issue.assigned_to) or "Unassigned"),
         ("Author", _name(issue.author)),
         ("Category", _name(issue.category)),
         ("Target version", _name(issue.fixed_version)),
-        ("Dates", _dates(issue)),
+        ("Start date", day(issue.start_date) if issue.start_date else ""),
+        ("Due date", _due(issue, today).removeprefix("due ")),
         ("Progress", _progress(issue.done_ratio)),
         ("Time", spent_and_estimated(issue)),
     ]
@@ -207,27 +240,20 @@ def _name(ref: Ref | None) -> str:
     return line(ref.name) if ref else ""
 
 
-def _dates(issue: Issue) -> str:
-    start = issue.start_date.isoformat() if issue.start_date else ""
-    due = f"due {issue.due_date.isoformat()}" if issue.due_date else ""
-    return ", ".join(part for part in (start and f"from {start}", due) if part)
-
-
 def _progress(done: int | None) -> str:
-    if done is None:
-        return ""
-    full = max(0, min(10, done // 10))
-    return f"{'▰' * full}{'▱' * (10 - full)} {done} %"
+    full = max(0, min(10, (done or 0) // 10))
+    return f"{'▰' * full}{'▱' * (10 - full)} {done}%" if done else ""
 
 
 def spent_and_estimated(issue: Issue) -> str:
-    """Spent and estimated time."""
+    """Spent and estimated time, as far as there is any: `1h 30m of 4h`."""
     spent = issue.total_spent_hours if issue.total_spent_hours is not None else issue.spent_hours
-    parts = [
-        f"{format_hours(spent)} spent" if spent is not None else "",
-        f"{format_hours(issue.estimated_hours)} estimated" if issue.estimated_hours is not None else "",
-    ]
-    return " of ".join(part for part in parts if part)
+    estimated = issue.estimated_hours
+    if spent and estimated:
+        return f"{format_hours(spent)} spent of {format_hours(estimated)}"
+    if spent:
+        return f"{format_hours(spent)} spent"
+    return f"{format_hours(estimated)} estimated" if estimated else ""
 
 
 def format_hours(value: Decimal) -> str:
@@ -242,13 +268,13 @@ def _connected(shown: Shown, wording: Wording) -> list[Block]:
     issue = shown.issue
     lines = []
     if issue.parent:
-        lines.append(f"*Parent* {_named(issue.parent.id, shown, wording)}")
+        lines.append(f"*Parent issue* {_named(issue.parent.id, shown, wording)}")
     if shown.children:
-        children = [
+        subtasks = [
             link(wording.url(child.id), f"#{child.id} {shortened(child.subject, 80)}")
             for child in shown.children
         ]
-        lines.append(f"*Children* {_first(children)}")
+        lines.append(f"*Subtasks* {_first(subtasks)}")
     lines += [_related(relation, shown, wording) for relation in issue.relations[:LISTED]]
     if issue.attachments:
         files = [
@@ -307,9 +333,9 @@ def _share(shown: Shown) -> Element | None:
     if shown.issue.is_private:
         return None
     question = confirm(
-        "Share it here?",
-        "Its project is not known to be public: others here may not be allowed to see it.",
-        "Share",
+        "Share this issue here?",
+        "Its project isn't public. Others here may not have permission to see it.",
+        "Share issue",
     )
     carries = ShareIssue(issue=shown.issue.id)
     return button(SHARE, carries, confirm=None if shown.public else question)

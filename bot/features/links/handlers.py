@@ -115,6 +115,6 @@ class LinkHandlers:
         except NotLinked:
             return {"error": views.link_first(reply.wording.service, reply.wording.command("tracker"))}
         except BotError as error:
-            return {"error": views.refused("Nothing to show", reply.wording.sentence(error))}
+            return {"error": views.refused("Can't show this issue", reply.wording.sentence(error))}
         description = await reply.wording.mrkdwn(shown.issue.description)
         return {"metadata": views.details(shown, reply.wording, description)}

@@ -69,7 +69,7 @@ def details(shown: Shown, style: Wording, description: str) -> JSON:
         "Project": issue.project.name if issue.project else "",
         "Category": issue.category.name if issue.category else "",
         "Target version": issue.fixed_version.name if issue.fixed_version else "",
-        "Progress": f"{issue.done_ratio} %" if issue.done_ratio is not None else "",
+        "Progress": f"{issue.done_ratio}%" if issue.done_ratio else "",
         "Time": spent_and_estimated(issue),
         "Private": "yes" if issue.is_private else "",
     }
@@ -90,7 +90,7 @@ def link_first(service: str, command: str) -> JSON:
     """The answer to a viewer who isn't linked."""
     return refused(
         f"Link your {service} account",
-        f"Type {command} link in a conversation: you then see here what your own account may see.",
+        f"Type {command} link in any channel. Then you'll see this issue's details here.",
     )
 
 

@@ -1,20 +1,26 @@
 """The buttons that search: the pages of results, and the search form."""
 
 import json
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field, ValidationError
 
 from bot.slack.buttons import BUTTON_VALUE, ActionExpired, Button, Number
 
+CHANGE = r"^(closed|projects|filters|(tracker|status|priority|category|version)=.+)$"
+
 
 class Page(Button):
-    """Another page of results: the search as typed, the page's offset, and those of the pages before it."""
+    """Another page of results: the search as typed, the page's offset, and those of the pages before it.
+
+    `changes` are those made to the search with buttons (see `search.changed`).
+    """
 
     model_config = ConfigDict(populate_by_name=True)
     query: str = Field(alias="q")
-    offset: Number = Field(alias="o")
-    before: tuple[Number, ...] = Field(alias="b")
+    offset: Number = Field(0, alias="o")
+    before: tuple[Number, ...] = Field((), alias="b")
+    changes: tuple[Annotated[str, Field(pattern=CHANGE)], ...] = Field((), alias="c", max_length=5)
 
     def pack(self) -> str:
         packed = json.dumps(self.model_dump(by_alias=True), ensure_ascii=False)
@@ -40,6 +46,24 @@ class NextPage(Page):
     """Shows the page after this one."""
 
     action = "search.page.next"
+
+
+class IncludeClosed(Page):
+    action = "search.closed"
+
+
+class AllProjects(Page):
+    action = "search.projects"
+
+
+class ClearFilters(Page):
+    action = "search.filters"
+
+
+class FilterInstead(Page):
+    """Searches by a filter in place of the text."""
+
+    action = "search.filter"
 
 
 class OpenSearchForm(Button):

@@ -1,8 +1,9 @@
 """`/issues` (docs/commands.md)."""
 
 from collections.abc import Collection
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Literal
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from bot.errors import UserError
@@ -65,13 +66,30 @@ SORTS: dict[str, SortField] = {
     "updated": "updated_on",
     "closed": "closed_on",
 }
+VERBS: dict[str, dict[str, Any]] = {
+    "list": {},
+    "issues": {},
+    "mine": {"to": ("me",)},
+    "my": {"to": ("me",)},
+    "open": {"status": "open"},
+    "closed": {"status": "closed"},
+    "all": {"status": "any"},
+}
+"""Words that mean a filter if the text has no others."""
 MOST_SORTS = 3
 """The service uses only the first three (docs/service.md, Lists)."""
 
 
+@dataclass(frozen=True)
+class ShowIssue:
+    """`/issues 42`."""
+
+    number: int
+
+
 def issues_command(
     text: str, asker: Owner, today: date, zone: ZoneInfo, fields: Collection[Ref] = ()
-) -> Query | Help:
+) -> Query | ShowIssue | Help:
     """Parse `/issues <text>` with the caller's date and time zone and the project's custom fields.
 
     Mentions become users of the caller's workspace.
@@ -80,6 +98,9 @@ def issues_command(
     parsed = parse(text, OPTIONS, fields)
     if parsed.plain.lower() == "help" and not parsed.options:
         return Help()
+    number = None if parsed.options or parsed.words[1:] else values.issue_number(parsed.text)
+    if number and not parsed.words[0].quoted:
+        return ShowIssue(number)
 
     def time_range(key: str) -> TimeRange | None:
         typed = values.name(parsed, key)
@@ -89,7 +110,7 @@ def issues_command(
         typed = values.name(parsed, key)
         return days(typed, today, towards) if typed else None
 
-    return Query(
+    query = Query(
         text=" ".join(parsed.plain.split()),
         project=values.name(parsed, "project"),
         subproject=_subproject(values.names(parsed, "subproject")),
@@ -111,6 +132,11 @@ def issues_command(
         sort=_sort(parsed),
         custom_fields=values.custom_fields(parsed),
     )
+    typed = [word.text.lower() for word in parsed.words]
+    if any(word.quoted for word in parsed.words) or not all(word in VERBS for word in typed):
+        return query
+    meant = {name: value for word in typed for name, value in VERBS[word].items()}
+    return replace(query, text="", **{name: getattr(query, name) or value for name, value in meant.items()})
 
 
 def _subproject(found: tuple[str, ...]) -> tuple[str, ...] | Literal["none"]:
@@ -179,4 +205,5 @@ def _sort_key(typed: str) -> Sort:
     known = next((column for key, column in SORTS.items() if field in (key, column)), None)
     if known is None:
         raise UnknownSortField(field, nearest(field, SORTS))
-    return Sort(known, typed.startswith("-") or order == "desc")
+    descending = typed.startswith("-") or order == "desc" or (known == "priority" and not order)
+    return Sort(known, descending)

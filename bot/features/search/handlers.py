@@ -1,37 +1,52 @@
 """The `/issues` command, its page buttons and the search form."""
 
-from functools import partial
+from collections.abc import Awaitable, Callable
+from functools import partial, reduce
 from typing import Any
 
 from bot.features.help import views as help_views
 from bot.features.projects.custom_fields import CommandParser
 from bot.features.search import views
-from bot.features.search.buttons import NextPage, OpenSearchForm, Page, PreviousPage, ShowMyIssues
-from bot.features.search.commands import issues_command
-from bot.features.search.search import Search
+from bot.features.search.buttons import (
+    AllProjects,
+    ClearFilters,
+    FilterInstead,
+    IncludeClosed,
+    NextPage,
+    OpenSearchForm,
+    Page,
+    PreviousPage,
+    ShowMyIssues,
+)
+from bot.features.search.commands import ShowIssue, issues_command
+from bot.features.search.search import Query, Search, changed
 from bot.slack import forms
 from bot.slack.blocks import Message
+from bot.slack.buttons import ActionExpired
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.grammar.requests import Help
 from bot.slack.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
 from bot.slack.replies import Reply
 
+PAGES = (PreviousPage, NextPage, IncludeClosed, AllProjects, ClearFilters, FilterInstead)
 MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
 
 
 class SearchHandlers:
-    def __init__(self, search: Search, parser: CommandParser) -> None:
+    def __init__(
+        self, search: Search, parser: CommandParser, show_issue: Callable[[Reply, int], Awaitable[None]]
+    ) -> None:
         self._search = search
         self._parser = parser
+        self._show_issue = show_issue
 
     def feature(self) -> Feature:
         return Feature(
             commands={"issues": self.command},
             shortcuts={"search_issues": self.open_form},
             buttons={
-                PreviousPage: self.page_pressed,
-                NextPage: self.page_pressed,
+                **dict.fromkeys(PAGES, self.page_pressed),
                 OpenSearchForm: self.open_form,
                 ShowMyIssues: self.mine_pressed,
             },
@@ -39,12 +54,19 @@ class SearchHandlers:
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        await reply.privately(await self._find(reply, command.text))
+        page = Page(query=command.text)
+        request = await self._request(reply, page)
+        match request:
+            case ShowIssue(number):
+                await self._show_issue(reply, number)
+            case Help():
+                await reply.privately(help_views.of("issues", reply.wording.command))
+            case Query():
+                await reply.privately(await self._find(reply, request, page))
 
     async def page_pressed(self, press: ButtonPress[Page], reply: Reply) -> None:
-        """Replace the results with the previous or next page."""
-        page = press.button
-        found = await self._find(reply, page.query, page.offset, page.before)
+        """Replace the results with another page, or with those of a changed search."""
+        found = await self._page(reply, press.button)
         if reply.in_form:
             await reply.show(forms.said("Search results", found.blocks))
         else:
@@ -56,22 +78,29 @@ class SearchHandlers:
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Replace the search form with its results."""
-        found = await self._find(reply, views.query_text(form.view.json))
+        found = await self._page(reply, Page(query=views.query_text(form.view.json)))
         return FormResult(view=forms.said("Search results", found.blocks))
 
     async def mine_pressed(self, _: ButtonPress[ShowMyIssues], reply: Reply) -> None:
         """Open the user's open issues, from the Home tab."""
         await reply.open(loading("My open issues"))
-        found = await self._find(reply, MY_OPEN_ISSUES)
+        found = await self._page(reply, Page(query=MY_OPEN_ISSUES))
         await reply.show(forms.said("My open issues", found.blocks))
 
-    async def _find(self, reply: Reply, text: str, offset: int = 0, before: tuple[int, ...] = ()) -> Message:
-        """One page of results for the text of an `/issues` command."""
-        views.require_pageable(text)
+    async def _page(self, reply: Reply, page: Page) -> Message:
+        """The results for what a button or the form carries."""
+        request = await self._request(reply, page)
+        if not isinstance(request, Query):
+            raise ActionExpired
+        return await self._find(reply, request, page)
+
+    async def _request(self, reply: Reply, page: Page) -> Query | ShowIssue | Help:
+        views.require_pageable(page)
         today, zone = await reply.today(), (await reply.profile()).zone
-        query = await self._parser.parse(reply, partial(issues_command, text, reply.owner, today, zone))
-        if isinstance(query, Help):
-            return help_views.of("issues", reply.wording.command)
-        results = await self._search.find(reply.owner, query, reply.channel, offset)
+        return await self._parser.parse(reply, partial(issues_command, page.query, reply.owner, today, zone))
+
+    async def _find(self, reply: Reply, query: Query, page: Page) -> Message:
+        query = reduce(changed, page.changes, query)
+        results = await self._search.find(reply.owner, query, reply.channel, page.offset)
         shareable = reply.place.channel_id is not None
-        return views.results(results, reply.wording, text, shareable=shareable, before=before)
+        return views.results(results, reply.wording, page, await reply.today(), shareable=shareable)

@@ -1,10 +1,12 @@
-"""Searches issues: resolves the names of a query to IDs."""
+"""Searches issues: resolves the names of a query to IDs, and finds searches that would give more."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from bot.errors import UserError
+from bot.errors import ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalogs, CustomField
@@ -17,6 +19,16 @@ from bot.store.channels import Channel
 from bot.store.owner import Owner
 
 PAGE = 10
+FEW_WORDS = 3
+"""A text of more words isn't the name of a tracker or a status."""
+CHOICES = {
+    "tracker": "trackers",
+    "status": "statuses",
+    "priority": "priorities",
+    "category": "categories",
+    "version": "every_version",
+}
+"""The filters that a text may mean, with the name of their choices in `Catalog`."""
 LATEST_FIRST = (Sort("updated_on", descending=True),)
 
 
@@ -69,24 +81,46 @@ class Query:
     custom_fields: Mapping[int, str] = field(default_factory=dict)
 
 
+Change = str
+"""A change that a button offers: `closed`, `projects`, `filters`, or a filter such as `tracker=Bug`."""
+
+
+def changed(query: Query, change: Change) -> Query:
+    """The query without what `change` removes, or with its filter in place of the text."""
+    name, _, value = change.partition("=")
+    if value:
+        filters: dict[str, Any] = {name: (value,)}
+        return replace(query, text="", **filters)
+    if name == "closed":
+        return replace(query, status="any")
+    if name == "projects":
+        return replace(query, project="any")
+    return Query(text=query.text, project=query.project, sort=query.sort)
+
+
 @dataclass(frozen=True)
 class Resolved:
-    """A query with its names resolved: its filters, and what their values are called, by filter."""
+    """A query with its names resolved: its filters, and what their values are called, by filter.
+
+    `me` is the ID of the user that `me` stands for.
+    """
 
     query: Query
     project: Project | None
     filters: IssueFilters
+    me: int
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     custom_fields: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
 class Results:
-    """One page of results, its offset, and what was searched for."""
+    """One page of results, its offset, what was searched for, and changes that would find something else."""
 
     page: Page[Issue]
     offset: int
     searched: Resolved
+    offers: tuple[Change, ...] = ()
 
 
 class Search:
@@ -111,13 +145,58 @@ class Search:
             raise SavedQueryNotAlone
         async with self._accounts.reading(owner) as session:
             searched = await self._resolve(session, query, channel)
-            page = await self._client.list_issues(session.key, searched.filters, offset=offset, limit=PAGE)
-            return Results(page, offset, searched)
+            page, meant = await asyncio.gather(
+                self._client.list_issues(session.key, searched.filters, offset=offset, limit=PAGE),
+                self._meant(session, searched, offset),
+            )
+            wider = () if page.items or offset else await self._wider(session, searched)
+            return Results(page, offset, searched, (*meant, *wider))
+
+    async def _meant(self, session: Session, searched: Resolved, offset: int) -> tuple[Change, ...]:
+        """The filter that the text names: `bugs` may mean the tracker Bug."""
+        query, project = searched.query, searched.project
+        text = query.text.casefold()
+        if offset or not text or len(text.split()) > FEW_WORDS:
+            return ()
+        with suppress(ServiceError):
+            catalog = await self._catalogs.of(session, project.id if project else None)
+            for name, choices in CHOICES.items():
+                if getattr(query, name) or (name == "category" and project is None):
+                    continue
+                for ref in getattr(catalog, choices):
+                    if text in (ref.name.casefold(), f"{ref.name.casefold()}s"):
+                        return (f"{name}={ref.name}",)
+        return ()
+
+    async def _wider(self, session: Session, searched: Resolved) -> tuple[Change, ...]:
+        """The changes after which the search finds something, asked beside each other."""
+        filters = searched.filters
+        if filters.query_id is not None:
+            return ()
+        cleared = IssueFilters(project_id=filters.project_id, subject=filters.subject, sort=filters.sort)
+        candidates = {
+            "closed": replace(filters, status="any") if filters.status == "open" else filters,
+            "projects": replace(filters, project_id=None),
+            "filters": replace(cleared, status="open"),
+        }
+        if filters.category_ids or filters.subprojects:  # they need the project
+            del candidates["projects"]
+        candidates = {change: wider for change, wider in candidates.items() if wider != filters}
+
+        async def finds(wider: IssueFilters) -> bool:
+            with suppress(ServiceError):
+                return bool((await self._client.list_issues(session.key, wider, limit=1)).items)
+            return False
+
+        found = await asyncio.gather(*map(finds, candidates.values()))
+        return tuple(change for change, some in zip(candidates, found, strict=True) if some)
 
     async def _resolve(self, session: Session, query: Query, channel: Channel | None) -> Resolved:
         project = await self._project(session, query, channel)
         if query.query is not None:
-            return Resolved(query, project, _filters(project, query_id=query.query, sort=query.sort))
+            return Resolved(
+                query, project, _filters(project, query_id=query.query, sort=query.sort), session.user_id
+            )
         if project is None and (query.category or query.subproject):
             raise ProjectNeeded("category" if query.category else "subproject")
         wanted: dict[str, Sequence[Who] | str] = {
@@ -155,7 +234,8 @@ class Search:
         names = {name: (typed,) for name, typed in keywords.items()} | {
             name: tuple(called for _, called in values) for name, values in found.items()
         }
-        return Resolved(query, project, filters, names, [(one.name, value) for one, value in custom_fields])
+        custom = [(one.name, value) for one, value in custom_fields]
+        return Resolved(query, project, filters, session.user_id, names, custom)
 
     async def _project(self, session: Session, query: Query, channel: Channel | None) -> Project | None:
         if query.project == "any" or (query.ids and not query.project):

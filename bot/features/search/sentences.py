@@ -19,28 +19,28 @@ def sentence(error: BotError, _: Wording) -> str | None:
     """The sentence for an error of this feature; None for any other error."""
     match error:
         case NotAQueryNumber():
-            return "`query:` takes a saved query's number, the one in its address: write `query:7`."
+            return "`query:` takes a saved query's number, which is in its address, such as `query:7`."
         case TooManySorts():
-            return f"`sort:` takes {MOST_SORTS} fields at most: write `sort:priority:desc,updated`."
+            return f"`sort:` takes at most {MOST_SORTS} fields, such as `sort:priority,updated`."
         case SortedTwice():
-            return "`sort:` names a field twice: leave one of them."
+            return "`sort:` names a field twice. Remove one of them."
         case UnknownSortOrder():
-            return "A field is sorted up or down: write `sort:updated:desc`."
+            return "Sort with `asc` or `desc`, such as `sort:updated:desc`."
         case UnknownSortField(field=field, nearest=None):
             known = ", ".join(f"`{name}`" for name in SORTS)
-            return f"Issues can't be sorted by “{field[:40]}”: it is one of {known}."
+            return f"Issues can't be sorted by “{field[:40]}”. Try {known}."
         case UnknownSortField(field=field, nearest=nearest):
-            return f"Issues can't be sorted by “{field[:40]}”: did you mean `sort:{nearest}`?"
+            return f"Issues can't be sorted by “{field[:40]}”. Did you mean `sort:{nearest}`?"
         case SearchTooLong():
-            return "That search is too long: leave out a filter or two."
+            return "That search is too long. Remove a filter or two."
         case SavedQueryNotAlone():
-            return "A saved query takes only `project:` and `sort:` beside it: leave out the other filters."
+            return "A saved query can be combined only with `project:` and `sort:`. Remove the other filters."
         case ProjectNeeded(option="category"):
-            return "A category belongs to a project: add `project:` with its name."
+            return "Every project has its own categories. Add `project:` with the project's name."
         case ProjectNeeded():
-            return "Say whose subprojects you mean: add `project:` with its name."
+            return "Add `project:` with the name of the project that has the subprojects."
         case NotASubproject(name=name, project=project):
-            return f"{name} isn't a subproject of {project}: search there by `project:`."
+            return f'{name} isn\'t a subproject of {project}. To search it, use `project:"{name}"`.'
         case InvalidFilters(reason=reason):
-            return f"That search can't be made: {reason}."
+            return f"I can't search for that: {reason}."
     return None

@@ -5,11 +5,21 @@ from datetime import date, datetime
 
 from bot.errors import UserError
 from bot.features.issues.views import listed
-from bot.features.search.buttons import NextPage, PreviousPage
-from bot.features.search.search import Query, Resolved, Results
+from bot.features.search.buttons import (
+    AllProjects,
+    ClearFilters,
+    FilterInstead,
+    IncludeClosed,
+    NextPage,
+    OpenSearchForm,
+    Page,
+    PreviousPage,
+)
+from bot.features.search.search import Change, Query, Resolved, Results
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Message, actions, button, divider, section, shortened, small_print
+from bot.slack.blocks import JSON, Block, Element, Message, actions, button, context, divider, section
+from bot.slack.text import cut, day, line
 from bot.slack.wording import Wording
 
 DESCRIPTION_LENGTH = 1000
@@ -26,64 +36,103 @@ NAMED = {
     "author": "Author",
 }
 """The labels of the filters whose values have names."""
+ORDERS = {
+    "priority": ("least urgent first", "most urgent first"),
+    "created_on": ("oldest first", "newest first"),
+    "updated_on": ("least recently updated first", "recently updated first"),
+    "closed_on": ("first closed first", "recently closed first"),
+    "start_date": ("by start date", "latest start date first"),
+    "due_date": ("by due date", "latest due date first"),
+}
+"""Each order in words, ascending and descending."""
+OFFERS: dict[Change, tuple[str, type[Page]]] = {
+    "closed": ("Include closed", IncludeClosed),
+    "projects": ("All projects", AllProjects),
+    "filters": ("Clear filters", ClearFilters),
+}
+NEW_SEARCH = button("New search", OpenSearchForm())
 
 
 class SearchTooLong(UserError):
     """The command is too long for the page buttons to carry."""
 
 
-def results(
-    found: Results, wording: Wording, query: str, *, shareable: bool, before: Sequence[int] = ()
-) -> Message:
-    """One page of results. `query` is the command text, which the page buttons carry.
+def results(found: Results, wording: Wording, page: Page, today: date, *, shareable: bool) -> Message:
+    """One page of results, with buttons for other pages and for the changes that are offered.
 
-    `before` holds the offsets of the previous pages, since a service may return fewer rows than requested.
+    `page` is the search as typed; a service may return fewer rows than requested, so it has the offsets of
+    the pages before.
     """
-    description = small_print(shortened(" · ".join(_description(found.searched)), DESCRIPTION_LENGTH))
-    if not found.page.items and not found.offset:
-        text = "No issue fits that search."
-        return Message(text, (section(text), description))
+    searched, issues = found.searched, found.page.items
+    description = context(cut(" · ".join(_description(searched)), DESCRIPTION_LENGTH))
+    offers = [_offer(change, page) for change in found.offers]
+    if not issues and not found.offset:
+        text = "No issues found."
+        return Message(text, (section(text), description, actions([*offers, NEW_SEARCH])))
     total = found.page.total_count
-    first, last = found.offset + 1, found.offset + len(found.page.items)
-    text = f"*{total} issue{'' if total == 1 else 's'}*"
-    if total > len(found.page.items):
-        text += f", {first}–{last}"
-    blocks: list[Block] = [section(text), description, divider()]
-    blocks += [listed(issue, wording, shareable=shareable) for issue in found.page.items]
-    page_buttons = []
+    first, last = found.offset + 1, found.offset + len(issues)
+    text = f"{total} issue{'' if total == 1 else 's'}"
+    if total > len(issues):
+        text = f"{first}–{last} of {total}"
+    order = f" · {_order(searched.filters.sort)}" if searched.filters.sort else ""
+    fixed = _fixed(searched)
+    blocks: list[Block] = [section(f"*{text}*{order}"), description, divider()]
+    blocks += [listed(issue, wording, today, shareable=shareable, fixed=fixed) for issue in issues]
+    buttons = []
     if found.offset > 0:
-        earlier = PreviousPage(query=query, offset=before[-1] if before else 0, before=tuple(before[:-1]))
-        page_buttons.append(button("‹ Previous", earlier))
-    if last < total and found.page.items:
-        later = NextPage(query=query, offset=last, before=(*before, found.offset)[-TRAIL:])
-        page_buttons.append(button("Next ›", later))
-    if page_buttons:
-        blocks.append(actions(page_buttons))
-    return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in found.page.items), tuple(blocks))
+        offset = page.before[-1] if page.before else 0
+        buttons.append(button("‹ Previous", _turned(PreviousPage, page, offset, page.before[:-1])))
+    if last < total and issues:
+        before = (*page.before, found.offset)[-TRAIL:]
+        buttons.append(button("Next ›", _turned(NextPage, page, last, before)))
+    if buttons or offers:
+        blocks.append(actions([*buttons, *offers]))
+    return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in issues), tuple(blocks))
 
 
-def require_pageable(query: str) -> None:
-    """Raise SearchTooLong unless page buttons can carry the command's text."""
+def _turned(kind: type[Page], page: Page, offset: int, before: tuple[int, ...]) -> Page:
+    return kind(query=page.query, changes=page.changes, offset=offset, before=before)
+
+
+def _offer(change: Change, page: Page) -> Element:
+    """The button that searches with one more change."""
+    name, _, value = change.partition("=")
+    label, kind = OFFERS.get(name) or (f"Filter by {name} {value}", FilterInstead)
+    return button(label, kind(query=page.query, changes=(*page.changes, change)))
+
+
+def require_pageable(page: Page) -> None:
+    """Raise SearchTooLong unless page buttons can carry the search."""
     try:
-        NextPage(query=query, offset=100_000, before=(100_000,) * TRAIL).pack()
+        _turned(NextPage, page, 100_000, (100_000,) * TRAIL).pack()
     except ValueError:
         raise SearchTooLong from None
 
 
+def _fixed(searched: Resolved) -> dict[str, int]:
+    """The fields that are the same in all results, with their value's ID; 0 for nobody."""
+    filters = searched.filters
+    asked = {
+        "project": (filters.project_id,) if filters.project_id else (),
+        "tracker": filters.tracker_ids,
+        "status": filters.status,
+        "priority": filters.priority_ids,
+        "assigned_to": (0,) if filters.assigned_to == "nobody" else filters.assigned_to,
+    }
+    fixed = {name: ids[0] for name, ids in asked.items() if isinstance(ids, tuple) and len(ids) == 1}
+    return {name: searched.me if number == "me" else number for name, number in fixed.items()}
+
+
 def _description(searched: Resolved) -> Iterator[str]:
-    """The search in words."""
+    """The search in words, as mrkdwn."""
     query = searched.query
-    yield f"Project: {searched.project.name}" if searched.project else "All projects"
+    yield f"Project: {line(searched.project.name)}" if searched.project else "All projects"
     if query.query is not None:
-        yield f"saved query {query.query}"
-    yield from _named(searched)
+        yield f"Saved query {query.query}"
+    yield from map(line, _named(searched))
     yield from _typed(query)
     if query.text:
-        yield f"Subject contains “{searched.filters.subject}”"
-    if query.sort:
-        yield f"sorted by {', '.join(map(_column, query.sort))}"
-    elif searched.filters.sort:
-        yield "latest changed first"
+        yield f"Subject contains “{line(searched.filters.subject)}”"
 
 
 def _named(searched: Resolved) -> Iterator[str]:
@@ -93,7 +142,7 @@ def _named(searched: Resolved) -> Iterator[str]:
         if name in names:
             yield f"{label}: {' or '.join(names[name])}"
     if searched.filters.subprojects == "none":
-        yield "without subprojects"
+        yield "Without subprojects"
     elif "subprojects" in names:
         yield f"Subproject: {' or '.join(names['subprojects'])}"
     for field, value in searched.custom_fields:
@@ -116,20 +165,25 @@ def _typed(query: Query) -> Iterator[str]:
             yield f"{label}: {_span(span)}"
 
 
-def _column(sort: Sort) -> str:
+def _order(sorts: Sequence[Sort]) -> str:
+    return ", then ".join(_sorted_by(sort) for sort in sorts)
+
+
+def _sorted_by(sort: Sort) -> str:
     name = sort.field.removesuffix("_on").replace("_", " ")
-    return f"{name} {'↓' if sort.descending else '↑'}"
+    first, last = ORDERS.get(sort.field, (f"by {name}", f"by {name}, descending"))
+    return last if sort.descending else first
 
 
 def _span(span: TimeRange | DateRange) -> str:
     since, until = (_day(end) for end in (span.since, span.until))
     if since and until:
         return since if since == until else f"{since} to {until}"
-    return f"from {since} on" if since else f"until {until}"
+    return f"from {since}" if since else f"until {until}"
 
 
 def _day(end: date | datetime | None) -> str:
-    return "" if end is None else (end.date() if isinstance(end, datetime) else end).isoformat()
+    return "" if end is None else day(end.date() if isinstance(end, datetime) else end)
 
 
 def search_form() -> JSON:
@@ -137,14 +191,10 @@ def search_form() -> JSON:
         "search",
         "Search issues",
         [
-            forms.field(
-                "text", "Subject", forms.text("text", placeholder="Words that the subject contains", most=200)
-            ),
-            forms.field("project", "Project", forms.searched("issue.project", None, "All that you see")),
+            forms.field("text", "Subject", forms.text("text", placeholder="Words in the subject", most=200)),
+            forms.field("project", "Project", forms.searched("issue.project", None, "All projects")),
             forms.field("status", "Status", forms.choice("status", STATUSES, "open", "Open")),
-            forms.field(
-                "people", "Assignee", forms.checkbox("people", "Only those assigned to me", checked=False)
-            ),
+            forms.field("people", "Assignee", forms.checkbox("people", "Assigned to me", checked=False)),
         ],
         submit="Search",
     )

@@ -88,9 +88,9 @@ Web Shop: 3 new issues
 Since <20, 08:00> · 2 more than last time · new per day: ▁▂█▂▄ [announcement.take_back]
 *Bug* · 2
 *<https://tracker.example/issues/41|#41 The cart forgets>*
-High · nobody assigned · opened by Ben Okafor <23, 05:00> [take 41, time 41, files 41, open]
+High · Unassigned · opened by Ben Okafor <23, 05:00> [take 41, time 41, files 41, open]
 *<https://tracker.example/issues/42|#42 Typo &amp; co>*
-Low · nobody assigned · opened by Ben Okafor <23, 07:55> · closed [take 42, time 42, files 42, open]
+Low · Unassigned · opened by Ben Okafor <23, 07:55> · closed [take 42, time 42, files 42, open]
 *Feature* · 1
 *<https://tracker.example/issues/40|#40 Sort by &lt;price&gt;>*
 Low · assigned to Ben Okafor · opened by Ben Okafor <21, 03:00> [take 40, time 40, files 40, open]

@@ -358,6 +358,25 @@ async def test_the_card_shows_the_issue_and_its_relations(office: Office, ana: P
     assert f"#{related.issue_to_id}" in said
 
 
+async def test_the_card_is_short_and_shows_more_in_place(office: Office, ana: Person) -> None:
+    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    issue.description, issue.done_ratio = "Start. " + "Many words. " * 60 + "The end.", 0
+    issue.category_id = issue.assigned_to_id = issue.due_date = None
+
+    card = await ana.ask(f"/issue {issue.id}")
+    said = text_of(card)
+    assert "Start." in said
+    assert "The end." not in said
+    assert "Unassigned" in said
+    assert not any(label in said for label in ("Progress", "Category", "Due date"))
+
+    more = await ana.after(ana.press(card, "Show more"))
+    assert (more["ts"], more["ephemeral"]) == (card["ts"], True)
+    assert "The end." in text_of(more)
+    issue.done_ratio = 60
+    assert "▰▰▰▰▰▰▱▱▱▱ 60%" in text_of(await ana.ask(f"/issue {issue.id}"))
+
+
 async def test_shares_public_issues_but_never_private_ones(office: Office, ana: Person, ben: Person) -> None:
     data = office.tracker.data
     public = next(i for i in data.issues.values() if i.project_id == 1 and not i.is_private)

@@ -70,7 +70,7 @@ async def test_a_double_click_assigns_an_unassigned_issue_once(office: Office, a
     found = await until(answers)
     assert issue.assigned_to_id == ANA
     assert f"#{issue.id} is assigned to you now." in {m["text"] for m in found}
-    card = await ana.after(ana.press(found[0], "Show"))
+    card = await ana.after(ana.press(found[0], "Show issue"))
     assert "*Assignee*\nAna Ruiz" in text_of(card)
     assert "is already assigned to you" in text_of(await take_issue(ana, message, "The cart forgets"))
 
@@ -119,7 +119,7 @@ async def test_digest_rows_show_the_new_assignees(office: Office, ana: Person, b
     new_issue(office.tracker, "The cart forgets")
     new_issue(office.tracker, "The menu hides")
     message = await post_digest(office, ana)
-    assert "nobody assigned · by Dana Novak · opened <!date^" in row_of(message, "The cart forgets")
+    assert "Unassigned · opened by Dana Novak <!date^" in row_of(message, "The cart forgets")
 
     # Both presses carry the original message.
     await asyncio.gather(

@@ -1,5 +1,8 @@
 """Searching, paging and sharing a result."""
 
+import re
+from datetime import date
+
 import pytest
 
 from bot.sandbox.people import PEOPLE
@@ -11,11 +14,12 @@ from tests.support.reading import text_of
 async def test_describes_the_search_and_pages_through_results(ana: Person) -> None:
     first = await ana.ask("/issues project:webshop status:any")
     assert "Project: Web Shop · Status: any" in text_of(first)
-    assert ", 1–10" in text_of(first)
+    assert "*1–10 of " in text_of(first)
+    assert "* · recently updated first" in text_of(first)
 
     second = await ana.after(ana.press(first, "Next ›"))
     assert second["ts"] == first["ts"]
-    assert ", 11–20" in text_of(second)
+    assert "*11–20 of " in text_of(second)
 
     back = await ana.after(ana.press(second, "‹ Previous"))
     assert text_of(back) == text_of(first)
@@ -36,13 +40,13 @@ async def test_describes_the_search_and_pages_through_results(ana: Person) -> No
         ("category:search project:webshop", "Category: Search"),
         ("version:3.0 project:webshop status:any", "Target version: 3.0"),
         ("created:7d", "Created: "),
-        ("updated:>=2026-01-01", "Updated: from 2026-01-01 on"),
+        ("updated:>=2026-01-01", "Updated: from <!date^"),
         ("closed:2026-01-01..2030-01-01", "Status: closed"),
-        ("due:<=2030-01-01 sort:due", "sorted by due date ↑"),
-        ("query:1", "saved query 1"),
+        ("due:<=2030-01-01 sort:due", "· by due date"),
+        ("query:1", "Saved query 1"),
         ("id:28,29", "Issue: #28 or #29"),
         ("cf_1:Major project:mobile status:any", "Severity: Major"),
-        ("subproject:none project:infrastructure", "without subprojects"),
+        ("subproject:none project:infrastructure", "Without subprojects"),
     ],
 )
 async def test_describes_every_filter(ana: Person, typed: str, understood: str | None) -> None:
@@ -60,7 +64,7 @@ async def test_matches_custom_field_names_and_values_ignoring_case(ana: Person, 
     said = text_of(await ana.ask(f"/issues {typed} project:mobile status:any"))
 
     assert "Severity: Major" in said
-    assert "No issue fits" not in said
+    assert "No issues found" not in said
 
 
 async def test_an_unknown_option_suggests_the_nearest_custom_field(ana: Person) -> None:
@@ -71,11 +75,83 @@ async def test_an_unknown_option_suggests_the_nearest_custom_field(ana: Person) 
 
 
 async def test_a_category_without_a_project_asks_for_one(ana: Person) -> None:
-    assert "add `project:`" in (await ana.ask("/issues category:search"))["text"]
+    assert "Add `project:`" in (await ana.ask("/issues category:search"))["text"]
+
+
+@pytest.mark.parametrize("typed", ["/issues 28", "/issues #28"])
+async def test_a_number_shows_the_issue(ana: Person, typed: str) -> None:
+    assert "*Status*" in text_of(await ana.ask(typed))
+
+
+@pytest.mark.parametrize(
+    ("typed", "understood"),
+    [
+        ("mine", "Assignee: me"),
+        ("my open issues", "Status: open · Assignee: me"),
+        ("list project:webshop", "Project: Web Shop · Status: open"),
+        ("open redirect", "Subject contains “open redirect”"),
+        ('"open"', "Subject contains “open”"),
+    ],
+)
+async def test_understands_words_for_common_searches(ana: Person, typed: str, understood: str) -> None:
+    assert text_of(await ana.ask(f"/issues {typed}")).count(understood) == 1
+
+
+async def test_offers_the_filter_that_a_word_may_mean(ana: Person) -> None:
+    found = await ana.ask("/issues bugs project:webshop")
+
+    filtered = await ana.after(ana.press(found, "Filter by tracker Bug"))
+
+    assert "Status: open" in text_of(filtered)
+    assert "Tracker: Bug" in text_of(filtered)
+    await ana.after(ana.press(filtered, "Next ›"))
+
+
+async def test_an_empty_result_offers_only_searches_that_find_something(office: Office, ana: Person) -> None:
+    data = office.tracker.data
+    shut = next(i for i in data.issues.values() if i.project_id == 1 and data.statuses[i.status_id].is_closed)
+    shut.subject, shut.is_private = "A quibbling xylophone", False
+
+    empty = await ana.ask("/issues xylophone project:webshop")
+    assert "Include closed" in text_of(empty)
+    assert "All projects" not in text_of(empty)
+    assert "Clear filters" not in text_of(empty)
+    assert "A quibbling xylophone" in text_of(await ana.after(ana.press(empty, "Include closed")))
+
+    shut.status_id = 1
+    empty = await ana.ask("/issues xylophone project:mobile to:me")
+    assert "Include closed" not in text_of(empty)
+    empty = await ana.ask("/issues xylophone project:mobile")
+    assert "A quibbling xylophone" in text_of(await ana.after(ana.press(empty, "All projects")))
+    empty = await ana.ask("/issues xylophone project:webshop created:2001-01-01")
+    assert "A quibbling xylophone" in text_of(await ana.after(ana.press(empty, "Clear filters")))
+
+
+async def test_sorts_by_priority_with_the_most_urgent_first(ana: Person) -> None:
+    urgent = await ana.ask("/issues project:webshop sort:priority")
+    mild = await ana.ask("/issues project:webshop sort:priority:asc")
+
+    assert "most urgent first" in text_of(urgent)
+    assert re.search("Immediate|Urgent", urgent["blocks"][3]["text"]["text"])
+    assert "Low" in mild["blocks"][3]["text"]["text"]
+
+
+async def test_a_row_marks_overdue_and_leaves_out_what_the_search_fixed(office: Office, ana: Person) -> None:
+    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    issue.status_id, issue.tracker_id, issue.assigned_to_id = 1, 1, None
+    issue.due_date = date(2020, 1, 2)
+
+    found = await ana.ask(f"/issues id:{issue.id} project:webshop tracker:bug to:nobody status:new")
+    facts = next(b["text"]["text"] for b in found["blocks"] if b.get("accessory")).split("\n")[1]
+    assert facts.endswith(" · :warning: overdue since <!date^1577961000^{date_short_pretty}|Jan 2, 2020>")
+    assert not any(name in facts for name in ("Web Shop", "Bug", "New", "Unassigned"))
+    facts = text_of(await ana.ask(f"/issues id:{issue.id}"))
+    assert "Web Shop · Bug · New · " in facts
+    assert " · Unassigned · " in facts
 
 
 async def test_reports_an_empty_result(ana: Person) -> None:
-    assert "No issue fits" in text_of(await ana.ask("/issues xyzzyplugh"))
+    assert "No issues found" in text_of(await ana.ask("/issues xyzzyplugh"))
 
 
 async def test_shares_a_result_only_from_a_public_project(ana: Person) -> None:

@@ -202,15 +202,15 @@ def test_sort_options_parse() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("sort:prio", "did you mean `sort:priority`?"),
-        ("sort:zzz", "it is one of `id`"),
-        ("sort:due:up", "write `sort:updated:desc`"),
-        ("sort:id,due,status,tracker", "3 fields at most"),
+        ("sort:prio", "Did you mean `sort:priority`?"),
+        ("sort:zzz", "Try `id`"),
+        ("sort:due:up", "such as `sort:updated:desc`"),
+        ("sort:id,due,status,tracker", "at most 3 fields"),
         ("sort:due,-due", "names a field twice"),
         ("status:open,New", "`open` can't be combined"),
         ("category:none,UI", "`none` can't be combined"),
         ("id:x", "such as `id:42`"),
-        ("query:mine", "write `query:7`"),
+        ("query:mine", "such as `query:7`"),
         ("created:2026-02-30", "isn't a date"),
     ],
 )
