@@ -32,11 +32,9 @@ class Failures:
             again = forms.refilled(modal.json, text)
             if not (ack and ack.give(response_action="update", view=again)):
                 await self.finish(reply, FormResult(view=again, said=text))
-        elif not (below := await _below(reply, error)):
-            await reply.say(text)
         else:
             said = sentence(text)
-            message = Message(said.text, (*said.blocks, below))
+            message = Message(said.text, (*said.blocks, *await _below(reply, error)))
             if not (reply.view_id and await reply.shown(forms.said("That didn't work", message.blocks))):
                 await reply.privately(message)
 
@@ -55,15 +53,17 @@ class Failures:
             await reply.privately(Message(result.view["title"]["text"], forms.blocks_of(result.view)))
 
 
-async def _below(reply: Reply, error: BotError) -> Block | None:
-    """Buttons that lead on from the error, or else the typed command, if it is worth repeating."""
+async def _below(reply: Reply, error: BotError) -> list[Block]:
+    """The typed command, if it is worth repeating, and buttons that lead on from the error."""
+    line = reply.interaction.typed if reply.give_back else None
+    below = [typed(line)] if line and " " in line else []
     if reply.recovery:
         try:
-            return await reply.recovery(error)
-        except Exception as failed:  # noqa: BLE001 - it is logged, and the command is given back instead
+            if buttons := await reply.recovery(error):
+                below.append(buttons)
+        except Exception as failed:  # noqa: BLE001 - it is logged, and the command is given back
             log_failure("no way on", "failure.no_recovery", failed)
-    line = reply.interaction.typed if reply.give_back else None
-    return typed(line) if line and " " in line else None
+    return below
 
 
 async def log_if_undelivered(answer: Awaitable[None]) -> None:

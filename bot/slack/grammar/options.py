@@ -2,12 +2,20 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+from bot.errors import UserError
 from bot.service.models import Ref
 from bot.slack.grammar.dates import is_date
-from bot.slack.grammar.errors import AmbiguousField, UnknownField, UnknownOption, ValueMissing
+from bot.slack.grammar.errors import (
+    AmbiguousField,
+    UnclosedQuote,
+    UnknownField,
+    UnknownOption,
+    ValueMissing,
+)
 from bot.slack.grammar.tokens import Atom, Value, Word, words
 
 CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
@@ -43,6 +51,9 @@ class Parsed:
 
     words: tuple[Word, ...]
     options: Mapping[str, tuple[Value, ...]]
+    problems: tuple[UserError, ...] = ()
+    left: tuple[str, ...] = ()
+    """Options that the command doesn't have, as typed."""
 
     @property
     def text(self) -> str:
@@ -59,19 +70,36 @@ class Parsed:
 
     def after(self, count: int) -> "Parsed":
         """The same without the first `count` words."""
-        return Parsed(self.words[count:], self.options)
+        return replace(self, words=self.words[count:])
 
 
 def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
     """Parse the options of `text`, with keys in lower case.
 
     `cf_` in `known` allows `cf_<id>` and the names of `fields`, which become `cf_<id>`. Raises UnknownOption
-    (UnknownField if custom fields are allowed), ValueMissing, and UnclosedQuote.
+    (UnknownField if custom fields are allowed), AmbiguousField, ValueMissing, and UnclosedQuote.
+    """
+    parsed = understand(text, known, fields)
+    if parsed.problems:
+        raise parsed.problems[0]
+    return parsed
+
+
+def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
+    """As `parse`, with everything that could be understood, and the problems instead of an error.
+
+    A misspelled option counts as the nearest one, and an option without a value as text.
     """
     plain: list[Word] = []
     options: dict[str, list[Value]] = {}
-    unknown: list[str] = []
-    typed_words = list(words(text))
+    unknown: list[tuple[str, Word, Value]] = []
+    problems: list[UserError] = []
+    left: list[str] = []
+    try:
+        typed_words = list(words(text))
+    except UnclosedQuote as error:
+        problems.append(error)
+        typed_words = list(_with_quotes_closed(text))
     while typed_words:
         word = typed_words.pop(0)
         option = _option(word)
@@ -79,24 +107,56 @@ def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Pa
             plain.append(word)
             continue
         typed, value = option
-        key = typed if _is_known(typed, known) else _custom_field(typed, fields)
-        if key is not None:
-            _check_value(typed, value)
+        try:
+            key = typed if _is_known(typed, known) else _custom_field(typed, fields)
+        except AmbiguousField as error:
+            problems.append(error)
+            left.append(word.source)
+            continue
+        if key is not None and value.text:
             more = _more_of_date(value, typed_words) if key in _DATES else 0
             continued = (atom for part in typed_words[:more] for atom in (Atom(" "), *part.atoms))
             options.setdefault(key, []).append(Value((*value.atoms, *continued)))
             del typed_words[:more]
+        elif key is not None:
+            problems.append(ValueMissing(typed))
+            plain.append(word)
         elif not value.text or len(typed) == 1 or value.text.startswith(("/", "\\")):
             plain.append(word)
         else:
-            unknown.append(typed)
-    if unknown:
-        key, listed = unknown[0], tuple(_BY_ID if k == CUSTOM_FIELD else k for k in known)
-        if CUSTOM_FIELD not in known:
-            raise UnknownOption(key, nearest(key, known), listed)
-        project = options.get("project")
-        raise UnknownField(key, _meant(key, known, fields), listed, project[0].text if project else None)
-    return Parsed(tuple(plain), {key: tuple(values) for key, values in options.items()})
+            unknown.append((typed, word, value))
+    project = next((value.text for value in options.get("project", ())), None)
+    for typed, word, value in unknown:
+        problem = _unknown(typed, known, fields, project)
+        problems.append(problem)
+        key = _nearest_key(problem.nearest, known, fields)
+        if key and key not in options:
+            options[key] = [value]
+        else:
+            left.append(word.source)
+    values = {key: tuple(values) for key, values in options.items()}
+    return Parsed(tuple(plain), values, tuple(problems), tuple(left))
+
+
+def _with_quotes_closed(text: str) -> tuple[Word, ...]:
+    """The words of a text whose last quote is closed at its end."""
+    try:
+        return words(f'{text}"')
+    except UnclosedQuote:
+        return words(f"{text}»")
+
+
+def _nearest_key(name: str | None, known: Collection[str], fields: Collection[Ref]) -> str | None:
+    with suppress(AmbiguousField):
+        return name if name is None or _is_known(name, known) else _custom_field(name, fields)
+    return None
+
+
+def _unknown(key: str, known: Collection[str], fields: Collection[Ref], project: str | None) -> UnknownOption:
+    listed = tuple(_BY_ID if k == CUSTOM_FIELD else k for k in known)
+    if CUSTOM_FIELD not in known:
+        return UnknownOption(key, nearest(key, known), listed)
+    return UnknownField(key, _meant(key, known, fields), listed, project)
 
 
 def option_key(name: str) -> str:
@@ -146,11 +206,6 @@ def _custom_field(key: str, fields: Collection[Ref]) -> str | None:
     if len(meant) > 1:
         raise AmbiguousField(meant[0].name, tuple(f"{CUSTOM_FIELD}{field.id}" for field in meant))
     return f"{CUSTOM_FIELD}{meant[0].id}" if meant else None
-
-
-def _check_value(key: str, value: Value) -> None:
-    if not value.text:
-        raise ValueMissing(key)
 
 
 def _meant(key: str, known: Collection[str], fields: Collection[Ref]) -> str | None:

@@ -6,6 +6,7 @@ before anything is unescaped, and `&lt;!channel&gt;` stays text.
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bot.slack.grammar.errors import UnclosedQuote
@@ -85,16 +86,33 @@ def words(text: str) -> tuple[Word, ...]:
 
     Raises UnclosedQuote.
     """
+    return tuple(word for _, word in _numbered(text))
+
+
+def split_first_line(text: str) -> tuple[str, str]:
+    """A command's first line, with the lines that quotes on it span, and the text below it."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    end = 0
+    with suppress(UnclosedQuote):
+        for line, word in _numbered("\n".join(lines)):
+            if line > end:
+                break
+            end = line + word.source.count("\n")
+    return "\n".join(lines[: end + 1]), "\n".join(lines[end + 1 :])
+
+
+def _numbered(text: str) -> Iterator[tuple[int, Word]]:
+    """The words, each with the number of the line that it starts on."""
     units = tuple(_units(text.replace(JOINER, "")))  # it occurs in subjects copied from the bot's messages
-    found = []
-    at = 0
+    at = line = 0
     while at < len(units):
         if _is_space(units[at]):
+            line += units[at] == "\n"
             at += 1
         else:
             word, at = _word(units, at)
-            found.append(word)
-    return tuple(found)
+            yield line, word
+            line += word.source.count("\n")
 
 
 def _units(text: str) -> Iterator[str | Atom]:
