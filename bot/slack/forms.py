@@ -143,6 +143,15 @@ def text(
     )
 
 
+def formatted_text(action_id: str, initial: JSON | None = None, *, placeholder: str | None = None) -> Element:
+    """A rich text input; `initial` is a rich text block."""
+    return filled(
+        {"type": "rich_text_input", "action_id": action_id},
+        initial_value=initial,
+        placeholder=plain(placeholder, 150) if placeholder else None,
+    )
+
+
 def day(action_id: str, initial: date | None) -> Element:
     picker = {"type": "datepicker", "action_id": action_id}
     return filled(picker, initial_date=initial.isoformat() if initial else None)
@@ -236,6 +245,11 @@ class Values:
         value = self._blocks.get(name, {}).get("value")
         return value if isinstance(value, str) and value.strip() else None
 
+    def rich_text(self, name: str) -> JSON | None:
+        """The rich text that was entered."""
+        value = self._blocks.get(name, {}).get("rich_text_value")
+        return value if isinstance(value, dict) else None
+
     def chosen(self, name: str, what: Literal["value", "text"] = "value") -> str | None:
         """The value, or the text, of the selected option."""
         selected = self._blocks.get(name, {}).get("selected_option")
@@ -288,6 +302,7 @@ SECRET = frozenset({"key"})
 """Fields whose contents are never given back, not even to the user who entered them."""
 INITIAL = {
     "value": "initial_value",
+    "rich_text_value": "initial_value",
     "selected_option": "initial_option",
     "selected_options": "initial_options",
     "selected_date": "initial_date",

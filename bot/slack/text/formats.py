@@ -4,19 +4,19 @@ import re
 from collections.abc import Callable
 from typing import ClassVar
 
-from bot.slack.text.outgoing import translate
+from bot.slack.text.outgoing import Format, translate
 
 _HIDDEN = "\u200b"
 
 
 def to_markdown(text: str, name_of: Callable[[str], str]) -> str:
     """A Slack message's text as Markdown; `name_of` returns the name for a Slack user ID."""
-    return translate(text, name_of, _Markdown())
+    return translate(text, name_of, FORMATS["markdown"])
 
 
 def to_textile(text: str, name_of: Callable[[str], str]) -> str:
     """A Slack message's text as Textile; `name_of` returns the name for a Slack user ID."""
-    return translate(text, name_of, _Textile())
+    return translate(text, name_of, FORMATS["textile"])
 
 
 class _Markdown:
@@ -109,3 +109,7 @@ class _Textile:
 
 def _numbered(chars: str) -> str:
     return "".join(f"&#{ord(char)};" for char in chars)
+
+
+FORMATS: dict[str, Format] = {"markdown": _Markdown(), "textile": _Textile()}
+"""By the value of `SERVICE_TEXT_FORMAT`."""
