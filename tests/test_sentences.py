@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import bot
 from bot.errors import BotError, UserError
 from bot.features.digests.schedules import ScheduleError
+from bot.features.issues.fields import Draft
 from bot.slack.buttons import ActionExpired
 from tests.support.wording import worded
 
@@ -18,6 +19,7 @@ for module in pkgutil.walk_packages(bot.__path__, "bot."):
     if not module.name.endswith(("__main__", ".migrations.env")) and ".versions." not in module.name:
         import_module(module.name)
 
+st.register_type_strategy(Draft, st.just(Draft()))
 st.register_type_strategy(UserError, st.builds(ActionExpired))
 st.register_type_strategy(str, st.just("web"))
 

@@ -163,7 +163,8 @@ def build(
         store.deliveries,
         entry_handlers,
     )
-    duplicates = DuplicateHandlers(Duplicates(client, store, issues), pauses, accounts)
+    looking = Duplicates(client, store, issues)
+    duplicates = DuplicateHandlers(looking, pauses, accounts)
     create_form = CreateFormHandlers(
         issues,
         accounts,
@@ -173,6 +174,7 @@ def build(
         duplicates=duplicates,
         files=attaching,
         jobs=jobs,
+        saved=store.saved_input,
         pauses=pauses,
     )
     assign = AssignHandlers(Assigning(client, accounts, issues, waits.lookups), rows)
@@ -181,7 +183,9 @@ def build(
         store.deliveries,
         parser,
         open_create_form=create_form.open_form,
+        offer_create_form=create_form.offer,
         open_files_form=files.open_form,
+        similar=looking.similar,
     )
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser, issue.show)
     home = HomeHandlers(Home(client, store, accounts))

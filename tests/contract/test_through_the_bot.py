@@ -8,10 +8,11 @@ import pytest_asyncio
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue
+from bot.slack.rich_input import written
 from tests.contract.world import World
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.reading import JSON, rich_section, rich_text, text_of, until, values_of
 
 ANA, BEN, CHRIS = "U0ANA0001", "U0BEN0001", "U0CHRIS01"
 TEXTS = (
@@ -64,7 +65,7 @@ async def test_the_form_offers_choices_and_shows_rejections(
     ana: Person, client: Client, world: World
 ) -> None:
     await ana.command("/issue new project:webshop")
-    form = await ana.form("New issue")
+    form = await ana.with_more_fields(await ana.form("New issue"))
     assert {"Tracker", "Status", "Priority", "Assignee", "Category", "Severity"} <= values_of(form).keys()
     await ana.submit(form, {"Subject": "Refused at first", "Tracker": "Bug"})
     assert any("Severity" in said for said in (await ana.errors()).values())
@@ -92,7 +93,8 @@ async def test_text_in_any_script_is_kept_as_typed(ana: Person, client: Client, 
 
         filters = IssueFilters(project_id=world.project("lab"), sort=(Sort("id", descending=True),))
         [issue] = (await client.list_issues(world.key("ana"), filters, limit=1)).items
-        assert (issue.subject, issue.description) == (text, text)
+        assert issue.subject == text
+        assert issue.description == written(rich_text(rich_section(text)), "markdown", str)
 
 
 HIDDEN = "There is no issue #{} in Tracker, or you can't see it."

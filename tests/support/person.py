@@ -16,8 +16,11 @@ from tests.support.reading import (
     STILL_WORKING,
     button_saying,
     input_named,
+    labels_of,
     option_in_menus,
     option_saying,
+    rich_section,
+    rich_text,
     text_of,
     until,
     value_held,
@@ -81,16 +84,20 @@ class Person:
         await self._post("shortcut", callback_id=callback_id, **about)
 
     async def after(self, action: Any, channel: str | None = None) -> JSON:
-        """Awaits `action` and returns the newest answer in the channel."""
+        """Awaits `action` and returns the newest answer in the channel, a public one if there is one."""
         before = {(m["ts"], str(m)) for m in await self.messages(channel)}
         await action
 
         async def new() -> JSON | None:
             fresh = [m for m in await self.messages(channel) if (m["ts"], str(m)) not in before]
             answers = [m for m in fresh if text_of(m) != STILL_WORKING]
-            return answers[-1] if answers else None
+            public = [m for m in answers if not m["ephemeral"]]
+            return (public or answers)[-1] if answers else None
 
-        return await until(new)
+        answer = await until(new)
+        if not answer["ephemeral"]:  # the private answer to the user follows
+            await self.office.idle()
+        return answer
 
     async def press(self, message: JSON, text: str) -> None:
         block, element = button_saying(message["blocks"], text)
@@ -176,7 +183,12 @@ class Person:
         await self._act(source, block, block["accessory"], selected_option=option)
 
     async def submit(self, view: JSON, values: JSON) -> JSON:
-        """Submits a form's current values, overridden by `values` (by label); returns the page's answer."""
+        """Submits a form's current values, overridden by `values` (by label); returns the page's answer.
+
+        Shows more fields first if `values` has some of those.
+        """
+        if values.keys() - labels_of(view) and "More fields" in text_of(view):
+            view = await self.with_more_fields(view)
         state: JSON = {}
         for block in view["blocks"]:
             if block["type"] != "input":
@@ -184,9 +196,20 @@ class Person:
             label, element = block["label"]["text"], block["element"]
             given = await self._value(view, block, values[label]) if label in values else value_held(element)
             state.setdefault(block["block_id"], {})[element["action_id"]] = {"type": element["type"], **given}
-        missing = values.keys() - {b["label"]["text"] for b in view["blocks"] if b["type"] == "input"}
+        missing = values.keys() - labels_of(view)
         assert not missing, f"the form has no {missing}"
         return await self._post("submit", view_id=view["id"], values=state)
+
+    async def with_more_fields(self, view: JSON) -> JSON:
+        """Presses *More fields* and returns the form that has them."""
+        title = view["title"]["text"]
+        await self.press_in_form(view, "More fields")
+
+        async def fuller() -> JSON | None:
+            form = await self.form(title)
+            return None if "More fields" in text_of(form) else form
+
+        return await until(fuller)
 
     async def close(self, view: JSON) -> None:
         await self._post("close", view_id=view["id"])
@@ -228,6 +251,9 @@ class Person:
     async def _value(self, view: JSON, block: JSON, text: Any) -> JSON:
         element, value = block["element"], {"value": text}
         match element["type"]:
+            case "rich_text_input":
+                rich = text if isinstance(text, dict) else rich_text(rich_section(text))
+                value = {"rich_text_value": rich}
             case "static_select":
                 value = {"selected_option": option_saying(element["options"], text)}
             case "external_select":

@@ -39,7 +39,9 @@ def values_of(view: JSON) -> JSON:
     for block in view["blocks"]:
         if block["type"] == "input":
             value = next(iter(value_held(block["element"]).values()), None)
-            if isinstance(value, dict):
+            if isinstance(value, dict) and "elements" in value:
+                value = "".join(_texts(value["elements"]))
+            elif isinstance(value, dict):
                 value = value["text"]["text"]
             elif isinstance(value, list):
                 value = [option["text"]["text"] for option in value]
@@ -49,7 +51,19 @@ def values_of(view: JSON) -> JSON:
 
 def value_held(element: JSON) -> JSON:
     """Returns an element's initial value in the shape in which Slack submits it."""
-    return {INITIAL[key]: value for key, value in element.items() if key in INITIAL}
+    initial = INITIAL | ({"initial_value": "rich_text_value"} if element["type"] == "rich_text_input" else {})
+    return {initial[key]: value for key, value in element.items() if key in initial}
+
+
+def rich_text(*elements: JSON) -> JSON:
+    """Returns rich text as Slack's composer makes it."""
+    return {"type": "rich_text", "elements": list(elements)}
+
+
+def rich_section(*parts: JSON | str) -> JSON:
+    """Returns a section of rich text; strings are plain text."""
+    elements = [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
+    return {"type": "rich_text_section", "elements": elements}
 
 
 def waiting(view: JSON) -> bool:
@@ -79,6 +93,11 @@ def option_in_menus(blocks: list[JSON], text: str) -> tuple[JSON, JSON, JSON]:
 
 def input_named(view: JSON, label: str) -> JSON:
     return next(b for b in view["blocks"] if b["type"] == "input" and b["label"]["text"] == label)
+
+
+def labels_of(view: JSON) -> set[str]:
+    """Returns the labels of a form's inputs."""
+    return {block["label"]["text"] for block in view["blocks"] if block["type"] == "input"}
 
 
 def option_saying(options: list[JSON], text: str) -> JSON:

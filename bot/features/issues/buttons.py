@@ -44,8 +44,28 @@ class TakeIssue(AssignToMe):
     digest: str = ""
 
 
+class DeleteAnnouncement(Button):
+    """On the private answer to the user who created the issue; `ts` is the announcement's."""
+
+    action = "issue.delete_post"
+    ts: str
+    team_id: str
+    user_id: str
+
+
 class OpenIssueForm(Button):
     action = "home.create"
+
+
+class OpenDraft(Button):
+    """Opens the create form with a saved draft; `saved` is its ID."""
+
+    action = "issue.open_draft"
+    saved: str
+
+
+class MoreFields(Button):
+    action = "issue.more_fields"
 
 
 class NewIssueWithFiles(Button):

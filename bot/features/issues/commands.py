@@ -1,40 +1,45 @@
 """Parses `/issue`."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from textwrap import shorten
+from typing import TypeVar
 
-from bot.errors import UserError
+from bot.errors import UserError, WrongField
+from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.fields import FIELDS, Draft, Field, Kind, Value
+from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Ref
+from bot.slack.blocks import shortened
 from bot.slack.grammar import dates, values
 from bot.slack.grammar.durations import hours
-from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, parse
+from bot.slack.grammar.errors import UnknownField
+from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.grammar.requests import Help, who
+from bot.slack.grammar.tokens import as_typed, split_first_line
 from bot.store.owner import Owner
 
 OPTIONS = ("project", *FIELDS, CUSTOM_FIELD)
+NEW = ("new", "create", "add")
+SHOW = ("show", "view", "open")
+T = TypeVar("T")
 
 
-class UnknownSubcommand(UserError):
-    """The text isn't a subcommand, and may be the subject of a new issue."""
+class SubjectTooLong(UserError):
+    length: int
+    longest: int
 
-    text: str
+
+class UnknownChange(UserError):
+    """`/issue 42` is followed by something that the command doesn't do."""
+
+    number: int
 
 
 class NumberMissing(UserError):
-    """A subcommand needs an issue's number."""
-
-    subcommand: str
-
-
-class OptionNotTaken(UserError):
-    """A subcommand takes no options."""
-
-    subcommand: str
-    number: int
-    option: str
+    """`/issue attach` needs an issue's number."""
 
 
 class SeveralIssues(UserError):
@@ -74,63 +79,114 @@ class AttachFiles:
 IssueRequest = CreateIssue | OpenForm | ShowIssue | AttachFiles | Help
 
 
-def issue_command(text: str, today: date, user: Owner, fields: Collection[Ref] = ()) -> IssueRequest:
+def issue_command(
+    text: str, today: date, user: Owner, fields: Collection[Ref] = (), *, base_url: str | None = None
+) -> IssueRequest:
     """The request in `/issue <text>`; `today` is the user's, `fields` are the project's custom fields.
 
-    Raises UserError, and UnknownField for a key that may be a custom field's name.
+    Links to issues have to start with `base_url`. Raises UserError, and NotUnderstood for a new issue.
     """
-    parsed = parse(text, OPTIONS, fields)
-    if not parsed.words:
-        return OpenForm(_draft(parsed, today, user))
-    subcommand = parsed.words[0].text.lower()
+    first_line, below = split_first_line(text)
+    parsed = understand(first_line, OPTIONS, fields)
+    subcommand = parsed.words[0].text.lower() if parsed.words else ""
     rest = parsed.after(1)
-    if subcommand == "new":
-        draft = _draft(rest, today, user)
+    if subcommand in ("", *NEW):
+        draft = _draft(rest if subcommand else parsed, below, _Reader(today, user, base_url))
         return CreateIssue(draft) if draft.subject else OpenForm(draft)
+    if base_url:
+        values.own_text(first_line, base_url)
     if subcommand == "help" and not rest.words:
         return Help()
     if subcommand == "attach":
-        return AttachFiles(_only_number(rest, "attach "))
-    if values.issue_number(subcommand) and not rest.words:
-        return ShowIssue(_only_number(parsed))
-    raise UnknownSubcommand(shorten(parsed.text.replace("`", "'"), 80, placeholder="…"))
+        if number := values.issue_number(rest.text):
+            return AttachFiles(number)
+        raise NumberMissing
+    typed = rest if subcommand in SHOW and rest.words else parsed
+    if number := values.issue_number(typed.words[0].text):
+        if len(typed.words) == 1 and not (parsed.options or parsed.problems or below):
+            return ShowIssue(number)
+        raise UnknownChange(number)
+    if rest.words and (number := values.issue_number(rest.words[0].text)):
+        raise UnknownChange(number)
+    said = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
+    try:
+        draft = _draft(parsed, below, _Reader(today, user, base_url))
+    except NotUnderstood as error:
+        draft = error.draft
+    raise UnknownSubcommand(said, draft)
 
 
-def _only_number(parsed: Parsed, subcommand: str = "") -> int:
-    number = values.issue_number(parsed.text)
-    if number is None:
-        raise NumberMissing(subcommand)
-    if parsed.options:
-        raise OptionNotTaken(subcommand, number, next(iter(parsed.options)))
-    return number
+def unknown_field(error: NotUnderstood) -> UnknownField | None:
+    """The first option that may be the name of a custom field, if any."""
+    return next((e for e in (error.problem, *error.others) if isinstance(e, UnknownField)), None)
 
 
-def _draft(parsed: Parsed, today: date, user: Owner) -> Draft:
-    return Draft(
-        subject=" ".join(parsed.text.split()),
-        project=values.name(parsed, "project"),
-        values={key: _value(parsed, field, today, user) for key, field in FIELDS.items()},
-        custom_fields=dict(values.custom_fields(parsed)),
+def _draft(parsed: Parsed, below: str, reader: "_Reader") -> Draft:
+    """The draft of an issue; the lines below the first are its description. Raises NotUnderstood."""
+    problems = list(parsed.problems)
+
+    def read(name: str, value: Callable[[], T]) -> T | None:
+        try:
+            return value()
+        except UserError as error:
+            problems.append(WrongField(name, error))
+            return None
+
+    found = {key: read(row.name, partial(reader.value, parsed, row)) for key, row in FIELDS.items()}
+    project = read("project", partial(values.name, parsed, "project"))
+    custom = read("", partial(values.custom_fields, parsed)) or {}
+    subject = " ".join(parsed.text.split())
+    description = [found["desc"], as_typed(below).strip(), " ".join(parsed.left)]
+    if len(subject) > SUBJECT_LENGTH:
+        problems.append(WrongField("subject", SubjectTooLong(len(subject), SUBJECT_LENGTH)))
+        description = [subject, *description]
+    draft = Draft(
+        subject=shortened(subject, SUBJECT_LENGTH),
+        project=project,
+        values=found | {"desc": "\n\n".join(str(part) for part in description if part)},
+        custom_fields=custom,
+        unread={
+            key: parsed.options[key][0].text
+            for key, row in FIELDS.items()
+            if row.kind is Kind.HOURS and key in parsed.options and found[key] is None
+        },
     )
+    if problems:
+        raise NotUnderstood(draft, problems[0], tuple(problems[1:]))
+    return draft
 
 
-def _value(parsed: Parsed, field: Field, today: date, user: Owner) -> Value | None:
-    """The value of an option; None if it is missing."""
-    key = field.key
-    match field.kind:
-        case Kind.PERSON:
-            typed = values.one(parsed, key)
-            return who(values.person(typed), user) if typed else None
-        case Kind.PEOPLE:
-            return tuple(who(person, user) for person in values.people(parsed, key))
-        case Kind.ISSUE:
-            numbers = values.numbers(parsed, key)
-            if len(numbers) > 1:
-                raise SeveralIssues(key)
-            return numbers[0] if numbers else None
-        case Kind.FLAG:
-            return values.yes_or_no(parsed, key)
-    text = values.name(parsed, key)
-    if text and field.kind is Kind.DAY:
-        return dates.day(text, today)
-    return hours(text) if text and field.kind is Kind.HOURS else text
+@dataclass(frozen=True)
+class _Reader:
+    """Reads the values of options."""
+
+    today: date
+    user: Owner
+    base_url: str | None
+
+    def value(self, parsed: Parsed, field: Field) -> Value | None:
+        """The value of an option; None if it is missing. Raises UserError."""
+        key = field.key
+        match field.kind:
+            case Kind.PERSON:
+                typed = values.one(parsed, key)
+                return who(values.person(typed), self.user) if typed else None
+            case Kind.PEOPLE:
+                return tuple(who(person, self.user) for person in values.people(parsed, key))
+            case Kind.ISSUE:
+                return self._issue(parsed, key)
+            case Kind.FLAG:
+                return values.yes_or_no(parsed, key)
+        text = values.name(parsed, key)
+        if text and field.kind is Kind.DAY:
+            return dates.day(text, self.today)
+        return hours(text) if text and field.kind is Kind.HOURS else text
+
+    def _issue(self, parsed: Parsed, key: str) -> int | None:
+        if self.base_url:
+            for text in values.names(parsed, key):
+                values.own_text(text, self.base_url)
+        numbers = values.numbers(parsed, key)
+        if len(numbers) > 1:
+            raise SeveralIssues(key)
+        return numbers[0] if numbers else None

@@ -4,6 +4,7 @@ The command's options, the form, the request to the service, the check of its an
 this table. Project, subject and custom fields aren't in it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -12,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
-from bot.features.projects.catalog import Catalog
+from bot.features.projects.catalog import Catalog, CustomField
 from bot.service.models import Issue, Parent, Ref
 from bot.store.owner import Owner
 
@@ -70,6 +71,8 @@ class Field:
     """Its name in the form, unless that is `key`."""
     before_project: bool = False
     """Whether the form shows it before a project is chosen."""
+    first: bool = False
+    """Whether the form shows it without *More fields*."""
 
     @property
     def name(self) -> str:
@@ -87,32 +90,42 @@ class Field:
 
 
 _ROWS = (
-    Field("tracker", "Tracker", Kind.CHOICE, "tracker_id", "tracker", "The project's first", "trackers"),
-    Field("status", "Status", Kind.CHOICE, "status_id", "status", "The tracker's first", "statuses"),
-    Field("priority", "Priority", Kind.CHOICE, "priority_id", "priority", "The usual one", "priorities"),
-    Field("to", "Assignee", Kind.PERSON, "assigned_to_id", "assigned_to", "Nobody yet", "people", "assignee"),
+    Field("tracker", "Tracker", Kind.CHOICE, "tracker_id", "tracker", "Default", "trackers", first=True),
+    Field("status", "Status", Kind.CHOICE, "status_id", "status", "Default", "statuses"),
+    Field("priority", "Priority", Kind.CHOICE, "priority_id", "priority", "Default", "priorities"),
+    Field(
+        "to",
+        "Assignee",
+        Kind.PERSON,
+        "assigned_to_id",
+        "assigned_to",
+        "Unassigned",
+        "people",
+        "assignee",
+        first=True,
+    ),
     Field("category", "Category", Kind.CHOICE, "category_id", "category", "None", "categories"),
     Field("version", "Target version", Kind.CHOICE, "fixed_version_id", "fixed_version", "None", "versions"),
-    Field("parent", "Parent issue", Kind.ISSUE, "parent_issue_id", "parent", "A number or part of a subject"),
+    Field("parent", "Parent issue", Kind.ISSUE, "parent_issue_id", "parent", "Search by number or subject"),
     Field("start", "Start date", Kind.DAY, "start_date", "start_date"),
     Field("due", "Due date", Kind.DAY, "due_date", "due_date"),
     Field(
-        "estimate", "Estimated hours", Kind.HOURS, "estimated_hours", "estimated_hours", "1.5, 90m or 1h30"
+        "estimate", "Estimated hours", Kind.HOURS, "estimated_hours", "estimated_hours", "e.g. 1.5 or 1h 30m"
     ),
-    Field("private", "Private", Kind.FLAG, "is_private", None, "Only for those who may see it"),
+    Field("private", "Private", Kind.FLAG, "is_private", None, "Hide from people without permission"),
+    Field("watch", "Watchers", Kind.PEOPLE, "watcher_user_ids", None, "Add people", "people", "watchers"),
     Field(
-        "watch",
-        "Watchers",
-        Kind.PEOPLE,
-        "watcher_user_ids",
-        None,
-        "People to keep informed",
-        "people",
-        "watchers",
+        "desc",
+        "Description",
+        Kind.TEXT,
+        "description",
+        in_form="description",
+        before_project=True,
+        first=True,
     ),
-    Field("desc", "Description", Kind.TEXT, "description", in_form="description", before_project=True),
 )
 FIELDS = {field.key: field for field in _ROWS}
+DESCRIPTION = FIELDS["desc"]
 
 
 class Draft(BaseModel):
@@ -124,6 +137,8 @@ class Draft(BaseModel):
     project: str | None = None
     values: dict[str, Any] = {}
     custom_fields: dict[int, str | tuple[str, ...]] = {}
+    unread: dict[str, str] = {}
+    """Durations that couldn't be read, as typed, by option key."""
 
     @field_validator("values", mode="before")
     @classmethod
@@ -142,3 +157,16 @@ class Draft(BaseModel):
 def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:
     """The choices of each select, by its name in the form."""
     return {field.name: field.known(catalog) for field in FIELDS.values() if field.choices}
+
+
+def fields_named(sentences: Sequence[str], custom_fields: Sequence[CustomField]) -> tuple[str, ...]:
+    """The names in the form of the fields whose labels the service's sentences start with."""
+    labels = {"subject": "subject", "project": "project"}
+    labels |= {field.label.casefold(): field.name for field in FIELDS.values()}
+    labels |= {field.name.casefold(): f"cf_{field.id}" for field in custom_fields}
+    longest_first = sorted(labels, key=len, reverse=True)
+    found = (
+        next((labels[label] for label in longest_first if said.casefold().startswith(label)), None)
+        for said in sentences
+    )
+    return tuple(dict.fromkeys(name for name in found if name))

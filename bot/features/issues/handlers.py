@@ -4,22 +4,34 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
 
-from bot.errors import UserError
+from bot.errors import BotError, UserError, WrongField
 from bot.features.help import views as help_views
 from bot.features.issues import views
 from bot.features.issues.announce import announce_and_confirm
-from bot.features.issues.buttons import ShareIssue, ShareListedIssue, ShowMore
+from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShareListedIssue, ShowMore
 from bot.features.issues.buttons import ShowIssue as ShowPressed
-from bot.features.issues.commands import AttachFiles, CreateIssue, OpenForm, ShowIssue, issue_command
+from bot.features.issues.commands import (
+    AttachFiles,
+    CreateIssue,
+    IssueRequest,
+    OpenForm,
+    ShowIssue,
+    UnknownChange,
+    issue_command,
+    unknown_field,
+)
+from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.fields import Draft
-from bot.features.issues.issues import Issues, Shown
+from bot.features.issues.issues import Issues, Shown, Similar
+from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.projects.custom_fields import CommandParser
-from bot.slack import forms
-from bot.slack.blocks import Message
+from bot.features.projects.projects import ProjectNotChosen
+from bot.slack import forms, posting
+from bot.slack.blocks import Block, Message, button_row, sentence
+from bot.slack.errors import NotYourPost, PostNotDeleted
 from bot.slack.feature import Feature
 from bot.slack.grammar.requests import Help
-from bot.slack.grammar.values import own_text
-from bot.slack.interaction import ButtonPress, SlashCommand
+from bot.slack.interaction import ButtonPress, Place, SlashCommand
 from bot.slack.posting import Announced, NotAnnounced
 from bot.slack.replies import Reply
 from bot.store.deliveries import Deliveries
@@ -51,13 +63,17 @@ class IssueHandlers:
         parser: CommandParser,
         *,
         open_create_form: Callable[[Reply, Draft], Awaitable[None]],
+        offer_create_form: Callable[[Reply, Draft, BotError], Awaitable[Block | None]],
         open_files_form: Callable[[Reply, int], Awaitable[None]],
+        similar: Similar,
     ) -> None:
         self._issues = issues
         self._deliveries = deliveries
         self._parser = parser
         self._open_create_form = open_create_form
+        self._offer_create_form = offer_create_form
         self._open_files_form = open_files_form
+        self._similar = similar
 
     def feature(self) -> Feature:
         return Feature(
@@ -67,17 +83,16 @@ class IssueHandlers:
                 ShowMore: self.more_pressed,
                 ShareIssue: self.share_pressed,
                 ShareListedIssue: self.share_listed,
+                DeleteAnnouncement: self.delete_announcement,
             },
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         """`/issue …`."""
-        text, today = own_text(command.text, reply.wording.base_url), await reply.today()
-        request = await self._parser.parse(reply, partial(issue_command, text, today, reply.owner))
-        match request:
+        reply.recovery = partial(self._way_on, reply)
+        match await self._request(command.text, reply):
             case CreateIssue(draft):
-                created = await self._issues.create(reply.owner, draft, reply.channel)
-                await announce_and_confirm(reply, created)
+                await self._create(reply, draft)
             case OpenForm(draft):
                 await self._open_create_form(reply, draft)
             case ShowIssue(number):
@@ -86,6 +101,39 @@ class IssueHandlers:
                 await self._open_files_form(reply, number)
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
+
+    async def _request(self, typed: str, reply: Reply) -> IssueRequest:
+        """The request; the project's custom fields are read only if an option may be one of them."""
+        base_url = reply.wording.base_url
+        parse = partial(issue_command, typed, await reply.today(), reply.owner, base_url=base_url)
+        try:
+            return parse()
+        except NotUnderstood as error:
+            if (unknown := unknown_field(error)) is None:
+                raise
+            draft = error.draft
+        try:
+            return parse(await self._parser.custom_fields(reply, unknown.project))
+        except (AmbiguousName, UnknownName) as error:
+            raise NotUnderstood(draft, WrongField("project", error), ()) from None
+
+    async def _create(self, reply: Reply, draft: Draft) -> None:
+        reply.recovery = partial(self._offer_create_form, reply, draft)
+        try:
+            created = await self._issues.create(reply.owner, draft, reply.channel, similar=self._similar)
+        except ProjectNotChosen:
+            await self._open_create_form(reply, draft)
+        else:
+            await announce_and_confirm(reply, created)
+
+    async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
+        """The buttons below an error in reading the command."""
+        match error:
+            case NotUnderstood(draft=draft) | UnknownSubcommand(draft=draft):
+                return await self._offer_create_form(reply, draft, error)
+            case UnknownChange(number=number):
+                return button_row(f"Show #{number}", ShowPressed(issue=number))
+        return None
 
     async def show_pressed(self, press: ButtonPress[ShowPressed], reply: Reply) -> None:
         """*Show*, on a message or in a menu."""
@@ -115,6 +163,16 @@ class IssueHandlers:
     async def _card(self, reply: Reply, shown: Shown, **how: bool) -> Message:
         description = await reply.wording.mrkdwn(shown.issue.description)
         return views.card(shown, reply.wording, description, await reply.today(), **how)
+
+    async def delete_announcement(self, press: ButtonPress[DeleteAnnouncement], reply: Reply) -> None:
+        """*Delete post* on the private answer about a created issue."""
+        post, owner = press.button, reply.owner
+        if (post.team_id, post.user_id) != (owner.team_id, owner.user_id):
+            raise NotYourPost((await reply.profile_of(post.user_id)).first_name)
+        if not await posting.delete_post(reply.slack, Place(reply.place.channel_id), post.ts):
+            raise PostNotDeleted
+        said = sentence(f"The post is deleted. The issue stays in {reply.wording.service}.")
+        await reply.privately(said, replace=True)
 
     async def share_pressed(self, press: ButtonPress[ShareIssue], reply: Reply) -> None:
         """*Share here* on a card."""

@@ -2,27 +2,28 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import structlog
 
-from bot.errors import OutcomeUnknown, ServiceError, UserError, WrongField
+from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.accounts.accounts import Accounts, Session
-from bot.features.issues.fields import Draft
+from bot.features.issues.fields import Draft, Meant, fields_named
 from bot.features.issues.privacy import may_create_private
 from bot.features.issues.resolution import Names, request
 from bot.features.issues.service_changes import ServiceChange, service_changes
 from bot.features.lost_writes import CLOCK_SKEW
-from bot.features.projects.catalog import Catalogs
+from bot.features.projects.catalog import Catalog, Catalogs
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.inputs import NewIssue, UploadInput
-from bot.service.models import Child, Issue, Project
+from bot.service.models import Child, Issue, Project, Ref
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -31,6 +32,10 @@ log = structlog.get_logger(__name__)
 
 Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
 """Sends the files that an issue is created with."""
+Similar = Callable[[Session, str, int], Coroutine[Any, Any, tuple[Issue, ...]]]
+"""Finds open issues with a similar subject in a project."""
+SIMILAR_SECONDS = 1.0
+"""How long a created issue waits for similar ones."""
 
 
 class SubjectMissing(UserError):
@@ -41,6 +46,14 @@ class PrivateIssuesForbidden(UserError):
     """The user's roles in the project don't let them create private issues."""
 
     project: str
+
+
+class IssueRefused(Refused):
+    """The service refused the issue; `fields` are those that its messages name, as the form names them."""
+
+    def __init__(self, refused: Refused, fields: tuple[str, ...]) -> None:
+        super().__init__(refused.method, refused.path, refused.status or 0, refused.errors)
+        self.fields = fields
 
 
 class IssueNotFound(UserError):
@@ -68,6 +81,8 @@ class Created:
     """Whether the user asked for a private issue."""
     mention: str | None = None
     """The assignee's Slack user, if they are to be mentioned."""
+    similar: tuple[Issue, ...] = ()
+    """Open issues with a similar subject."""
 
     @property
     def exposed(self) -> bool:
@@ -126,13 +141,15 @@ class Issues:
         *,
         source: Source | None = None,
         upload: Upload | None = None,
+        similar: Similar | None = None,
     ) -> Created:
         """Create the issue once, and record who created it, and from which message (`source`).
 
         `attempted_at` is when an earlier attempt at the same draft ended with an unknown outcome: then the
-        service is searched for the issue first. `upload` sends the files once the rest is resolved.
+        service is searched for the issue first. `upload` sends the files once the rest is resolved. `similar`
+        looks for issues like it meanwhile.
 
-        Raises UserError, NotLinked, Refused and the other ServiceErrors; OutcomeUnknown only if a search
+        Raises UserError, NotLinked, IssueRefused and the other ServiceErrors; OutcomeUnknown only if a search
         didn't find the issue either.
         """
         if not draft.subject.strip():
@@ -144,10 +161,15 @@ class Issues:
             new = request(draft, meant, project, catalog)
             if draft.private and await may_create_private(self._client, session, project) is False:
                 raise WrongField("private", PrivateIssuesForbidden(project.name))
-        issue = await self._once(session, new, attempted_at, upload)
+        async with _beside(similar and similar(session, new.subject, project.id)) as found:
+            try:
+                issue = await self._once(session, new, attempted_at, upload)
+            except Refused as error:
+                raise self._refused(owner, error, draft, meant, catalog) from None
+            alike = tuple(other for other in await found() if other.id != issue.id)
         changes = service_changes(meant, new.custom_fields, issue)
         mention = await self.assignee_to_mention(owner, issue)
-        created = Created(issue, project, changes, draft.private, mention)
+        created = Created(issue, project, changes, draft.private, mention, alike)
         await self._record(owner, created, source)
         return created
 
@@ -161,6 +183,18 @@ class Issues:
             log.exception("assignee not looked up", action="issue.no_mention", issue=issue.id)
             return None
         return None if owner.user_id in linked else next(iter(linked), None)
+
+    def _refused(
+        self, owner: Owner, error: Refused, draft: Draft, meant: Mapping[str, Meant], catalog: Catalog
+    ) -> IssueRefused:
+        """The refusal with the fields that it names; remembers the custom fields that were left empty."""
+        fields = fields_named(error.errors, catalog.custom_fields)
+        custom = {int(name.removeprefix("cf_")) for name in fields if name.startswith("cf_")}
+        tracker = meant.get("tracker")
+        if catalog.project and (empty := custom - draft.custom_fields.keys()):
+            tracker_id = tracker.id if isinstance(tracker, Ref) else None
+            self._catalogs.note_required(owner, catalog.project.id, tracker_id, empty)
+        return IssueRefused(error, fields)
 
     async def show(self, owner: Owner, number: int) -> Shown:
         """One issue as the user sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""
@@ -302,3 +336,23 @@ class Issues:
         except Exception:
             log.exception("created issue not looked up", action="issue.not_looked_up", issue=issue.id)
             return True
+
+
+@asynccontextmanager
+async def _beside(
+    looking: Coroutine[Any, Any, tuple[Issue, ...]] | None,
+) -> AsyncIterator[Callable[[], Awaitable[tuple[Issue, ...]]]]:
+    """Look for issues during the block; it gets what was found, or nothing after an error or timeout."""
+    task = asyncio.create_task(looking) if looking else None
+
+    async def found() -> tuple[Issue, ...]:
+        with suppress(ServiceError, UserError, TimeoutError):
+            return await asyncio.wait_for(task, SIMILAR_SECONDS) if task else ()
+        return ()
+
+    try:
+        yield found
+    finally:
+        if task:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from bot.errors import UserError
+from bot.errors import UserError, WrongField
 from bot.features.accounts.accounts import Session
 from bot.features.issues.fields import FIELDS, Draft, Field, Kind, Meant
 from bot.features.name_matching import pick
@@ -21,16 +21,16 @@ class Names:
         self._catalog = catalog
 
     async def meant(self, draft: Draft) -> dict[str, Meant]:
-        """The draft's values by option key. Raises UserError for an unknown or ambiguous name."""
+        """The draft's values by option key. Raises WrongField for an unknown or ambiguous name."""
         found, errors = await self.known(draft)
         if errors:
             raise errors[0]
         return found
 
-    async def known(self, draft: Draft) -> tuple[dict[str, Meant], list[UserError]]:
+    async def known(self, draft: Draft) -> tuple[dict[str, Meant], list[WrongField]]:
         """The draft's values without the unknown and ambiguous names, and an error for each of those."""
         found: dict[str, Meant] = {}
-        errors: list[UserError] = []
+        errors: list[WrongField] = []
         for key, value in draft.values.items():
             field = FIELDS[key]
             if field.choices is None:
@@ -41,7 +41,7 @@ class Names:
                 try:
                     refs.append(await self._ref(field, name))
                 except UserError as error:
-                    errors.append(error)
+                    errors.append(WrongField(field.name, error))
             if refs:
                 found[key] = tuple(refs) if field.kind is Kind.PEOPLE else refs[0]
         return found, errors

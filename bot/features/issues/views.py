@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 
 from bot.features.issues.actions import SHARE, issue_buttons, issue_menu
-from bot.features.issues.buttons import ShareIssue, ShowIssue, ShowMore
+from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShowIssue, ShowMore
 from bot.features.issues.fields import Kind, Meant
 from bot.features.issues.issues import Created, Shown
 from bot.features.issues.service_changes import ServiceChange
@@ -114,9 +114,13 @@ def _post(does: str, issue: Issue, wording: Wording, mention: str | None) -> Mes
     return Message(text, (section(text, issue_menu(issue.id, wording)),))
 
 
-def created(made: Created, wording: Wording, announced: Announced | None) -> Message:
-    """The private confirmation of a created issue: a warning if others can see an issue requested as private,
-    the values that the service changed, and why the issue wasn't announced.
+def created(
+    made: Created, wording: Wording, announced: Announced | None, delete: DeleteAnnouncement | None = None
+) -> Message:
+    """The private confirmation of a created issue: what was understood, what the service changed, possible
+    duplicates, and why it wasn't announced; or a warning if others can see an issue requested as private.
+
+    `delete` deletes the announcement.
     """
     issue, service = made.issue, escape(wording.service)
     text = f"Created {title(issue, wording)} in {line(made.project.name)}."
@@ -130,14 +134,26 @@ def created(made: Created, wording: Wording, announced: Announced | None) -> Mes
             f"Open it in {service} to remove it."
         )
         first = section(text)
-    blocks: list[Block] = [first]
+    blocks: list[Block] = [first, section(_understood(issue))]
     if made.changes:
         notes = "\n".join(f"• {prose(_change(change))}" for change in made.changes)
         blocks.append(section(f"{service} changed what you asked for:\n{notes}"))
+    for other in made.similar:
+        said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
+        blocks.append(section(said, button("Show it", ShowIssue(issue=other.id))))
     if why := _why_private(made, announced):
         blocks.append(context(f"Only you see this: {prose(why)}."))
-    blocks.append(open_buttons(issue, wording))
+    question = confirm("Delete this post?", f"The issue stays in {wording.service}.", "Delete post")
+    more = [button("Delete post", delete, confirm=question)] if delete else []
+    blocks.append(open_buttons(issue, wording, *more))
     return Message(text, tuple(blocks))
+
+
+def _understood(issue: Issue) -> str:
+    due = f"due {day(issue.due_date)}" if issue.due_date else ""
+    return " · ".join(part for part in (_name(issue.tracker), priority_and_assignee(issue), due) if part) + (
+        " · :lock: private" if issue.is_private else ""
+    )
 
 
 def _why_private(made: Created, announced: Announced | None) -> str | None:
@@ -196,10 +212,11 @@ def _due(issue: Issue, today: date) -> str:
     return f"{':warning: overdue since' if late else 'due'} {day(issue.due_date)}"
 
 
-def open_buttons(issue: Issue, wording: Wording) -> Block:
-    """Buttons for an issue's card, and for its page in the service."""
+def open_buttons(issue: Issue, wording: Wording, *more: Element) -> Block:
+    """Buttons for an issue's card, for its page in the service, and `more`."""
     there = link_button(f"Open in {wording.service}", wording.url(issue.id))
-    return actions([button("Show issue", ShowIssue(issue=issue.id)), there], block_id=f"open-{issue.id}")
+    show = button("Show issue", ShowIssue(issue=issue.id))
+    return actions([show, there, *more], block_id=f"open-{issue.id}")
 
 
 def kind(issue: Issue, *, with_status: bool = True) -> str:

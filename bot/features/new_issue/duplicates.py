@@ -40,7 +40,7 @@ class Duplicates:
     ) -> PossibleDuplicates:
         """Similar issues in the project, and issues created from the same message. Raises ServiceError."""
         made, similar = await asyncio.gather(
-            self._of_message(session, source), self._similar(session, subject, project_id)
+            self._of_message(session, source), self.similar(session, subject, project_id)
         )
         numbers = {issue.id for issue in made}
         return PossibleDuplicates(made, tuple(issue for issue in similar if issue.id not in numbers))
@@ -59,7 +59,8 @@ class Duplicates:
                 continue
         return tuple(found)
 
-    async def _similar(self, session: Session, subject: str, project_id: int | None) -> tuple[Issue, ...]:
+    async def similar(self, session: Session, subject: str, project_id: int | None) -> tuple[Issue, ...]:
+        """Open issues in the project with a similar subject, the most similar first. Raises ServiceError."""
         words = sorted(long_words(subject), key=len, reverse=True)[:SEARCHED]
         if not words or project_id is None:
             return ()

@@ -1,84 +1,139 @@
 """Builds the form for a new issue, and reads it back as a draft."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from typing import Any, Literal
 
 from bot.errors import UserError, WrongField
-from bot.features.issues.buttons import ChooseProject, TypeSubject
-from bot.features.issues.fields import FIELDS, Draft, Field, Kind, Meant, Value
+from bot.features.issues.buttons import ChooseProject, MoreFields, TypeSubject
+from bot.features.issues.fields import DESCRIPTION, FIELDS, Draft, Field, Kind, Meant, Value
 from bot.features.projects.catalog import CHOICE, Catalog, CustomField, Required
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Project, Ref
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Element, context, option, section, shortened
+from bot.slack.blocks import JSON, Block, Element, actions, button, context, option, section, shortened
 from bot.slack.grammar.durations import hours
+from bot.slack.rich_input import TextFormat, from_service_text
 from bot.slack.text import prose
 
 CALLBACK_ID, TITLE = "issue.create", "New issue"
-OUTDATED = "The choices below are this project's now: look them over and send it again."
+OUTDATED = "The fields below changed with the project. Check them, then create the issue."
 CUSTOM_FIELDS, EXAMPLES = 20, 4
 PARENT_QUERY, HOURS_LENGTH = 1, 20
+Written = Callable[[JSON], str]
+"""Converts rich text to the service's format."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the form shows of an issue: the fields behind *More fields* if `more`, or else those in `fields`.
+
+    `said` is what is wrong with the draft. `wrong` names the fields that it is about, the first of which gets
+    the focus; `needed` are those that the service requires.
+    """
+
+    more: bool = False
+    fields: frozenset[str] = frozenset()
+    said: str = ""
+    wrong: tuple[str, ...] = ()
+    needed: frozenset[str] = frozenset()
+
+    def has(self, name: str) -> bool:
+        return self.more or name in self.fields or name in self.wrong
 
 
 def create_form(
     draft: Draft,
     project: Project | None,
-    details: Sequence[Block],
-    metadata: str,
-    said: str | None = None,
+    shown: Shown,
     *,
+    text_format: TextFormat,
+    details: Sequence[Block] = (),
     notes: Sequence[Block] = (),
     files: Sequence[Block] = (),
+    metadata: str,
 ) -> JSON:
     """The create form; `notes` are possible duplicates, `details` are the fields of the chosen project."""
+    said = shown.said
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     chosen = option(shortened(project.name, 75), str(project.id)) if project else None
-    project_select = forms.searched(ChooseProject.action, chosen, "Type a part of its name")
-    subject = forms.text(
-        TypeSubject.action,
-        draft.subject,
-        most=SUBJECT_LENGTH,
-        on_keystroke=True,
-        focus=project is not None and not draft.subject,
-    )
+    project_select = forms.searched(ChooseProject.action, chosen, "Search projects")
+    subject = forms.text(TypeSubject.action, draft.subject, most=SUBJECT_LENGTH, on_keystroke=True)
+    description = _description(draft.values.get("desc"), text_format)
     blocks += [
         forms.field("project", "Project", project_select, optional=False, dispatch=True),
         forms.field("subject", "Subject", subject, optional=False, dispatch=True),
         *notes,
-        *(_field(field, draft.values.get(field.key)) for field in FIELDS.values() if field.before_project),
+        forms.field(DESCRIPTION.name, DESCRIPTION.label, description),
         *files,
-        *(details or [context("Choose a project to see its trackers, people, versions and more.")]),
+        *(details or [context("Choose a project to see its trackers, people and other fields.")]),
     ]
+    empty = "project" if project is None else "subject" if not draft.subject else None
+    _focus(blocks, shown.wrong[0] if shown.wrong else empty)
     return forms.form(CALLBACK_ID, TITLE, blocks, submit="Create", metadata=metadata)
 
 
+def _description(text: str | None, text_format: TextFormat) -> Element:
+    initial = from_service_text(shortened(text, forms.TEXT), text_format) if text else None
+    return forms.formatted_text(DESCRIPTION.name, initial)
+
+
+def _focus(blocks: Sequence[Block], name: str | None) -> None:
+    """Give the focus to the field with that name, if the form has it."""
+    for block in blocks:
+        if block["type"] == "input" and block["block_id"].partition(":")[0] == name:
+            block["element"]["focus_on_load"] = True
+
+
 def project_fields(
-    draft: Draft, meant: Mapping[str, Meant], project: Project, catalog: Catalog, required: Required
+    draft: Draft,
+    meant: Mapping[str, Meant],
+    catalog: Catalog,
+    required: Required,
+    shown: Shown,
 ) -> list[Block]:
-    """The fields of a project; `required` are the custom fields that the service is known to require."""
-    tag = f":{project.id}"  # new block IDs, so that Slack drops the choices made for another project
-    blocks = [
-        _field(field, meant.get(field.key), refs, tag, dispatch=field.key == "tracker" and bool(required))
-        for field in FIELDS.values()
-        if not field.before_project and ((refs := field.known(catalog)) or not field.choices)
-    ]
+    """The fields of a project, with *More fields* if some aren't shown.
+
+    `required` are the custom fields that the service is known to require.
+    """
+    tag = (
+        f":{catalog.project.id}" if catalog.project else ""
+    )  # new block IDs, so that Slack drops the choices made for another project
     tracker = meant.get("tracker")
     needed = required.get(tracker.id if isinstance(tracker, Ref) else None, frozenset())
-    blocks += [
-        _custom_field(custom, draft.custom_fields.get(custom.id), tag, needed=custom.id in needed)
-        for custom in catalog.custom_fields[:CUSTOM_FIELDS]
-    ]
+    blocks, hidden = [], False
+    for field in sorted(FIELDS.values(), key=lambda field: not field.first):
+        refs = field.known(catalog)
+        if field is DESCRIPTION or (field.choices and not refs):
+            continue
+        value = meant.get(field.key, draft.unread.get(field.key))
+        if not (field.first or value or shown.has(field.name)):
+            hidden = True
+            continue
+        dispatch = field.key == "tracker" and bool(required)
+        blocks.append(_field(field, value, refs, tag, dispatch=dispatch, needed=field.name in shown.needed))
+    for custom in catalog.custom_fields[:CUSTOM_FIELDS]:
+        held, must = draft.custom_fields.get(custom.id), custom.id in needed
+        if held or must or shown.has(f"cf_{custom.id}"):
+            blocks.append(_custom_field(custom, held, tag, needed=must))
+        else:
+            hidden = True
+    if hidden:
+        blocks.append(actions([button("More fields", MoreFields())], block_id="more"))
     return blocks
 
 
 def _field(
-    field: Field, value: Meant | None, refs: Sequence[Ref] = (), tag: str = "", *, dispatch: bool = False
+    field: Field, value: Meant | None, refs: Sequence[Ref], tag: str, *, dispatch: bool, needed: bool
 ) -> Block:
     searched = field.choices or field.kind is Kind.ISSUE
     return forms.field(
         field.name + (tag if searched else ""),
         field.label,
         _element(field, f"issue.{field.name}" if searched else field.name, value, refs),
+        optional=not needed,
         dispatch=dispatch,
     )
 
@@ -99,21 +154,20 @@ def _element(
             chosen = option(f"#{value}", str(value)) if value else None
             return forms.searched(action_id, chosen, field.placeholder, PARENT_QUERY)
         case Kind.DAY:
-            return forms.day(action_id, value)
+            return forms.day(action_id, value if isinstance(value, date) else None)
         case Kind.HOURS:
-            typed = None if value is None else f"{value.normalize():f}"
+            typed = f"{value.normalize():f}" if isinstance(value, Decimal) else value
             return forms.text(action_id, typed, placeholder=field.placeholder, most=HOURS_LENGTH)
         case Kind.FLAG:
             return forms.checkbox(action_id, field.placeholder, checked=bool(value))
-        case Kind.TEXT:
-            return forms.text(action_id, value, placeholder=field.placeholder or None, multiline=True)
+    raise ValueError(f"{field.label} has an input of its own")
 
 
 def _custom_field(
     custom: CustomField, held: str | tuple[str, ...] | None, tag: str, *, needed: bool
 ) -> Block:
     name, values = f"cf_{custom.id}", (held,) if isinstance(held, str) else held or ()
-    if custom.is_list:
+    if custom.is_list or (needed and custom.values):
         name += tag
         initial = [option(value, value) for value in map(custom.known, values)]
         if custom.multiple:
@@ -123,10 +177,11 @@ def _custom_field(
                 "issue.custom", initial[0] if initial else None, "Choose or type a value"
             )
     else:
-        like = ", ".join(custom.values[:EXAMPLES])
-        element = forms.text(name, ", ".join(values), placeholder=f"Like {like}" if like else None)
+        examples = ", ".join(custom.values[:EXAMPLES])
+        placeholder = f"e.g. {examples}" if examples else None
+        element = forms.text(name, ", ".join(values), placeholder=placeholder)
     label = custom.name or f"Field {custom.id}"
-    hint = None if needed else "Some trackers require it."
+    hint = None if needed else "Required for some trackers"
     return forms.field(name, label, element, optional=not needed, hint=hint)
 
 
@@ -139,12 +194,10 @@ def custom_values(custom: CustomField, typed: str) -> list[JSON]:
     return [option(value, value) for value in found[: forms.LIST]]
 
 
-def left_empty(view: JSON, block_ids: Iterable[str]) -> list[int]:
-    """The IDs of the custom fields among these blocks that are empty."""
-    filled = _custom_fields(forms.Values(view))
-    names = (block_id.partition(":")[0] for block_id in block_ids)
-    numbers = [forms.number_in(name[3:]) for name in names if name.startswith("cf_")]
-    return [number for number in numbers if number not in filled]
+def names_in(view: JSON) -> frozenset[str]:
+    """The names of the form's fields."""
+    inputs = (block["block_id"] for block in view["blocks"] if block["type"] == "input")
+    return frozenset(block_id.partition(":")[0] for block_id in inputs)
 
 
 def outdated(view: JSON) -> bool:
@@ -156,37 +209,40 @@ def outdated(view: JSON) -> bool:
 
 def missing(draft: Draft) -> dict[str, str]:
     """Errors at the required fields that are empty."""
-    errors = {} if draft.subject else {"subject": "Write a subject."}
+    errors = {} if draft.subject else {"subject": "Enter a subject."}
     return errors if draft.project else errors | {"project": "Choose a project."}
 
 
-def submitted(view: JSON) -> Draft:
+def submitted(view: JSON, written: Written) -> Draft:
     """The draft that the form holds; choices are IDs (`#5`).
 
     Raises WrongField for a duration that can't be read, UserError for a value that the form didn't offer.
     """
     values = forms.Values(view)
-    found = {key: _entered(values, field) for key, field in FIELDS.items()}
-    for key, field in FIELDS.items():
-        if field.kind is Kind.HOURS and (typed := values.text(field.name)):
-            try:
-                found[key] = hours(typed)
-            except UserError as error:
-                raise WrongField(field.name, error) from None
+    found = {key: _entered(values, field, written) for key, field in FIELDS.items()}
+    for key, typed in _hours(values).items():
+        try:
+            found[key] = hours(typed)
+        except UserError as error:
+            raise WrongField(FIELDS[key].name, error) from None
     return _draft(values, found)
 
 
-def carried_over(view: JSON) -> Draft:
-    """The draft for another project: choices by name, since their IDs differ between projects.
-
-    Slack itself keeps durations as they were typed.
-    """
+def carried_over(view: JSON, written: Written) -> Draft:
+    """The draft for another project: choices by name, since their IDs differ between projects."""
     values = forms.Values(view)
-    return _draft(values, {key: _entered(values, field, "text") for key, field in FIELDS.items()})
+    draft = _draft(values, {key: _entered(values, field, written, "text") for key, field in FIELDS.items()})
+    return draft.model_copy(update={"unread": _hours(values)})
+
+
+def _hours(values: forms.Values) -> dict[str, str]:
+    """The durations as typed, by option key."""
+    typed = {key: values.text(field.name) for key, field in FIELDS.items() if field.kind is Kind.HOURS}
+    return {key: text for key, text in typed.items() if text}
 
 
 def _entered(
-    values: forms.Values, field: Field, what: Literal["value", "text"] = "value"
+    values: forms.Values, field: Field, written: Written, what: Literal["value", "text"] = "value"
 ) -> Value | bool | None:
     """What a field holds, except hours; choices by ID, or by name if `what` is `text`."""
     mark = "#" if what == "value" else ""
@@ -203,7 +259,8 @@ def _entered(
         case Kind.FLAG:
             return bool(values.all_chosen(field.name))
         case Kind.TEXT:
-            return values.text(field.name)
+            rich = values.rich_text(field.name)
+            return written(rich) if rich else values.text(field.name)
         case Kind.HOURS:
             return None
 

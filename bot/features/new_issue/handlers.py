@@ -2,41 +2,59 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from bot.errors import OutcomeUnknown, Refused
+from bot.errors import (
+    BotError,
+    Forbidden,
+    KeyInRequest,
+    NotFound,
+    NotLinked,
+    OutcomeUnknown,
+    Refused,
+    TooLarge,
+    UserError,
+    WrongField,
+)
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files.attach import Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
 from bot.features.issues import views
 from bot.features.issues.announce import announce_and_confirm
-from bot.features.issues.buttons import ChooseProject, ChooseTracker, OpenIssueForm
-from bot.features.issues.fields import FIELDS, Draft, Kind, choices_of
-from bot.features.issues.issues import Issues, Source
+from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, OpenDraft, OpenIssueForm
+from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
+from bot.features.issues.fields import DESCRIPTION, FIELDS, Draft, Kind, choices_of
+from bot.features.issues.issues import IssueRefused, Issues, Source
 from bot.features.issues.resolution import Names
+from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers, source_as_json, source_from_metadata
-from bot.features.new_issue.form import TITLE
-from bot.features.new_issue.from_message import draft_from_message
+from bot.features.new_issue.form import TITLE, Shown, Written
+from bot.features.new_issue.from_message import MENTIONS, draft_from_message
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People
 from bot.service.models import Project
-from bot.slack import forms
-from bot.slack.blocks import JSON, option
+from bot.slack import forms, rich_input
+from bot.slack.blocks import JSON, Block, button_row, option, shortened
 from bot.slack.buttons import ActionExpired
 from bot.slack.debounce import Debouncer
+from bot.slack.errors import FormExpired
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading, number_in
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut, View
-from bot.slack.posting import Announced, reason
+from bot.slack.posting import SLACK_FAILED, Announced, reason
+from bot.slack.redaction import without_keys
 from bot.slack.replies import FormNotShown, Reply
-from bot.store.owner import Owner
+from bot.store.saved_input import SavedInput
 
-DRAFT_LENGTH = 1500
-"""Characters of JSON that a draft may have in the form's metadata."""
+OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)
+"""Errors that another try in the form may avoid."""
 
 
 class CreateFormHandlers:
@@ -53,6 +71,7 @@ class CreateFormHandlers:
         duplicates: DuplicateHandlers,
         files: Files,
         jobs: FileJobs,
+        saved: SavedInput,
         pauses: Debouncer,
     ) -> None:
         self._issues = issues
@@ -63,6 +82,7 @@ class CreateFormHandlers:
         self._duplicates = duplicates
         self._files = files
         self._jobs = jobs
+        self._saved = saved
         self._pauses = pauses
 
     def feature(self) -> Feature:
@@ -74,8 +94,10 @@ class CreateFormHandlers:
             shortcuts={"create_issue": self.open_create, "issue_from_message": self.open_from_message},
             buttons={
                 ChooseProject: self.project_chosen,
-                ChooseTracker: self.tracker_chosen,
+                ChooseTracker: self.form_changed,
+                MoreFields: self.form_changed,
                 OpenIssueForm: self.open_create,
+                OpenDraft: self.open_draft,
             },
             forms={create_form.CALLBACK_ID: Form(self.submit, "Creating it in {service}…")},
             options={
@@ -106,7 +128,13 @@ class CreateFormHandlers:
         await self.open_form(reply.at(thread), draft, Source(channel, ts), files_job=job)
 
     async def open_form(
-        self, reply: Reply, draft: Draft, source: Source | None = None, *, files_job: str | None = None
+        self,
+        reply: Reply,
+        draft: Draft,
+        source: Source | None = None,
+        *,
+        files_job: str | None = None,
+        shown: Shown = Shown(),  # noqa: B008 - it is frozen
     ) -> None:
         """Open the form at once, then fill it with its choices.
 
@@ -116,55 +144,102 @@ class CreateFormHandlers:
         if not reply.view_id:
             await reply.show(loading(TITLE))
         async with self._accounts.reading(reply.owner) as session:
-            project = await self._project(reply, session, draft)
+            try:
+                project = await self._project(reply, session, draft)
+            except (AmbiguousName, UnknownName) as error:
+                project, shown = None, _with_problems(reply, shown, [WrongField("project", error)])
             metadata = {"place": reply.place.as_json(), "source": source_as_json(source), "files": files_job}
-            view = await self.filled(reply, session, draft, project, metadata)
+            view = await self.filled(reply, session, draft, project, metadata=metadata, shown=shown)
         await reply.show(view)
 
+    async def offer(self, reply: Reply, draft: Draft, error: BotError) -> Block | None:
+        """A button that opens the form with what was understood; None if the form can't help."""
+        if isinstance(error, NotLinked | KeyInRequest) or not isinstance(error, OFFERED):
+            return None
+        said = "" if isinstance(error, UnknownSubcommand) else without_keys(reply.wording.sentence(error))
+        fields = _fields_of(error)
+        saved = await self._saved.put(
+            reply.owner,
+            {
+                "draft": draft.model_dump(mode="json", exclude_defaults=True),
+                "said": said,
+                "wrong": fields,
+                "needed": fields if isinstance(error, IssueRefused) else (),
+            },
+        )
+        label = "Open form" if said else f"Create issue “{shortened(draft.subject, 50)}”"
+        return button_row(label, OpenDraft(saved=saved))
+
+    async def open_draft(self, press: ButtonPress[OpenDraft], reply: Reply) -> None:
+        """*Open form*: the form with the draft that was saved."""
+        await reply.open(loading(TITLE))
+        saved = await self._saved.get(reply.owner, press.button.saved)
+        if saved is None:
+            raise FormExpired
+        shown = Shown(said=saved["said"], wrong=tuple(saved["wrong"]), needed=frozenset(saved["needed"]))
+        await self.open_form(reply, Draft.model_validate(saved["draft"]), shown=shown)
+
     async def filled(
-        self, reply: Reply, session: Session, draft: Draft, project: Project | None, metadata: JSON
+        self,
+        reply: Reply,
+        session: Session,
+        draft: Draft,
+        project: Project | None,
+        *,
+        metadata: JSON,
+        shown: Shown,
     ) -> JSON:
         """The form with the choices of a project."""
         files = await self._jobs.form_field(reply, metadata)
-        project_id = project.id if project else None
+        project_id, text_format = project.id if project else None, reply.wording.text_format
         looking = self._duplicates.notes(reply, session, draft.subject, project_id, metadata)
         if project is None:
-            # The other fields appear once a project is chosen: until then, the metadata keeps their values.
-            shown = {key for key, field in FIELDS.items() if field.before_project}
-            kept = draft.model_dump(
-                mode="json", exclude_defaults=True, exclude={"subject": True, "values": shown}
+            # The other fields appear once a project is chosen; until then, their values are saved.
+            hidden = {"values": {key: value for key, value in draft.values.items() if key != DESCRIPTION.key}}
+            waiting = draft.model_copy(update=hidden).model_dump(
+                mode="json", exclude_defaults=True, exclude={"subject", "project"}
             )
-            if len(json.dumps(kept)) <= DRAFT_LENGTH:
-                metadata = metadata | {"draft": kept}
+            if waiting:
+                metadata = metadata | {"draft": await self._saved.put(reply.owner, waiting)}
             return create_form.create_form(
-                draft, None, (), json.dumps(metadata), notes=await looking, files=files
+                draft,
+                None,
+                shown,
+                text_format=text_format,
+                notes=await looking,
+                files=files,
+                metadata=json.dumps(metadata),
             )
         catalog, notes = await asyncio.gather(self._catalogs.of(session, project.id), looking)
-        meant, errors = await Names(self._people, session, catalog).known(draft)
+        meant, problems = await Names(self._people, session, catalog).known(draft)
+        shown = _with_problems(reply, shown, problems)
         required = self._catalogs.required(reply.owner, project.id)
+        fields = create_form.project_fields(draft, meant, catalog, required, shown)
         return create_form.create_form(
             draft,
             project,
-            create_form.project_fields(draft, meant, project, catalog, required),
-            json.dumps(metadata),
-            " ".join(map(reply.wording.sentence, errors)) or None,
+            shown,
+            text_format=text_format,
+            details=fields,
             notes=notes,
             files=files,
+            metadata=json.dumps(metadata),
         )
 
     async def project_chosen(self, press: ButtonPress[ChooseProject], reply: Reply) -> None:
         """Another project was chosen: offer its choices and keep the typed values."""
         await self._refresh(press, reply, press.button.project)
 
-    async def tracker_chosen(self, press: ButtonPress[ChooseTracker], reply: Reply) -> None:
-        """Another tracker was chosen: mark the fields that it requires."""
+    async def form_changed(self, press: ButtonPress[ChooseTracker | MoreFields], reply: Reply) -> None:
+        """*More fields*, or another tracker, which may require other fields."""
         await self._refresh(press, reply, None)
 
     async def _refresh(self, press: ButtonPress[Any], reply: Reply, project_id: int | None) -> None:
         """Show the form for a project, by default the one that is chosen in it."""
         if (view := press.view) is None:
             raise ActionExpired
-        refreshed = await self.refreshed_form(reply, view, project_id)
+        more = isinstance(press.button, MoreFields)
+        refreshed = await self.refreshed_form(reply, view, project_id, Shown(more=more))
         known = view.json.get("hash")
         over = self._pauses.hash_now(press.form_key, known) if known else None
         try:
@@ -174,18 +249,41 @@ class CreateFormHandlers:
             if reason(error) != "hash_conflict":
                 raise
 
-    async def refreshed_form(self, reply: Reply, view: View, project_id: int | None = None) -> JSON:
+    async def refreshed_form(self, reply: Reply, view: View, project_id: int | None, shown: Shown) -> JSON:
         """The form with another project's choices and all entered values."""
         project_id = project_id or forms.Values(view.json).number("project")
         metadata = dict(view.metadata)
-        draft = create_form.carried_over(view.json)
-        if kept := metadata.pop("draft", None):
-            waiting = Draft.model_validate(kept)
-            values = {**waiting.values, **draft.values}
-            draft = waiting.model_copy(update={"subject": draft.subject, "values": values})
+        draft = create_form.carried_over(view.json, await self._written(reply, view))
+        if saved := metadata.pop("draft", None):
+            waiting = Draft.model_validate(await self._saved.get(reply.owner, str(saved)) or {})
+            draft = draft.model_copy(
+                update={
+                    "values": waiting.values | draft.values,
+                    "custom_fields": waiting.custom_fields | draft.custom_fields,
+                    "unread": waiting.unread | draft.unread,
+                }
+            )
+        if shown.more:
+            metadata["more"] = True
+        shown = replace(shown, more=metadata.get("more") is True, fields=create_form.names_in(view.json))
         async with self._accounts.reading(reply.owner) as session:
             project = await self._projects.by_id(session, project_id) if project_id else None
-            return await self.filled(reply, session, draft, project, metadata)
+            return await self.filled(reply, session, draft, project, metadata=metadata, shown=shown)
+
+    async def _written(self, reply: Reply, view: View) -> Written:
+        """Converts the form's rich text to the service's format, with the names of whom it mentions."""
+        rich = forms.Values(view.json).rich_text(DESCRIPTION.name) or {}
+        names = {}
+        for kind, mentioned in rich_input.ids_in(rich)[:MENTIONS]:
+            user = kind == "user"
+            names[mentioned] = (
+                (await reply.profile_of(mentioned)).name if user else await _channel_name(reply, mentioned)
+            )
+        return partial(
+            rich_input.written,
+            text_format=reply.wording.text_format,
+            name_of=lambda mentioned: names.get(mentioned, mentioned),
+        )
 
     async def _project(self, reply: Reply, session: Session, draft: Draft) -> Project | None:
         if draft.project is not None:
@@ -200,13 +298,11 @@ class CreateFormHandlers:
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Create the issue once; on failure the form keeps all entered values."""
         view = form.view.json
-        draft = create_form.submitted(view)
+        draft = create_form.submitted(view, await self._written(reply, form.view))
         if missing := create_form.missing(draft):
             return FormResult(errors=missing)
         if create_form.outdated(view):
-            said = create_form.OUTDATED
-            again = await self.refreshed_form(reply, form.view)
-            return FormResult(view=forms.warned(again, said), said=said)
+            return await self._again(reply, form.view, Shown(said=create_form.OUTDATED))
         attempted, started = form.view.moment("attempted_at"), datetime.now(UTC)
         batch = new_batch(attempted)
         reply.progress = lambda: progress(batch, f"Creating it in {reply.wording.service}…")
@@ -224,9 +320,13 @@ class CreateFormHandlers:
             metadata = {"attempted_at": started.isoformat()} | form.view.metadata
             said = reply.wording.sentence(error)
             return FormResult(view=forms.refilled(view, said, json.dumps(metadata)), said=said)
-        except Refused as error:
-            self._note_required(reply.owner, view, error)
-            raise
+        except IssueRefused as error:
+            if set(error.fields) <= create_form.names_in(view):
+                raise
+            said = reply.wording.sentence(error)
+            return await self._again(
+                reply, form.view, Shown(said=said, wrong=error.fields, needed=frozenset(error.fields))
+            )
         reply.committed = True
         await self._files.attached(reply.owner, made.issue.id, batch)
         if not reply.place.channel_id:
@@ -241,12 +341,9 @@ class CreateFormHandlers:
 
         return FormResult(then=announce)
 
-    def _note_required(self, owner: Owner, view: JSON, refused: Refused) -> None:
-        """Remember the custom fields that were left empty and that the service requires."""
-        values, refused_fields = forms.Values(view), forms.at_fields(view, refused.errors) or ()
-        project, empty = values.number("project"), create_form.left_empty(view, refused_fields)
-        if project and empty:
-            self._catalogs.note_required(owner, project, values.number("tracker"), empty)
+    async def _again(self, reply: Reply, view: View, shown: Shown) -> FormResult:
+        """The submitted form with all entered values, and what is wrong."""
+        return FormResult(view=await self.refreshed_form(reply, view, None, shown), said=shown.said)
 
     # Searched choices
 
@@ -278,3 +375,34 @@ class CreateFormHandlers:
             catalog = await self._catalogs.of(session, number_in(tag))
         field = catalog.custom_field(number_in(name.removeprefix("cf_")))
         return create_form.custom_values(field, request.text)
+
+
+def _with_problems(reply: Reply, shown: Shown, problems: Sequence[WrongField]) -> Shown:
+    """The same with more problems, unless it says them already."""
+    said = [sentence for error in problems if (sentence := reply.wording.sentence(error)) not in shown.said]
+    wrong = (*shown.wrong, *(error.field for error in problems))
+    return replace(shown, said=" ".join(filter(None, [shown.said, *said])), wrong=wrong)
+
+
+def _fields_of(error: BotError) -> tuple[str, ...]:
+    """The names of the fields that an error is about."""
+    match error:
+        case NotUnderstood(problem=problem, others=others):
+            return tuple(field for each in (problem, *others) for field in _fields_of(each))
+        case WrongField(field=field):
+            return (field,)
+        case IssueRefused(fields=fields):
+            return fields
+        case (
+            AmbiguousName() | UnknownName() | Forbidden() | NotFound()
+        ):  # of the project; others are WrongField
+            return ("project",)
+    return ()
+
+
+async def _channel_name(reply: Reply, channel_id: str) -> str:
+    try:
+        answer = await reply.slack.conversations_info(channel=channel_id)
+    except SLACK_FAILED:
+        return channel_id
+    return str((answer.get("channel") or {}).get("name") or channel_id)

@@ -30,6 +30,13 @@ class CommandParser:
             return parse(())
         except UnknownField as unknown:
             project_name = unknown.project
+        return parse(await self.custom_fields(reply, project_name))
+
+    async def custom_fields(self, reply: Reply, project_name: str | None) -> list[Ref]:
+        """The custom fields of the named project, by default the channel's; of all projects for `any`.
+
+        Raises UserError, NotLinked, ServiceError.
+        """
         async with self._accounts.reading(reply.owner) as session:
             if project_name == "any":
                 project = None
@@ -38,4 +45,4 @@ class CommandParser:
             else:
                 project = await self._projects.default_in(session, reply.channel)
             catalog = await self._catalogs.of(session, project.id if project else None)
-        return parse([Ref(id=field.id, name=field.name) for field in catalog.custom_fields])
+        return [Ref(id=field.id, name=field.name) for field in catalog.custom_fields]

@@ -80,6 +80,19 @@ def search(text: str) -> Query:
         ("NEW The page is blank", CreateIssue(Draft(subject="The page is blank"))),
         ("project:web new The page is blank", CreateIssue(Draft(subject="The page is blank", project="web"))),
         ('new "Fix: the thing"', CreateIssue(Draft(subject="Fix: the thing"))),
+        ("create It is blank", CreateIssue(Draft(subject="It is blank"))),
+        ("add It is blank", CreateIssue(Draft(subject="It is blank"))),
+        ("show #42", ShowIssue(42)),
+        (
+            'new Blank project:web desc:"Since\ntoday"\nSteps: open it\n\n> status:500 "',
+            CreateIssue(
+                Draft(
+                    subject="Blank",
+                    project="web",
+                    values={"desc": 'Since\ntoday\n\nSteps: open it\n\n> status:500 "'},
+                )
+            ),
+        ),
         ("new 42", CreateIssue(Draft(subject="42"))),
     ],
 )
@@ -126,10 +139,12 @@ def test_issue_new_accepts_every_option() -> None:
         ("The page is blank", "`/issue new The page is blank`"),
         ("attach", "`/issue attach 42`"),
         ("attach it", "`/issue attach 42`"),
-        ("42 project:web", "leave out `project:`"),
+        ("42 project:web", "`/issue 42` shows the issue."),
+        ("42 assign ben", "`/issue 42` shows the issue."),
+        ("close 42", "`/issue 42` shows the issue."),
         ("new x project:a project:b", "You used `project:` 2 times"),
         ("new x parent:seven", "such as `parent:42`"),
-        ("new x parent:1,2", "one parent"),
+        ("new x parent:1,2", "only one parent"),
         ("new x private:maybe", "such as `private:yes`"),
         ("new x watch:,", "`watch:` needs a value"),
         ("new x due:someday", "“someday” isn't a date"),

@@ -1,0 +1,167 @@
+"""A command that can't be carried out as typed leads to the form, with everything that was understood."""
+
+import pytest
+
+from bot.sandbox.tracker.data import Issue
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import JSON, input_named, labels_of, text_of, until, values_of
+
+
+def newest(office: Office) -> Issue:
+    return office.tracker.data.issues[max(office.tracker.data.issues)]
+
+
+async def form_offered(person: Person, typed: str, said: str) -> JSON:
+    """The form behind *Open form*, below a sentence that says `said`."""
+    answer = await person.ask(typed)
+    assert answer["ephemeral"]
+    assert said in text_of(answer)
+    await person.press(answer, "Open form")
+    return await person.form("New issue")
+
+
+def focused(form: JSON) -> list[str]:
+    inputs = (block for block in form["blocks"] if block["type"] == "input")
+    return [block["label"]["text"] for block in inputs if block["element"].get("focus_on_load")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said", "field", "values"),
+    [
+        ("priority:hihg due:2030-01-31", "hihg", "Priority", {"Due date": "2030-01-31", "Priority": None}),
+        ("priorty:high", "`priority:`", None, {"Priority": "High"}),
+        ("nosuch:x to:me", "nosuch:", None, {"Assignee": "Ana Ruiz", "Description": "nosuch:x"}),
+        ("due:someday status:new", "someday", "Due date", {"Status": "New", "Due date": None}),
+        ("estimate:soon", "soon", "Estimated hours", {"Estimated hours": "soon"}),
+        ('desc:"Since this morning', "quote", None, {"Description": "Since this morning"}),
+        ("parent:https://elsewhere.example/issues/28", "link", "Parent issue", {"Parent issue": None}),
+        ("to:@ben", "linked", "Assignee", {"Assignee": None}),
+    ],
+)
+async def test_a_mistake_leads_to_the_form_with_the_rest_filled_in(
+    ana: Person, typed: str, said: str, field: str | None, values: JSON
+) -> None:
+    form = await form_offered(ana, f"/issue new Pay button is dead project:webshop {typed}", said)
+
+    filled = values_of(form)
+    assert filled["Subject"] == "Pay button is dead"
+    assert filled["Project"] == "Web Shop"
+    assert {label: filled[label] for label in values} == values
+    assert said in text_of(form["blocks"][0])
+    assert focused(form) == ([field] if field else [])
+
+
+async def test_a_long_subject_moves_into_the_description(ana: Person) -> None:
+    subject = " ".join(["much"] * 60)
+
+    form = await form_offered(ana, f"/issue new {subject} project:webshop", "The limit is 255.")
+
+    assert values_of(form)["Subject"].endswith("much…")
+    assert values_of(form)["Description"] == subject
+
+
+async def test_an_unknown_project_keeps_the_rest_until_one_is_chosen(ana: Person) -> None:
+    form = await form_offered(ana, "/issue new Blank project:nosuch priority:high cf_2:K-1", "nosuch")
+    assert focused(form) == ["Project"]
+
+    await ana.choose(form, "Project", "Web Shop")
+
+    async def filled() -> JSON | None:
+        values = values_of(await ana.form("New issue"))
+        return values if "Priority" in values else None
+
+    values = await until(filled)
+    assert (values["Subject"], values["Priority"]) == ("Blank", "High")
+    assert values["Customer reference"] == "K-1"
+
+
+async def test_without_a_project_the_form_opens_at_once(office: Office, ana: Person) -> None:
+    await ana.command("/issue new Where does this go priority:high")
+
+    form = await ana.form("New issue")
+    assert values_of(form)["Subject"] == "Where does this go"
+    assert focused(form) == ["Project"]
+    await ana.choose(form, "Project", "Infrastructure")
+    form = await until(lambda: _with(ana, "Priority"))
+    assert values_of(form)["Priority"] == "High"
+    await ana.after(ana.submit(form, {}))
+    assert newest(office).subject == "Where does this go"
+
+
+async def test_a_field_that_the_service_requires_is_marked_and_offers_values(
+    office: Office, ana: Person
+) -> None:
+    typed = "/issue new Crash on start project:mobile tracker:bug priority:high"
+
+    form = await form_offered(ana, typed, "Severity cannot be blank")
+
+    assert not input_named(form, "Severity")["optional"]
+    assert focused(form) == ["Severity"]
+    assert (await ana.suggest(form, "Severity", ""))["options"]
+    await ana.after(ana.submit(form, {"Severity": "Major"}))
+    assert newest(office).custom[1] == "Major"
+    assert office.tracker.data.priorities[newest(office).priority_id].name == "High"
+
+
+async def test_text_that_is_no_command_offers_to_create_it(ana: Person) -> None:
+    answer = await ana.ask("/issue The page is blank project:webshop\nSince today")
+
+    assert "`/issue new The page is blank`" in text_of(answer)
+    await ana.press(answer, "Create issue “The page is blank”")
+    values = values_of(await ana.form("New issue"))
+    assert (values["Subject"], values["Description"]) == ("The page is blank", "Since today")
+
+
+async def test_an_unknown_change_offers_the_issue(ana: Person, office: Office) -> None:
+    number = next(i.id for i in office.tracker.data.issues.values() if not i.is_private)
+
+    answer = await ana.ask(f"/issue {number} escalate")
+
+    card = await ana.after(ana.press(answer, f"Show #{number}"))
+    assert f"#{number} {office.tracker.data.issues[number].subject}" in text_of(card)
+
+
+async def test_the_form_starts_with_five_fields(ana: Person) -> None:
+    await ana.command("/issue new project:webshop")
+
+    form = await ana.form("New issue")
+    assert labels_of(form) == {"Project", "Subject", "Description", "Tracker", "Assignee"}
+    await ana.type_into(form, "Subject", "Stays while more is shown")
+    more = await ana.with_more_fields(form)
+    assert {"Status", "Due date", "Watchers", "Customer reference"} <= labels_of(more)
+    assert more["state"]["values"]["subject"]["issue.subject"]["value"] == "Stays while more is shown"
+
+
+async def test_the_answer_says_what_was_understood_and_can_delete_the_post(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    announced = await ana.ask(
+        "/issue new Pay button is dead project:webshop tracker:bug priority:high to:me due:2030-01-31"
+    )
+
+    answer = next(m for m in await ana.messages() if m["ephemeral"] and "Created" in m["text"])
+    said = text_of(answer)
+    assert "Web Shop" in said
+    assert "Bug · High · assigned to Ana Ruiz · due <!date^" in said
+    await ana.after(ana.press(answer, "Delete post"))
+    assert announced["ts"] not in [m["ts"] for m in await ben.messages()]
+    assert newest(office).subject == "Pay button is dead"
+
+
+async def test_the_answer_warns_of_a_possible_duplicate(office: Office, ana: Person) -> None:
+    there = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    there.subject = "Gift wrapping forgets the ribbon colour"
+    there.status_id = next(s.id for s in office.tracker.data.statuses.values() if not s.is_closed)
+
+    await ana.ask("/issue new Gift wrapping forgets the colour project:webshop")
+
+    answer = next(m for m in await ana.messages() if m["ephemeral"] and "Created" in m["text"])
+    assert f"Possible duplicate: <{office.tracker.url.rstrip('/')}/issues/{there.id}|" in text_of(answer)
+    card = await ana.after(ana.press(answer, "Show it"))
+    assert there.subject in text_of(card)
+
+
+async def _with(person: Person, label: str) -> JSON | None:
+    form = await person.form("New issue")
+    return form if label in labels_of(form) else None
