@@ -14,8 +14,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import BotError
 from bot.slack import posting
 from bot.slack.audience import Audiences
-from bot.slack.blocks import JSON, Block, Message
+from bot.slack.blocks import JSON, Block, Message, sentence
 from bot.slack.directory import Profile, Profiles
+from bot.slack.forms import notice
 from bot.slack.interaction import ButtonPress, FormSubmission, Interaction, Place
 from bot.slack.posting import OUTCOME_UNKNOWN, SLACK_FAILED, Announced, reason
 from bot.slack.retractable import retractable
@@ -156,6 +157,12 @@ class Reply:
             await self._open(self.slack.views_push, view)
         else:
             await self.show(view)
+
+    async def say(self, text: str, *, title: str = "That didn't work") -> None:
+        """Say one sentence: in the open form, or else privately."""
+        said = sentence(text)
+        if not (self.view_id and await self.shown(notice(title, said.text))):
+            await self.privately(said)
 
     async def _open(self, opening: Callable[..., Awaitable[Any]], view: JSON) -> None:
         """Open a form with a unique `external_id`, to find it if Slack's response is lost."""
