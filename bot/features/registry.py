@@ -11,6 +11,7 @@ from bot.features.accounts.linking import Linking
 from bot.features.accounts.uninstall import Uninstall
 from bot.features.digests import sentences as digest_sentences
 from bot.features.digests.digests import Digests
+from bot.features.digests.form_handlers import DigestForms
 from bot.features.digests.handlers import DigestHandlers
 from bot.features.digests.poster import SlackPoster
 from bot.features.digests.rows import DigestRows
@@ -189,12 +190,11 @@ def build(
     )
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser, issue.show)
     home = HomeHandlers(Home(client, store, accounts))
+    digest_forms = DigestForms(digests, accounts, projects, catalogs)
     digest = DigestHandlers(
         digests,
         runs,
-        accounts,
-        projects,
-        catalogs,
+        digest_forms,
         saved=store.saved_input,
         deliveries=store.deliveries,
         publish_home=partial(home.show, shown=None, again=True),
@@ -212,6 +212,7 @@ def build(
             entry_handlers.feature(),
             files.feature(),
             digest.feature(),
+            digest_forms.feature(),
             TrackerHandlers(account, project, user).feature(),
             account.feature(),
             project.feature(),

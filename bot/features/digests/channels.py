@@ -3,8 +3,10 @@
 from enum import Enum, auto
 
 from bot.errors import UserError
+from bot.features.digests.digests import Digests
 from bot.slack import members
 from bot.slack.audience import shared_outside
+from bot.slack.interaction import FormSubmission
 from bot.slack.posting import NO_ACCESS, SLACK_FAILED, reason
 from bot.slack.replies import Reply
 from bot.store.channels import Channel
@@ -48,6 +50,18 @@ async def digest_channel(reply: Reply, channel_id: str | None) -> Channel:
     if shared:
         raise ChannelRefused(ChannelProblem.SHARED_OUTSIDE)
     return Channel(reply.owner.team_id, channel_id)
+
+
+async def find_digest(reply: Reply, digests: Digests, digest_id: int | None) -> Digest:
+    """A digest that the user may act on: someone else's only while they are in its channel."""
+    try:
+        digest = await digests.one(reply.owner, reply.channel, digest_id)
+    except UserError:  # the error may name the channel's digests, and a form's place can be forged
+        if reply.channel and isinstance(reply.interaction, FormSubmission):
+            await require_member(reply, reply.channel.channel_id)
+        raise
+    await require_access(reply, digest)
+    return digest
 
 
 async def require_access(reply: Reply, digest: Digest) -> None:

@@ -1,10 +1,11 @@
 """Parses `/digest`."""
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import TypeVar
 
 from bot.errors import UserError
 from bot.features.digests import schedules
@@ -16,6 +17,8 @@ from bot.slack.grammar.options import Parsed, parse
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.tokens import Word
 from bot.store.digests import FILTER_KINDS, GROUPS, FilterKind, Group
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -118,15 +121,6 @@ def digest_command(text: str) -> DigestRequest:
     return _ALONE[command]
 
 
-@contextmanager
-def collected(errors: list[UserError]) -> Iterator[None]:
-    """Append a UserError to `errors` instead of raising it."""
-    try:
-        yield
-    except UserError as error:
-        errors.append(error)
-
-
 def _understood(text: str) -> tuple[Parsed, list[UserError]]:
     """The command without the options and quotes that can't be read, and the errors in those."""
     problems: list[UserError] = []
@@ -163,34 +157,25 @@ def _add(parsed: Parsed, problems: list[UserError]) -> AddDigest:
     mistyped = [n for n, word in enumerate(words) if n and _looks_like_schedule(word)]
     start = next(iter([*starts, *mistyped]), len(words))
     project = Parsed(words[:start], {}).plain
-    zone: str | None = None
-    filters: dict[FilterKind, tuple[str, ...]] = {}
-    group: Group = "tracker"
-    empty = False
-    with collected(problems):
-        option = values.name(parsed, "project")
-        if project and option:
-            raise ProjectNamedTwice
-        project = project or option or ""
-    with collected(problems):
-        if typed := values.name(parsed, "tz"):
-            zone = schedules.zone_named(typed)
-    schedule = _schedule(parsed.after(start), problems)
-    for kind in FILTER_KINDS:
-        with collected(problems):
-            if names := values.names(parsed, kind):
-                filters[kind] = names
-    with collected(problems):
-        group = _group(parsed)
-    with collected(problems):
-        empty = values.yes_or_no(parsed, "empty")
+
+    def given(read: Callable[[Parsed, str], T], key: str) -> T | None:
+        try:
+            return read(parsed, key)
+        except UserError as error:
+            problems.append(error)
+            return None
+
+    option = given(values.name, "project")
+    if project and option:
+        problems.append(ProjectNamedTwice())
+    zone = given(_zone, "tz")
     return AddDigest(
-        project=project or None,
-        schedule=schedule,
+        project=project or option,
         zone=zone,
-        filters=filters,
-        group=group,
-        empty=empty,
+        schedule=_schedule(parsed.after(start), problems),
+        filters={kind: names for kind in FILTER_KINDS if (names := given(values.names, kind))},
+        group=given(_group, "group") or "tracker",
+        empty=given(values.yes_or_no, "empty") or False,
         problems=tuple(problems),
     )
 
@@ -219,8 +204,13 @@ def _looks_like_schedule(word: Word) -> bool:
     return not word.quoted and bool(near or typed in _SCHEDULE_LIKE or _TIME.fullmatch(typed))
 
 
-def _group(parsed: Parsed) -> Group:
-    typed = values.name(parsed, "group") or "tracker"
+def _zone(parsed: Parsed, key: str) -> str | None:
+    typed = values.name(parsed, key)
+    return schedules.zone_named(typed) if typed else None
+
+
+def _group(parsed: Parsed, key: str) -> Group:
+    typed = values.name(parsed, key) or "tracker"
     group = next((known for known in GROUPS if known == typed.lower()), None)
     if group is None:
         raise UnknownGroup

@@ -12,7 +12,7 @@ from bot.features.digests.errors import (
     DigestNotNamed,
     DuplicateDigest,
     NeverDue,
-    OwnerLostProject,
+    OwnerLostAccess,
     ProjectClosed,
     ProjectHidden,
     TimeZoneRemoved,
@@ -296,7 +296,7 @@ class Digests:
         except UserError as error:
             if user == digest.owner:
                 raise
-            raise OwnerLostProject(digest.id, digest.owner_name, digest.plan.project) from error
+            raise OwnerLostAccess(digest.id, digest.owner_name, digest.plan.project) from error
         if project.status == ProjectStatus.CLOSED:
             raise ProjectClosed(project.name)
         return project

@@ -63,18 +63,17 @@ class ProjectHidden(UserError):
     owner: str | None
 
 
-class OwnerLostProject(UserError):
-    """The owner of someone else's digest can't read its project anymore."""
+class OwnerLostAccess(UserError):
+    """The owner of someone else's digest can't read its project anymore, maybe because of their key."""
 
     digest: int
     owner: str
     project: str
 
 
-class OwnersKeyRejected(UserError):
-    """The key of the owner of someone else's digest no longer works."""
+class OwnerChanged(UserError):
+    """Someone else owns the digest than the form named."""
 
-    digest: int
     owner: str
 
 

@@ -125,16 +125,13 @@ def _running(error: BotError, command: str) -> str | None:
             return f"{project} is closed, so it gets no new issues. Choose another project."
         case errors.TimeZoneRemoved(zone=zone):
             return f"The time zone {zone} no longer exists. Edit the digest and choose another one."
-        case errors.OwnerLostProject(digest=number, owner=owner, project=project):
+        case errors.OwnerLostAccess(digest=number, owner=owner, project=project):
             return (
                 f"{owner}, who owns this digest, can't see {project} anymore. To take ownership: "
                 f"`{command} take over {number}`."
             )
-        case errors.OwnersKeyRejected(digest=number, owner=owner):
-            return (
-                f"The key of {owner}, who owns this digest, no longer works. To take ownership: "
-                f"`{command} take over {number}`."
-            )
+        case errors.OwnerChanged(owner=owner):
+            return f"This digest belongs to {owner} now, who will be notified of your changes."
         case errors.DigestPaused(digest=number):
             return f"Digest {number} is paused. To resume it: `{command} resume {number}`."
         case errors.RepeatedRequest(digest=number):

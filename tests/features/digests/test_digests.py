@@ -314,7 +314,7 @@ async def test_owner_with_an_invalid_key_is_named(office: Office, ana: Person, l
     answer = await linked_ben.after(linked_ben.press(await linked_ben.ask("/digest now 1"), "Send now"))
 
     assert (
-        "The key of Ana Ruiz, who owns this digest, no longer works. To take ownership: `/digest take over 1`"
+        "Ana Ruiz, who owns this digest, can't see Web Shop anymore. To take ownership: `/digest take over 1`"
         in text_of(answer)
     )
 
@@ -363,7 +363,7 @@ async def test_unlinking_reports_stopped_digests(ana: Person) -> None:
     await ana.ask(WEB)
     await ana.ask("/digest add mobile hourly")
 
-    assert "Your 2 digests stop: link again and resume" in text_of(await ana.ask("/tracker unlink"))
+    assert "Your 2 digests are paused. Link again to resume" in text_of(await ana.ask("/tracker unlink"))
 
 
 async def test_help_examples_work_as_typed(office: Office, ana: Person) -> None:

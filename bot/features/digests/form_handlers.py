@@ -1,0 +1,241 @@
+"""The forms that add and change digests, with their selects and *Preview*."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from bot.errors import BotError, NotLinked, Unauthorized, UserError
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.digests import form as digest_form
+from bot.features.digests import message as digest_message
+from bot.features.digests import views
+from bot.features.digests.answers import ephemeral, notify_owner, show_list
+from bot.features.digests.buttons import (
+    Act,
+    ChooseSchedule,
+    OpenAddForm,
+    OpenChangeForm,
+    PreviewDigest,
+    PreviewForm,
+)
+from bot.features.digests.channels import digest_channel, find_digest, require_member
+from bot.features.digests.commands import AddDigest
+from bot.features.digests.digests import Digests, Preview, choices_of, picked
+from bot.features.digests.errors import NeverDue, OwnerChanged, TooOften
+from bot.features.digests.form import DigestMetadata
+from bot.features.digests.schedules import ScheduleError, zones_matching
+from bot.features.projects.catalog import Catalogs
+from bot.features.projects.projects import Projects
+from bot.service.models import Project
+from bot.slack import forms
+from bot.slack.blocks import JSON, option
+from bot.slack.buttons import ActionExpired
+from bot.slack.feature import Feature, Form
+from bot.slack.forms import FormResult, loading
+from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest
+from bot.slack.replies import Reply
+from bot.store.digests import FILTER_KINDS, Choice, FilterKind
+
+
+class DigestForms:
+    """Opens, refreshes and submits the form for a digest."""
+
+    def __init__(self, digests: Digests, accounts: Accounts, projects: Projects, catalogs: Catalogs) -> None:
+        self._digests = digests
+        self._accounts = accounts
+        self._projects = projects
+        self._catalogs = catalogs
+
+    def feature(self) -> Feature:
+        reading = "Reading the project in {service}…"
+        return Feature(
+            buttons={
+                OpenAddForm: self.add_pressed,
+                ChooseSchedule: self.schedule_chosen,
+                OpenChangeForm: self.change_pressed,
+                PreviewForm: self.preview_pressed,
+                PreviewDigest: self.preview_pressed,
+            },
+            forms={
+                "digest.add": Form(self.submit, reading),
+                "digest.change": Form(self.submit_change, reading),
+            },
+            options={
+                "digest.zone": self.zone_options,
+                **{f"digest.{kind}": self.choice_options for kind in FILTER_KINDS},
+            },
+        )
+
+    async def add_pressed(self, _: ButtonPress[OpenAddForm], reply: Reply) -> None:
+        """*Add digest*."""
+        await self.open_add(reply, AddDigest())
+
+    async def open_add(self, reply: Reply, request: AddDigest) -> None:
+        """Open the form, then fill it from the command; errors in the command appear above the fields."""
+        if not reply.view_id:
+            await reply.open(loading("New digest"))
+        errors = list(request.problems)
+        channel_id, project = None, None
+        with _collected(errors):
+            channel_id = (await digest_channel(reply, reply.place.channel_id)).channel_id
+        async with self._accounts.reading(reply.owner) as session:
+            with _collected(errors if request.project else []):
+                project = await self._projects.chosen(session, request.project, reply.channel)
+            chosen = await self._chosen(session, request, project, errors)
+        filled = digest_form.Filled(
+            zone=request.zone or (await reply.profile()).zone.key,
+            project=Choice(project.id, project.name) if project else None,
+            schedule=request.schedule or digest_form.DEFAULT_SCHEDULE,
+            group=request.group,
+            empty=request.empty,
+            filters=chosen,
+        )
+        said = " ".join(map(reply.wording.sentence, errors))
+        metadata = DigestMetadata(place=reply.place.as_json())
+        await reply.show(digest_form.add_form(filled, channel_id, metadata, said or None))
+
+    async def _chosen(
+        self, session: Session, request: AddDigest, project: Project | None, errors: list[UserError]
+    ) -> dict[FilterKind, tuple[Choice, ...]]:
+        if not request.filters:
+            return {}
+        known = choices_of(await self._catalogs.of(session, project.id if project else None))
+        chosen: dict[FilterKind, tuple[Choice, ...]] = dict.fromkeys(request.filters, ())
+        for kind, names in request.filters.items():
+            for name in names:
+                with _collected(errors):
+                    chosen[kind] += (picked(kind, name, known),)
+        return chosen
+
+    async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Add the digest, and confirm its settings privately."""
+        view = form.view.json
+        try:
+            channel = await digest_channel(reply, forms.Values(view).conversation("channel"))
+            await require_member(reply, channel.channel_id)
+        except UserError as error:
+            return FormResult(errors={"channel": reply.wording.sentence(error)})
+        try:
+            wanted = digest_form.submitted(view)
+            if errors := await self._other_projects_choices(reply, view):
+                return FormResult(errors=errors)
+            planned = await self._digests.add(reply.owner, channel, wanted)
+        except NotLinked:
+            raise
+        except UserError as error:
+            return FormResult(errors={digest_form.field_of(error, view): reply.wording.sentence(error)})
+
+        async def confirm() -> None:
+            await reply.privately(views.added(planned, reply.wording.service))
+
+        return FormResult(then=confirm)
+
+    async def schedule_chosen(self, press: ButtonPress[ChooseSchedule], reply: Reply) -> None:
+        """Another kind of schedule was chosen: show its fields."""
+        if press.view is None:
+            raise ActionExpired
+        await reply.show(digest_form.rescheduled(press.view.json, press.button.kind))
+
+    async def preview_pressed(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> None:
+        """*Preview*, in the list and in the form."""
+        await reply.open(loading("Preview"))
+        try:
+            preview = await self._preview(press, reply)
+        except (NotLinked, Unauthorized):
+            raise
+        except BotError as error:  # the form below has to stay as it is
+            await reply.say(reply.wording.sentence(error), title="Preview")
+        else:
+            await reply.show(forms.said("Preview", digest_message.preview(preview, reply.wording)))
+
+    async def _preview(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> Preview:
+        if isinstance(press.button, PreviewDigest):
+            digest = await find_digest(reply, self._digests, press.button.digest)
+            return await self._digests.preview_of(reply.owner, digest)
+        if press.view is None:
+            raise ActionExpired
+        wanted = digest_form.submitted(press.view.json)
+        if project := DigestMetadata.of(press.view).project:
+            wanted = replace(wanted, project=f"#{project}")
+        return await self._digests.preview(reply.owner, wanted, reply.channel)
+
+    async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:
+        """Errors at choices made before the project was changed to one that doesn't have them."""
+        values = forms.Values(view)
+        project = values.number("project")
+        if project is None or not any(values.all_chosen(kind) for kind in FILTER_KINDS):
+            return {}
+        return digest_form.unknown_choices(view, await self._digests.choices(reply.owner, project))
+
+    # Changing
+
+    async def change_pressed(self, press: ButtonPress[OpenChangeForm], reply: Reply) -> None:
+        """*Edit*."""
+        await self.open_change(reply, press.button.digest)
+
+    async def open_change(self, reply: Reply, digest_id: int | None) -> None:
+        """Open the form with the digest's current settings."""
+        await reply.open(loading("Edit digest"))
+        digest = await find_digest(reply, self._digests, digest_id)
+        metadata = DigestMetadata(
+            place=reply.place.as_json(),
+            digest=digest.id,
+            project=digest.plan.project_id,
+            replace=ephemeral(reply),
+            owner=digest.owner.user_id,
+        )
+        await reply.show(digest_form.change_form(digest, metadata, mine=digest.owner == reply.owner))
+
+    async def submit_change(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Change the digest, and show the result in place of the list that the form was opened from."""
+        metadata = DigestMetadata.of(form.view)
+        if metadata.digest is None:
+            raise ActionExpired
+        digest = await find_digest(reply, self._digests, metadata.digest)
+        if reply.owner != digest.owner and metadata.owner != digest.owner.user_id:
+            said = reply.wording.sentence(OwnerChanged(digest.owner_name))
+            agreed = metadata.model_copy(update={"owner": digest.owner.user_id}).dump()
+            return FormResult(view=forms.refilled(form.view.json, said, agreed), said=said)
+        try:
+            planned = await self._digests.change(reply.owner, digest, digest_form.submitted(form.view.json))
+        except (ScheduleError, TooOften, NeverDue) as error:
+            field = digest_form.field_of(error, form.view.json)
+            return FormResult(errors={field: reply.wording.sentence(error)})
+
+        async def confirm() -> None:
+            await notify_owner(reply, planned.digest, Act.CHANGE)
+            said = views.text_message(views.changed(planned))
+            if metadata.replace and reply.place.channel_id == planned.digest.channel_id:
+                await show_list(reply, self._digests, said, replace=True)
+            else:
+                await reply.privately(said)
+
+        return FormResult(then=confirm)
+
+    # Options of the form's selects
+
+    async def zone_options(self, request: OptionsRequest, _: Reply) -> list[JSON]:
+        """Time zones whose name contains the text."""
+        return [option(zone, zone) for zone in zones_matching(request.text)]
+
+    async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """The project's trackers, priorities or categories; none until a project is chosen."""
+        if request.view is None:
+            return []
+        chosen = forms.Values(request.view.json).number("project")
+        project = chosen or DigestMetadata.of(request.view).project
+        if project is None:
+            return []
+        choices = await self._digests.choices(reply.owner, project)
+        refs = next(refs for kind, refs in choices.items() if request.name == f"digest.{kind}")
+        sought = request.text.strip().casefold()
+        return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
+
+
+@contextmanager
+def _collected(errors: list[UserError]) -> Iterator[None]:
+    """Append a UserError to `errors` instead of raising it."""
+    try:
+        yield
+    except UserError as error:
+        errors.append(error)
