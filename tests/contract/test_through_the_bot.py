@@ -143,7 +143,7 @@ async def test_files_reach_existing_and_new_issues(ana: Person, client: Client, 
 
     shown = await until(told)
     if "can't attach files to an issue that exists" in text_of(shown):
-        await ana.press_in_form(shown, "Create a new issue with them")
+        await ana.press_in_form(shown, "Create issue with files")
         await ana.after(ana.submit(await ana.form("New issue"), {}))
 
     issue = await newest(client, world, "To work on")
@@ -163,12 +163,12 @@ async def test_new_issues_take_files_up_to_the_limit(
     await ana.submit(await ana.form("New issue"), {"Files": ["büro: a.csv", "c.csv"]})
 
     async def told() -> JSON | None:
-        private = [m for m in await ana.messages() if m["ephemeral"] and "refused" in text_of(m)]
+        private = [m for m in await ana.messages() if m["ephemeral"] and "rejected it" in text_of(m)]
         return private[-1] if private else None
 
     shown = await until(told)
     assert "attached" in text_of(shown)
-    assert "*c.csv* refused: This file cannot be uploaded" in text_of(shown)
+    assert "*c.csv* wasn't attached. Tracker rejected it: This file cannot be uploaded" in text_of(shown)
     await ana.press(shown, "Rename or describe")
     form = await ana.form("Rename or describe")
     await ana.submit(form, {"File name": "d.csv", "Description": "Renamed"})

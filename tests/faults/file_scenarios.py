@@ -94,7 +94,7 @@ async def new_with_files(s: Scene) -> Steps:
     await s.ana.shortcut("files_to_issue", await message(s, f"{s.slug}.log"))
     form = await s.form("Attach files")
     yield
-    await s.ana.press_in_form(form, "Create a new issue with them")
+    await s.ana.press_in_form(form, "Create issue with files")
 
 
 @scenario("offer issues for files", "options:files.issue", expects_answer=False)

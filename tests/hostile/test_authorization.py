@@ -220,7 +220,7 @@ async def test_a_form_rejects_files_that_someone_else_uploaded(scene: Scene) -> 
     [sent] = await through(scene, [("interactive", body)])
 
     assert "*own* attached" in sent.answer.text
-    assert "*theirs* lost on the way: somebody else put it into Slack" in sent.answer.text
+    assert "*theirs* wasn't attached. Someone else uploaded it to Slack" in sent.answer.text
     names = {a.filename for a in scene.tracker.data.attachments.values() if a.issue_id == number}
     assert "own" in names
     assert "theirs" not in names

@@ -13,7 +13,7 @@ from bot.features.files.buttons import DescribeFile, OpenFilesForm, RetryFiles
 from bot.features.files.errors import MissingFile
 from bot.features.files.jobs import FileJobs, Job, new_batch
 from bot.features.files.slack_files import name_of
-from bot.features.issues.issues import Issues
+from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.issues.views import issue_option
 from bot.slack import forms, posting
 from bot.slack.blocks import JSON, Message
@@ -30,7 +30,7 @@ from bot.slack.replies import Reply
 from bot.slack.saved_payload import message_saveable
 from bot.store.deliveries import Deliveries
 
-DOING = "Carrying the files to {service}…"
+DOING = "Uploading files to {service}…"
 
 
 class RetriedAlready(UserError):
@@ -88,7 +88,7 @@ class FileHandlers:
             },
             forms={
                 "files.attach": Form(self.submit, DOING),
-                "files.describe": Form(self.submit_description, "Saving it in {service}…", repeatable=True),
+                "files.describe": Form(self.submit_description, "Saving in {service}…", repeatable=True),
             },
             options={"files.issue": self.issue_options},
         )
@@ -97,13 +97,19 @@ class FileHandlers:
         """The button *Attach files*."""
         await self.open_form(reply, press.button.issue)
 
-    async def open_form(self, reply: Reply, number: int) -> None:
-        """Open the form for an issue that the user can see."""
+    async def open_form(self, reply: Reply, number: int | None) -> None:
+        """Open the form; the user chooses the issue in it if none is given, or they can't see it."""
         await reply.open(loading("Attach files"))
+        said = None
         async with self._accounts.reading(reply.owner) as session:
-            await self._issues.one(session, number)
+            if number is not None:
+                try:
+                    await self._issues.one(session, number)
+                except IssueNotFound as error:
+                    number, said = None, reply.wording.sentence(error)
         metadata = AttachMetadata(issue=number, place=reply.place.as_json())
-        await reply.show(views.files_form(number, metadata.dump()))
+        view = views.files_form(number, metadata.dump())
+        await reply.show(forms.warned(view, said) if said else view)
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: choose files of the message, and an issue."""

@@ -13,22 +13,22 @@ def sentence(error: BotError, wording: Wording) -> str | None:
     """The sentence for an error of this feature; None for any other error."""
     match error:
         case LostFile():
-            return f"The file can't be attached: {why_lost(error, wording)}."
+            return f"I can't attach the file. {why_lost(error, wording)}"
         case NothingToAttach(missing=missing):
-            lost = "; ".join(why_missing(file, wording) for file in missing)
-            return f"None of these files can be attached. {lost}."
-        case CantAttach():
-            return (
-                f"{wording.service} can't attach files to an issue that exists: create a new one with them."
+            return " ".join(
+                ("I can't attach these files.", *(why_missing(file, wording) for file in missing))
             )
+        case CantAttach():
+            return f"{wording.service} can't add files to an existing issue. Create a new issue with them."
         case NotUploader():
-            return "Somebody else attached that file: only they can rename or describe it here."
+            return "Someone else attached this file. Only they can rename or describe it here."
         case AttachmentGone(issue=number):
-            return f"That file is no longer attached to #{number}."
+            attach = f"{wording.command('issue')} attach {number}"
+            return f"This file is no longer attached to #{number}. To attach it again, type `{attach}`."
         case MessageWithoutFiles():
-            return "This message has no files: use it on one that has."
+            return "This message has no files. Choose a message that has some."
         case JobExpired():
-            return "That was too long ago: attach the files again."
+            return "This has expired. Attach the files again."
         case RetriedAlready():
-            return "These files were tried again already: look at what came of it."
+            return "You've already retried these files. Check the issue."
     return None

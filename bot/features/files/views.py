@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.errors import BotError, Refused, TooLarge
+from bot.errors import BotError, Refused
 from bot.features.files.batch import Batch, BatchFile, State
 from bot.features.files.buttons import DescribeFile, RetryFiles
 from bot.features.files.errors import Loss, LostFile, MissingFile
@@ -28,36 +28,39 @@ from bot.slack.wording import Wording
 MAX_FILES = 10
 MAX_NAMED = 5
 MAX_LOST = 5
+CREATE = "Create issue with files"
 
 
-def files_form(number: int, metadata: str) -> JSON:
-    """The form for files from the user's computer."""
+def files_form(number: int | None, metadata: str) -> JSON:
+    """The form for files from the user's computer; without a number, the issue is chosen in it."""
     element = {"type": "file_input", "action_id": "files", "max_files": MAX_FILES}
-    note = context("Each can be given another name and a description once it is attached.")
-    return forms.form(
-        "files.attach",
-        "Attach files",
-        [section(f"To issue *#{number}*"), forms.field("files", "Files", element, optional=False), note],
-        submit="Attach",
-        metadata=metadata,
-    )
+    blocks = [
+        _issue_field(None) if number is None else section(f"Attach to *#{number}*"),
+        forms.field("files", "Files", element, optional=False),
+        context("You can rename and describe each file after it's attached."),
+    ]
+    return forms.form("files.attach", "Attach files", blocks, submit="Attach files", metadata=metadata)
 
 
 def message_form(
     known: Sequence[forms.Choice], files: Sequence[Block], issue: JSON | None, job_id: str, metadata: str
 ) -> JSON:
     """The form for a message's files: which ones, the issue, and their names."""
-    searched = forms.searched("files.issue", issue, "A number or part of a subject")
     blocks: list[Block] = [
         *files,
-        forms.field("issue", "Issue", searched, optional=False),
-        actions([button("Create a new issue with them", NewIssueWithFiles(job=job_id))]),
+        _issue_field(issue),
+        actions([button(CREATE, NewIssueWithFiles(job=job_id))]),
     ]
     for index, (_, name) in enumerate(known[:MAX_NAMED]):
         if len(known) > 1:
             blocks.append(section(bold(name)))
         blocks += _name_and_description(f"_{index}", name, "")
-    return forms.form("files.attach", "Attach files", blocks, submit="Attach", metadata=metadata)
+    return forms.form("files.attach", "Attach files", blocks, submit="Attach files", metadata=metadata)
+
+
+def _issue_field(chosen: JSON | None) -> Block:
+    searched = forms.searched("files.issue", chosen, "Search by number or subject")
+    return forms.field("issue", "Issue", searched, optional=False)
 
 
 def files_field(
@@ -66,7 +69,7 @@ def files_field(
     """Checkboxes for a message's files, all checked, and why some files are left out."""
     blocks: list[Block] = []
     if known:
-        boxes = forms.boxes("files", known, "Files to attach")
+        boxes = forms.boxes("files", known, "Choose files")
         blocks.append(forms.field("files", "Files", boxes, optional=optional))
     if missing:
         lines = (why_missing(file, wording) for file in missing[:MAX_LOST])
@@ -98,7 +101,7 @@ def _name_and_description(suffix: str, name: str, description: str) -> list[Bloc
 
 def described(number: int, name: str, description: str, wording: Wording) -> Message:
     """A file's new name and description."""
-    text = f":white_check_mark: {bold(name)} at {_issue(number, wording)}"
+    text = f":white_check_mark: Saved {bold(name)} on {_issue(number, wording)}"
     text += f"\n{line(description)}" if description else ""
     return Message(text, (section(text),))
 
@@ -144,7 +147,7 @@ def new_instead(number: int, error: BotError, job_id: str, wording: Wording) -> 
     """The service can't attach to an existing issue; offers to create one."""
     text = f":warning: {prose(wording.sentence(error))}"
     buttons = [
-        button("Create a new issue with them", NewIssueWithFiles(job=job_id), style="primary"),
+        button(CREATE, NewIssueWithFiles(job=job_id), style="primary"),
         link_button(f"Open #{number}", wording.url(number)),
     ]
     return Message(text, (section(text), actions(buttons)))
@@ -152,30 +155,23 @@ def new_instead(number: int, error: BotError, job_id: str, wording: Wording) -> 
 
 def _line(number: int, file: BatchFile, wording: Wording) -> str:
     name = bold(shortened(file.wanted.name, 200))
+    why = ""
     match file.state, file.error:
         case State.ATTACHED, _:
             description = file.attachment.description if file.attachment else file.wanted.description
-            about = f": {line(description)}" if description else ""
+            about = f" · {line(description)}" if description else ""
             return f":white_check_mark: {name} attached{about}"
         case State.UNSURE, _:
-            return (
-                f":grey_question: {name}: I couldn't learn whether it was attached: "
-                "“Retry” looks before it sends anything"
-            )
+            return f":grey_question: {name} may not be attached. “Retry” checks before it uploads again."
         case State.CLAIMED, _:
-            already = f"it was attached to #{number} already, or is on its way there: look at the issue"
-            why = f"not attached: {already}"
-        case _, None:
-            why = "not attached"
+            return f":x: {name} is already on #{number}, or another request is attaching it. Check the issue."
         case _, LostFile() as lost:
-            why = f"lost on the way: {prose(why_lost(lost, wording))}"
+            why = why_lost(lost, wording)
         case _, Refused(errors=errors) if errors:
-            why = f"refused: {prose('; '.join(errors))}"
-        case _, TooLarge() as error:
-            why = f"too large: {prose(wording.sentence(error))}"
-        case _, error:
-            why = f"not attached: {prose(wording.sentence(error))}"
-    return f":x: {name} {why}"
+            why = f"{wording.service} rejected it: {'; '.join(errors)}"
+        case _, BotError() as error:
+            why = wording.sentence(error)
+    return f":x: {name} wasn't attached. {prose(why)}".rstrip()
 
 
 def why_missing(file: MissingFile, wording: Wording) -> str:
@@ -184,26 +180,26 @@ def why_missing(file: MissingFile, wording: Wording) -> str:
 
 
 def why_lost(lost: LostFile, wording: Wording) -> str:
-    """Why a file was lost, in plain text, without a period."""
-    hidden = "Slack doesn't show it to me: invite me to the conversation and try again"
-    sizes = f"{lost.received} bytes, not {lost.expected}"
+    """Why a file was lost and what to do, in plain text."""
+    invite = "Invite me to the conversation with `/invite @Issue Bot`, then try again."
+    upload = "Download it, then upload it to Slack."
     return {
-        Loss.DELETED: "it was deleted in Slack",
-        Loss.ELSEWHERE: f"it lies with another service ({lost.place}), not with Slack, so I can't fetch it",
-        Loss.HIDDEN: hidden,
-        Loss.NOT_OFFERED: "Slack doesn't hand it out: it may be older than your plan keeps files",
-        Loss.NOT_OWN: "somebody else put it into Slack: take it from their message",
-        Loss.FOREIGN_HOST: "its address isn't Slack's, so I don't show my token there",
-        Loss.REDIRECTED: "Slack sent me to another address, which I don't follow",
-        Loss.RATE_LIMITED: "Slack is asking me to slow down: try again in a minute",
-        Loss.UNREACHED: "Slack can't be reached: try again",
-        Loss.FAILED: "Slack failed to hand it out: try again",
-        Loss.PAGE: f"Slack handed out a page in its place; {hidden}",
-        Loss.WRONG_SIZE: f"what Slack handed out has another size ({sizes}); {hidden}",
-        Loss.CUT_OFF: "it was lost on the way from Slack: try again",
-        Loss.INCOMPLETE: "it didn't arrive whole from Slack: try again",
-        Loss.NOT_UPLOADED: f"it was lost on the way to {wording.service}: try again",
-        Loss.NOT_ATTACHED: "it is not among the issue's files: try again",
+        Loss.DELETED: "It was deleted in Slack.",
+        Loss.ELSEWHERE: f"It's stored in {lost.place}, not in Slack. {upload}",
+        Loss.HIDDEN: f"I can't see it in Slack. {invite}",
+        Loss.NOT_OFFERED: "Slack no longer provides it. It may be older than your Slack plan keeps files.",
+        Loss.NOT_OWN: "Someone else uploaded it to Slack. Use “Attach files” on their message.",
+        Loss.FOREIGN_HOST: f"It isn't stored on Slack's own servers. {upload}",
+        Loss.REDIRECTED: f"Slack redirected the download, so I stopped. {upload}",
+        Loss.RATE_LIMITED: "Slack is limiting my downloads. Try again in a minute.",
+        Loss.UNREACHED: "I can't reach Slack. Try again in a minute.",
+        Loss.FAILED: "Slack couldn't send it. Try again in a minute.",
+        Loss.PAGE: f"Slack sent a web page instead of the file. {invite}",
+        Loss.WRONG_SIZE: f"Slack sent {lost.received} bytes instead of {lost.expected}. {invite}",
+        Loss.CUT_OFF: "The connection to Slack broke. Try again.",
+        Loss.INCOMPLETE: "The download from Slack was incomplete. Try again.",
+        Loss.NOT_UPLOADED: f"The connection to {wording.service} broke. Try again.",
+        Loss.NOT_ATTACHED: "It isn't among the issue's files. Try again.",
     }[lost.why]
 
 
@@ -215,4 +211,4 @@ def _how_far(file: BatchFile) -> str:
     size = file.source.size
     if not size:
         return format_size(file.sent)
-    return f"{min(100, file.sent * 100 // size)} % of {format_size(size)}"
+    return f"{min(100, file.sent * 100 // size)}% of {format_size(size)}"

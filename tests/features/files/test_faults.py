@@ -45,7 +45,7 @@ async def test_lost_upload_is_reported_and_retried_alone(ana: Person, wire: Wire
     wire.faults = ["lose the request"]
     await ana.submit(form, {"Files": [file, other]})
     told = await ana.form("Files")
-    assert "lost on the way" in text_of(told)
+    assert "wasn't attached" in text_of(told)
     assert len(names(service)) == 1
 
     await ana.press_in_form(told, "Retry")
@@ -129,7 +129,7 @@ async def test_relinking_during_an_upload_stops_the_files(
     form, file = await form_and_file(ana)
     await relinked_during_upload(office, ana, wire, form, {"Files": [file]})
 
-    await ana.form_saying("Attach files", "linked another Tracker account meanwhile")
+    await ana.form_saying("Attach files", "linked another Tracker account while")
     assert names(service) == []
 
 
@@ -141,7 +141,7 @@ async def test_relinking_during_an_upload_stops_the_issue(
     form = await ana.form("New issue")
     await relinked_during_upload(office, ana, wire, form, {"Project": "Web Shop"})
 
-    await ana.form_saying("New issue", "linked another Tracker account meanwhile")
+    await ana.form_saying("New issue", "linked another Tracker account while")
     assert len(service.data.issues) == count
 
 
@@ -175,7 +175,7 @@ async def test_retry_looks_up_unsure_files_before_uploading(
     wire.faults = ["pass", "lose the request", "lose the request"]
     await ana.submit(form, {"Files": [file]})
     told = await ana.form("Files")
-    assert "I couldn't learn whether it was attached" in text_of(told)
+    assert "may not be attached" in text_of(told)
 
     await ana.press_in_form(told, "Retry")
 

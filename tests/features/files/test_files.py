@@ -33,10 +33,20 @@ async def test_uploaded_files_are_attached_and_too_large_one_is_refused(office: 
     told = text_of(form)
     assert "*one.log* attached" in told
     assert "*two.log* attached" in told
-    assert "*big.bin* refused: This file cannot be uploaded" in told
+    assert "*big.bin* wasn't attached. Tracker rejected it: This file cannot be uploaded" in told
     assert "Retry" not in buttons(form)
     assert names(office.tracker) == ["one.log", "two.log"]
     assert {file.author_id for file in attached(office.tracker)} == {ANA}
+
+
+async def test_unknown_issue_leaves_the_choice_open(office: Office, ana: Person) -> None:
+    await ana.command("/issue attach 99999")
+    form = await ana.form_saying("Attach files", "#99999")
+
+    await ana.submit(form, {"Issue": f"#{NUMBER}", "Files": [await ana.upload("a.log", b"1")]})
+
+    assert "*a.log* attached" in await said(ana)
+    assert names(office.tracker) == ["a.log"]
 
 
 async def test_message_files_are_attached_to_the_chosen_issue(office: Office, ana: Person) -> None:
@@ -65,7 +75,7 @@ async def test_files_are_renamed_and_described_before_and_after_attaching(
     form = await form_for(ana, await shared(ana, ("x.csv", b"a,b")))
     await ana.submit(form, {"Issue": f"#{NUMBER}", "File name": "sales.csv", "Description": "Sales of <May>"})
     told = await ana.form("Files")
-    assert "*sales.csv* attached: Sales of &lt;May&gt;" in text_of(told)
+    assert "*sales.csv* attached · Sales of &lt;May&gt;" in text_of(told)
 
     await ana.press_in_form(told, "Rename or describe")
     form = await ana.form("Rename or describe")
@@ -87,7 +97,7 @@ async def test_only_the_uploader_can_rename_a_file(office: Office, ana: Person) 
 
     async def refused() -> bool:
         views = (await ana.state())["views"]
-        return "Somebody else attached that file" in text_of(views[-1])
+        return "Someone else attached this file" in text_of(views[-1])
 
     await until(refused)
     assert names(office.tracker) == ["x.csv"]
@@ -124,7 +134,7 @@ async def test_issue_from_message_gets_the_checked_files(office: Office, ana: Pe
     answer = await until(told)
     number = max(office.tracker.data.issues)
     assert "*keep.log* attached" in answer
-    assert "*big.bin* refused" in answer
+    assert "*big.bin* wasn't attached" in answer
     assert names(office.tracker, number) == ["keep.log"]
 
     async def announced() -> bool:
@@ -138,7 +148,7 @@ async def test_message_files_can_create_a_new_issue(office: Office, ana: Person)
     await ana.ask("/tracker default webshop")
     form = await form_for(ana, await shared(ana, ("a.csv", b"a"), text="The numbers are wrong"))
 
-    await ana.press_in_form(form, "Create a new issue with them")
+    await ana.press_in_form(form, "Create issue with files")
     new = await ana.form("New issue")
     assert values_of(new)["Subject"] == "The numbers are wrong"
     announced = ana.submit(new, {"Tracker": "Support"})
@@ -159,7 +169,7 @@ async def test_shared_channel_files_are_attached_or_explained(office: Office, an
     ana.channel = "leadership"  # where the bot isn't a member
     form = await form_for(ana, await shared(ana, ("secret.txt", b"s")))
     await ana.submit(form, {"Issue": f"#{NUMBER}"})
-    assert "*secret.txt* lost on the way: Slack doesn't show it to me: invite me" in await said(ana)
+    assert "*secret.txt* wasn't attached. I can't see it in Slack. Invite me" in await said(ana)
     assert names(office.tracker) == ["plan.txt"]
 
 
@@ -188,7 +198,7 @@ class TestServiceWithoutIssueUpdates:
         form = await ana.form("Attach files")
         await ana.submit(form, {"Files": [await ana.upload("a.log", b"1")]})
         told = await ana.form("Files")
-        assert "can't attach files to an issue that exists" in text_of(told)
+        assert "can't add files to an existing issue" in text_of(told)
         assert names(office.tracker) == []
         sent = len(office.tracker.data.attachments)
         await ana.command(f"/issue attach {NUMBER}")  # the bot knows now, so it sends no request
@@ -197,7 +207,7 @@ class TestServiceWithoutIssueUpdates:
         told = await ana.form("Files")
         assert len(office.tracker.data.attachments) == sent
 
-        await ana.press_in_form(told, "Create a new issue with them")
+        await ana.press_in_form(told, "Create issue with files")
         new = await ana.form("New issue")
         held = values_of(new)
         assert held["Subject"] == f"Files for #{NUMBER} Delivery costs differ between cart and invoice"

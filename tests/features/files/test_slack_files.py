@@ -115,12 +115,12 @@ async def test_abbreviated_file_objects_are_completed(slack: AsyncWebClient, hos
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("page", "Slack handed out a page in its place; Slack doesn't show it to me: invite me"),
-        ("elsewhere", "Slack sent me to another address, which I don't follow"),
-        ("broken", "it was lost on the way from Slack: try again"),
-        ("403", "Slack doesn't show it to me: invite me"),
-        ("404", "it was deleted in Slack"),
-        ("500", "Slack failed to hand it out: try again"),
+        ("page", "Slack sent a web page instead of the file. Invite me"),
+        ("elsewhere", "Slack redirected the download, so I stopped."),
+        ("broken", "The connection to Slack broke. Try again."),
+        ("403", "I can't see it in Slack. Invite me"),
+        ("404", "It was deleted in Slack."),
+        ("500", "Slack couldn't send it. Try again in a minute."),
     ],
 )
 async def test_failed_downloads_explain_why(
@@ -134,19 +134,19 @@ async def test_an_html_page_is_distinguished_from_an_html_file(slack: AsyncWebCl
     page = host.file("page", mimetype="text/html", size=len(PAGE))
 
     assert await read(slack, page) == PAGE.encode()
-    assert "another size" in await lost(slack, page | {"size": len(PAGE) + 1})
+    assert "bytes instead of" in await lost(slack, page | {"size": len(PAGE) + 1})
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"mode": "tombstone"}, "it was deleted in Slack"),
-        ({"is_external": True, "external_type": "gdrive"}, "it lies with another service (gdrive)"),
-        ({"file_access": "access_denied"}, "Slack doesn't show it to me"),
-        ({"mode": "hidden_by_limit"}, "Slack doesn't hand it out"),
-        ({"url_private_download": "https://evil.example/a"}, "its address isn't Slack's"),
-        ({"url_private_download": "http://files.slack.com/a"}, "its address isn't Slack's"),
-        ({"url_private_download": "https://files.slack.com.evil.example/a"}, "its address isn't Slack's"),
+        ({"mode": "tombstone"}, "It was deleted in Slack."),
+        ({"is_external": True, "external_type": "gdrive"}, "It's stored in gdrive, not in Slack."),
+        ({"file_access": "access_denied"}, "I can't see it in Slack."),
+        ({"mode": "hidden_by_limit"}, "Slack no longer provides it."),
+        ({"url_private_download": "https://evil.example/a"}, "It isn't stored on Slack's"),
+        ({"url_private_download": "http://files.slack.com/a"}, "It isn't stored on Slack's"),
+        ({"url_private_download": "https://files.slack.com.evil.example/a"}, "It isn't stored on Slack's"),
     ],
 )
 async def test_unfetchable_files_are_not_requested(
@@ -159,9 +159,9 @@ async def test_unfetchable_files_are_not_requested(
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        ("file_deleted", "it was deleted in Slack"),
-        ("file_not_found", "Slack doesn't show it to me"),
-        ("ratelimited", "Slack is asking me to slow down"),
+        ("file_deleted", "It was deleted in Slack."),
+        ("file_not_found", "I can't see it in Slack."),
+        ("ratelimited", "Slack is limiting my downloads."),
     ],
 )
 async def test_an_unreadable_file_is_explained(
