@@ -10,8 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 from slack_bolt.middleware.async_middleware import AsyncMiddleware
@@ -20,31 +19,24 @@ from slack_bolt.response import BoltResponse
 
 from bot import telemetry
 from bot.errors import (
-    BotError,
-    Forbidden,
     KeyRejected,
-    NotLinked,
-    Refused,
-    Unauthorized,
-    WrongField,
 )
 from bot.slack import forms
 from bot.slack.acknowledgements import Acknowledgement
-from bot.slack.blocks import JSON, Message, button_row, section, sentence
+from bot.slack.blocks import JSON, sentence
 from bot.slack.buttons import ReopenForm, ResumeRequest
 from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.slack.deliveries import delivery_key, unclaimed
+from bot.slack.error_reports import ErrorReports, Linking
 from bot.slack.errors import (
     DatabaseUnavailable,
     FormExpired,
-    FormNotOpened,
     FormSentAlready,
-    InternalError,
-    Interrupted,
     ResumedAlready,
 )
 from bot.slack.failures import Failures, log_failure, log_if_undelivered
 from bot.slack.feature import Feature, Form, merged
+from bot.slack.form_submission import FormSubmissions
 from bot.slack.forms import FormResult
 from bot.slack.in_flight import InFlight
 from bot.slack.interaction import (
@@ -59,15 +51,11 @@ from bot.slack.interaction import (
     SlashCommand,
     read,
 )
-from bot.slack.measurement import Act, measured
-from bot.slack.posting import NotDelivered, reason
-from bot.slack.progress import follow
-from bot.slack.replies import FormNotShown, Platform, Reply
+from bot.slack.measurement import measured
+from bot.slack.replies import Platform, Reply
 from bot.slack.saved_payload import saveable
-from bot.slack.text import escape
 from bot.slack.waits import Waits
 from bot.store.deliveries import Deliveries
-from bot.store.owner import Owner
 from bot.store.saved_input import SavedInput
 from bot.store.unfinished import UnfinishedRequest
 
@@ -75,20 +63,6 @@ log = structlog.get_logger(__name__)
 
 Route = Callable[[Any, Reply], Awaitable[Any]]
 """A handler of any kind; each is typed where its feature registers it."""
-TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
-
-
-class Linking(Protocol):
-    """What the accounts feature does for a user who isn't linked."""
-
-    def form(self, reply: Reply, why: str, saved: str) -> JSON:
-        """The form that asks for an API key and, once it works, resumes the saved request."""
-
-    def offer(self, reply: Reply, why: str, saved: str) -> Message:
-        """The same as a message."""
-
-    async def verify(self, owner: Owner) -> object:
-        """Check the user's key with the service. Raises NotLinked if it doesn't work, or ServiceError."""
 
 
 class Dispatch(AsyncMiddleware):
@@ -114,11 +88,12 @@ class Dispatch(AsyncMiddleware):
         self._deliveries = deliveries
         self._completed = completed
         self._saved = saved
+        self._failures = failures
+        self._errors = ErrorReports(failures, saved, linking)
+        self._submissions = FormSubmissions(deliveries, failures)
         self._in_flight = in_flight
-        self._linking = linking
         self._home = home
         self.waits = waits
-        self._failures = failures
 
     async def async_process(
         self,
@@ -232,7 +207,8 @@ class Dispatch(AsyncMiddleware):
     async def _run(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
         """Run a command, shortcut or button; the user hears of any error."""
         with measured(interaction) as act:
-            async with self._report_errors(act, reply), self._still_working(reply):
+            reported = self._errors.reported(act, reply, self.waits.last_answer)
+            async with reported, self._still_working(reply):
                 await handler(interaction, reply)
 
     async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> bool:
@@ -258,18 +234,17 @@ class Dispatch(AsyncMiddleware):
                     return found
             except KeyRejected as error:  # this is the only chance to say so: the key is deleted now
                 act.outcome = "not_linked"
-                offer = self._linking.offer(reply, reply.wording.sentence(error), "")
-                self._start(log_if_undelivered(reply.privately(offer)), None)
+                self._start(log_if_undelivered(self._errors.offer_link_only(reply, error)), None)
             except Exception as error:  # noqa: BLE001 - it is logged
                 act.failed(error)
             return []
 
     async def _submit(self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement) -> None:
-        """Run a form; its result is the acknowledgement if it comes in time, or else updates the form."""
+        """Run a form and what follows from its result."""
         reply = reply.at(Place.from_json(form.view.metadata.get("place")))
         with measured(form) as act:
-            async with self._report_errors(act, reply, ack):
-                result = await self._result(form, reply, handler, ack)
+            async with self._errors.reported(act, reply, self.waits.last_answer, ack):
+                result = await self._submissions.result(form, reply, handler, ack, self.waits)
                 if result.errors or result.said:
                     act.outcome = "user_error"
                 if result.then:
@@ -280,113 +255,6 @@ class Dispatch(AsyncMiddleware):
             ack.give()
             if reply.place.home:
                 await self._home(reply)
-
-    async def _result(
-        self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement
-    ) -> FormResult:
-        work = asyncio.create_task(self._submit_once(form, reply, handler))
-        try:
-            done, _ = await asyncio.wait({work}, timeout=self.waits.form)
-            if done:
-                result = work.result()
-                ack.give(**result.acknowledgement())
-                return result
-            told = _progress(reply, handler)
-            ack.give(response_action="update", view=forms.notice("One moment", told))
-            await asyncio.sleep(self.waits.acknowledged)
-            progress = partial(_progress, reply, handler)
-            result = await follow(reply, work, progress, told, self.waits.progress)
-            result = result.in_form(form.view.json)
-            await self._failures.finish(reply, result)
-            return result
-        finally:
-            if not work.done():
-                work.cancel()
-                await asyncio.wait({work})
-
-    async def _submit_once(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
-        """Run a form's work once, however often it is submitted; releases the claim if it fails."""
-        claim = f"form:{form.key}"  # several forms may share a view ID, one after the other
-        if not handler.repeatable and not await self._deliveries.claim(claim):
-            raise FormSentAlready
-        done = handler.repeatable
-        try:
-            result = await handler.submit(form, reply)
-            done = handler.repeatable or not (result.errors or result.said)
-        except (Refused, WrongField) as error:
-            placed = forms.placed(form.view.json, error, reply.wording.sentence(error))
-            if not placed:
-                raise
-            return FormResult(errors=placed)
-        finally:
-            if not (done or reply.committed):
-                await self._deliveries.release(claim)
-        return result
-
-    # Errors
-
-    @asynccontextmanager
-    async def _report_errors(
-        self, act: Act, reply: Reply, ack: Acknowledgement | None = None
-    ) -> AsyncIterator[None]:
-        """Tell the user about any error in the block, once; re-raises a cancellation."""
-        tell = self._failures.tell
-        try:
-            yield
-        except asyncio.CancelledError:
-            telling = tell(reply, Interrupted(), ack)
-            await log_if_undelivered(asyncio.wait_for(telling, self.waits.last_answer))
-            raise
-        except NotLinked as error:
-            act.outcome = "not_linked"
-            await log_if_undelivered(self._offer_link(reply, error, ack))
-        except Unauthorized as error:
-            act.failed(error)
-            await log_if_undelivered(self._check_key(reply, error, ack))
-        except BotError as error:
-            act.failed(error)
-            await log_if_undelivered(tell(reply, error, ack))
-        except FormNotShown as error:
-            act.failed(error)
-            await log_if_undelivered(self._offer_form(reply, reason(error)))
-        except NotDelivered as error:
-            act.failed(error)
-        except Exception as error:  # noqa: BLE001 - it is logged
-            act.failed(error)
-            await log_if_undelivered(tell(reply, InternalError(act.reference), ack))
-
-    async def _check_key(self, reply: Reply, error: Unauthorized, ack: Acknowledgement | None) -> None:
-        """After Unauthorized: tell whether the key is invalid or just lacks permission."""
-        said: BotError = Forbidden(error.method, error.path)
-        try:
-            await self._linking.verify(reply.owner)
-        except NotLinked as dead:
-            await self._offer_link(reply, dead, ack)
-            return
-        except BotError:
-            said = error
-        await self._failures.tell(reply, said, ack)
-
-    async def _offer_link(self, reply: Reply, why: NotLinked, ack: Acknowledgement | None = None) -> None:
-        """Open the link form, and save the request so that it resumes once the user is linked."""
-        saved = await self._saved.put(reply.owner, saveable(reply.interaction.payload))
-        said = reply.wording.sentence(why)
-        form = self._linking.form(reply, said, saved)
-        if ack and ack.give(response_action="update", view=form):
-            return
-        if not await reply.shown(form):
-            await reply.privately(self._linking.offer(reply, said, saved))
-
-    async def _offer_form(self, reply: Reply, why: str | None) -> None:
-        """Offer a button to open the form that Slack didn't show."""
-        if reply.view_id:
-            if why != "not_found":  # not_found: the user closed it
-                await self._failures.tell(reply, FormNotOpened())
-            return
-        saved = await self._saved.put(reply.owner, saveable(reply.interaction.payload))
-        said = "Slack timed out before the form opened." if why in TOO_LATE else "Slack didn't open the form."
-        row = button_row("Open form", ResumeRequest(saved=saved))
-        await reply.privately(Message(said, (section(said), row)))
 
     # Resuming saved requests
 
@@ -439,8 +307,3 @@ class Dispatch(AsyncMiddleware):
         finally:
             notifying.cancel()
             await asyncio.wait({notifying})
-
-
-def _progress(reply: Reply, form: Form) -> str:
-    """How far a form's work is, in mrkdwn."""
-    return reply.progress() if reply.progress else form.doing.format(service=escape(reply.wording.service))
