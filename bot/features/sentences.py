@@ -30,8 +30,10 @@ def _no(kind: str, wanted: str) -> str:
 
 
 def listed(refs: Sequence[Ref]) -> str:
-    """`A, B or C`, with a count instead of the names past the first few."""
+    """`A, B, or C`, with a count instead of the names past the first few."""
     names = [ref.name for ref in refs[:SHOWN]]
     if len(refs) > SHOWN:
-        return f"{', '.join(names)} or one of {len(refs) - SHOWN} more"
-    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        names.append(f"{len(refs) - SHOWN} more")
+    *others, last = names
+    comma = "," if len(others) > 1 else ""
+    return f"{', '.join(others)}{comma} or {last}" if others else last

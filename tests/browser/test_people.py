@@ -22,9 +22,7 @@ async def test_admin_creates_linked_account_from_slack_profile(sandbox: Sandbox,
     await expect(chris.message("Created an account for Gwen Adair")).to_contain_text(PRIVATE)
     gwen = await open_page(sandbox.url, "Gwen Adair")
     await gwen.go_to("Issue Bot")
-    await expect(gwen.message("created an account for you in Larkspur")).to_contain_text(
-        "It is linked to you"
-    )
+    await expect(gwen.message("created an account for you in Larkspur")).to_contain_text("You're linked")
     await gwen.go_to("# general")
     await gwen.send("/tracker whoami")
     await expect(gwen.message("You're linked as Gwen Adair")).to_be_visible()

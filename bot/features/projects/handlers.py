@@ -94,8 +94,11 @@ class ProjectHandlers:
     async def _offer(
         self, reply: Reply, error: AmbiguousName | UnknownName, action: type[MakeDefault | ShowProject]
     ) -> None:
-        """Offer the projects that may be meant. Raises the error if there is none."""
-        found = error.matches if isinstance(error, AmbiguousName) else closest(error.wanted, error.known)
+        """Offer the projects that may be meant, or else all. Raises the error if there is none."""
+        if isinstance(error, AmbiguousName):
+            found = error.matches
+        else:
+            found = closest(error.wanted, error.known) or error.known
         if not found:
             raise error
         await reply.privately(views.candidates(reply.wording.sentence(error), found, action))

@@ -14,7 +14,7 @@ def sentence(error: BotError, wording: Wording) -> str | None:
         case CreationForbidden():
             return f"You can't create projects in {service}. Ask an administrator for permission."
         case NoIdentifier():
-            return "Enter lowercase letters, digits, and dashes. The name has none to use."
+            return "Enter an identifier. I can't make one from this name."
         case NotInChannel():
             return "Only a channel can have a project. Type this command in a channel."
         case NoVisibleProject():

@@ -147,9 +147,9 @@ async def test_shows_an_outage_as_one_line_and_keeps_the_rest(office: Office, an
 
     await ana.open_home()
 
-    home = await wait_for_home(ana, "can't be reached")
+    home = await wait_for_home(ana, "can't reach")
     assert "Made before" in text_of(home)
-    assert not [m for m in await ana.messages() if "can't be reached" in str(m)]
+    assert not [m for m in await ana.messages() if "can't reach" in str(m)]
 
 
 async def test_reports_a_rejected_key_once(office: Office, ana: Person) -> None:

@@ -47,10 +47,11 @@ async def test_hides_the_channels_project_from_users_without_access(
     assert "has no project that you can see" in (await ben.ask("/tracker default"))["text"]
 
 
-async def test_an_unknown_project_lists_the_visible_ones(ana: Person) -> None:
-    assert (
-        "Infrastructure, Mobile App, Security or Web Shop" in (await ana.ask("/tracker project nope"))["text"]
-    )
+async def test_an_unknown_project_offers_the_visible_ones(ana: Person) -> None:
+    offer = await ana.ask("/tracker project nope")
+    assert "Infrastructure, Mobile App, Security, or Web Shop" in offer["text"]
+
+    assert "Mobile App" in text_of(await ana.after(ana.choose_in_message(offer, "Mobile App")))
 
 
 async def test_a_misspelled_project_is_one_press_away(ana: Person) -> None:
@@ -121,7 +122,7 @@ async def test_requires_an_identifier_when_the_name_yields_none(chris: Person) -
 
     await chris.submit(await chris.form("New project"), {"Name": "计划"})
 
-    assert "The name has none to use" in "".join((await chris.errors()).values())
+    assert "I can't make one from this name" in "".join((await chris.errors()).values())
 
 
 async def test_a_forbidden_project_creation_keeps_the_form(office: Office, ben: Person) -> None:
