@@ -8,6 +8,8 @@ from bot.service.models import Ref
 from bot.slack.wording import Wording
 
 SHOWN = 8
+LIST = 3
+"""How many names take commas."""
 
 
 def sentence(error: BotError, _: Wording) -> str | None:
@@ -34,6 +36,6 @@ def listed(refs: Sequence[Ref]) -> str:
     names = [ref.name for ref in refs[:SHOWN]]
     if len(refs) > SHOWN:
         names.append(f"{len(refs) - SHOWN} more")
-    *others, last = names
-    comma = "," if len(others) > 1 else ""
-    return f"{', '.join(others)}{comma} or {last}" if others else last
+    if len(names) < LIST:
+        return " or ".join(names)
+    return f"{', '.join(names[:-1])}, or {names[-1]}"
