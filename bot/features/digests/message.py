@@ -103,7 +103,7 @@ def preview(shown: Preview, wording: Wording) -> list[Block]:
     would = f"In the last 7 days, this digest would have shown you {many}{posts}."
     about = " · ".join(filter(None, (when_of(shown.plan), describe_filters(shown.plan))))
     rows = [section(_row_text(issue, wording)) for issue in shown.issues[:PREVIEW_ROWS]]
-    rest = [context("The newest are shown.")] if count > PREVIEW_ROWS else []
+    rest = [context(f"and {count - PREVIEW_ROWS} more")] if count > PREVIEW_ROWS else []
     return [section(f"{bold(shown.plan.project)} · {about}\n{would}"), *rows, *rest]
 
 
