@@ -51,10 +51,14 @@ class Tracker:
         self._service = Service(
             self.data, key_header, login_required, rest_enabled, empty_updates, max_upload, page_cap, clock
         )
-        self._issue_updates = issue_updates
-        self._issue_reads = issue_reads
-        self._roles = roles
-        self._time_deletes = time_deletes
+        issue, entry = r"/issues/{id:[0-9]{1,18}}.json", r"/time_entries/{id:[0-9]{1,18}}.json"
+        optional = (
+            (issue_updates, web.put(issue, issues.update_issue)),
+            (issue_reads, web.get(issue, issues.show_issue)),
+            (roles, web.get(r"/roles/{id:[0-9]{1,18}}.json", users.get_role)),
+            (time_deletes, web.delete(entry, time_entries.delete_time_entry)),
+        )
+        self._optional = [route for enabled, route in optional if enabled]
         self._listener = Listener()
         self._url = ""
 
@@ -76,17 +80,10 @@ class Tracker:
                 web.patch(r"/attachments/{id:[0-9]{1,18}}.json", files.update_attachment),
                 web.post("/time_entries.json", time_entries.create_time_entry),
                 web.put(r"/time_entries/{id:[0-9]{1,18}}.json", time_entries.update_time_entry),
+                *self._optional,
                 *pages.routes(),
             ]
         )
-        if self._issue_updates:
-            app.router.add_put(r"/issues/{id:[0-9]{1,18}}.json", issues.update_issue)
-        if self._issue_reads:
-            app.router.add_get(r"/issues/{id:[0-9]{1,18}}.json", issues.show_issue)
-        if self._roles:
-            app.router.add_get(r"/roles/{id:[0-9]{1,18}}.json", users.get_role)
-        if self._time_deletes:
-            app.router.add_delete(r"/time_entries/{id:[0-9]{1,18}}.json", time_entries.delete_time_entry)
         return app
 
     @property
