@@ -52,7 +52,7 @@ async def test_each_of_three_uploads_is_reported_including_one_too_large(
 async def test_message_file_is_attached_to_a_searched_issue(ana: Visitor, sandbox: Sandbox) -> None:
     before = attached(sandbox)
     await ana.go_to("# webshop")
-    await ana.use_shortcut(ana.message("here is the log of the shop"), "Attach files to an issue")
+    await ana.use_shortcut(ana.message("Here's the shop's log"), "Attach files to an issue")
     form = ana.form("Attach files")
     await expect(form.get_by_role("checkbox", name="checkout-error.log")).to_be_checked()
     await expect(form.get_by_label("File name")).to_have_value("checkout-error.log")

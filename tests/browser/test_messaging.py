@@ -93,11 +93,11 @@ async def test_search_finds_a_message_and_opens_it(ana: Visitor) -> None:
     await ana.page.keyboard.type("zzz")
     await expect(ana.page.get_by_text("No matches")).to_be_visible()
     await ana.page.get_by_role("combobox", name="Search messages").fill("missing recalculation")
-    await expect(ana.page.get_by_role("option")).to_contain_text("I can reproduce that.")
+    await expect(ana.page.get_by_role("option")).to_contain_text("I can reproduce this.")
     await expect(ana.page.get_by_role("option")).to_contain_text("Ana Ruiz · #webshop · ")
     await ana.page.keyboard.press("Enter")
 
-    await expect(ana.thread.get_by_text("I can reproduce that.")).to_be_in_viewport()
+    await expect(ana.thread.get_by_text("I can reproduce this.")).to_be_in_viewport()
 
 
 async def test_formatting_applies_to_the_selection(ana: Visitor) -> None:

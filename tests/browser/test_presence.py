@@ -41,7 +41,7 @@ async def test_link_shows_a_card_and_private_details(sandbox: Sandbox, ana: Visi
 
     message = ana.message("Have a look")
     await expect(message).to_contain_text(f"#{there.id} {there.subject}")
-    await message.get_by_role("button", name="Details for you").click()
+    await message.get_by_role("button", name="View details").click()
     details = ana.page.get_by_role("dialog")
     await expect(details).to_contain_text("Created by")
     await expect(details).to_contain_text(there.subject)

@@ -73,7 +73,7 @@ async def test_user_switcher_shows_who_is_linked(ana: Visitor) -> None:
 async def test_reload_keeps_the_draft(ana: Visitor) -> None:
     await ana.go_to("# webshop")
     await ana.composer.fill("Half a thought")
-    await ana.page.get_by_label("From this computer").first.set_input_files(
+    await ana.page.get_by_label("Upload from your computer").first.set_input_files(
         {"name": "plan.txt", "mimeType": "text/plain", "buffer": b"plan"}
     )
     file = ana.page.get_by_role("button", name="Remove plan.txt")

@@ -40,6 +40,7 @@ async def test_newcomer_links_creates_finds_and_shares_issues(sandbox_url: str, 
     await ben.send("/issue")
     form = ben.form("New issue")
     await form.get_by_label("Subject").fill("The voucher field is too short")
+    await ben.press(form, "More fields")
     await ben.choose(form, "Priority", "Urgent")
     await ben.press(form, "Create")
     await expect(form).to_be_hidden()

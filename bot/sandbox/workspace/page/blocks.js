@@ -112,7 +112,8 @@ export function showBlocks(parent, blocks, ctx) {
     const error = block.type === "input" ? ctx.surface.error(block, ctx.errors) : null;
     return {
       key: `${block.block_id || index}:${block.type}`,
-      sig: JSON.stringify([block, error]),
+      // a text that was typed stays, and with it the caret, when the app sends it back as the initial one
+      sig: JSON.stringify([block, error], (name, value) => (name === "initial_value" ? undefined : value)),
       build: () => (BLOCKS[block.type] ? BLOCKS[block.type](block, ctx) : h("div", { class: "block" }, unknown(block))),
     };
   }));
