@@ -36,7 +36,7 @@ async def test_each_of_three_uploads_is_reported_including_one_too_large(
 
     told = ana.form("Files")
     await expect(told).to_contain_text("one.log attached")
-    await expect(told).to_contain_text("dump.bin wasn't attached. Tracker rejected it: This file")
+    await expect(told).to_contain_text("dump.bin wasn't attached. Larkspur rejected it: This file")
     await expect(told).to_contain_text("two.log attached")
     assert attached(sandbox) - before == {"one.log", "two.log"}
 

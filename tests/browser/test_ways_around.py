@@ -64,7 +64,7 @@ async def test_user_switcher_shows_who_is_linked(ana: Visitor) -> None:
     await ana.send("/tracker link")
     form = ana.form("Link account")
     await form.get_by_label("API key").fill(BEN.api_key)
-    await ana.press(form, "Link")
+    await ana.press(form, "Link account")
 
     await expect(switcher).to_contain_text("linked")
     await expect(switcher).not_to_contain_text("not linked")

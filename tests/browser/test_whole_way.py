@@ -22,7 +22,7 @@ async def test_newcomer_links_creates_finds_and_shares_issues(sandbox_url: str, 
     await expect(ben.page.get_by_text("Key copied.")).to_be_visible()
     await expect(link.get_by_label("API key")).to_be_focused()
     await ben.page.keyboard.press("Control+V")
-    await ben.press(link, "Link")
+    await ben.press(link, "Link account")
     linked = ben.form("Account linked")
     await expect(linked).to_contain_text("Ben Okafor")
     await ben.press(linked, "Close")
