@@ -52,11 +52,14 @@ SILENT = {"open", "issue.share", "issue.share_listed", "issue.subject", "project
 """Handlers that may say nothing: links, typing, and issues that were just shared."""
 IN_FORMS_ONLY = ("issue.project", "issue.tracker", "issue.subject", "project.name", "time.issue")
 
+WAYS = ("page.previous", "page.next", "closed", "projects", "filters", "filter")
+SEARCHES = tuple(f"search.{way}" for way in WAYS)
+
 
 def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
     """Returns the values with which each button and select could reach Ana's data."""
     hidden, assigned = str(scene.hidden), scene.tracker.data.issues[scene.hidden].assigned_to_id or 1
-    page = json.dumps({"q": "status:any project:any", "o": 0, "b": [0]})
+    page = json.dumps({"q": "project:any", "o": 0, "b": [0], "c": ["closed", "projects"]})
     aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
         ((*RESUMING, "link.open", "time.fill", "time.log_anyway", "files.retry", "files.new"), scene.kept),
         (("digest.open_form",), scene.kept),
@@ -65,12 +68,13 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("digest.preview",), (str(scene.digest.id),)),
         (tuple(Act), (str(scene.digest.id), f"{scene.digest.id}:{ANA.user_id}")),
         (("time.edit", "time.share", "time.delete"), (str(scene.entry.id),) * 2),
-        (("issue.show", "issue.share", "issue.share_listed", "files.open"), (hidden,)),
+        (("issue.show", "issue.more", "issue.share", "issue.share_listed", "files.open"), (hidden,)),
         (("time.open", "time.issue"), (hidden,)),
+        (("issue.assign",), (f"{hidden}:", f"{hidden}:{assigned}")),
         (("issue.take",), (f"{hidden}::", f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
         (("issue.project", "issue.tracker", "project.default"), ("4",)),
         (("issue.subject", "project.name"), (WORD,)),
-        (("search.page.previous", "search.page.next"), (page,)),
+        (SEARCHES, (page,)),
         (("files.open_describe",), (scene.attachment,)),
         (("announcement.take_back",), (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")),
         (

@@ -174,13 +174,12 @@ class Search:
         if filters.query_id is not None:
             return ()
         cleared = IssueFilters(project_id=filters.project_id, subject=filters.subject, sort=filters.sort)
+        needs_project = filters.category_ids or filters.subprojects
         candidates = {
             "closed": replace(filters, status="any") if filters.status == "open" else filters,
-            "projects": replace(filters, project_id=None),
+            "projects": filters if needs_project else replace(filters, project_id=None),
             "filters": replace(cleared, status="open"),
         }
-        if filters.category_ids or filters.subprojects:  # they need the project
-            del candidates["projects"]
         candidates = {change: wider for change, wider in candidates.items() if wider != filters}
 
         async def finds(wider: IssueFilters) -> bool:
