@@ -69,8 +69,12 @@ SORTS: dict[str, SortField] = {
 VERBS: dict[str, dict[str, Any]] = {
     "list": {},
     "issues": {},
+    "show": {},
+    "to": {},
     "mine": {"to": ("me",)},
     "my": {"to": ("me",)},
+    "me": {"to": ("me",)},
+    "assigned": {"to": ("me",)},
     "open": {"status": "open"},
     "closed": {"status": "closed"},
     "all": {"status": "any"},

@@ -35,6 +35,9 @@ TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | Help
 
 OPTIONS = ("project", "activity", "on")
 EDIT = ("edit", "change", "delete", "remove", "undo")
+LOG = ("log", "add", "track", "spent")
+LINKING = ("for", "on", "to", "in", "issue")
+"""Words between a duration and its issue, as in `2 hours on issue 42`."""
 MAX_DURATION_WORDS = 4
 """As in `1 h 30 min`."""
 
@@ -77,6 +80,8 @@ def _read(parsed: Parsed, today: date, locale: str) -> TimelogRequest:
         return EditLastEntry()
     if alone and words == ["help"]:
         return Help()
+    if words and words[0] in LOG:
+        parsed, words = parsed.after(1), words[1:]
     draft = TimeDraft(project=values.name(parsed, "project"), activity=values.name(parsed, "activity"))
     wrong = None
     if on := values.name(parsed, "on"):
@@ -157,21 +162,24 @@ def _duration_ahead(words: Sequence[Word], locale: str) -> tuple[Decimal, int, i
     """
     for count in range(min(len(words) - 1, MAX_DURATION_WORDS), 0, -1):
         duration = " ".join(word.text for word in words[:count])
+        linking = _linking(words[count:])
         mistakable = values.issue_number(duration) if count == 1 else duration[-1].isdigit()
-        issue = _ISSUE.fullmatch(words[count].text)
-        if mistakable or issue is None:
+        about, *after = words[count + linking : count + linking + 2]
+        issue = _ISSUE.fullmatch(about.text)
+        if issue is None or (mistakable and not linking):
             continue
-        after = words[count + 1 : count + 2]
-        if (
-            after
-            and after[0].text[0].isdigit()
-            and not words[count].text.startswith("#")
-            and not _is_day(after)
-        ):
+        certain = linking or about.text.startswith("#")
+        if after and after[0].text[:1].isdigit() and not certain and not _is_day(after):
             continue
         with suppress(UserError):
-            return hours(duration, locale), int(issue[1]), count + 1
+            return hours(duration, locale), int(issue[1]), count + linking + 1
     return None
+
+
+def _linking(words: Sequence[Word]) -> int:
+    """How many linking words stand before the last possible word for an issue."""
+    plain = [word.text.lower() for word in words[:3]]
+    return next((n for n, word in enumerate(plain) if word not in LINKING), len(plain) - 1)
 
 
 def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:

@@ -88,6 +88,7 @@ async def test_a_number_shows_the_issue(ana: Person, typed: str) -> None:
     [
         ("mine", "Assignee: me"),
         ("my open issues", "Status: open · Assignee: me"),
+        ("assigned to me", "Assignee: me"),
         ("list project:webshop", "Project: Web Shop · Status: open"),
         ("open redirect", "Subject contains “open redirect”"),
         ('"open"', "Subject contains “open”"),

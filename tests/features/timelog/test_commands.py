@@ -58,6 +58,9 @@ def test_text_after_the_duration_is_the_comment(text: str, spent: str, comment: 
         ("90m #42 30 tickets sorted", 42, "1.5", "30 tickets sorted"),
         ("1:30 42", 42, "1.5", ""),
         ("1 h 30 min #42", 42, "1.5", ""),
+        ("5h 30m for #42", 42, "5.5", ""),
+        ("add 2 hours to issue 42 Code review", 42, "2", "Code review"),
+        ("1.5 on 42", 42, "1.5", ""),
     ],
 )
 def test_duration_with_a_unit_may_precede_the_issue(text: str, issue: int, spent: str, comment: str) -> None:
