@@ -27,15 +27,15 @@ def written(value: JSON, text_format: TextFormat, name_of: NameOf) -> str:
     """Rich text in the service's format; `name_of` returns the name for an ID of a user or channel."""
     to = FORMATS[text_format]
     blocks: list[str] = []
-    lists, last = "rich_text_list", ""
+    outer_style = None  # of the list that the next list may belong to
     for element in _parts(value):
-        kind = str(element.get("type"))
         text = "\n\n".join(_block(element, to, name_of))
-        if text and kind == last == lists:
+        style = element.get("style") if element.get("type") == "rich_text_list" else None
+        if text and outer_style and (style == outer_style or (style and _number(element, "indent"))):
             blocks[-1] += f"\n{text}"
         elif text:
             blocks.append(text)
-        last = kind if text else last
+            outer_style = style
     return "\n\n".join(blocks)
 
 
@@ -167,7 +167,7 @@ def _rich_blocks(nodes: Iterable[SyntaxTreeNode]) -> Iterator[JSON]:
                 code = node.content.rstrip("\n") or " "
                 yield {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": code}]}
             case "blockquote":
-                if quoted := _joined(_lines_of(_rich_blocks(node.children)), "\n"):
+                if quoted := _quoted(_rich_blocks(node.children)):
                     yield {"type": "rich_text_quote", "elements": quoted}
             case "bullet_list" | "ordered_list":
                 yield from _rich_lists(node, 0)
@@ -184,10 +184,13 @@ def _rich_blocks(nodes: Iterable[SyntaxTreeNode]) -> Iterator[JSON]:
                     yield _section(inline)
 
 
-def _lines_of(blocks: Iterable[JSON]) -> Iterator[JSON]:
-    """The blocks without lists, whose items become lines."""
-    for block in blocks:
-        yield from block["elements"] if block["type"] == "rich_text_list" else [block]
+def _quoted(blocks: Iterable[JSON]) -> list[JSON]:
+    """The blocks as paragraphs, since quotes hold no lists."""
+    paragraphs = (
+        _section(_joined(block["elements"], "\n")) if block["type"] == "rich_text_list" else block
+        for block in blocks
+    )
+    return _joined(paragraphs, "\n\n")
 
 
 def _rich_lists(node: SyntaxTreeNode, indent: int) -> Iterator[JSON]:

@@ -16,7 +16,9 @@ def notes(known: PossibleDuplicates, wording: Wording) -> list[Block]:
     parts = []
     if known.of_message:
         made = ", ".join(title(issue, wording) for issue in known.of_message)
-        parts.append(f":information_source: This message already became {made}. You can make another one.")
+        parts.append(
+            f":information_source: This message already became {made}. You can still create another issue."
+        )
     if known.similar:
         lines = "\n".join(f"• {_similar(issue, wording)}" for issue in known.similar)
         parts.append(f":mag: *Is it one of these?* They are open and have a similar subject.\n{lines}")

@@ -11,7 +11,7 @@ from bot.slack.text import to_markdown, to_textile
 from bot.slack.text.outgoing import to_plain
 
 SUBJECT = 120
-REST = " (where the rest of it is, too long for this form)"
+SHORTENED = " (shortened here)"
 MENTIONS = 10
 
 
@@ -38,14 +38,14 @@ async def draft_from_message(reply: Reply, message: JSON) -> Draft:
     if permalink:
         source = f'"{source}":{permalink}' if textile else f"[{source}]({permalink})"
     whole = to_textile(text, name) if textile else to_markdown(text, name)
-    body = shortened(whole, forms.TEXT - len(source) - len(REST) - 4)
+    body = shortened(whole, forms.TEXT - len(source) - len(SHORTENED) - 4)
     if body != whole:
-        source = f"{source}{REST}"
+        source = f"{source}{SHORTENED}"
     first = next((line.strip() for line in to_plain(text, name).splitlines() if line.strip()), "")
     description = f"{body}\n\n– {source}".lstrip()
     return Draft(subject=shortened(first.rstrip("."), SUBJECT), values={"desc": description})
 
 
 def mentioned(text: str) -> list[str]:
-    """The ids of the people whom a message mentions, up to `MENTIONS`."""
+    """The IDs of the users that a message mentions, up to `MENTIONS`."""
     return list(dict.fromkeys(re.findall(r"<@([UW][A-Z0-9]+)", text)))[:MENTIONS]

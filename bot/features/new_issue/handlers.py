@@ -99,7 +99,7 @@ class CreateFormHandlers:
                 OpenIssueForm: self.open_create,
                 OpenDraft: self.open_draft,
             },
-            forms={create_form.CALLBACK_ID: Form(self.submit, "Creating it in {service}…")},
+            forms={create_form.CALLBACK_ID: Form(self.submit, "Creating the issue in {service}…")},
             options={
                 ChooseProject.action: self.project_options,
                 "issue.custom": self.custom_options,
@@ -305,7 +305,7 @@ class CreateFormHandlers:
             return await self._again(reply, form.view, Shown(said=create_form.OUTDATED))
         attempted, started = form.view.moment("attempted_at"), datetime.now(UTC)
         batch = new_batch(attempted)
-        reply.progress = lambda: progress(batch, f"Creating it in {reply.wording.service}…")
+        reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
         try:
             await self._jobs.fill_from_form(reply, form, batch)
             made = await self._issues.create(
