@@ -38,10 +38,6 @@ class UnknownChange(UserError):
     number: int
 
 
-class NumberMissing(UserError):
-    """`/issue attach` needs an issue's number."""
-
-
 class SeveralIssues(UserError):
     """An option that takes one issue was given several."""
 
@@ -71,9 +67,9 @@ class ShowIssue:
 
 @dataclass(frozen=True)
 class AttachFiles:
-    """`/issue attach 42`."""
+    """`/issue attach 42`; without a number the form asks for the issue."""
 
-    number: int
+    number: int | None
 
 
 IssueRequest = CreateIssue | OpenForm | ShowIssue | AttachFiles | Help
@@ -98,9 +94,7 @@ def issue_command(
     if subcommand == "help" and not rest.words:
         return Help()
     if subcommand == "attach":
-        if number := values.issue_number(rest.text):
-            return AttachFiles(number)
-        raise NumberMissing
+        return AttachFiles(values.issue_number(rest.text))
     typed = rest if subcommand in SHOW and rest.words else parsed
     if number := values.issue_number(typed.words[0].text):
         if len(typed.words) == 1 and not (parsed.options or parsed.problems or below):

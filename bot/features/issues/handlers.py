@@ -64,7 +64,7 @@ class IssueHandlers:
         *,
         open_create_form: Callable[[Reply, Draft], Awaitable[None]],
         offer_create_form: Callable[[Reply, Draft, BotError], Awaitable[Block | None]],
-        open_files_form: Callable[[Reply, int], Awaitable[None]],
+        open_files_form: Callable[[Reply, int | None], Awaitable[None]],
         similar: Similar,
     ) -> None:
         self._issues = issues

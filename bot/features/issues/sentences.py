@@ -3,7 +3,6 @@
 from bot.errors import BotError
 from bot.features.issues.assign import TakeUnconfirmed
 from bot.features.issues.commands import (
-    NumberMissing,
     SeveralIssues,
     SubjectTooLong,
     UnknownChange,
@@ -32,8 +31,6 @@ def sentence(error: BotError, wording: Wording) -> str | None:
                 f"`{issue} {number}` shows the issue. Its buttons share it, assign it to you, log time and "
                 "attach files."
             )
-        case NumberMissing():
-            return f"Add the issue's number: `{issue} attach 42`."
         case SeveralIssues(option=option):
             return f"An issue can have only one {option}: `{option}:42`."
         case SubjectMissing():

@@ -39,9 +39,10 @@ async def test_uploaded_files_are_attached_and_too_large_one_is_refused(office: 
     assert {file.author_id for file in attached(office.tracker)} == {ANA}
 
 
-async def test_unknown_issue_leaves_the_choice_open(office: Office, ana: Person) -> None:
-    await ana.command("/issue attach 99999")
-    form = await ana.form_saying("Attach files", "#99999")
+@pytest.mark.parametrize(("typed", "told"), [("", "You can rename"), (" 99999", "#99999")])
+async def test_issue_can_be_chosen_in_the_form(office: Office, ana: Person, typed: str, told: str) -> None:
+    await ana.command(f"/issue attach{typed}")
+    form = await ana.form_saying("Attach files", told)
 
     await ana.submit(form, {"Issue": f"#{NUMBER}", "Files": [await ana.upload("a.log", b"1")]})
 

@@ -74,6 +74,7 @@ def search(text: str) -> Query:
         ("#42", ShowIssue(42)),
         ("<https://tracker.example/redmine/issues/42#note-3|that one>", ShowIssue(42)),
         ("attach #42", AttachFiles(42)),
+        ("attach", AttachFiles(None)),
         ("new", OpenForm()),
         ("new project:web", OpenForm(Draft(project="web"))),
         ("project:web", OpenForm(Draft(project="web"))),
@@ -137,8 +138,6 @@ def test_issue_new_accepts_every_option() -> None:
     ("text", "said"),
     [
         ("The page is blank", "`/issue new The page is blank`"),
-        ("attach", "`/issue attach 42`"),
-        ("attach it", "`/issue attach 42`"),
         ("42 project:web", "`/issue 42` shows the issue."),
         ("42 assign ben", "`/issue 42` shows the issue."),
         ("close 42", "`/issue 42` shows the issue."),
