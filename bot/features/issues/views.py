@@ -142,7 +142,7 @@ def created(
         said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
         blocks.append(section(said, button("Show it", ShowIssue(issue=other.id))))
     if why := _why_private(made, announced):
-        blocks.append(context(f"Only you see this: {prose(why)}."))
+        blocks.append(context(f"Only you can see this: {prose(why)}."))
     question = confirm("Delete this post?", f"The issue stays in {wording.service}.", "Delete post")
     more = [button("Delete post", delete, confirm=question)] if delete else []
     blocks.append(open_buttons(issue, wording, *more))
@@ -162,7 +162,7 @@ def _why_private(made: Created, announced: Announced | None) -> str | None:
     if made.issue.is_private:
         return "the issue is private"
     if announced is None:
-        return "the project is private, and others here may not be allowed to see it"
+        return "the project is private, and others here may not have access to it"
     return NOT_ANNOUNCED[announced]
 
 
@@ -170,7 +170,7 @@ def _change(change: ServiceChange) -> str:
     wanted = _value(change, change.wanted)
     if change.got is not None:
         return f"{change.label} is {_value(change, change.got)}, not {wanted}."
-    return f"{change.label} {wanted} was not taken." if change.field else f"{change.label} was not taken."
+    return f"{change.label} {wanted} wasn't saved." if change.field else f"{change.label} wasn't saved."
 
 
 def _value(change: ServiceChange, value: Meant) -> str:

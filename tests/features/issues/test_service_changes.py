@@ -30,14 +30,14 @@ def said(meant: dict[str, Meant], custom: list[CustomFieldInput], got: JSON) -> 
     ("key", "wanted", "got", "sentence"),
     [
         ("parent", 3, {"parent": {"id": 5}}, "Parent issue is #5, not #3."),
-        ("parent", 3, {}, "Parent issue #3 was not taken."),
+        ("parent", 3, {}, "Parent issue #3 wasn't saved."),
         (
             "status",
             Ref(id=5, name="Closed"),
             {"status": {"id": 1, "name": "New"}},
             "Status is New, not Closed.",
         ),
-        ("to", Ref(id=2, name="Ben"), {}, "Assignee Ben was not taken."),
+        ("to", Ref(id=2, name="Ben"), {}, "Assignee Ben wasn't saved."),
         ("estimate", Decimal("1.5"), {"estimated_hours": 8}, "Estimated hours is 8, not 1.5."),
         ("estimate", Decimal("0.3333"), {"estimated_hours": 0.33}, None),
         ("due", date(2030, 1, 2), {"due_date": "2030-01-03"}, "Due date is 2030-01-03, not 2030-01-02."),
@@ -54,7 +54,7 @@ def test_names_each_value_the_service_replaced_or_dropped(
     [
         (("Safari", "Firefox"), [BROWSERS], "Browsers is Safari, not Safari, Firefox."),
         ("Safari", [BROWSERS], None),
-        ("Safari", [], "cf_1 was not taken."),
+        ("Safari", [], "cf_1 wasn't saved."),
     ],
 )
 def test_names_each_custom_field_the_service_changed(

@@ -248,7 +248,7 @@ class TestLostResponses:
         await wired.office.idle()
         answer = text_of(await take_issue(wired, message, "The request is lost"))
 
-        assert f"Tracker broke off, and #{lost.id} isn't yours so far: take it once more." in answer
+        assert f"#{lost.id} isn't assigned to you. Try again." in answer
         assert (done.assigned_to_id, lost.assigned_to_id) == (ANA, None)
 
     async def test_reports_an_unknown_outcome_during_an_outage(
