@@ -6,10 +6,11 @@ from tests.faults.issue_scenarios import CREATED, issues_made
 from tests.faults.scene import CHANNEL, NUMBER, Scene, owner, scenario
 from tests.support.office import TEAM
 from tests.support.people import KEYS
+from tests.support.reading import JSON
 
 Steps = AsyncGenerator[None, None]
 INFRASTRUCTURE = 3
-ADMINISTRATORS = "only its administrators"
+ADMINISTRATORS = "administrators can create"
 
 
 async def projects_made(s: Scene) -> int:
@@ -62,7 +63,7 @@ async def set_default(s: Scene) -> Steps:
     await s.ana.command("/tracker default infrastructure")
 
 
-@scenario("no default", "command:tracker", effect=default_cleared, said="any more")
+@scenario("no default", "command:tracker", effect=default_cleared, said="no longer has")
 async def clear_default(s: Scene) -> Steps:
     await s.office.bot.store.channels.set_default(
         TEAM, CHANNEL, INFRASTRUCTURE, "Infrastructure", by=owner("ana")
@@ -101,10 +102,17 @@ async def default_pressed(s: Scene) -> Steps:
     await s.chris.press(made, "Use in this channel")
 
 
+@scenario("project candidate", "action:project.show")
+async def show_pressed(s: Scene) -> Steps:
+    offer = await s.after(s.ana.command("/tracker project webshp"))
+    yield
+    await s.ana.press(offer, "Web Shop")
+
+
 # Users
 
 
-@scenario("user", "command:tracker", refused="There is no user")
+@scenario("user", "command:tracker", refused="There's no user")
 async def show_user(s: Scene) -> Steps:
     yield
     await s.ana.command("/tracker user 3")
@@ -182,7 +190,7 @@ async def link_form(s: Scene) -> Steps:
     await s.person("ben").command("/tracker link")
 
 
-@scenario("submit key", "form:link", effect=ben_linked, said="are linked as", who="ben")
+@scenario("submit key", "form:link", effect=ben_linked, said="linked as", who="ben")
 async def submit_key(s: Scene) -> Steps:
     await s.person("ben").command("/tracker link")
     form = await s.form("Link account", "ben")
@@ -190,7 +198,7 @@ async def submit_key(s: Scene) -> Steps:
     await s.person("ben").submit(form, {"API key": KEYS["ben"]})
 
 
-@scenario("submit key and go on", "form:link", said="are linked as", who="ben")
+@scenario("submit key and go on", "form:link", said="linked as", who="ben")
 async def submit_key_and_go_on(s: Scene) -> Steps:
     await s.person("ben").command(f"/issue {NUMBER}")
     form = await s.form("Link account", "ben")
@@ -221,3 +229,31 @@ async def link_pressed(s: Scene) -> Steps:
     offer = await s.after(ben.close(await s.form("Link account", "ben")), "ben")
     yield
     await ben.press(offer, "Link account")
+
+
+@scenario("link another email", "form:link.anyway", effect=ben_linked, said="linked as", who="ben")
+async def submit_anyway(s: Scene) -> Steps:
+    asked = await _other_email(s)
+    yield
+    await s.person("ben").submit(asked, {})
+
+
+@scenario("close the question", "closed:link.anyway", expects_answer=False, who="ben")
+async def close_question(s: Scene) -> Steps:
+    asked = await _other_email(s)
+    yield
+    await s.person("ben").close(asked)
+
+
+@scenario("help button", "action:help")
+async def help_pressed(s: Scene) -> Steps:
+    shown = await s.after(s.ana.command("/tracker"))
+    yield
+    await s.ana.press(shown, "Help")
+
+
+async def _other_email(s: Scene) -> JSON:
+    ben = s.person("ben")
+    await ben.command("/tracker link")
+    await ben.submit(await s.form("Link account", "ben"), {"API key": KEYS["chris"]})
+    return await ben.form_saying("Link account", "Link it anyway?")
