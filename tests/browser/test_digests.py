@@ -15,7 +15,7 @@ async def test_sandbox_digest_is_posted_and_its_issue_assigned(sandbox: Sandbox,
     ana = await open_page(sandbox.url, "Ana Ruiz")
     await ana.go_to("# triage")
     await ana.send("/issue new The bell rings on its own project:webshop")
-    await expect(ana.message("created #").filter(has_text="The bell rings")).to_be_visible()
+    await expect(ana.announced("The bell rings")).to_be_visible()
 
     await ana.send("/digest")
     listed = ana.message("1 digest in this channel")

@@ -50,7 +50,7 @@ async def test_rejected_field_shows_its_error_and_input_is_kept(ana: Visitor) ->
     await ana.choose(form, "Severity", "Major", "Maj")
     await ana.press(form, "Create")
     await expect(form).to_be_hidden()
-    await expect(ana.message("created #").filter(has_text="Crash on start")).to_be_visible()
+    await expect(ana.announced("Crash on start")).to_be_visible()
 
 
 async def test_form_reports_service_outage_and_can_be_resubmitted(ana: Visitor, sandbox: Sandbox) -> None:
@@ -78,7 +78,7 @@ async def test_form_reports_service_outage_and_can_be_resubmitted(ana: Visitor, 
     await sandbox.tracker.start(HOST, port)
     await ana.press(form, "Create")
     await expect(form).to_be_hidden()
-    announced = ana.message("created #").filter(has_text="Typed before it went away")
+    announced = ana.announced("Typed before it went away")
     await expect(announced.filter(has_not_text=PRIVATE)).to_have_count(1)
 
 

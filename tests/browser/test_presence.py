@@ -26,7 +26,7 @@ async def test_similar_issues_appear_without_interrupting_typing(sandbox: Sandbo
     await expect(subject).to_have_value("Ribbon colour of gift wrapping is lost")
     await expect(form.get_by_role("link", name=f"#{there.id} {there.subject}")).to_be_visible()
     await ana.press(form, "Create")
-    announced = ana.message("created #").filter(has_text="Ribbon colour of gift wrapping is lost")
+    announced = ana.announced("Ribbon colour of gift wrapping is lost")
     await announced.get_by_role("button", name="More options").click()
     await ana.page.get_by_role("menuitem", name="Delete post (only Ana)").click()
     await ana.page.get_by_role("button", name="Delete post").click()

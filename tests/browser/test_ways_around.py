@@ -13,7 +13,7 @@ ABSENT = "Issue Bot isn't in this channel"
 
 async def _create_issue(visitor: Visitor, subject: str) -> None:
     await visitor.send(f"/issue new {subject} project:webshop")
-    await expect(visitor.message(subject).get_by_role("button", name="More options")).to_be_visible()
+    await expect(visitor.announced(subject).get_by_role("button", name="More options")).to_be_visible()
 
 
 async def test_invited_bot_posts_publicly(ana: Visitor) -> None:
@@ -94,7 +94,7 @@ async def test_reload_keeps_the_draft(ana: Visitor) -> None:
 async def test_destructive_actions_confirm_with_a_red_button(ana: Visitor) -> None:
     await ana.go_to("# webshop")
     await _create_issue(ana, "The voucher field is too short")
-    await ana.message("The voucher field is too short").get_by_role("button", name="More options").click()
+    await ana.announced("The voucher field is too short").get_by_role("button", name="More options").click()
     await ana.page.get_by_role("menuitem", name="Delete post (only Ana)").click()
     question = ana.page.get_by_role("alertdialog")
 

@@ -32,7 +32,7 @@ async def test_newcomer_links_creates_finds_and_shares_issues(sandbox_url: str, 
 
     # One line creates an issue and announces it in the channel.
     await ben.send("/issue new Gift wrapping can't be ordered priority:high to:me")
-    announced = ben.message("created #").filter(has_text="Gift wrapping can't be ordered")
+    announced = ben.announced("Gift wrapping can't be ordered")
     await expect(announced).to_contain_text("assigned to Ben Okafor")
     await expect(announced).not_to_contain_text(PRIVATE)
 
@@ -44,7 +44,7 @@ async def test_newcomer_links_creates_finds_and_shares_issues(sandbox_url: str, 
     await ben.choose(form, "Priority", "Urgent")
     await ben.press(form, "Create")
     await expect(form).to_be_hidden()
-    await expect(ben.message("The voucher field is too short")).to_contain_text("Urgent")
+    await expect(ben.announced("The voucher field is too short")).to_contain_text("Urgent")
 
     # A search explains its filters and has pages.
     await ben.send("/issues project:webshop status:any")

@@ -85,6 +85,10 @@ class Visitor:
         """Return the channel's messages with that text."""
         return self.page.get_by_role("main").get_by_role("article").filter(has_text=text)
 
+    def announced(self, subject: str) -> Locator:
+        """Return the channel's public announcements of a new issue."""
+        return self.message("created #").filter(has_text=subject).filter(has_not_text=PRIVATE)
+
 
 OpenPage = Callable[[str, str], Awaitable[Visitor]]
 """Opens the page at an address and acts as the user with that name."""
