@@ -86,12 +86,13 @@ class Person:
     async def after(self, action: Any, channel: str | None = None) -> JSON:
         """Awaits `action` and returns the newest answer in the channel, a public one if there is one."""
         before = {(m["ts"], str(m)) for m in await self.messages(channel)}
+        posted = {ts for ts, _ in before}
         await action
 
         async def new() -> JSON | None:
             fresh = [m for m in await self.messages(channel) if (m["ts"], str(m)) not in before]
             answers = [m for m in fresh if text_of(m) != STILL_WORKING]
-            public = [m for m in answers if not m["ephemeral"]]
+            public = [m for m in answers if not m["ephemeral"] and m["ts"] not in posted]
             return (public or answers)[-1] if answers else None
 
         answer = await until(new)
