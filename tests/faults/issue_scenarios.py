@@ -380,7 +380,7 @@ async def home_time(s: Scene) -> Steps:
 async def home_mine(s: Scene) -> Steps:
     shown = await home(s)
     rows = (block["elements"] for block in shown["blocks"] if block["type"] == "actions")
-    title = next(e["text"]["text"] for row in rows for e in row if e["text"]["text"].startswith("All "))
+    title = next(e["text"]["text"] for row in rows for e in row if e["text"]["text"].startswith("Show all "))
     assert button_saying(shown["blocks"], title)
     yield
     await s.ana.press_at_home(title)

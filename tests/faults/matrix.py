@@ -301,7 +301,8 @@ class Matrix:
         scenario, person, view = SCENARIOS[cell.scenario], self._person(cell), (await self._screen(cell)).view
         count = await self._count(cell)
         if view and view["title"]["text"] == LINK:
-            await person.submit(view, {"API key": KEYS[scenario.who]})
+            asks = any(block["type"] == "input" for block in view["blocks"])
+            await person.submit(view, {"API key": KEYS[scenario.who]} if asks else {})
             await self.scene.settled()
             made += await self._count(cell) - count
             count, view = await self._count(cell), (await self._screen(cell)).view

@@ -108,7 +108,7 @@ async def _record(directory: Path) -> dict[str, list[JSON]]:
     from tests.faults.scenarios import SCENARIOS
     from tests.faults.scene import Scene
 
-    office = Office(directory, transport="http")
+    office = Office(directory, transport="http", rate_limits=False)
     await office.open()
     recorder = _Recorder(office)
     scene = Scene(office, office.tracker)
