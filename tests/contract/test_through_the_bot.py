@@ -45,9 +45,11 @@ async def test_link_create_search_and_show_work(office: Office, world: World, cl
     assert "doesn't recognize this key" in (await ana.errors())["key"]
 
     form = await ana.form("Link account")
-    await ana.submit(form, {"API key": world.keys["ana"]})
-    asked = await ana.form_saying("Link account", "Link it anyway?")
-    linked = await ana.after(ana.submit(asked, {}))
+    submitting = ana.submit(form, {"API key": world.keys["ana"]})
+    if world.database is None:  # Redmine hides emails, so the bot has nothing to compare
+        await submitting
+        submitting = ana.submit(await ana.form_saying("Link account", "Link it anyway?"), {})
+    linked = await ana.after(submitting)
 
     assert "From Slack &amp; &lt;back&gt;" in linked["text"]
     issue = await newest(client, world, "From Slack")
@@ -126,7 +128,7 @@ async def test_users_learn_which_permission_is_missing(office: Office, world: Wo
     for typed in ("/tracker user new", f"/tracker user edit {world.users['ana']}"):
         await ben.command(typed)
         told = await ben.form("That didn't work")
-        assert "only its administrators create and change accounts" in text_of(told)
+        assert "administrators can create and change accounts" in text_of(told)
         await ben.close(told)
 
 
@@ -208,7 +210,7 @@ async def test_only_permitted_users_create_projects(office: Office, world: World
         await person.command("/tracker project new From Slack")
         await person.submit(await person.form("New project"), {"Description": "Made there"})
 
-    await person.form_saying("New project", "doesn't let you create projects")
+    await person.form_saying("New project", "You can't create projects in Tracker")
     made = await client.get_project(world.key("chris"), "from-slack")
     assert (made.name, made.description, made.is_public) == ("From Slack", "Made there", False)
 
