@@ -98,6 +98,20 @@ async def submit_with_file(s: Scene) -> Steps:
     await s.ana.submit(form, {"Subject": s.word})
 
 
+@scenario("open form with a draft", "action:issue.open_draft")
+async def open_draft(s: Scene) -> Steps:
+    answer = await s.after(s.ana.command(f"/issue new {s.word} project:webshop priority:hihg"))
+    yield
+    await s.ana.press(answer, "Open form")
+
+
+@scenario("more fields", "action:issue.more_fields")
+async def more_fields(s: Scene) -> Steps:
+    form = await new_issue(s)
+    yield
+    await s.ana.press_in_form(form, "More fields")
+
+
 @scenario("open the form again", "action:form.reopen")
 async def reopen(s: Scene) -> Steps:
     form = await new_issue(s)
@@ -183,9 +197,19 @@ async def share(s: Scene) -> Steps:
 
 @scenario("delete post", "action:announcement.take_back", effect=announced, said="", expects_answer=False)
 async def delete_post(s: Scene) -> Steps:
-    made = await s.after(s.ana.command(f"/issue new {s.word} project:webshop"))
+    await s.after(s.ana.command(f"/issue new {s.word} project:webshop"))
+    made = next(m for m in await s.ana.messages() if s.word in str(m) and not m["ephemeral"])
     yield
     await s.ana.delete_post(made)
+
+
+@scenario(
+    "delete post in answer", "action:issue.delete_post", effect=announced, said="", expects_answer=False
+)
+async def delete_post_pressed(s: Scene) -> Steps:
+    answer = await s.after(s.ana.command(f"/issue new {s.word} project:webshop"))
+    yield
+    await s.ana.press(answer, "Delete post")
 
 
 @scenario("open button", "action:open", expects_answer=False)
@@ -315,7 +339,7 @@ async def offer_projects(s: Scene) -> Steps:
 @scenario("offer parents", "options:issue.parent", expects_answer=False)
 async def offer_parents(s: Scene) -> Steps:
     s.issue()
-    form = await new_issue(s)
+    form = await s.ana.with_more_fields(await new_issue(s))
     yield
     s.offered = await s.ana.suggest(form, "Parent issue", s.word)
 
@@ -326,7 +350,7 @@ async def offer_choices(s: Scene) -> Steps:
         number = free_id(s.data.categories)
         s.data.categories[number] = Category(number, f"Part {number}", OTHER)
     await s.ana.command("/issue new project:mobile")
-    form = await s.form("New issue")
+    form = await s.ana.with_more_fields(await s.form("New issue"))
     yield
     s.offered = await s.ana.suggest(form, "Category", "Part")
 

@@ -76,8 +76,11 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("issue.subject", "project.name"), (WORD,)),
         (SEARCHES, (page,)),
         (("files.open_describe",), (scene.attachment,)),
+        (("issue.more",), (hidden,)),
+        (("issue.open_draft",), scene.kept),
+        (("issue.delete_post",), (f"{scene.announcement['ts']}:{TEAM}:{ANA.user_id}",)),
         (("announcement.take_back",), (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")),
-        (("open", "help", "digest.add", "digest.preview_form"), ("",)),
+        (("open", "help", "digest.add", "digest.preview_form", "issue.more_fields"), ("",)),
         (("home.create", "home.search", "home.time", "home.mine"), ("",)),
     ]
     return {action_id: values for action_ids, values in aims for action_id in action_ids}
