@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 
 from bot.sandbox.tracker.data import Category, free_id
-from bot.sandbox.tracker.defaults import BUG
+from bot.sandbox.tracker.defaults import BUG, CLOSED
 from tests.faults.scene import CHANNEL, NUMBER, Scene, owner, scenario
 from tests.support.digesting import WEB
 from tests.support.reading import JSON, button_saying, until
@@ -302,9 +302,31 @@ async def previous_page(s: Scene) -> Steps:
     await s.ana.press(second, "‹ Previous")
 
 
-@scenario(
-    "changed search", *(f"action:search.{change}" for change in ("closed", "projects", "filters", "filter"))
-)
+@scenario("search all projects", "action:search.projects")
+async def search_all_projects(s: Scene) -> Steps:
+    s.issue()
+    found = await s.after(s.ana.command(f'/issues "{s.word}" project:mobile'))
+    yield
+    await s.ana.press(found, "All projects")
+
+
+@scenario("clear filters", "action:search.filters")
+async def clear_filters(s: Scene) -> Steps:
+    s.issue()
+    found = await s.after(s.ana.command(f'/issues "{s.word}" project:webshop priority:low'))
+    yield
+    await s.ana.press(found, "Clear filters")
+
+
+@scenario("include closed", "action:search.closed")
+async def include_closed(s: Scene) -> Steps:
+    s.issue().status_id = CLOSED
+    found = await s.after(s.ana.command(f'/issues "{s.word}" project:webshop'))
+    yield
+    await s.ana.press(found, "Include closed")
+
+
+@scenario("filter by tracker", "action:search.filter")
 async def changed_search(s: Scene) -> Steps:
     found = await s.after(s.ana.command("/issues bug project:webshop"))
     yield

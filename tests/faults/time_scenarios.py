@@ -217,43 +217,6 @@ async def digest_form(s: Scene) -> Steps:
     await s.ana.command("/digest add mobile category:sign")
 
 
-@scenario("choose digest project", "action:digest.project", effect=digests_set, said="is set up")
-async def choose_digest_project(s: Scene) -> Steps:
-    asked = await s.after(s.ana.command(f"/digest daily {AT}"))
-    yield
-    await s.ana.choose_in_message(asked, "Web Shop")
-
-
-@scenario("open filled digest form", "action:digest.open_form")
-async def open_filled_form(s: Scene) -> Steps:
-    asked = await s.after(s.ana.command(f"/digest daily {AT}"))
-    yield
-    await s.ana.press(asked, "Open form")
-
-
-@scenario("choose schedule", "action:digest.schedule")
-async def choose_schedule(s: Scene) -> Steps:
-    await s.ana.command("/digest add mobile")
-    form = await s.form("New digest")
-    yield
-    await s.ana.choose(form, "Schedule", "Weekly")
-
-
-@scenario("preview new digest", "action:digest.preview_form")
-async def preview_form(s: Scene) -> Steps:
-    await s.ana.command("/digest add mobile")
-    form = await s.form("New digest")
-    yield
-    await s.ana.press_in_form(form, "Preview")
-
-
-@scenario("preview digest", "action:digest.preview", refused=HIDDEN)
-async def preview(s: Scene) -> Steps:
-    listed = await listing(s)
-    yield
-    await s.ana.press(listed, "Preview")
-
-
 @scenario("add digest button", "action:digest.add")
 async def add_pressed(s: Scene) -> Steps:
     listed = await listing(s)

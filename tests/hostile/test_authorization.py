@@ -76,7 +76,6 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("issue.subject", "project.name"), (WORD,)),
         (SEARCHES, (page,)),
         (("files.open_describe",), (scene.attachment,)),
-        (("issue.more",), (hidden,)),
         (("issue.open_draft",), scene.kept),
         (("issue.delete_post",), (f"{scene.announcement['ts']}:{TEAM}:{ANA.user_id}",)),
         (("announcement.take_back",), (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")),
@@ -200,7 +199,7 @@ async def test_forms_denied_to_others_work_for_their_owner(scene: Scene) -> None
         [sent] = await through(scene, [submission(scene, user_id, callback_id, json.dumps(metadata))])
 
         changed = before != (len(scene.watched.written), await scene.digests())
-        changed = changed or "Account linked" in sent.answer.text
+        changed = changed or "Account linked" in sent.said
         if "errors" in sent.answer.text or not (changed or HIDDEN in sent.said or HERS in sent.said):
             idle.append((callback_id, sent.answer.text))
 
