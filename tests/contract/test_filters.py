@@ -32,7 +32,7 @@ async def unlike(
 async def test_every_filter_alone_finds_matching_issues(client: Client, world: World) -> None:
     held = await depot(world, "ana", "Europe/Madrid")
 
-    assert await unlike(client, world, "ana", held, world.some([(way,) for way in held.ways()], 2)) == {}
+    assert await unlike(client, world, "ana", held, world.some([(way,) for way in held.ways()])) == {}
 
 
 async def test_filters_respect_permissions_and_time_zone(client: Client, world: World) -> None:
@@ -79,7 +79,7 @@ async def test_typed_filters_and_pairs_list_matching_issues(office: Office, worl
     await office.link("U0ANA0001", world.keys["ana"])
     held = await depot(world, "ana", "Europe/Madrid")
 
-    assert await unlike_typed(Person(office, "U0ANA0001"), held, world.some(held.forms(), 2)) == {}
+    assert await unlike_typed(Person(office, "U0ANA0001"), held, world.some(held.forms())) == {}
     assert (
         await unlike_typed(Person(office, "U0ANA0001", "webshop"), held, world.some(held.pairs()[::12], 6))
         == {}
@@ -91,4 +91,4 @@ async def test_days_follow_the_users_slack_time_zone(office: Office, world: Worl
     held = await depot(world, "wes", "Europe/London")
     days = [ways for ways in held.forms() if ways[0].about in DATED]
 
-    assert await unlike_typed(Person(office, "U0BEN0001"), held, world.some(days, 3)) == {}
+    assert await unlike_typed(Person(office, "U0BEN0001"), held, world.some(days)) == {}
