@@ -17,7 +17,7 @@ async def test_admin_creates_linked_account_from_slack_profile(sandbox: Sandbox,
     await expect(form.get_by_label("First name")).to_have_value("Gwen")
     await expect(form.get_by_label("Email", exact=True)).to_have_value("gwen@harbor.example")
 
-    await chris.press(form, "Create")
+    await chris.press(form, "Create account")
 
     await expect(chris.message("Created an account for Gwen Adair")).to_contain_text(PRIVATE)
     gwen = await open_page(sandbox.url, "Gwen Adair")
@@ -46,7 +46,7 @@ async def test_project_identifier_is_suggested_while_typing_its_name(
         await name.fill("Route planner 2")  # the bot hears of it before the form is gone
     await form.get_by_label("Description").fill("Where the vans go")
 
-    await chris.press(form, "Create")
+    await chris.press(form, "Create project")
 
     made = chris.message("Created the project Route planner 2")
     await expect(made).to_contain_text("routes")

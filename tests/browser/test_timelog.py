@@ -26,7 +26,7 @@ async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Vis
     # One-line command.
     await ana.send(f"/timelog {issue.id} 1h30 activity:design on:yesterday Pairing with Ben")
     answer = ana.message(f"Logged 1h 30m on #{issue.id} ")
-    await expect(answer).to_contain_text("Design · Yesterday · Pairing with Ben")
+    await expect(answer).to_contain_text("Design · yesterday · Pairing with Ben")
     await expect(answer).to_contain_text(PRIVATE)
     await expect(answer).to_contain_text("Logged with Issue Bot: 0h today")
     await answer.get_by_role("button", name="Share here").click()
@@ -40,7 +40,7 @@ async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Vis
     await ana.choose(form, "Activity", "Testing")
     await ana.press(form, "Save")
     await expect(form).to_be_hidden()
-    await expect(ana.message("Changed to 2h 15m").filter(has_text="Testing · Yesterday")).to_be_visible()
+    await expect(ana.message("Changed to 2h 15m").filter(has_text="Testing · yesterday")).to_be_visible()
     assert (newest(sandbox).minutes, newest(sandbox).comments) == (135, "Pairing with Ben")
 
     # Shortcut: the form asks for the issue, then offers its activities.
