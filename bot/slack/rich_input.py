@@ -10,7 +10,7 @@ from typing import Literal
 from markdown_it.tree import SyntaxTreeNode
 
 from bot.slack.blocks import JSON
-from bot.slack.text import from_textile, is_web, to_markdown
+from bot.slack.text import clean, from_textile, is_web, to_markdown
 from bot.slack.text.escaping import EDGE, JOINER
 from bot.slack.text.formats import FORMATS
 from bot.slack.text.markdown import PARSER
@@ -48,7 +48,8 @@ def ids_in(value: JSON) -> list[tuple[str, str]]:
 
 
 def from_service_text(text: str, text_format: TextFormat) -> JSON:
-    """The service's text as rich text."""
+    """The service's text as rich text, without the characters that may deceive."""
+    text = clean(text)
     if text_format == "textile":
         text = to_markdown(from_textile(text), str).replace(JOINER, "").replace(EDGE, "")
     elements: list[JSON] = []
@@ -237,7 +238,7 @@ def _rich_inline(node: SyntaxTreeNode, style: dict[str, bool]) -> Iterator[JSON]
 
 
 def _text(text: str, style: dict[str, bool], kind: JSON | None = None) -> Iterator[JSON]:
-    if text:
+    if text := clean(text):  # entities may have become characters that deceive
         yield {"type": "text", "text": text, **({"style": style} if style else {}), **(kind or {})}
 
 

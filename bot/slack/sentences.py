@@ -62,7 +62,7 @@ def _of_service(error: ServiceError, wording: Wording) -> str:
         case general.NoFreeConnection():
             return f"I'm sending {service} too many requests, so this wasn't sent. Try again in a minute."
         case general.Unreachable():
-            return f"I can't reach {service}, so nothing was changed. Try again in a minute."
+            return f"I can't reach {service}. Try again in a minute."
         case general.TimedOut():
             return f"{service} isn't responding. Try again in a minute."
         case general.Redirected():

@@ -85,7 +85,9 @@ async def test_the_form_offers_choices_and_shows_rejections(
     assert {field.name: field.value for field in issue.custom_fields if field.value} == given
 
 
-async def test_text_in_any_script_is_kept_as_typed(ana: Person, client: Client, world: World) -> None:
+async def test_text_in_any_script_is_kept_as_typed(
+    office: Office, ana: Person, client: Client, world: World
+) -> None:
     for text in TEXTS:
         await ana.command("/issue new project:lab")
         form = await ana.form("New issue")
@@ -96,7 +98,7 @@ async def test_text_in_any_script_is_kept_as_typed(ana: Person, client: Client, 
         filters = IssueFilters(project_id=world.project("lab"), sort=(Sort("id", descending=True),))
         [issue] = (await client.list_issues(world.key("ana"), filters, limit=1)).items
         assert issue.subject == text
-        assert issue.description == written(rich_text(rich_section(text)), "markdown", str)
+        assert issue.description == written(rich_text(rich_section(text)), office.text_format, str)
 
 
 HIDDEN = "There is no issue #{} in Tracker, or you can't see it."

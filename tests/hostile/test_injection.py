@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
 from structlog.testing import capture_logs
 
 from bot.sandbox.tracker.data import Attachment, CustomField, Data, Relation
@@ -371,7 +373,7 @@ async def share(office: Office, chris: Person, evil: str) -> None:
 TYPED = ("*a* _b_ ~c~ `d` <b>&amp; {service} :e: <!channel> \"q\" 'r'", "  \u05d0\u202e x \U0001f600", "=1+1")
 
 
-async def test_form_input_reaches_the_service_unchanged(office: Office) -> None:
+async def test_form_input_reads_in_the_service_as_typed(office: Office) -> None:
     await office.link("U0ANA0001", KEYS["ana"])
     ana = Person(office, "U0ANA0001")
     for typed in TYPED:
@@ -385,5 +387,7 @@ async def test_form_input_reaches_the_service_unchanged(office: Office) -> None:
 
     made = list(office.tracker.data.issues.values())[-len(TYPED) :]
     logged = list(office.tracker.data.time_entries.values())[-len(TYPED) :]
-    assert [(i.subject, i.description) for i in made] == [(t.strip(), t) for t in TYPED]
+    assert [issue.subject for issue in made] == [typed.strip() for typed in TYPED]
+    rendered = [MarkdownIt("commonmark").render(issue.description or "") for issue in made]
+    assert rendered == [f"<p>{escapeHtml(typed.strip())}</p>\n" for typed in TYPED]
     assert [entry.comments for entry in logged] == [*TYPED]

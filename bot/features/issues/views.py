@@ -136,7 +136,7 @@ def created(
         first = section(text)
     blocks: list[Block] = [first, section(_understood(issue))]
     if made.changes:
-        notes = "\n".join(f"• {prose(_change(change))}" for change in made.changes)
+        notes = "\n".join(f"• {_change(change)}" for change in made.changes)
         blocks.append(section(f"{service} changed what you asked for:\n{notes}"))
     for other in made.similar:
         said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
@@ -167,21 +167,21 @@ def _why_private(made: Created, announced: Announced | None) -> str | None:
 
 
 def _change(change: ServiceChange) -> str:
-    wanted = _value(change, change.wanted)
+    label, wanted = line(change.label), _value(change, change.wanted)
     if change.got is not None:
-        return f"{change.label} is {_value(change, change.got)}, not {wanted}."
-    return f"{change.label} {wanted} wasn't saved." if change.field else f"{change.label} wasn't saved."
+        return f"{label} is {_value(change, change.got)}, not {wanted}."
+    return f"{label} {wanted} wasn't saved." if change.field else f"{label} wasn't saved."
 
 
 def _value(change: ServiceChange, value: Meant) -> str:
     match value:
         case Ref():
-            return value.name
+            return line(value.name)
         case Decimal():
             return f"{value.normalize():f}"
         case date():
-            return value.isoformat()
-    return f"#{value}" if change.field and change.field.kind is Kind.ISSUE else str(value)
+            return day(value)
+    return f"#{value}" if change.field and change.field.kind is Kind.ISSUE else line(str(value))
 
 
 def listed(

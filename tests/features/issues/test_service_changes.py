@@ -1,6 +1,6 @@
 """Differences between the requested and the created issue."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
@@ -16,6 +16,12 @@ from tests.support.reading import JSON
 from tests.support.wording import WORDING
 
 BROWSERS = {"id": 1, "name": "Browsers", "multiple": True, "value": ["Safari"]}
+
+
+def token(day: int) -> str:
+    """Slack's date token for a day in January 2030."""
+    at = int(datetime(2030, 1, day, 10, 30, tzinfo=UTC).timestamp())
+    return f"<!date^{at}^{{date_short_pretty}}|Jan {day}, 2030>"
 
 
 def said(meant: dict[str, Meant], custom: list[CustomFieldInput], got: JSON) -> list[str]:
@@ -40,7 +46,12 @@ def said(meant: dict[str, Meant], custom: list[CustomFieldInput], got: JSON) -> 
         ("to", Ref(id=2, name="Ben"), {}, "Assignee Ben wasn't saved."),
         ("estimate", Decimal("1.5"), {"estimated_hours": 8}, "Estimated hours is 8, not 1.5."),
         ("estimate", Decimal("0.3333"), {"estimated_hours": 0.33}, None),
-        ("due", date(2030, 1, 2), {"due_date": "2030-01-03"}, "Due date is 2030-01-03, not 2030-01-02."),
+        (
+            "due",
+            date(2030, 1, 2),
+            {"due_date": "2030-01-03"},
+            f"Due date is {token(3)}, not {token(2)}.",
+        ),
     ],
 )
 def test_names_each_value_the_service_replaced_or_dropped(
