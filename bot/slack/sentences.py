@@ -114,7 +114,7 @@ def _of_grammar(error: BotError, wording: Wording) -> str | None:
         case grammar.UnclosedQuote():
             return 'A quotation mark is missing. Close the quote, as in `desc:"two words"`, or remove it.'
         case grammar.UnknownOption(key=key, nearest=str(nearest)):
-            return f"There's no `{key}:` option. Did you mean `{nearest}:`? {quotes}"
+            return f"There's no `{key}:` option. Did you mean `{nearest}:`?"
         case grammar.UnknownOption(key=key, known=known):
             listed = ", ".join(f"`{one}:`" for one in known)
             return f"There's no `{key}:` option. Use {listed}. {quotes}"

@@ -101,7 +101,7 @@ async def test_text_in_any_script_is_kept_as_typed(
         assert issue.description == written(rich_text(rich_section(text)), office.text_format, str)
 
 
-HIDDEN = "There is no issue #{} in Tracker, or you can't see it."
+HIDDEN = "There's no issue #{} in Tracker, or you can't see it."
 NO_PROJECT = "No project called “{}”"
 REFUSED: dict[str, tuple[str, str]] = {
     "/issue {vault}": ("vault", HIDDEN),

@@ -284,7 +284,7 @@ async def submit_changed(s: Scene) -> Steps:
     await s.ana.submit(form, {"Time": CHANGED})
 
 
-@scenario("post digest now", "action:digest.now", effect=digests_posted, said="is posted in", refused=HIDDEN)
+@scenario("post digest now", "action:digest.now", effect=digests_posted, said="I posted", refused=HIDDEN)
 async def post_now(s: Scene) -> Steps:
     await s.after(s.ana.command(WEB))
     s.issue()
@@ -293,7 +293,7 @@ async def post_now(s: Scene) -> Steps:
     await s.ana.press(listed, "Send now")
 
 
-@scenario("digest now", "command:digest", effect=digests_posted, said="is posted in", refused=HIDDEN)
+@scenario("digest now", "command:digest", effect=digests_posted, said="I posted", refused=HIDDEN)
 async def now_typed(s: Scene) -> Steps:
     await only_digest(s)
     s.issue()

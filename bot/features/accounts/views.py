@@ -55,7 +55,7 @@ def link_form(
 
 def other_email_form(user: User, own_mail: str, metadata: JSON) -> JSON:
     """Asks whether to link a key whose account has another email than the user's Slack profile."""
-    emails = f"Key: {line(user.mail or '')} · Your Slack email: {line(own_mail)}"
+    emails = f"Key's email: {line(user.mail or '')} · Your Slack email: {line(own_mail)}"
     blocks = [section(prose(other_account(user))), context(emails)]
     view = forms.form("link.anyway", LINK, blocks, submit=LINK, metadata=json.dumps(metadata))
     return view | {"notify_on_close": True}

@@ -25,7 +25,7 @@ from bot.features.digests.errors import NeverDue, OwnerChanged, TooOften
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.schedules import ScheduleError, zones_matching
 from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import Projects
+from bot.features.projects.projects import ProjectNotChosen, Projects
 from bot.service.models import Project
 from bot.slack import forms
 from bot.slack.blocks import JSON, option
@@ -143,6 +143,8 @@ class DigestForms:
             preview = await self._preview(press, reply)
         except (NotLinked, Unauthorized):
             raise
+        except ProjectNotChosen:
+            await reply.say(views.CHOOSE_PROJECT, title="Preview")
         except BotError as error:  # the form below has to stay as it is
             await reply.say(reply.wording.sentence(error), title="Preview")
         else:

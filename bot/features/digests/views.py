@@ -36,6 +36,7 @@ NAME = 80
 SHOWN = 10
 """More digests would exceed Slack's limits on blocks and text."""
 FILTERS = 300
+CHOOSE_PROJECT = "Choose a project first. Then I can show you a preview."
 _PLAIN = re.compile(r"[\w.-]+")
 _UNQUOTABLE = re.compile('["“”„‟«»`\n]')
 
@@ -285,7 +286,7 @@ def run_result(digest: Digest, state: RunState | None, stopped: str, service: st
     """The result of *Send now*; `stopped` is why the digest has stopped, if it has."""
     project = bold(digest.plan.project)
     if state is RunState.SENT:
-        return f"Digest {digest.id} of {project} is posted in {where(digest)}."
+        return f"I posted digest {digest.id} of {project} in {where(digest)}."
     if state is RunState.EMPTY:
         return f"Nothing new in {project} since {moment(digest.period_from)}, so I didn't post."
     if stopped:

@@ -28,8 +28,8 @@ def sentence(error: BotError, wording: Wording) -> str | None:
             )
         case UnknownChange(number=number):
             return (
-                f"`{issue} {number}` shows the issue. Its buttons share it, assign it to you, log time and "
-                "attach files."
+                f"I can't do that to #{number} from here. Show it to share it, assign it to yourself, "
+                "log time or attach files."
             )
         case SeveralIssues(option=option):
             return f"An issue can have only one {option}: `{option}:42`."
@@ -43,7 +43,10 @@ def sentence(error: BotError, wording: Wording) -> str | None:
                 "Turn off Private, or ask a manager of the project for permission."
             )
         case IssueNotFound(number=number):
-            return f"There is no issue #{number} in {service}, or you can't see it."
+            return (
+                f"There's no issue #{number} in {service}, or you can't see it. Check the number, or search "
+                f"with `{wording.command('issues')}`."
+            )
         case TakeUnconfirmed(number=number):
             return f"{service} stopped responding, and #{number} isn't assigned to you. Try again."
         case PrivateIssueNotShared(number=number):

@@ -96,5 +96,5 @@ async def test_preview_without_a_project_keeps_the_form(ana: Person) -> None:
 
     await ana.press_in_form(form, "Preview")
 
-    assert "project" in text_of(await ana.form("Preview"))
+    assert text_of(await ana.form("Preview")) == "Choose a project first. Then I can show you a preview."
     assert (await ana.state())["views"][0]["title"]["text"] == "New digest"

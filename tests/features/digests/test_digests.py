@@ -205,7 +205,7 @@ async def test_now_posts_new_issues_once(ana: Person, ben: Person) -> None:
 
     async def told() -> JSON | None:
         now = next(m for m in await ana.messages() if m["ts"] == listed["ts"])
-        return now if "is posted in <#C0GENERAL01>" in text_of(now) else None
+        return now if "I posted digest 1 of *Web Shop* in <#C0GENERAL01>" in text_of(now) else None
 
     again = await until(told)
     assert "was just sent" in text_of(await ana.after(ana.press(again, "Send now")))

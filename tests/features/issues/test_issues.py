@@ -417,8 +417,8 @@ async def test_hidden_and_missing_issues_get_the_same_answer(office: Office, ben
     one = (await ben.ask(f"/issue {hidden}"))["text"]
     other = (await ben.ask("/issue 99999"))["text"]
 
-    assert one == f"There is no issue #{hidden} in Tracker, or you can't see it."
-    assert other == "There is no issue #99999 in Tracker, or you can't see it."
+    said = "There's no issue #{} in Tracker, or you can't see it. Check the number, or search with `/issues`."
+    assert (one, other) == (said.format(hidden), said.format(99999))
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])  # more than 24 hours apart
