@@ -143,10 +143,10 @@ async def test_files_reach_existing_and_new_issues(ana: Person, client: Client, 
 
     async def told() -> JSON | None:
         shown = await ana.form("Files")
-        return shown if re.search(r"notes\.txt\* attached|an issue that exists", text_of(shown)) else None
+        return shown if re.search(r"notes\.txt\* attached|an existing issue", text_of(shown)) else None
 
     shown = await until(told)
-    if "can't attach files to an issue that exists" in text_of(shown):
+    if "can't add files to an existing issue" in text_of(shown):
         await ana.press_in_form(shown, "Create issue with files")
         await ana.after(ana.submit(await ana.form("New issue"), {}))
 
