@@ -245,10 +245,10 @@ async def drive(office: Office, person: Person, evil: str, commands: Sequence[st
         before = {(m["ts"], str(m["blocks"])) for m in await person.messages()}
         await person.command(command.replace("{n}", str(ISSUE)).replace("{at}", AT).replace("{e}", short))
         await office.idle()
+        await search_all(office, person)
         for message in await person.messages():
             if (message["ts"], str(message["blocks"])) not in before:
                 await press_all(office, person, message)
-        await search_all(office, person)
 
 
 async def press_all(office: Office, person: Person, message: JSON) -> None:
