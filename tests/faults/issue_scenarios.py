@@ -195,7 +195,13 @@ async def share(s: Scene) -> Steps:
     await s.ana.press(card, "Share here")
 
 
-@scenario("delete post", "action:announcement.take_back", effect=announced, said="", expects_answer=False)
+@scenario(
+    "delete post",
+    "action:announcement.take_back",
+    effect=announced,
+    said=r"\A\s*\Z",
+    expects_answer=False,
+)
 async def delete_post(s: Scene) -> Steps:
     await s.after(s.ana.command(f"/issue new {s.word} project:webshop"))
     made = next(m for m in await s.ana.messages() if s.word in str(m) and not m["ephemeral"])
@@ -203,9 +209,7 @@ async def delete_post(s: Scene) -> Steps:
     await s.ana.delete_post(made)
 
 
-@scenario(
-    "delete post in answer", "action:issue.delete_post", effect=announced, said="", expects_answer=False
-)
+@scenario("delete post in answer", "action:issue.delete_post", effect=announced, said="The post is deleted")
 async def delete_post_pressed(s: Scene) -> Steps:
     answer = await s.after(s.ana.command(f"/issue new {s.word} project:webshop"))
     yield
@@ -380,7 +384,7 @@ async def offer_choices(s: Scene) -> Steps:
 @scenario("offer custom values", "options:issue.custom", expects_answer=False)
 async def offer_custom_values(s: Scene) -> Steps:
     await s.ana.command("/issue new project:mobile tracker:bug")
-    form = await s.form("New issue")
+    form = await s.ana.with_more_fields(await s.form("New issue"))
     yield
     s.offered = await s.ana.suggest(form, "Severity", "Maj")
 

@@ -75,7 +75,7 @@ PRIVATE = ("chat.postEphemeral", "response_url")
 ONLY_WAY = ("views.publish", "entity.presentDetails")
 """Calls that fill the only place where the result can be shown."""
 CALLED_FAILED = re.compile(f"{GENERIC}|nothing was done|didn't work|was not shared|not attached")
-KEPT = re.compile("(Open|Fill in) the form")
+KEPT = "Open form"
 PROMISED = "comes as soon as"
 GONE = "refuse:not_found"
 """Slack's error for a view that the user has closed."""
@@ -234,7 +234,7 @@ class Matrix:
             "Slack's fault is reported as the bot's": GENERIC in said,
             "it still says to wait": waiting and not self._posted_too(cell, new),
             "the user's input is lost": scenario.typed
-            and not (made or KEPT.search(said) or self.scene.word in said or self.scene.slug in said),
+            and not (made or KEPT in said or self.scene.word in said or self.scene.slug in said),
             "the same text appears twice": twice and not private,
             "everyone sees the same text twice": max(Counter(lasting).values(), default=0) > 1,
         }

@@ -150,7 +150,7 @@ async def entries_shared(s: Scene) -> int:
     return sum("logged 1m on" in m["text"] for m in await s.person("ben").messages())
 
 
-@scenario("share time", "action:time.share", effect=entries_shared)
+@scenario("share time", "action:time.share", effect=entries_shared, said="logged 1m on")
 async def share_time(s: Scene) -> Steps:
     told = await logged(s)
     yield

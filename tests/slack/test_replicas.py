@@ -102,9 +102,17 @@ class Work:
             assert answer.status == 200
 
     def answers(self, asked: Asked) -> list[str]:
-        """What the bot told the user."""
+        """What the bot told the user privately."""
+        found = self._messages(asked, public=False)
+        return [text for text in found if not text.endswith("Still working on it…")]
+
+    def posts(self, asked: Asked) -> list[str]:
+        """What the bot posted for everyone in the channel."""
+        return self._messages(asked, public=True)
+
+    def _messages(self, asked: Asked, *, public: bool) -> list[str]:
         messages = self._scene.workspace.state.messages[asked.channel]
-        return [m.text for m in messages if m.by_app and not m.text.endswith("Still working on it…")]
+        return [m.text for m in messages if m.by_app and (m.to is None) is public]
 
     def was_killed(self, asked: Asked) -> bool:
         """Whether the process that handled it was killed before it could finish."""
@@ -200,6 +208,7 @@ async def test_killed_replicas_act_once_and_notify_every_user(
     }
     sys.stdout.write(f"{transport}: {counts}\n")
     assert {subject: made[subject] for subject in told if made[subject] > 1} == {}
+    assert [asked for asked in work.asked.values() if len(work.posts(asked)) > 1] == []
     assert work.unanswered() == []
     assert {asked.subject for asked in was_killed if not work.was_killed(asked)} == set()
     assert {subject: told[subject] for subject in twice if len(told[subject]) > 2} == {}
