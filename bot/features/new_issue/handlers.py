@@ -167,7 +167,7 @@ class CreateFormHandlers:
                 "needed": fields if isinstance(error, IssueRefused) else (),
             },
         )
-        label = "Open form" if said else f"Create issue “{shortened(draft.subject, 50)}”"
+        label = "Open form" if said else f"Create issue “{shortened(without_keys(draft.subject), 50)}”"
         return button_row(label, OpenDraft(saved=saved))
 
     async def open_draft(self, press: ButtonPress[OpenDraft], reply: Reply) -> None:
