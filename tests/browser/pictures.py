@@ -10,7 +10,7 @@ from bot.app_sandbox import Sandbox
 from tests.browser.visitor import Visitor
 
 PICTURES = Path(__file__).parents[2] / ".github" / "pictures"
-WINDOW: ViewportSize = {"width": 1120, "height": 760}
+WINDOW: ViewportSize = {"width": 1120, "height": 900}
 
 
 async def main() -> None:
@@ -46,14 +46,14 @@ async def _search(ana: Visitor) -> None:
 
 
 async def _digest(ana: Visitor) -> None:
-    await ana.go_to("# triage")
     for subject, options in (
         ("The voucher field is too short", "priority:high to:me"),
         ("Gift wrapping can't be ordered", "priority:urgent"),
         ("Pay by invoice", "tracker:feature"),
     ):
-        await ana.send(f"/issue new {subject} {options} project:webshop")
-        await expect(ana.message("created").filter(has_text=subject)).to_be_visible()
+        await ana.send(f"/issue new {subject} {options}")
+        await expect(ana.announced(subject)).to_be_visible()
+    await ana.go_to("# triage")
     await ana.send("/digest now")
     await expect(ana.message("3 new issues").last).to_be_visible()
     await _screenshot(ana.page, "digest")
