@@ -116,7 +116,10 @@ def poison(data: Data, evil: str) -> None:
     for entry in data.time_entries.values():
         entry.comments = evil
     issue = data.issues[ISSUE]
+    data.issues[CHILD].subject += " quay"
+    data.issues[CHILD].project_id = 1
     issue.parent_id, issue.assigned_to_id, issue.author_id = PARENT, 2, 1
+    issue.description = (issue.description or "") * 3  # long enough to be shortened
     issue.category_id = next(c.id for c in data.categories.values() if c.project_id == issue.project_id)
     issue.version_id = next(v.id for v in data.versions.values() if v.project_id == issue.project_id)
     data.issues[CHILD].parent_id = ISSUE
@@ -216,12 +219,13 @@ COMMANDS = (
     """
 /issue {n}|/issue|/issue new {e}|/issue new x project:"{e}"|/issue new x project:#1|/issue 99999
 /issue new project:#1 tracker:"{e}" priority:"{e}" to:"{e}" {e}|/issue attach {n}|/issues project:#1 sort:id
+/issues project:#1 created:2001-01-01|/issues quay project:#1|/issues quay project:#2 status:any
 /issues "{e}" project:#1|/issues project:any author:"{e}"|/issues query:"{e}"|/issues nosuch:"{e}"
 /timelog {n} 1h {e}|/timelog {n} 1h activity:"{e}"|/timelog|/timelog edit|/timelog project:#1 30m {e}
 /timelog {n} 30h activity:#3 on:2026-01-05 {e}
 /digest add #1 daily {at} empty:yes|/digest add "{e}" daily {at}|/digest now|/digest|/digest add #1
 /digest add #1 "{e}"|/digest change 1|/digest add #1 daily {at} tz:"{e}"
-/digest pause 1|/digest|/digest resume 1
+/digest add daily {at}|/digest pause 1|/digest|/digest resume 1
 /tracker|/tracker projects|/tracker projects {e}|/tracker project #1|/tracker project "{e}"|/tracker whoami
 /tracker default #1|/tracker user me|/tracker user 2|/tracker user edit 2|/tracker user new <@U0GWEN001>
 /tracker project new {e}|/tracker user "{e}"|/tracker {e}|/digest remove 1
@@ -242,30 +246,46 @@ async def drive(office: Office, person: Person, evil: str, commands: Sequence[st
     """Runs every command, presses every button that appears, opens and searches every form, shares links."""
     short = " ".join(evil.split()).replace('"', "'")[:400]
     for command in commands:
-        before = {(m["ts"], str(m["blocks"])) for m in await person.messages()}
-        await person.command(command.replace("{n}", str(ISSUE)).replace("{at}", AT).replace("{e}", short))
-        await office.idle()
-        await search_all(office, person)
-        for message in await person.messages():
-            if (message["ts"], str(message["blocks"])) not in before:
-                await press_all(office, person, message)
+        typed = command.replace("{n}", str(ISSUE)).replace("{at}", AT).replace("{e}", short)
+        for name in await press_new(office, person, typed):
+            await press_new(office, person, typed, name)
 
 
-async def press_all(office: Office, person: Person, message: JSON) -> None:
-    """Presses every button and menu of a message, as it was when posted."""
+async def press_new(office: Office, person: Person, typed: str, only: str = "") -> list[str]:
+    """Runs a command and presses the buttons that appear, or `only` that one.
+
+    Returns the names of the buttons that were gone before their turn came.
+    """
+    before = {(m["ts"], str(m["blocks"])) for m in await person.messages()}
+    await person.command(typed)
+    await office.idle()
+    await search_all(office, person)
+    gone: set[str] = set()
+    for message in await person.messages():
+        if (message["ts"], str(message["blocks"])) not in before:
+            gone |= await press_all(office, person, message, only)
+    return sorted(gone)
+
+
+async def press_all(office: Office, person: Person, message: JSON, only: str) -> set[str]:
+    """Presses the buttons and menus of a message, as it was when posted; returns the names of those gone."""
     source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
+    gone = set()
     for block in message["blocks"] or ():
         accessory = [block["accessory"]] if block.get("accessory") else []
         for element in [*(block.get("elements") or ()), *accessory]:
             if element.get("action_id", "open") in ("open", "digest.remove"):
                 continue
             for option in element.get("options") or [None]:
-                if option and option["value"].startswith("announcement.take_back"):
+                name = option["value"].partition(" ")[0] if option else element["action_id"]
+                if name == "announcement.take_back" or only not in ("", name):
                     continue
                 chosen = {"selected_option": option} if option else {"value": element.get("value")}
-                await person._act(source, block, element, **chosen)
+                if not await person._act(source, block, element, **chosen):
+                    gone.add(name)
                 await office.idle()
                 await search_all(office, person)
+    return gone
 
 
 async def at_home(office: Office, person: Person) -> None:
@@ -282,8 +302,25 @@ async def at_home(office: Office, person: Person) -> None:
                 await search_all(office, person)
 
 
+async def press_in_form(office: Office, person: Person) -> None:
+    """Presses the form's own buttons, such as *More fields*, and closes what opens above it."""
+    views = (await person.state())["views"]
+    if not views or not views[-1].get("submit"):
+        return
+    form = views[-1]["id"]
+    for block in views[-1]["blocks"]:
+        for element in block.get("elements", ()):
+            if element["type"] == "button" and element["action_id"] not in ("files.new", "time.delete"):
+                await person._act({"view": {"id": form}}, block, element, value=element.get("value"))
+                await office.idle()
+    while (views := (await person.state())["views"]) and views[-1]["id"] != form:
+        await person.close(views[-1])
+        await office.idle()
+
+
 async def search_all(office: Office, person: Person) -> None:
-    """Types into every select of the view on top, submits it unchanged, and closes what remains."""
+    """Presses the buttons of the view on top, types into its selects, submits it, and closes what remains."""
+    await press_in_form(office, person)
     views = (await person.state())["views"]
     for block in views[-1]["blocks"] if views else ():
         element: JSON = block.get("element", {})
@@ -317,7 +354,13 @@ UNMET = {
         "action:issue.take",
         "form:user.new",
     ),
-    *("action:project.default", "action:search.page.previous", "action:time.edit", "action:time.fill"),
+    *(
+        "action:project.default",
+        "action:search.page.previous",
+        "action:search.filter",
+        "action:time.edit",
+        "action:time.fill",
+    ),
     *("action:time.log_anyway", "action:issue.tracker", "options:issue.custom"),
     *(f"options:issue.{name}" for name in ("assignee", "category", "priority", "status", "tracker")),
     *("options:issue.version", "options:issue.watchers"),
