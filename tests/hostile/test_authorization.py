@@ -187,11 +187,11 @@ async def test_forms_denied_to_others_work_for_their_owner(scene: Scene) -> None
         "draft": {},
         "project": None,
     }
-    own["key"] = await scene.office.bot.store.saved_input.put(ANA, {"key": KEYS["ana"]})
     idle = []
     for callback_id in ALL_FORMS:
         user_id = (CHRIS if callback_id in ADMINISTRATORS else ANA).user_id
-        metadata = scene.metadata | here | own
+        key = await scene.office.bot.store.saved_input.put(ANA, {"key": KEYS["ana"]})  # linking deletes it
+        metadata = scene.metadata | here | own | {"key": key}
         if callback_id == "files.describe":
             metadata["issue"] = scene.metadata["issue"]
         before = len(scene.watched.written), await scene.digests()
