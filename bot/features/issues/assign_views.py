@@ -29,7 +29,7 @@ def _said(result: AssignResult, wording: Wording) -> str:
         case Outcome.ALREADY:
             return f"#{issue.id} is already assigned to you."
         case Outcome.NEEDS_CONFIRMATION:
-            return f"#{issue.id} is assigned to {line(_holder(issue))}. Assign it to you instead?"
+            return f"#{issue.id} is assigned to {line(_holder(issue))}. Assign it to yourself instead?"
         case Outcome.UNCHANGED:
             now = f"assigned to {line(_holder(issue))}" if issue.assigned_to else "unassigned"
             return f"{service} left #{issue.id} {now}. Ask a manager of its project to assign it to you."

@@ -85,7 +85,7 @@ async def test_reassigning_asks_again_when_the_assignee_changed(office: Office, 
     issue = new_issue(office.tracker, "The cart forgets", BEN)
     message = await post_digest(office, ana)
     asked = await take_issue(ana, message, "The cart forgets")
-    assert "is assigned to Ben Okafor. Assign it to you instead?" in text_of(asked)
+    assert "is assigned to Ben Okafor. Assign it to yourself instead?" in text_of(asked)
     assert issue.assigned_to_id == BEN
 
     issue.assigned_to_id = DANA
