@@ -18,9 +18,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot import telemetry
-from bot.errors import (
-    KeyRejected,
-)
+from bot.errors import KeyRejected
 from bot.slack import forms
 from bot.slack.acknowledgements import Acknowledgement
 from bot.slack.blocks import JSON, sentence
@@ -28,12 +26,7 @@ from bot.slack.buttons import ReopenForm, ResumeRequest
 from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.slack.deliveries import delivery_key, unclaimed
 from bot.slack.error_reports import ErrorReports, Linking
-from bot.slack.errors import (
-    DatabaseUnavailable,
-    FormExpired,
-    FormSentAlready,
-    ResumedAlready,
-)
+from bot.slack.errors import DatabaseUnavailable, FormExpired, FormSentAlready, ResumedAlready
 from bot.slack.failures import Failures, log_failure, log_if_undelivered
 from bot.slack.feature import Feature, Form, merged
 from bot.slack.form_submission import FormSubmissions

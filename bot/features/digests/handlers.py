@@ -34,10 +34,7 @@ from bot.slack.feature import Feature
 from bot.slack.forms import LIST, loading
 from bot.slack.grammar.errors import UnknownWord
 from bot.slack.grammar.requests import Help
-from bot.slack.interaction import (
-    ButtonPress,
-    SlashCommand,
-)
+from bot.slack.interaction import ButtonPress, SlashCommand
 from bot.slack.posting import SLACK_FAILED
 from bot.slack.replies import Reply
 from bot.store.deliveries import Deliveries
