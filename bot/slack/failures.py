@@ -26,14 +26,17 @@ class Failures:
         self._saved = saved
 
     async def tell(self, reply: Reply, error: BotError, ack: Acknowledgement | None = None) -> None:
-        """Report a failure, with the form as it was or the typed command."""
+        """Report a failure, with the form as it was, unless its write succeeded, or the typed command."""
         text = without_keys(reply.wording.sentence(error))
+        said = sentence(text)
         if modal := reply.interaction.modal:
             again = forms.refilled(modal.json, text)
-            if not (ack and ack.give(response_action="update", view=again)):
-                await self.finish(reply, FormResult(view=again, said=text))
+            result = FormResult(view=again, said=text)
+            if reply.committed:  # the form would act again
+                result = FormResult(view=forms.said(again["title"]["text"], said.blocks), message=said)
+            if not (ack and ack.give(response_action="update", view=result.view)):
+                await self.finish(reply, result)
         else:
-            said = sentence(text)
             message = Message(said.text, (*said.blocks, *await _below(reply, error)))
             if not (reply.view_id and await reply.shown(forms.said("That didn't work", message.blocks))):
                 await reply.privately(message)

@@ -54,17 +54,17 @@ class FormSubmissions:
         claim = f"form:{form.key}"  # several forms may share a view ID, one after the other
         if not handler.repeatable and not await self._deliveries.claim(claim):
             raise FormSentAlready
-        done = handler.repeatable
         try:
             result = await handler.submit(form, reply)
-            done = handler.repeatable or not (result.errors or result.said)
+            if not (handler.repeatable or result.errors or result.said):
+                reply.committed = True
         except (Refused, WrongField) as error:
             placed = forms.placed(form.view.json, error, reply.wording.sentence(error))
             if not placed:
                 raise
             return FormResult(errors=placed)
         finally:
-            if not (done or reply.committed):
+            if not (handler.repeatable or reply.committed):
                 await self._deliveries.release(claim)
         return result
 
