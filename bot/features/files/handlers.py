@@ -23,7 +23,7 @@ from bot.slack.failures import Failures
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut
-from bot.slack.message_text import issue_named
+from bot.slack.message_text import issue_named, text_of
 from bot.slack.metadata import Metadata
 from bot.slack.progress import follow
 from bot.slack.replies import Reply
@@ -205,7 +205,7 @@ class FileHandlers:
 
     async def _named_issue(self, reply: Reply, session: Session, message: JSON) -> JSON | None:
         """The issue that the message names, if the user can see it."""
-        number = issue_named(str(message.get("text") or ""), reply.wording.base_url)
+        number = issue_named(text_of(message), reply.wording.base_url)
         if number is None:
             return None
         with suppress(UserError):

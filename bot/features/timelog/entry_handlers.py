@@ -187,10 +187,11 @@ class EntryHandlers:
         if not reply.in_form:
             await reply.privately(told, replace=True)
             return
-        await reply.show(forms.said("Time deleted", told.blocks))
+        shown_in_form = await reply.shown(forms.said("Time deleted", told.blocks))
         metadata = EditMetadata.of(reply.interaction.modal)
-        if metadata.replace and metadata.place.get("channel_id"):
-            await reply.at(Place.from_json(metadata.place)).privately(told, replace=True)
+        place = Place.from_json(metadata.place)
+        if not shown_in_form or (metadata.replace and place.channel_id):
+            await reply.at(place).privately(told, replace=metadata.replace)
 
     async def _delete_post(self, reply: Reply, entry: Entry) -> str:
         """Delete the entry's public post; returns the channel where that failed, or an empty string."""

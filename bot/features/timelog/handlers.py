@@ -31,7 +31,7 @@ from bot.slack.forms import FormResult, loading
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.values import own_text
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut, SlashCommand
-from bot.slack.message_text import issue_named
+from bot.slack.message_text import issue_named, text_of
 from bot.slack.posting import Announced
 from bot.slack.replies import Reply
 from bot.slack.sentences import NOT_ANNOUNCED
@@ -95,7 +95,8 @@ class TimelogHandlers:
                 reply.recovery = partial(self._open_form_row, reply, draft)
                 raise error
             case TimeToLog() as wanted:
-                await self._log(reply, wanted)
+                if logged := await self._log(reply, wanted):
+                    await self._confirm(reply, logged)
             case TimeDraft() as draft:
                 await self.open_form(reply, draft)
             case EditLastEntry():
@@ -105,8 +106,11 @@ class TimelogHandlers:
 
     # Logging without the form
 
-    async def _log(self, reply: Reply, wanted: TimeToLog) -> None:
-        """Log time, or ask for the missing activity, or to confirm a day of more than 24 hours."""
+    async def _log(self, reply: Reply, wanted: TimeToLog) -> Logged | None:
+        """Log time, or ask for the missing activity, or to confirm a day of more than 24 hours.
+
+        Returns what was logged; None if the user was told otherwise.
+        """
         reply.recovery = partial(self._open_form_row, reply, wanted)
         try:
             logged = await self._timelog.log(reply.owner, wanted)
@@ -120,7 +124,9 @@ class TimelogHandlers:
             saved = await self._save(reply, wanted)
             await reply.privately(views.unknown(reply.wording, wanted, error, saved))
         else:
-            await self._confirm(reply, logged)
+            reply.recovery = None  # the form would log it again
+            return logged
+        return None
 
     async def fill_pressed(self, press: ButtonPress[FillTimeForm], reply: Reply) -> None:
         """*Open form*: the form with what was typed before, and what was wrong with it."""
@@ -136,7 +142,9 @@ class TimelogHandlers:
         except ValidationError:
             raise DraftExpired from None
         async with claimed(self._deliveries, f"time:{saved}", LoggedAlready()):
-            await self._log(reply, wanted)
+            logged = await self._log(reply, wanted)
+        if logged:
+            await self._confirm(reply, logged)
         await posting.dismiss(reply.slack, reply.place)
 
     async def _open_form_row(self, reply: Reply, draft: TimeDraft, error: BotError) -> Block:
@@ -186,7 +194,7 @@ class TimelogHandlers:
         message = shortcut.message
         thread = Place(reply.place.channel_id, message.get("thread_ts") or message.get("ts"))
         reply = reply.at(thread)
-        number = issue_named(str(message.get("text") or ""), reply.wording.base_url)
+        number = issue_named(text_of(message), reply.wording.base_url)
         draft, on = TimeDraft(issue=number), None
         try:
             on = await self._timelog.loggable(reply.owner, draft)

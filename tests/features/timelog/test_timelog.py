@@ -8,11 +8,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.sandbox.tracker.data import Issue, TimeEntry
+from bot.slack.blocks import section
 from bot.slack.text import day
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import JSON, button_saying, option_in_menus, text_of, until, values_of
+from tests.support.slackwire import SlackWire
 
 ANA = 1
 TESTING, SUPPORT = 3, 4
@@ -218,6 +220,25 @@ async def test_more_than_24_hours_a_day_need_confirmation(office: Office, ana: P
     assert asked["ts"] not in {m["ts"] for m in await ana.messages()}
 
 
+async def test_confirmed_long_day_is_logged_once_if_slack_takes_no_answer(tmp_path: Path) -> None:
+    wire = SlackWire()
+    office = Office(tmp_path, slack_wire=wire)
+    await office.open()
+    await office.link("U0ANA0001", KEYS["ana"])
+    ana, before = Person(office, "U0ANA0001"), count(office)
+    asked = await ana.ask("/timelog 12 25h activity:design")
+    wire.lasting = dict.fromkeys(("response_url", "chat.postEphemeral", "chat.postMessage"), "refuse:no_text")
+
+    await ana.press(asked, "Log anyway")
+    await office.idle()
+    wire.lasting = {}
+    said = await ana.after(ana.press(asked, "Log anyway"))
+
+    assert "You've already logged this time." in text_of(said)
+    assert count(office) == before + 1
+    await office.close()
+
+
 async def test_long_day_confirmation_keeps_the_input(ana: Person, issue: Issue) -> None:
     asked = await ana.ask(f"/timelog {issue.id} 25h activity:testing on:2026-01-05 Long")
 
@@ -349,6 +370,19 @@ async def test_message_shortcut_preselects_issue_and_announces_in_thread(ana: Pe
     told = await announcement(ana)
     assert told["thread_ts"] == message["ts"]
     await logged(ana)
+
+
+async def test_message_shortcut_finds_the_issue_in_an_apps_blocks(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    message = await ana.say("Deployed")
+    written = office.workspace.state.find(message["channel"], message["ts"])
+    assert written is not None
+    written.text, written.blocks = "", [section(f"Deployed #{issue.id}")]
+
+    await ana.shortcut("time_from_message", message)
+
+    assert values_of(await ana.form("Log time"))["Issue"].startswith(f"#{issue.id} ")
 
 
 async def test_unknown_issue_in_a_message_leaves_the_choice_open(office: Office, ana: Person) -> None:
