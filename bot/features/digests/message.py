@@ -99,7 +99,9 @@ def preview(shown: Preview, wording: Wording) -> list[Block]:
     """What a digest would have shown in the last seven days: how many issues, and the newest ones."""
     count = len(shown.issues)
     many = "1 new issue" if count == 1 else f"{'more than ' if shown.more else ''}{count or 'no'} new issues"
-    posts = "" if shown.more else f" in {shown.posts} post{'' if shown.posts == 1 else 's'}"
+    posts = (
+        f" in {shown.posts} post{'' if shown.posts == 1 else 's'}" if shown.posts and not shown.more else ""
+    )
     would = f"In the last 7 days, this digest would have shown you {many}{posts}."
     about = " · ".join(filter(None, (when_of(shown.plan), describe_filters(shown.plan))))
     rows = [section(_row_text(issue, wording)) for issue in shown.issues[:PREVIEW_ROWS]]

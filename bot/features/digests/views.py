@@ -264,7 +264,8 @@ def removed(digest: Digest, wording: Wording) -> Message:
 
 def restored(digest: Digest, user: Owner, wording: Wording) -> str:
     """Confirms that a removal was undone."""
-    return f"{_named(digest)} is restored. {status_line(digest, user, wording)}"
+    status = "It's still paused." if digest.paused is Pause.PERSON else status_line(digest, user, wording)
+    return f"{_named(digest)} is restored. {status}"
 
 
 def owner_notice(digest: Digest, who: str, act: Act) -> Message:
