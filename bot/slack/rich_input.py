@@ -39,6 +39,11 @@ def written(value: JSON, text_format: TextFormat, name_of: NameOf) -> str:
     return "\n\n".join(blocks)
 
 
+def has_content(value: JSON) -> bool:
+    """Whether rich text has anything in it."""
+    return any(_parts(part) for part in _parts(value))
+
+
 def ids_in(value: JSON) -> list[tuple[str, str]]:
     """The types and IDs of the users and channels that rich text mentions."""
     inner = [each for part in _parts(value) for each in _parts(part)]

@@ -15,7 +15,7 @@ from bot.service.models import Project, Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Element, actions, button, context, option, section, shortened
 from bot.slack.grammar.durations import hours
-from bot.slack.rich_input import TextFormat, from_service_text
+from bot.slack.rich_input import TextFormat, from_service_text, has_content
 from bot.slack.text import prose
 
 CALLBACK_ID, TITLE = "issue.create", "New issue"
@@ -31,7 +31,7 @@ class Shown:
     """What the form shows of an issue: the fields behind *More fields* if `more`, or else those in `fields`.
 
     `said` is what is wrong with the draft. `wrong` names the fields that it is about, the first of which gets
-    the focus; `needed` are those that the service requires.
+    the focus; `needed` are those that the service requires. `description` is the rich text entered so far.
     """
 
     more: bool = False
@@ -39,6 +39,7 @@ class Shown:
     said: str = ""
     wrong: tuple[str, ...] = ()
     needed: frozenset[str] = frozenset()
+    description: JSON | None = None
 
     def has(self, name: str) -> bool:
         return self.more or name in self.fields or name in self.wrong
@@ -61,7 +62,7 @@ def create_form(
     chosen = option(shortened(project.name, 75), str(project.id)) if project else None
     project_select = forms.searched(ChooseProject.action, chosen, "Search projects")
     subject = forms.text(TypeSubject.action, draft.subject, most=SUBJECT_LENGTH, on_keystroke=True)
-    description = _description(draft.values.get("desc"), text_format)
+    description = _description(shown.description, draft.values.get("desc"), text_format)
     blocks += [
         forms.field("project", "Project", project_select, optional=False, dispatch=True),
         forms.field("subject", "Subject", subject, optional=False, dispatch=True),
@@ -75,8 +76,10 @@ def create_form(
     return forms.form(CALLBACK_ID, TITLE, blocks, submit="Create", metadata=metadata)
 
 
-def _description(text: str | None, text_format: TextFormat) -> Element:
-    initial = from_service_text(shortened(text, forms.TEXT), text_format) if text else None
+def _description(entered: JSON | None, text: str | None, text_format: TextFormat) -> Element:
+    initial = entered if entered and has_content(entered) else None
+    if text and not entered:
+        initial = from_service_text(shortened(text, forms.TEXT), text_format)
     return forms.formatted_text(DESCRIPTION.name, initial)
 
 
@@ -98,9 +101,8 @@ def project_fields(
 
     `required` are the custom fields that the service is known to require.
     """
-    tag = (
-        f":{catalog.project.id}" if catalog.project else ""
-    )  # new block IDs, so that Slack drops the choices made for another project
+    # New block IDs, so that Slack drops the choices made for another project.
+    tag = f":{catalog.project.id}" if catalog.project else ""
     tracker = meant.get("tracker")
     needed = required.get(tracker.id if isinstance(tracker, Ref) else None, frozenset())
     blocks, hidden = [], False
@@ -228,10 +230,13 @@ def submitted(view: JSON, written: Written) -> Draft:
     return _draft(values, found)
 
 
-def carried_over(view: JSON, written: Written) -> Draft:
-    """The draft for another project: choices by name, since their IDs differ between projects."""
+def carried_over(view: JSON) -> Draft:
+    """The draft for another project: choices by name, since their IDs differ between projects.
+
+    Rich text isn't in it.
+    """
     values = forms.Values(view)
-    draft = _draft(values, {key: _entered(values, field, written, "text") for key, field in FIELDS.items()})
+    draft = _draft(values, {key: _entered(values, field, None, "text") for key, field in FIELDS.items()})
     return draft.model_copy(update={"unread": _hours(values)})
 
 
@@ -242,7 +247,7 @@ def _hours(values: forms.Values) -> dict[str, str]:
 
 
 def _entered(
-    values: forms.Values, field: Field, written: Written, what: Literal["value", "text"] = "value"
+    values: forms.Values, field: Field, written: Written | None, what: Literal["value", "text"] = "value"
 ) -> Value | bool | None:
     """What a field holds, except hours; choices by ID, or by name if `what` is `text`."""
     mark = "#" if what == "value" else ""
@@ -260,7 +265,7 @@ def _entered(
             return bool(values.all_chosen(field.name))
         case Kind.TEXT:
             rich = values.rich_text(field.name)
-            return written(rich) if rich else values.text(field.name)
+            return written(rich) if rich and written else values.text(field.name)
         case Kind.HOURS:
             return None
 

@@ -253,7 +253,7 @@ class CreateFormHandlers:
         """The form with another project's choices and all entered values."""
         project_id = project_id or forms.Values(view.json).number("project")
         metadata = dict(view.metadata)
-        draft = create_form.carried_over(view.json, await self._written(reply, view))
+        draft = create_form.carried_over(view.json)
         if saved := metadata.pop("draft", None):
             waiting = Draft.model_validate(await self._saved.get(reply.owner, str(saved)) or {})
             draft = draft.model_copy(
@@ -265,7 +265,12 @@ class CreateFormHandlers:
             )
         if shown.more:
             metadata["more"] = True
-        shown = replace(shown, more=metadata.get("more") is True, fields=create_form.names_in(view.json))
+        shown = replace(
+            shown,
+            more=metadata.get("more") is True,
+            fields=create_form.names_in(view.json),
+            description=forms.Values(view.json).rich_text(DESCRIPTION.name),
+        )
         async with self._accounts.reading(reply.owner) as session:
             project = await self._projects.by_id(session, project_id) if project_id else None
             return await self.filled(reply, session, draft, project, metadata=metadata, shown=shown)
@@ -301,7 +306,7 @@ class CreateFormHandlers:
         draft = create_form.submitted(view, await self._written(reply, form.view))
         if missing := create_form.missing(draft):
             return FormResult(errors=missing)
-        if create_form.outdated(view):
+        if create_form.outdated(view) or "draft" in form.view.metadata:
             return await self._again(reply, form.view, Shown(said=create_form.OUTDATED))
         attempted, started = form.view.moment("attempted_at"), datetime.now(UTC)
         batch = new_batch(attempted)
@@ -393,9 +398,8 @@ def _fields_of(error: BotError) -> tuple[str, ...]:
             return (field,)
         case IssueRefused(fields=fields):
             return fields
-        case (
-            AmbiguousName() | UnknownName() | Forbidden() | NotFound()
-        ):  # of the project; others are WrongField
+        # A name elsewhere than in the project is a WrongField.
+        case AmbiguousName() | UnknownName() | Forbidden() | NotFound():
             return ("project",)
     return ()
 

@@ -89,6 +89,19 @@ async def test_without_a_project_the_form_opens_at_once(office: Office, ana: Per
     assert newest(office).subject == "Where does this go"
 
 
+async def test_submitting_before_the_fields_appear_loses_none_of_them(office: Office, ana: Person) -> None:
+    await ana.command("/issue new Only for us private:yes priority:high")
+    form = await ana.form("New issue")
+    before = newest(office).id
+
+    await ana.submit(form, {"Project": "Web Shop"})
+
+    form = await until(lambda: _with(ana, "Priority"))
+    assert newest(office).id == before
+    await ana.after(ana.submit(form, {}))
+    assert newest(office).is_private
+
+
 async def test_a_field_that_the_service_requires_is_marked_and_offers_values(
     office: Office, ana: Person
 ) -> None:
