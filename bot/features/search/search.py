@@ -149,7 +149,7 @@ class Search:
                 self._client.list_issues(session.key, searched.filters, offset=offset, limit=PAGE),
                 self._meant(session, searched, offset),
             )
-            wider = () if page.items or offset else await self._wider(session, searched)
+            wider = () if page.items or offset else await self._wider(session, searched, channel)
             return Results(page, offset, searched, (*meant, *wider))
 
     async def _meant(self, session: Session, searched: Resolved, offset: int) -> tuple[Change, ...]:
@@ -168,27 +168,24 @@ class Search:
                         return (f"{name}={ref.name}",)
         return ()
 
-    async def _wider(self, session: Session, searched: Resolved) -> tuple[Change, ...]:
+    async def _wider(
+        self, session: Session, searched: Resolved, channel: Channel | None
+    ) -> tuple[Change, ...]:
         """The changes after which the search finds something, asked beside each other."""
         filters = searched.filters
         if filters.query_id is not None:
             return ()
-        cleared = IssueFilters(project_id=filters.project_id, subject=filters.subject, sort=filters.sort)
-        needs_project = filters.category_ids or filters.subprojects
-        candidates = {
-            "closed": replace(filters, status="any") if filters.status == "open" else filters,
-            "projects": filters if needs_project else replace(filters, project_id=None),
-            "filters": replace(cleared, status="open"),
-        }
-        candidates = {change: wider for change, wider in candidates.items() if wider != filters}
+        changes = ("closed", "projects", "filters") if filters.status == "open" else ("projects", "filters")
 
-        async def finds(wider: IssueFilters) -> bool:
-            with suppress(ServiceError):
-                return bool((await self._client.list_issues(session.key, wider, limit=1)).items)
+        async def finds(change: Change) -> bool:
+            with suppress(ServiceError, UserError):  # other projects may lack a name
+                wider = (await self._resolve(session, changed(searched.query, change), channel)).filters
+                if wider != filters:
+                    return bool((await self._client.list_issues(session.key, wider, limit=1)).items)
             return False
 
-        found = await asyncio.gather(*map(finds, candidates.values()))
-        return tuple(change for change, some in zip(candidates, found, strict=True) if some)
+        found = await asyncio.gather(*map(finds, changes))
+        return tuple(change for change, some in zip(changes, found, strict=True) if some)
 
     async def _resolve(self, session: Session, query: Query, channel: Channel | None) -> Resolved:
         project = await self._project(session, query, channel)
