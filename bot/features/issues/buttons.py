@@ -16,10 +16,11 @@ class ShowMore(Button):
 
 
 class ShareIssue(Button):
-    """On a card, where the button asks first if that is needed."""
+    """On a card. `asked` is whether the button asks first, as it must unless everyone can see the issue."""
 
     action = "issue.share"
     issue: Number
+    asked: bool = False
 
 
 class ShareListedIssue(Button):

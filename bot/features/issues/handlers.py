@@ -176,12 +176,16 @@ class IssueHandlers:
 
     async def share_pressed(self, press: ButtonPress[ShareIssue], reply: Reply) -> None:
         """*Share here* on a card."""
-        await self._share(reply, await self._issues.show(reply.owner, press.button.issue))
+        await self._share_or_ask(reply, press.button.issue, asked=press.button.asked)
 
     async def share_listed(self, press: ButtonPress[ShareListedIssue], reply: Reply) -> None:
-        """*Share here* in a menu: shows the card, whose button asks, unless everyone can see the issue."""
-        shown = await self._issues.show(reply.owner, press.button.issue)
-        if shown.public or shown.issue.is_private:
+        """*Share here* in a menu."""
+        await self._share_or_ask(reply, press.button.issue, asked=False)
+
+    async def _share_or_ask(self, reply: Reply, number: int, *, asked: bool) -> None:
+        """Share an issue. Unless everyone can see it or the user was `asked`, show the card, which asks."""
+        shown = await self._issues.show(reply.owner, number)
+        if asked or shown.public or shown.issue.is_private:
             await self._share(reply, shown)
         else:
             await reply.privately(await self._card(reply, shown, asks_first=True))

@@ -354,7 +354,7 @@ def _share(shown: Shown) -> Element | None:
         "Its project isn't public. Others here may not have permission to see it.",
         "Share issue",
     )
-    carries = ShareIssue(issue=shown.issue.id)
+    carries = ShareIssue(issue=shown.issue.id, asked=not shown.public)
     return button(SHARE, carries, confirm=None if shown.public else question)
 
 

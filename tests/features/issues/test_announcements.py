@@ -73,6 +73,19 @@ async def test_deletes_the_post_of_a_shared_issue(office: Office, ana: Person, b
     await wait_until_deleted(ben, message)
 
 
+async def test_asks_before_sharing_an_issue_that_left_its_public_project(office: Office, ana: Person) -> None:
+    data = office.tracker.data
+    issue = next(i for i in data.issues.values() if i.project_id == 1 and not i.is_private)
+    hidden = next(p for p in data.projects.values() if not p.is_public)
+    card = await ana.ask(f"/issue {issue.id}")
+    issue.project_id = hidden.id
+
+    answer = await ana.after(ana.press(card, "Share here"))
+
+    assert answer["ephemeral"]
+    assert "*Share here* asks first" in text_of(answer)
+
+
 async def test_deletes_an_announcement_in_a_thread(ana: Person, ben: Person) -> None:
     ana.channel = ben.channel = "webshop"
     await ana.ask("/tracker default webshop")
