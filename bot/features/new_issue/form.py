@@ -21,6 +21,7 @@ from bot.slack.text import prose
 CALLBACK_ID, TITLE = "issue.create", "New issue"
 OUTDATED = "The fields below changed with the project. Check them, then create the issue."
 CUSTOM_FIELDS, EXAMPLES = 20, 4
+"""How many custom fields *More fields* shows, and how many values one gives as examples."""
 PARENT_QUERY, HOURS_LENGTH = 1, 20
 Written = Callable[[JSON], str]
 """Converts rich text to the service's format."""
@@ -116,11 +117,12 @@ def project_fields(
             continue
         dispatch = field.key == "tracker" and bool(required)
         blocks.append(_field(field, value, refs, tag, dispatch=dispatch, needed=field.name in shown.needed))
-    for custom in catalog.custom_fields[:CUSTOM_FIELDS]:
-        held, must = draft.custom_fields.get(custom.id), custom.id in needed
-        if held or must or shown.has(f"cf_{custom.id}"):
+    named = {*shown.fields, *shown.wrong}
+    for n, custom in enumerate(catalog.custom_fields):
+        held, must, listed = draft.custom_fields.get(custom.id), custom.id in needed, n < CUSTOM_FIELDS
+        if held or must or f"cf_{custom.id}" in named or (shown.more and listed):
             blocks.append(_custom_field(custom, held, tag, needed=must))
-        else:
+        elif listed:
             hidden = True
     if hidden:
         blocks.append(actions([button("More fields", MoreFields())], block_id="more"))
