@@ -346,9 +346,13 @@ async def _beside(
     task = asyncio.create_task(looking) if looking else None
 
     async def found() -> tuple[Issue, ...]:
-        with suppress(ServiceError, UserError, TimeoutError):
+        try:
             return await asyncio.wait_for(task, SIMILAR_SECONDS) if task else ()
-        return ()
+        except (ServiceError, UserError, TimeoutError):
+            return ()
+        except Exception:  # the issue is created by now, and its answer matters more
+            log.exception("similar issues not looked up", action="issue.no_similar")
+            return ()
 
     try:
         yield found

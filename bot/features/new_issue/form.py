@@ -185,7 +185,7 @@ def _custom_field(
         placeholder = f"e.g. {examples}" if examples else None
         element = forms.text(name, ", ".join(values), placeholder=placeholder)
     label = custom.name or f"Field {custom.id}"
-    hint = None if needed else "Required for some trackers"
+    hint = None if needed else "Required for some issue types"
     return forms.field(name, label, element, optional=not needed, hint=hint)
 
 
