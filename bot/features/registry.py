@@ -30,6 +30,7 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import Issues
 from bot.features.links.handlers import LinkHandlers
 from bot.features.links.links import SharedLinks
+from bot.features.new_issue.choices import ChoiceHandlers
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
 from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.from_files import CreateWithFiles
@@ -204,6 +205,7 @@ def build(
         [
             issue.feature(),
             create_form.feature(),
+            ChoiceHandlers(issues, accounts, projects, catalogs).feature(),
             duplicates.feature(),
             assign.feature(),
             CreateWithFiles(accounts, issues, jobs, create_form).feature(),

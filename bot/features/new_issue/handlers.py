@@ -28,7 +28,7 @@ from bot.features.issues import views
 from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, OpenDraft, OpenIssueForm
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
-from bot.features.issues.fields import DESCRIPTION, FIELDS, Draft, Kind, choices_of
+from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.issues.issues import IssueRefused, Issues, Source
 from bot.features.issues.resolution import Names
 from bot.features.name_matching import AmbiguousName, UnknownName
@@ -41,13 +41,13 @@ from bot.features.projects.projects import Projects
 from bot.features.users.people import People
 from bot.service.models import Project
 from bot.slack import forms, rich_input
-from bot.slack.blocks import JSON, Block, button_row, option, shortened
+from bot.slack.blocks import JSON, Block, button_row, shortened
 from bot.slack.buttons import ActionExpired
 from bot.slack.debounce import Debouncer
 from bot.slack.errors import FormExpired
 from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, loading, number_in
-from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut, View
+from bot.slack.forms import FormResult, loading
+from bot.slack.interaction import ButtonPress, FormSubmission, Place, Shortcut, View
 from bot.slack.posting import SLACK_FAILED, Announced, reason
 from bot.slack.redaction import without_keys
 from bot.slack.replies import FormNotShown, Reply
@@ -58,7 +58,7 @@ OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)
 
 
 class CreateFormHandlers:
-    """The form for a new issue and its searched choices."""
+    """The form for a new issue."""
 
     def __init__(
         self,
@@ -86,10 +86,6 @@ class CreateFormHandlers:
         self._pauses = pauses
 
     def feature(self) -> Feature:
-        choices = {f"issue.{field.name}": self.choice_options for field in FIELDS.values() if field.choices}
-        issues = {
-            f"issue.{field.name}": self.issue_options for field in FIELDS.values() if field.kind is Kind.ISSUE
-        }
         return Feature(
             shortcuts={"create_issue": self.open_create, "issue_from_message": self.open_from_message},
             buttons={
@@ -100,12 +96,6 @@ class CreateFormHandlers:
                 OpenDraft: self.open_draft,
             },
             forms={create_form.CALLBACK_ID: Form(self.submit, "Creating the issue in {service}…")},
-            options={
-                ChooseProject.action: self.project_options,
-                "issue.custom": self.custom_options,
-                **choices,
-                **issues,
-            },
         )
 
     # Opening and refreshing
@@ -349,37 +339,6 @@ class CreateFormHandlers:
     async def _again(self, reply: Reply, view: View, shown: Shown) -> FormResult:
         """The submitted form with all entered values, and what is wrong."""
         return FormResult(view=await self.refreshed_form(reply, view, None, shown), said=shown.said)
-
-    # Searched choices
-
-    async def project_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Projects by name or identifier."""
-        found = await self._projects.search(reply.owner, request.text)
-        return [option(project.name, str(project.id)) for project in found]
-
-    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Issues by number or subject, in the form's project."""
-        project = forms.Values(request.view.json if request.view else {}).number("project")
-        async with self._accounts.reading(reply.owner) as session:
-            found = await self._issues.suggest(session, request.text, project)
-        return [views.issue_option(issue) for issue in found]
-
-    async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """A select whose choices are too many to list at once."""
-        name, tag = request.name.partition(".")[2], request.block_id.partition(":")[2]
-        async with self._accounts.reading(reply.owner) as session:
-            catalog = await self._catalogs.of(session, number_in(tag) if tag else None)
-        sought = request.text.strip().casefold()
-        refs = choices_of(catalog).get(name, ())
-        return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
-
-    async def custom_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """The select of a custom field that has a list of values."""
-        name, _, tag = request.block_id.partition(":")
-        async with self._accounts.reading(reply.owner) as session:
-            catalog = await self._catalogs.of(session, number_in(tag))
-        field = catalog.custom_field(number_in(name.removeprefix("cf_")))
-        return create_form.custom_values(field, request.text)
 
 
 def _with_problems(reply: Reply, shown: Shown, problems: Sequence[WrongField]) -> Shown:

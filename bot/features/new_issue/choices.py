@@ -1,0 +1,68 @@
+"""The choices that the form for a new issue searches as the user types."""
+
+from bot.features.accounts.accounts import Accounts
+from bot.features.issues.buttons import ChooseProject
+from bot.features.issues.fields import FIELDS, Kind, choices_of
+from bot.features.issues.issues import Issues
+from bot.features.issues.views import issue_option
+from bot.features.new_issue.form import custom_values
+from bot.features.projects.catalog import Catalogs
+from bot.features.projects.projects import Projects
+from bot.slack import forms
+from bot.slack.blocks import JSON, option
+from bot.slack.feature import Feature
+from bot.slack.forms import number_in
+from bot.slack.interaction import OptionsRequest
+from bot.slack.replies import Reply
+
+
+class ChoiceHandlers:
+    """Answers the form's searched selects."""
+
+    def __init__(self, issues: Issues, accounts: Accounts, projects: Projects, catalogs: Catalogs) -> None:
+        self._issues = issues
+        self._accounts = accounts
+        self._projects = projects
+        self._catalogs = catalogs
+
+    def feature(self) -> Feature:
+        fields = FIELDS.values()
+        choices = {f"issue.{field.name}": self.choice_options for field in fields if field.choices}
+        issues = {f"issue.{field.name}": self.issue_options for field in fields if field.kind is Kind.ISSUE}
+        return Feature(
+            options={
+                ChooseProject.action: self.project_options,
+                "issue.custom": self.custom_options,
+                **choices,
+                **issues,
+            }
+        )
+
+    async def project_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """Projects by name or identifier."""
+        found = await self._projects.search(reply.owner, request.text)
+        return [option(project.name, str(project.id)) for project in found]
+
+    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """Issues by number or subject, in the form's project."""
+        project = forms.Values(request.view.json if request.view else {}).number("project")
+        async with self._accounts.reading(reply.owner) as session:
+            found = await self._issues.suggest(session, request.text, project)
+        return [issue_option(issue) for issue in found]
+
+    async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """A select whose choices are too many to list at once."""
+        name, tag = request.name.partition(".")[2], request.block_id.partition(":")[2]
+        async with self._accounts.reading(reply.owner) as session:
+            catalog = await self._catalogs.of(session, number_in(tag) if tag else None)
+        sought = request.text.strip().casefold()
+        refs = choices_of(catalog).get(name, ())
+        return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
+
+    async def custom_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """The select of a custom field that has a list of values."""
+        name, _, tag = request.block_id.partition(":")
+        async with self._accounts.reading(reply.owner) as session:
+            catalog = await self._catalogs.of(session, number_in(tag))
+        field = catalog.custom_field(number_in(name.removeprefix("cf_")))
+        return custom_values(field, request.text)
