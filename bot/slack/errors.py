@@ -8,7 +8,9 @@ class FormSentAlready(UserError):
 
 
 class FormExpired(UserError):
-    """A saved form or request is gone."""
+    """A saved form or request is gone; `command` starts over."""
+
+    command: str | None = None
 
 
 class ResumedAlready(UserError):

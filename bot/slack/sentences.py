@@ -22,6 +22,13 @@ NOT_ANNOUNCED = {
 """Why something wasn't announced; each ends a sentence."""
 
 
+def not_posted(why: Announced) -> str:
+    """Why an answer was not posted for others as well, or may not have been."""
+    if why is Announced.UNSURE:
+        return "Slack didn't confirm the post. Check the channel before you share this again."
+    return f"Only you can see this: {NOT_ANNOUNCED[why]}."
+
+
 def sentence(error: BotError, wording: Wording) -> str | None:
     """The sentence for an error of the platform, the grammar or the service; None for any other error."""
     if isinstance(error, ServiceError):
@@ -45,7 +52,8 @@ def _of_service(error: ServiceError, wording: Wording) -> str:
             return f"{service} rejected that without a reason. Check what you entered and try again."
         case general.Refused(errors=messages):
             said = ". ".join(message.rstrip(".") for message in messages)
-            return f"{service} rejected that: {said}. Fix it and try again."
+            them = "it" if len(messages) == 1 else "these"
+            return f"{service} rejected that: {said}. Fix {them} and try again."
         case general.TooLarge():
             return f"That's more than {service} accepts at once. Send something smaller."
         case general.TooManyRequests(retry_after=retry_after):
@@ -67,7 +75,7 @@ def _of_service(error: ServiceError, wording: Wording) -> str:
             return f"{service} isn't responding. Try again in a minute."
         case general.Redirected():
             return (
-                f"{service} redirected me to another address, which I don't follow. "
+                f"{service} redirected me to another address, so I stopped. "
                 "Ask your administrator to check SERVICE_BASE_URL."
             )
         case general.OutcomeUnknown():
@@ -92,9 +100,7 @@ def _of_account(error: BotError, wording: Wording) -> str | None:
         case general.StoredSecretError():
             return f"I can't read your {service} API key anymore. Link your account again with `{link}`."
         case general.StoredTextError():
-            return (
-                f"I can't read what I saved for this anymore. Start over with `{wording.command('issue')}`."
-            )
+            return "I can't read what I saved for this anymore. Start over."
         case general.KeyInRequest():
             return (
                 "What you entered contains your API key, and other people would see it. Remove it, create a "
@@ -159,7 +165,6 @@ def _of_grammar(error: BotError, wording: Wording) -> str | None:
 
 
 def _of_platform(error: BotError, wording: Wording) -> str | None:
-    issue = wording.command("issue")
     match error:
         case general.WrongField(error=cause):
             return wording.sentence(cause)
@@ -172,12 +177,14 @@ def _of_platform(error: BotError, wording: Wording) -> str | None:
             )
         case errors.FormSentAlready():
             return "You already submitted this form. Check whether it went through before you submit another."
+        case errors.FormExpired(command=str(command)):
+            return f"This form has expired. Start over with `{wording.command(command)}`."
         case errors.FormExpired():
-            return f"This form has expired. Start over with `{issue}`."
+            return "This form has expired. Start over."
         case errors.ResumedAlready():
-            return f"That was already done or has expired. Start over with `{issue}`."
+            return "This form was already opened or has expired. Start over."
         case errors.NotYourPost(first_name=first_name):
-            return f"Only {first_name or 'the person who caused it'} can delete this post."
+            return f"Only {first_name or 'the person who triggered it'} can delete this post."
         case errors.PostNotDeleted():
             return (
                 "Slack didn't confirm that the post was deleted. If it's still there, ask a workspace "

@@ -28,7 +28,7 @@ async def test_time_is_logged_in_four_ways_and_edited(sandbox: Sandbox, ana: Vis
     answer = ana.message(f"Logged 1h 30m on #{issue.id} ")
     await expect(answer).to_contain_text("Design · yesterday · Pairing with Ben")
     await expect(answer).to_contain_text(PRIVATE)
-    await expect(answer).to_contain_text("Logged with Issue Bot: 0h today")
+    await expect(answer).to_contain_text("Logged with Issue Bot: nothing today")
     await answer.get_by_role("button", name="Share here").click()
     await expect(ana.message("Ana Ruiz logged 1h 30m")).to_contain_text("Pairing with Ben")
 

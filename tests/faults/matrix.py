@@ -46,7 +46,7 @@ ERRORS: list[type[errors.ServiceError]] = [
 ]
 SENTENCES = re.compile(
     "|".join(re.escape(re.split("[:,.]", worded(kind("GET", "/")))[0]) for kind in ERRORS)
-    + "|Tracker rejected that|The connection to Tracker broke"
+    + "|Tracker rejected that|The connection to Tracker was lost"
 )
 """How the sentences for the service's errors in `bot.errors` begin."""
 LOOKED_UP = re.compile(r"(POST|PUT|PATCH) /(issues|projects|attachments/|users/|time_entries\.)")

@@ -74,7 +74,7 @@ PRIVATE = ("chat.postEphemeral", "response_url")
 """Private answers: if Slack may have lost one, the bot posts it again."""
 ONLY_WAY = ("views.publish", "entity.presentDetails")
 """Calls that fill the only place where the result can be shown."""
-CALLED_FAILED = re.compile(f"{GENERIC}|nothing was done|didn't work|was not shared|not attached")
+CALLED_FAILED = re.compile(f"{GENERIC}|nothing was done|didn't work|wasn't shared|not attached")
 KEPT = "Open form"
 PROMISED = "comes as soon as"
 GONE = "refuse:not_found"

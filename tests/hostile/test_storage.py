@@ -23,7 +23,7 @@ from tests.support.wire import Wire
 
 ASKED = "/issue new project:webshop Kanarienvogel entflogen"
 UNREADABLE = "I can't read your saved API key anymore"
-LOST = "I can't read what I saved for this anymore. Start over with `/issue`."
+LOST = "I can't read what I saved for this anymore. Start over."
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ SCHEDULES = {
     "weekly": "Which day? Try `weekly mon 9:00`, or `weekly mon,thu 9:00` for several days.",
     "hourly": "I couldn't read the minute after `hourly`. Try `hourly`, or `hourly :30` for half past.",
     "cron": f"A cron line has five short fields, from the minute to the day of the week: {CRON}.",
-    "every": "I can post every 15, 20 or 30 minutes, or every 1, 2, 3, 4, 6, 8 or 12 hours.",
+    "every": "I can post every 15, 20, or 30 minutes, or every 1, 2, 3, 4, 6, 8, or 12 hours.",
 }
 CHANNELS = {
     ChannelProblem.NONE_CHOSEN: "Choose a channel for the digest.",
@@ -50,21 +50,21 @@ def _schedule(error: BotError) -> str | None:
         case schedules.UnreadableCron(field=None):
             return f"That cron line never matches a date. Try one like {CRON}."
         case schedules.UnreadableCron(field=field):
-            return f"I couldn't read the {field} of that cron line, or it never comes. Try one like {CRON}."
+            return f"I couldn't read the {field} of that cron line, or it never matches. Try one like {CRON}."
         case schedules.UnknownTimeZone(near=()):
             return "I don't know that time zone. Try one like `Europe/Paris` or `UTC`."
         case schedules.UnknownTimeZone(near=near):
             names = " or ".join(f"`{name}`" for name in near)
             return f"I don't know that time zone. Did you mean {names}?"
         case errors.NeverDue(zone=zone):
-            return f"That schedule never comes up in {zone}. Choose another time."
+            return f"That schedule never runs in {zone}. Choose another time."
     return None
 
 
 def _command(error: BotError, command: str) -> str | None:
     match error:
         case commands.NothingExpected(word=word, option=None):
-            return f"Type `{command} {word}` without anything after it."
+            return f"Type `{command} {word}` on its own."
         case commands.NothingExpected(word=word, option=option):
             return f"`{command} {word}` doesn't take options. Leave out `{option}:`."
         case commands.DigestNumberMissing(word=word):
@@ -131,7 +131,7 @@ def _running(error: BotError, command: str) -> str | None:
                 f"`{command} take over {number}`."
             )
         case errors.OwnerChanged(owner=owner):
-            return f"This digest belongs to {owner} now, who will be notified of your changes."
+            return f"{owner} owns this digest now and will be notified of your changes."
         case errors.DigestPaused(digest=number):
             return f"Digest {number} is paused. To resume it: `{command} resume {number}`."
         case errors.RepeatedRequest(digest=number):

@@ -29,7 +29,7 @@ class Loss(StrEnum):
     """Slack answered with an HTML page."""
     WRONG_SIZE = auto()
     CUT_OFF = auto()
-    """The connection to Slack broke."""
+    """The connection to Slack was lost."""
     INCOMPLETE = auto()
     """The download stalled, or its length was wrong."""
     NOT_UPLOADED = auto()

@@ -88,7 +88,7 @@ class FileHandlers:
             },
             forms={
                 "files.attach": Form(self.submit, DOING),
-                "files.describe": Form(self.submit_description, "Saving in {service}…", repeatable=True),
+                "files.describe": Form(self.submit_description, "Saving to {service}…", repeatable=True),
             },
             options={"files.issue": self.issue_options},
         )

@@ -187,7 +187,7 @@ def why_lost(lost: LostFile, wording: Wording) -> str:
         Loss.DELETED: "It was deleted in Slack.",
         Loss.ELSEWHERE: f"It's stored in {lost.place}, not in Slack. {upload}",
         Loss.HIDDEN: f"I can't see it in Slack. {invite}",
-        Loss.NOT_OFFERED: "Slack no longer provides it. It may be older than your Slack plan keeps files.",
+        Loss.NOT_OFFERED: "Slack no longer provides it. It may be too old for your Slack plan.",
         Loss.NOT_OWN: "Someone else uploaded it to Slack. Use “Attach files” on their message.",
         Loss.FOREIGN_HOST: f"It isn't stored on Slack's own servers. {upload}",
         Loss.REDIRECTED: f"Slack redirected the download, so I stopped. {upload}",
@@ -196,9 +196,9 @@ def why_lost(lost: LostFile, wording: Wording) -> str:
         Loss.FAILED: "Slack couldn't send it. Try again in a minute.",
         Loss.PAGE: f"Slack sent a web page instead of the file. {invite}",
         Loss.WRONG_SIZE: f"Slack sent {lost.received} bytes instead of {lost.expected}. {invite}",
-        Loss.CUT_OFF: "The connection to Slack broke. Try again.",
+        Loss.CUT_OFF: "The connection to Slack was lost. Try again.",
         Loss.INCOMPLETE: "The download from Slack was incomplete. Try again.",
-        Loss.NOT_UPLOADED: f"The connection to {wording.service} broke. Try again.",
+        Loss.NOT_UPLOADED: f"The connection to {wording.service} was lost. Try again.",
         Loss.NOT_ATTACHED: "It isn't among the issue's files. Try again.",
     }[lost.why]
 

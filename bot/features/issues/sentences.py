@@ -28,8 +28,8 @@ def sentence(error: BotError, wording: Wording) -> str | None:
             )
         case UnknownChange(number=number):
             return (
-                f"I can't do that to #{number} from here. Show it to share it, assign it to yourself, "
-                "log time or attach files."
+                f"I can't do that to #{number} from here. Show it, then use its buttons to share it, "
+                "assign it to yourself, log time, or attach files."
             )
         case SeveralIssues(option=option):
             return f"An issue can have only one {option}: `{option}:42`."
@@ -54,5 +54,5 @@ def sentence(error: BotError, wording: Wording) -> str | None:
         case NotShared(number=number, why=Announced.UNSURE):
             return f"Slack didn't confirm that #{number} was shared. Check the channel before you try again."
         case NotShared(number=number, why=why):
-            return f"Issue #{number} was not shared: {NOT_ANNOUNCED[why]}."
+            return f"#{number} wasn't shared: {NOT_ANNOUNCED[why]}."
     return None

@@ -27,7 +27,7 @@ from bot.slack.blocks import (
     shortened,
 )
 from bot.slack.posting import Announced
-from bot.slack.sentences import NOT_ANNOUNCED
+from bot.slack.sentences import not_posted
 from bot.slack.text import LONGEST, bold, cut, day, escape, line, link, prose
 from bot.slack.wording import Wording
 
@@ -131,7 +131,7 @@ def created(
         who = "Everyone" if made.project.is_public is True else f"Everyone in {line(made.project.name)}"
         text = (
             f"{who} can see {title(issue, wording)}: {service} didn't make it private. "
-            f"Open it in {service} to remove it."
+            f"Open it in {service} to delete it."
         )
         first = section(text)
     blocks: list[Block] = [first, section(_understood(issue))]
@@ -142,7 +142,7 @@ def created(
         said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
         blocks.append(section(said, button("Show it", ShowIssue(issue=other.id))))
     if why := _why_private(made, announced):
-        blocks.append(context(f"Only you can see this: {prose(why)}."))
+        blocks.append(context(prose(why)))
     question = confirm("Delete this post?", f"The issue stays in {wording.service}.", "Delete post")
     more = [button("Delete post", delete, confirm=question)] if delete else []
     blocks.append(open_buttons(issue, wording, *more))
@@ -160,10 +160,10 @@ def _why_private(made: Created, announced: Announced | None) -> str | None:
     if made.exposed or announced in (Announced.YES, Announced.NOWHERE):
         return None
     if made.issue.is_private:
-        return "the issue is private"
+        return "Only you can see this: the issue is private."
     if announced is None:
-        return "the project is private, and others here may not have access to it"
-    return NOT_ANNOUNCED[announced]
+        return "Only you can see this: the project is private, and others here may not have access to it."
+    return not_posted(announced)
 
 
 def _change(change: ServiceChange) -> str:
@@ -338,11 +338,11 @@ def _named(number: int, shown: Shown, wording: Wording) -> str:
 
 
 def format_size(size: int) -> str:
-    """A size in bytes, such as `12 kB`."""
+    """A size in bytes, such as `12 KB`."""
     if size < KILOBYTE:
         return f"{size} byte{'' if size == 1 else 's'}"
     kilobytes = round(size / KILOBYTE)
-    return f"{kilobytes} kB" if kilobytes < KILOBYTE else f"{size / KILOBYTE**2:.1f} MB"
+    return f"{kilobytes} KB" if kilobytes < KILOBYTE else f"{size / KILOBYTE**2:.1f} MB"
 
 
 def _share(shown: Shown) -> Element | None:

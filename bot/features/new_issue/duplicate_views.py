@@ -17,11 +17,12 @@ def notes(known: PossibleDuplicates, wording: Wording) -> list[Block]:
     if known.of_message:
         made = ", ".join(title(issue, wording) for issue in known.of_message)
         parts.append(
-            f":information_source: This message already became {made}. You can still create another issue."
+            f":information_source: Already created from this message: {made}. "
+            "You can still create another issue."
         )
     if known.similar:
         lines = "\n".join(f"• {_similar(issue, wording)}" for issue in known.similar)
-        parts.append(f":mag: *Is it one of these?* They are open and have a similar subject.\n{lines}")
+        parts.append(f":mag: *Is it one of these?* They're open and have similar subjects.\n{lines}")
     return [section("\n".join(parts), block_id=KNOWN)] if parts else []
 
 

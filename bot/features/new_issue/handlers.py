@@ -165,7 +165,7 @@ class CreateFormHandlers:
         await reply.open(loading(TITLE))
         saved = await self._saved.get(reply.owner, press.button.saved)
         if saved is None:
-            raise FormExpired
+            raise FormExpired("issue")
         shown = Shown(said=saved["said"], wrong=tuple(saved["wrong"]), needed=frozenset(saved["needed"]))
         await self.open_form(reply, Draft.model_validate(saved["draft"]), shown=shown)
 

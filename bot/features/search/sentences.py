@@ -19,7 +19,7 @@ def sentence(error: BotError, _: Wording) -> str | None:
     """The sentence for an error of this feature; None for any other error."""
     match error:
         case NotAQueryNumber():
-            return "`query:` takes a saved query's number, which is in its address, such as `query:7`."
+            return "`query:` takes a saved query's number, such as `query:7`. Find it in the query's URL."
         case TooManySorts():
             return f"`sort:` takes at most {MOST_SORTS} fields, such as `sort:priority,updated`."
         case SortedTwice():
@@ -38,7 +38,7 @@ def sentence(error: BotError, _: Wording) -> str | None:
         case ProjectNeeded(option="category"):
             return "Every project has its own categories. Add `project:` with the project's name."
         case ProjectNeeded():
-            return "Add `project:` with the name of the project that has the subprojects."
+            return "Add `project:` with the parent project's name."
         case NotASubproject(name=name, project=project):
             return f'{name} isn\'t a subproject of {project}. To search it, use `project:"{name}"`.'
         case InvalidFilters(reason=reason):

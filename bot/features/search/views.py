@@ -40,7 +40,7 @@ ORDERS = {
     "priority": ("least urgent first", "most urgent first"),
     "created_on": ("oldest first", "newest first"),
     "updated_on": ("least recently updated first", "recently updated first"),
-    "closed_on": ("first closed first", "recently closed first"),
+    "closed_on": ("least recently closed first", "recently closed first"),
     "start_date": ("by start date", "latest start date first"),
     "due_date": ("by due date", "latest due date first"),
 }

@@ -64,7 +64,7 @@ class EntryHandlers:
                 EditTime: self.edit_pressed,
                 DeleteTime: self.delete_pressed,
             },
-            forms={"time.change": Form(self.submit, "Saving it in {service}…")},
+            forms={"time.change": Form(self.submit, "Saving to {service}…")},
         )
 
     async def confirmation(

@@ -34,7 +34,8 @@ from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, P
 from bot.slack.message_text import issue_named, text_of
 from bot.slack.posting import Announced
 from bot.slack.replies import Reply
-from bot.slack.sentences import NOT_ANNOUNCED
+from bot.slack.sentences import not_posted
+from bot.slack.text import prose
 from bot.store.deliveries import Deliveries
 from bot.store.saved_input import SavedInput
 
@@ -170,9 +171,9 @@ class TimelogHandlers:
         posted, note = None, ""
         if announce and logged.on.public:
             posted = await self._entries.post(reply, logged.spent)
-            note = "" if posted is Announced.YES else views.only_you(NOT_ANNOUNCED[posted])
+            note = "" if posted is Announced.YES else prose(not_posted(posted))
         elif announce:
-            note = views.only_you(views.PRIVATE)
+            note = prose(views.PRIVATE)
         shareable = not logged.on.private and posted is not Announced.YES
         await reply.privately(
             await self._entries.confirmation(reply, "Logged", logged.spent, shareable=shareable, note=note)

@@ -21,9 +21,9 @@ def sentence(error: BotError, wording: Wording) -> str | None:
     timelog, service = wording.command("timelog"), wording.service
     match error:
         case EditTakesNothing():
-            return f"To change or delete your last entry, type `{timelog} edit` alone."
+            return f"To change or delete your last entry, type `{timelog} edit` on its own."
         case IssueAndProject():
-            return "Time goes on an issue or a project, not both. Leave one out."
+            return "Log time on an issue or a project, not both. Leave one out."
         case NothingToLogOn():
             return f"Which issue is this for? Choose one, or type `{timelog} 42 1h30`."
         case ProjectNotTold(issue=number):
@@ -47,7 +47,7 @@ def sentence(error: BotError, wording: Wording) -> str | None:
         case CantDeleteTime():
             return f"{service} doesn't let me delete time. Delete the entry in {service}, or edit it here."
         case PrivateTimeNotShared():
-            return "This issue is private, so I won't share it here."
+            return "This issue is private, so its time can't be shared."
         case TimeNotShared(why=why):
             said = NOT_ANNOUNCED[why]
             return f"{said[0].upper()}{said[1:]}."

@@ -42,7 +42,7 @@ from bot.store.time_entries import Entry, Spent
 
 CENTS = 100
 NAME, TITLE = 60, 150
-PRIVATE = "the issue or its project isn't public"
+PRIVATE = "Only you can see this: the issue or its project isn't public."
 """Why time wasn't announced."""
 
 
@@ -176,7 +176,8 @@ def deleted(entry: Entry, totals: Totals, wording: Wording, note: str) -> Messag
 
 
 def _totals(totals: Totals, note: str) -> list[Block]:
-    logged = f"Logged with Issue Bot: {_long(totals.today)} today · {_long(totals.week)} this week"
+    today, week = (_long(minutes) if minutes else "nothing" for minutes in (totals.today, totals.week))
+    logged = f"Logged with Issue Bot: {today} today · {week} this week"
     return [context(logged), *([context(note.strip())] if note else [])]
 
 
@@ -195,11 +196,6 @@ def delete_button(entry: Entry, wording: Wording) -> Element:
         style="danger",
     )
     return button("Delete entry", DeleteTime(entry=entry.id), style="danger", confirm=question)
-
-
-def only_you(why: str) -> str:
-    """Why time wasn't announced, for `summary`; `why` is plain text."""
-    return f"Only you can see this: {prose(why)}."
 
 
 def stale_post(channel_id: str) -> str:

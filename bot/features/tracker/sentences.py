@@ -10,11 +10,10 @@ def sentence(error: BotError, wording: Wording) -> str | None:
     tracker = wording.command("tracker")
     match error:
         case NothingTakenAfter(command=command):
-            return f"Type `{tracker} {command}` alone."
+            return f"Type `{tracker} {command}` on its own."
         case NotOneMention():
-            return (
-                f"Mention one person, such as `{tracker} user new @gwen`, or type `{tracker} user new` alone."
-            )
+            new = f"{tracker} user new"
+            return f"Mention one person, such as `{new} @gwen`, or type `{new}` on its own."
         case UserNotNamed(command=command):
             typed = f"{tracker} {command}"
             return f"Mention the person or use their ID: `{typed} @name` or `{typed} 5`."

@@ -69,7 +69,7 @@ def new_form(details: Details, slack_user: str | None, metadata: str) -> JSON:
             "by_mail",
             "Invitation",
             forms.checkbox("by_mail", "Email the login and password", checked=slack_user is None),
-            hint="The password is generated and must be changed at the first login.",
+            hint="A temporary password is generated. It must be changed at the first login.",
         ),
     ]
     return forms.form("user.new", "New account", blocks, submit="Create account", metadata=metadata)
@@ -125,10 +125,10 @@ def welcome(made: CreatedAccount, wording: Wording, by: str, *, mailed: bool) ->
     )
     linked = made.linking is LinkOutcome.LINKED
     then = (
-        "You're linked, so you can work in Slack under your own name. To see your projects, type "
+        f"You're linked, so you can use {service} from Slack. To see your projects, type "
         f"`{command} projects`."
         if linked
-        else "Link it to work in Slack under your own name."
+        else f"Link it to use {service} from Slack."
     )
     login = (
         f"Your {service} password was emailed to {line(made.user.mail or 'you')}."

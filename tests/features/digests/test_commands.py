@@ -107,7 +107,7 @@ def test_add_accepts_every_option_anywhere() -> None:
     [
         ("puase 3", "Did you mean `/digest pause`?"),
         ("xyzzy", "Try `/digest help`"),
-        ("list all", "Type `/digest list` without anything after it"),
+        ("list all", "Type `/digest list` on its own"),
         ("pause all", "`/digest pause 3`"),
         ("pause 3 4", "`/digest pause 3`"),
         ("now 0", "`/digest now 3`"),

@@ -73,7 +73,7 @@ async def test_edit_asks_again_after_the_owner_changed(
     await until(ana.direct)
 
     await ana.submit(form, {"Time": "07:45"})
-    again = await ana.form_saying("Edit digest", "belongs to Ben Okafor now")
+    again = await ana.form_saying("Edit digest", "Ben Okafor owns this digest now")
     assert (await stored(office)).plan == before.plan
 
     await ana.after(ana.submit(again, {}))

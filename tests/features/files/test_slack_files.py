@@ -117,7 +117,7 @@ async def test_abbreviated_file_objects_are_completed(slack: AsyncWebClient, hos
     [
         ("page", "Slack sent a web page instead of the file. Invite me"),
         ("elsewhere", "Slack redirected the download, so I stopped."),
-        ("broken", "The connection to Slack broke. Try again."),
+        ("broken", "The connection to Slack was lost. Try again."),
         ("403", "I can't see it in Slack. Invite me"),
         ("404", "It was deleted in Slack."),
         ("500", "Slack couldn't send it. Try again in a minute."),

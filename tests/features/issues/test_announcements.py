@@ -109,7 +109,7 @@ async def test_sharing_can_be_retried_right_after_a_failure(tmp_path: Path) -> N
     card = await ana.ask("/issue 12")
     wire.faults = [("chat.postMessage", "refuse:is_archived")]
 
-    assert "was not shared" in text_of(await ana.after(ana.press(card, "Share here")))
+    assert "wasn't shared" in text_of(await ana.after(ana.press(card, "Share here")))
     await ana.press(card, "Share here")
 
     await wait_for_post(ana, "shared")

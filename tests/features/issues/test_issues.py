@@ -170,7 +170,7 @@ async def test_reports_a_failed_private_issue_only_to_its_author(
     assert not made.is_private
     assert answer["ephemeral"]
     assert text_of(answer).startswith("Everyone can see ")
-    assert "Tracker didn't make it private. Open it in Tracker to remove it." in text_of(answer)
+    assert "Tracker didn't make it private. Open it in Tracker to delete it." in text_of(answer)
     assert "Status is New, not Closed." in text_of(answer)
     _, button = button_saying(answer["blocks"], "Open in Tracker")
     assert button["url"].endswith(f"/issues/{made.id}")

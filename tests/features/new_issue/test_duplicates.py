@@ -1,4 +1,4 @@
-"""Similar issues, and messages that already became an issue."""
+"""Similar issues, and messages that an issue was already created from."""
 
 from bot.sandbox.tracker.data import Issue
 from tests.support.office import Office
@@ -74,7 +74,7 @@ async def test_warns_that_a_message_already_became_an_issue(office: Office, ana:
     message = next(m for m in await ana.messages() if "checkout answers 500" in m["text"])
     await ana.shortcut("issue_from_message", message)
     form = await ana.form("New issue")
-    assert "already became" not in text_of(form)
+    assert "Already created from this message" not in text_of(form)
     await ana.after(ana.submit(form, {}))
     await ana.no_form()
     made = office.tracker.data.issues[max(office.tracker.data.issues)]
@@ -82,7 +82,10 @@ async def test_warns_that_a_message_already_became_an_issue(office: Office, ana:
     await ana.shortcut("issue_from_message", message)
 
     form = await ana.form("New issue")
-    assert f"already became <{office.tracker.url.rstrip('/')}/issues/{made.id}|#{made.id}" in text_of(form)
+    assert (
+        f"Already created from this message: <{office.tracker.url.rstrip('/')}/issues/{made.id}|#{made.id}"
+        in text_of(form)
+    )
     await ana.after(ana.submit(form, {}))
     assert max(office.tracker.data.issues) == made.id + 1
 
@@ -101,4 +104,4 @@ async def test_hides_a_messages_issue_from_users_without_access(
 
     await ben.shortcut("issue_from_message", message)
 
-    assert "already became" not in text_of(await ben.form("New issue"))
+    assert "Already created from this message" not in text_of(await ben.form("New issue"))

@@ -76,7 +76,7 @@ async def test_command_logs_time_and_tells_only_the_user(
     assert answer["text"].startswith("Logged 1h 30m on <")
     assert f"|#{issue.id} {issue.subject}>" in answer["text"]
     assert f"Design · {day(entry.spent_on)} · Pairing on &lt;it&gt;" in text_of(answer)
-    assert "Logged with Issue Bot: 0h today" in text_of(answer)
+    assert "Logged with Issue Bot: nothing today" in text_of(answer)
     await office.idle()
     assert len(await ben.messages()) == seen
 
@@ -162,7 +162,7 @@ async def test_edit_button_changes_the_entry_and_its_confirmation(
     assert (entry.minutes, entry.activity_id, str(entry.spent_on)) == (45, TESTING, "2026-01-05")
     assert entry.comments is None
     assert changed["ts"] == answer["ts"]
-    assert "0h today" in text_of(changed)
+    assert "nothing today" in text_of(changed)
 
 
 async def test_editing_time_updates_its_public_post(ana: Person, ben: Person, issue: Issue) -> None:
@@ -451,7 +451,7 @@ async def test_delete_button_replaces_the_confirmation(ana: Person, issue: Issue
     await ana.press(before, "Delete entry")
 
     assert (await logged(ana, "Deleted 1h on"))["ts"] == before["ts"]
-    assert "0h today" in text_of(await logged(ana, "Deleted 1h on"))
+    assert "nothing today" in text_of(await logged(ana, "Deleted 1h on"))
 
 
 class TestServiceWithoutDeletion:
