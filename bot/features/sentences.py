@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from bot.errors import BotError
 from bot.features.name_matching import AmbiguousName, UnknownName, closest
+from bot.features.series import series
 from bot.service.models import Ref
 from bot.slack.wording import Wording
 
 SHOWN = 8
-LIST = 3
-"""How many names take commas."""
 
 
 def sentence(error: BotError, _: Wording) -> str | None:
@@ -36,6 +35,4 @@ def listed(refs: Sequence[Ref]) -> str:
     names = [ref.name for ref in refs[:SHOWN]]
     if len(refs) > SHOWN:
         names.append(f"{len(refs) - SHOWN} more")
-    if len(names) < LIST:
-        return " or ".join(names)
-    return f"{', '.join(names[:-1])}, or {names[-1]}"
+    return series(names)

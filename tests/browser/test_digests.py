@@ -24,7 +24,7 @@ async def test_sandbox_digest_is_posted_and_its_issue_assigned(sandbox: Sandbox,
     await listed.get_by_role("button", name="Send now").click()
     post = ana.message("Web Shop: ").filter(has_text=re.compile("[0-9]+ new issue")).first
     await expect(post).to_contain_text("The bell rings on its own")
-    await expect(post).to_contain_text("Shows what Ana Ruiz can see, without private issues")
+    await expect(post).to_contain_text("Shows what Ana Ruiz can see, except private issues")
     await expect(post).not_to_contain_text(PRIVATE)
 
     await post.get_by_role("button", name="More options").last.click()

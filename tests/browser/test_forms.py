@@ -82,13 +82,13 @@ async def test_form_reports_service_outage_and_can_be_resubmitted(ana: Visitor, 
 
 async def test_issue_from_message_is_announced_in_its_thread(ana: Visitor) -> None:
     await ana.go_to("# webshop")
-    message = ana.message("checkout answers 500")
+    message = ana.message("checkout returns 500")
 
     await ana.use_shortcut(message, "Create an issue")
 
     form = ana.form("New issue")
     await expect(form.get_by_label("Subject")).to_have_value(
-        "A customer can't pay: checkout answers 500 when a voucher is in the cart and the last item over its "
+        "A customer can't pay: checkout returns 500 when a voucher is in the cart and the last item over its "
         "minimum is removed"
     )
     await expect(form.get_by_role("textbox", name="Description")).to_contain_text(
@@ -98,5 +98,5 @@ async def test_issue_from_message_is_announced_in_its_thread(ana: Visitor) -> No
     await expect(form).to_be_hidden()
     await message.get_by_role("button", name="2 replies").click()
     told = ana.thread.get_by_role("article").filter(has_text="created #")
-    await expect(told).to_contain_text("A customer can't pay: checkout answers 500")
+    await expect(told).to_contain_text("A customer can't pay: checkout returns 500")
     await expect(ana.message("created #").filter(has_not_text=PRIVATE)).to_have_count(0)

@@ -89,7 +89,7 @@ def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
 
 def unlinked(wording: Wording, stopped: int) -> Message:
     """The answer to `/tracker unlink`; `stopped` is how many digests it paused."""
-    said = f"Your account is unlinked, and your {wording.service} key is deleted."
+    said = f"Your account is unlinked, and your {wording.service} API key is deleted."
     if stopped:
         paused = "Your digest is paused." if stopped == 1 else f"Your {stopped} digests are paused."
         digest = wording.command("digest")

@@ -276,7 +276,7 @@ def _list_url(edition: Edition, wording: Wording) -> str:
 def _footer(digest: Digest, wording: Wording) -> str:
     who = line(shortened(digest.owner_name, NAME))
     return (
-        f"Shows what {who} can see, without private issues · Digest {digest.id} · "
+        f"Shows what {who} can see, except private issues · Digest {digest.id} · "
         f"`{wording.command('digest')}` to manage"
     )
 

@@ -40,7 +40,7 @@ def to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
     """The notice to a channel whose digests stopped, with buttons to take them over."""
     blocks: list[Block] = [
         section(
-            f"The digest of {bold(digest.plan.project)} ({when_of(digest.plan)}): "
+            f"Digest {digest.id}: {bold(digest.plan.project)}, {when_of(digest.plan)}\n"
             f"{why_paused(digest, None, wording)}",
             accessory=act_button(Act.TAKE_OVER, digest, None),
         )

@@ -9,7 +9,7 @@ from bot.store.owner import Owner
 
 TAKE_OWNERSHIP = "Anyone who can see the project can take ownership."
 REASONS: Mapping[Pause, tuple[str, str]] = {
-    Pause.KEY: ("{whose} {service} key no longer works", TAKE_OWNERSHIP),
+    Pause.KEY: ("{whose} {service} API key no longer works", TAKE_OWNERSHIP),
     Pause.PROJECT: ("{who} can't see {project} anymore", TAKE_OWNERSHIP),
     Pause.CLOSED: ("{project} is closed", "Reopen the project, then resume the digest."),
     Pause.CHANNEL: (

@@ -25,6 +25,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from cronsim import CronSim, CronSimError
 
 from bot.errors import UserError
+from bot.features.series import series
 
 KEYWORDS = ("daily", "weekdays", "weekly", "hourly", "cron", "every", "everyday")
 """The words that a schedule can start with."""
@@ -39,8 +40,8 @@ _FIELDS = 5
 _STEP = re.compile(r"([0-9]{1,2}) (minute|hour)s?")
 _PERIODS = {"minute": 60, "hour": 24}
 _CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2})\b")
-_LONGEST = 200
-"""The most characters in a cron line."""
+LONGEST = 200
+"""The most characters in a cron expression."""
 QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
 _ONE_MINUTE = timedelta(minutes=1)
 _SET_BACK = timedelta(hours=3)
@@ -72,7 +73,7 @@ class UnreadableTime(ScheduleError):
 
 
 class UnreadableCron(ScheduleError):
-    """A field of a cron line can't be read; None: the line fits no day."""
+    """A field of a cron expression can't be read; None: it matches no date."""
 
     field: str | None
 
@@ -96,7 +97,7 @@ class Schedule:
         return not any(field.startswith("*") for field in self.cron.split()[:2])
 
     def in_words(self) -> str:
-        """`every weekday at 9:00 AM`: the rest of a sentence, which `parse` reads except for cron lines."""
+        """`every weekday at 9:00 AM`: the rest of a sentence, which `parse` reads unless it's cron."""
         kind, *words = self.text.split()
         match kind:
             case "daily":
@@ -104,8 +105,7 @@ class Schedule:
             case "weekdays":
                 return f"every weekday at {_clock(words[0])}"
             case "weekly":
-                *others, last = [_day_named(day) for day in words[0].split(",")]
-                days = f"{', '.join(others)} and {last}" if others else last
+                days = series([_day_named(day) for day in words[0].split(",")], "and")
                 return f"every {days} at {_clock(words[1])}"
             case "hourly":
                 return f"every hour at {words[0]}" if words else "every hour"
@@ -264,7 +264,7 @@ def _hourly(words: list[str]) -> Schedule:
 
 def _cron(fields: list[str]) -> Schedule:
     cron = " ".join(fields).upper()
-    if len(fields) != _FIELDS or len(cron) > _LONGEST:
+    if len(fields) != _FIELDS or len(cron) > LONGEST:
         raise UnreadableSchedule("cron")
     try:
         first = next(CronSim(cron, _LONG_AGO), None)
@@ -335,7 +335,7 @@ def _zones_like(typed: str) -> list[str]:
     for key, name in _zones().items():
         if not key.startswith("etc/"):
             by_city.setdefault(key.rpartition("/")[2], []).append(name)
-    wanted = typed[:_LONGEST].rpartition("/")[2]
+    wanted = typed[:LONGEST].rpartition("/")[2]
     starting = [city for city in by_city if len(wanted) >= _NEAR and city.startswith(wanted)]
     near = [wanted] if wanted in by_city else starting or get_close_matches(wanted, by_city, _NEAR, 0.8)
     return [name for city in near for name in by_city[city]][:_NEAR]

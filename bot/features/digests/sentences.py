@@ -5,15 +5,19 @@ from datetime import timedelta
 from bot.errors import BotError
 from bot.features.digests import channels, commands, errors, schedules
 from bot.features.digests.channels import ChannelProblem
+from bot.features.series import series
 from bot.slack.wording import Wording
 from bot.store.digests import GROUPS
 
 CRON = "`cron 0 9 * * 1-5`"
 SCHEDULES = {
-    None: f"When should I post? Try `daily 9`, `weekdays 9:30`, `weekly mon 9am`, `hourly` or {CRON}.",
+    None: f"When should I post? Try `daily 9`, `weekdays 9:30`, `weekly mon 9am`, `hourly`, or {CRON}.",
     "weekly": "Which day? Try `weekly mon 9:00`, or `weekly mon,thu 9:00` for several days.",
     "hourly": "I couldn't read the minute after `hourly`. Try `hourly`, or `hourly :30` for half past.",
-    "cron": f"A cron line has five short fields, from the minute to the day of the week: {CRON}.",
+    "cron": (
+        "A cron expression has five fields, from the minute to the day of the week, and at most "
+        f"{schedules.LONGEST} characters. Try {CRON}."
+    ),
     "every": "I can post every 15, 20, or 30 minutes, or every 1, 2, 3, 4, 6, 8, or 12 hours.",
 }
 CHANNELS = {
@@ -48,14 +52,14 @@ def _schedule(error: BotError) -> str | None:
         case schedules.UnreadableTime(after=words):
             return f"I couldn't read the time after `{words}`. Try `{words} 9:00` or `{words} 5:30 pm`."
         case schedules.UnreadableCron(field=None):
-            return f"That cron line never matches a date. Try one like {CRON}."
+            return f"That cron expression never matches a date. Try one like {CRON}."
         case schedules.UnreadableCron(field=field):
-            return f"I couldn't read the {field} of that cron line, or it never matches. Try one like {CRON}."
+            return f"The {field} in that cron expression isn't valid. Try one like {CRON}."
         case schedules.UnknownTimeZone(near=()):
             return "I don't know that time zone. Try one like `Europe/Paris` or `UTC`."
         case schedules.UnknownTimeZone(near=near):
-            names = " or ".join(f"`{name}`" for name in near)
-            return f"I don't know that time zone. Did you mean {names}?"
+            names = [f"`{name}`" for name in near]
+            return f"I don't know that time zone. Did you mean {series(names)}?"
         case errors.NeverDue(zone=zone):
             return f"That schedule never runs in {zone}. Choose another time."
     return None
@@ -68,12 +72,13 @@ def _command(error: BotError, command: str) -> str | None:
         case commands.NothingExpected(word=word, option=option):
             return f"`{command} {word}` doesn't take options. Leave out `{option}:`."
         case commands.DigestNumberMissing(word=word):
-            return f"Which digest? Type its number, like `{command} {word} 3`."
+            act = "take over" if word == "take" else word
+            return f"Which digest? Type its number, like `{command} {act} 3`."
         case commands.ProjectNamedTwice():
             return "You named the project twice. Leave out `project:` or the name before the schedule."
         case commands.UnknownGroup():
-            groups = ", ".join(f"`{group}`" for group in GROUPS)
-            return f"`group:` can be {groups}. Try `group:priority`."
+            groups = [f"`{group}`" for group in GROUPS]
+            return f"`group:` can be {series(groups)}. Try `group:priority`."
     return None
 
 
@@ -89,8 +94,8 @@ def _adding(error: BotError, command: str) -> str | None:
             return f"You already own {most} digests, the most allowed. Remove one in a channel's `{command}`."
         case errors.TooOften(gap=gap):
             return (
-                f"A digest can post every {gap // timedelta(minutes=1)} minutes at most. Choose a slower "
-                "schedule, like `hourly`."
+                f"A digest can post at most once every {gap // timedelta(minutes=1)} minutes. "
+                "Choose a slower schedule, like `hourly`."
             )
         case errors.DuplicateDigest(digest=None):
             return f"That digest is already being added. Type `{command}` to see it."

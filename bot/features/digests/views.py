@@ -1,7 +1,7 @@
 """The list of digests, and the results of actions on them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -23,6 +23,7 @@ from bot.features.digests.buttons import (
 from bot.features.digests.digests import DigestSettings, Planned
 from bot.features.digests.reasons import why_paused
 from bot.features.digests.schedules import KEYWORDS, ScheduleError, parse
+from bot.features.series import series
 from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import Block, Element, Message, actions, button, confirm, context, section, shortened
@@ -65,7 +66,7 @@ ACTIONS = {
         "Take ownership",
         TakeOverDigest,
         "Take ownership of {it}?",
-        "It will show everyone in the channel what you can see of the project.",
+        "It will show everyone in the channel what you can see in the project.",
         "took ownership of",
     ),
     Act.REMOVE: Action(
@@ -174,15 +175,10 @@ def when_of(plan: Plan) -> str:
 
 def filters_of(plan: Plan) -> str:
     """The filters and options that differ from the defaults; in mrkdwn."""
-    parts = [f"{kind} {line(_or(one.name for one in chosen))}" for kind, chosen in plan.filters.items()]
+    parts = [f"{kind} {line(series([one.name for one in chosen]))}" for kind, chosen in plan.filters.items()]
     parts += [f"grouped by {plan.group}"] if plan.group != "tracker" else []
     parts += ["posts even when nothing is new"] if plan.empty else []
     return " · ".join(parts)
-
-
-def _or(names: Iterable[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def moment(at: datetime) -> str:
@@ -208,14 +204,14 @@ def added(planned: Planned, service: str) -> Message:
     """Confirms a new digest to its owner: its settings, when it is posted, and who will read it."""
     digest, plan = planned.digest, planned.digest.plan
     text = (
-        f"Digest {digest.id} is set up. I'll post new issues of {bold(plan.project)} in {where(digest)} "
+        f"Digest {digest.id} is set up. I'll post new issues from {bold(plan.project)} in {where(digest)} "
         f"{when_of(plan)}."
     )
     blocks: list[Block] = [section(text)]
     if about := filters_of(plan):
         blocks.append(context(about))
     blocks.append(section(f"Next: {', '.join(map(moment, planned.times))}"))
-    blocks.append(context(f"It shows what you can see in {escape(service)}, without private issues."))
+    blocks.append(context(f"It shows what you can see in {escape(service)}, except private issues."))
     if not planned.public and not _direct(digest):
         readers = f"Everyone in {where(digest)} will see its new issues."
         warning = f":warning: {line(plan.project)} isn't public. {readers}"

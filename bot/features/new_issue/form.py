@@ -70,7 +70,7 @@ def create_form(
         *notes,
         forms.field(DESCRIPTION.name, DESCRIPTION.label, description),
         *files,
-        *(details or [context("Choose a project to see its trackers, people and other fields.")]),
+        *(details or [context("Choose a project to see its trackers, people, and other fields.")]),
     ]
     empty = "project" if project is None else "subject" if not draft.subject else None
     _focus(blocks, shown.wrong[0] if shown.wrong else empty)

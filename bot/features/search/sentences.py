@@ -34,7 +34,7 @@ def sentence(error: BotError, _: Wording) -> str | None:
         case SearchTooLong():
             return "That search is too long. Remove a filter or two."
         case SavedQueryNotAlone():
-            return "A saved query can be combined only with `project:` and `sort:`. Remove the other filters."
+            return "A saved query can only be combined with `project:` and `sort:`. Remove the other filters."
         case ProjectNeeded(option="category"):
             return "Every project has its own categories. Add `project:` with the project's name."
         case ProjectNeeded():

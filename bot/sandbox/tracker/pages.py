@@ -96,7 +96,7 @@ async def _issues(request: web.Request) -> web.Response:
         found = [i for i in data.issues.values() if all(test(i) for test in wanted)]
         found.sort(key=lambda i: (i.created_on, i.id), reverse=True)
         where = f" in {project.name}" if project else ""
-        head = el("h1", f"{_count(found)}{where} by this link's filters")
+        head = el("h1", f"{_count(found)}{where} matching this link's filters")
     else:
         project = data.project(query["project"]) if query.get("project") else None
         every = query.get("status") == "any"

@@ -29,7 +29,7 @@ async def _kept(part: BodyPartReader, path: Path, max_size: int) -> int:
         while chunk := await part.read_chunk(256 * 1024):
             size += len(chunk)
             if size > max_size:
-                raise PageError("Files can have at most 1 GB.")
+                raise PageError("A file can be at most 1 GB.")
             kept.write(chunk)
     return size
 

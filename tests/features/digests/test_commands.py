@@ -111,7 +111,7 @@ def test_add_accepts_every_option_anywhere() -> None:
         ("pause all", "`/digest pause 3`"),
         ("pause 3 4", "`/digest pause 3`"),
         ("now 0", "`/digest now 3`"),
-        ("take over it", "`/digest take 3`"),
+        ("take over it", "`/digest take over 3`"),
         ("pause 3 tz:UTC", "Leave out `tz:`"),
         ("add web daily 9 project:web", "named the project twice"),
         ("add web daily 9 please", "I couldn't read the time after `daily`"),

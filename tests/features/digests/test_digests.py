@@ -19,13 +19,13 @@ async def test_add_confirms_the_new_digests_settings(office: Office, ana: Person
 
     said = text_of(answer)
     assert answer["ephemeral"]
-    assert f"I'll post new issues of *Web Shop* in <#C0GENERAL01> {EVERY_DAY} (Europe/Madrid)." in said
+    assert f"I'll post new issues from *Web Shop* in <#C0GENERAL01> {EVERY_DAY} (Europe/Madrid)." in said
     assert (
         "tracker Bug or Feature · priority High · grouped by priority · posts even when nothing is new"
         in said
     )
     assert said.count("<!date^") == 3
-    assert "It shows what you can see in Tracker, without private issues." in said
+    assert "It shows what you can see in Tracker, except private issues." in said
     assert "isn't public" not in said
     digest = await stored(office)
     assert digest.owner == Owner(None, TEAM, ana.user_id)
@@ -173,7 +173,7 @@ async def test_commands_answer_with_one_sentence(ana: Person) -> None:
 @pytest.mark.parametrize(
     ("why", "said"),
     [
-        (Pause.KEY, "Ana Ruiz's Tracker key no longer works"),
+        (Pause.KEY, "Ana Ruiz's Tracker API key no longer works"),
         (Pause.PROJECT, "Ana Ruiz can't see Web Shop anymore"),
         (Pause.CLOSED, "Web Shop is closed"),
         (Pause.CHANNEL, "the channel is archived or I'm not in it anymore. Invite me with `/invite`"),

@@ -20,7 +20,7 @@ async def test_digest_comes_every_quarter_of_an_hour_at_most(harness: DigestHarn
     with pytest.raises(TooOften) as refused:
         await harness.add(schedule=schedule, empty=True)
     said = WORDING.sentence(refused.value)
-    assert "every 15 minutes at most. Choose a slower schedule, like `hourly`." in said
+    assert "at most once every 15 minutes. Choose a slower schedule, like `hourly`." in said
     with pytest.raises(TooOften):
         await harness.digests.change(harness.ana, digest, too_often)
 

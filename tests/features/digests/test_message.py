@@ -94,7 +94,7 @@ Low · Unassigned · opened by Ben Okafor <23, 07:55> · closed [take 42, time 4
 *Feature* · 1
 *<https://tracker.example/issues/40|#40 Sort by &lt;price&gt;>*
 Low · assigned to Ben Okafor · opened by Ben Okafor <21, 03:00> [take 40, time 40, files 40, open]
-Shows what Ana Ruiz can see, without private issues · Digest 3 · `/digest` to manage\
+Shows what Ana Ruiz can see, except private issues · Digest 3 · `/digest` to manage\
 """)
     assert made.text == snapshot("""\
 Web Shop: 3 new issues
@@ -125,7 +125,7 @@ def test_empty_digest_has_a_message() -> None:
     assert shown(made) == snapshot("""\
 Web Shop: nothing new
 Since <20, 08:00> · same as last time · new per day: ▁▁ [announcement.take_back]
-Shows what Ana Ruiz can see, without private issues · Digest 3 · `/digest` to manage\
+Shows what Ana Ruiz can see, except private issues · Digest 3 · `/digest` to manage\
 """)
     assert made.text == snapshot("Web Shop: nothing new")
 

@@ -90,7 +90,7 @@ async def test_posted_digest_has_a_menu_for_each_issue(digests: Digests) -> None
     (post,) = await digests.posts()
     assert "1 new issue" in text_of(post)
     assert f"#{issue.id} The till &lt;!channel&gt; rings &amp; rings" in text_of(post)
-    assert "without private issues" in text_of(post)
+    assert "except private issues" in text_of(post)
     message = (await digests.person.messages())[-1]
     chosen = digests.person.choose_from_menu(message, f"#{issue.id} ", "Assign to me")
     assert (await digests.person.after(chosen))["ephemeral"]

@@ -89,7 +89,7 @@ async def test_asks_before_sharing_an_issue_that_left_its_public_project(office:
 async def test_deletes_an_announcement_in_a_thread(ana: Person, ben: Person) -> None:
     ana.channel = ben.channel = "webshop"
     await ana.ask("/tracker default webshop")
-    asked = next(m for m in await ana.messages() if "checkout answers 500" in m["text"])
+    asked = next(m for m in await ana.messages() if "checkout returns 500" in m["text"])
     await ana.shortcut("issue_from_message", asked)
     form = await ana.form("New issue")
     message = await ana.after(ana.submit(form, {"Subject": "In a thread"}))

@@ -321,13 +321,13 @@ async def test_a_form_without_a_channel_shows_its_own_result(office: Office, ana
 
 async def test_creates_an_issue_from_a_message_and_replies_there(office: Office, ana: Person) -> None:
     ana.channel = "webshop"
-    message = next(m for m in await ana.messages() if "checkout answers 500" in m["text"])
+    message = next(m for m in await ana.messages() if "checkout returns 500" in m["text"])
 
     await ana.shortcut("issue_from_message", message)
     form = await ana.form("New issue")
     values = values_of(form)
-    assert values["Subject"].startswith("A customer can't pay: checkout answers 500 when a voucher")
-    assert "checkout answers 500" in values["Description"]
+    assert values["Subject"].startswith("A customer can't pay: checkout returns 500 when a voucher")
+    assert "checkout returns 500" in values["Description"]
     assert "Ben Okafor in Slack" in values["Description"]
     assert not values["Project"]
     await ana.choose(form, "Project", "Web Shop")
@@ -336,7 +336,7 @@ async def test_creates_an_issue_from_a_message_and_replies_there(office: Office,
     announced = await ana.after(ana.submit(form, {}))
 
     assert announced["thread_ts"] == message["ts"]
-    assert "**checkout answers 500" in (newest(office).description or "")
+    assert "**checkout returns 500" in (newest(office).description or "")
     assert "Ben Okafor in Slack](" in (newest(office).description or "")
     assert "`SPRING10`" in (newest(office).description or "")
 

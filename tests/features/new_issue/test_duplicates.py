@@ -71,7 +71,7 @@ async def test_changing_the_project_shows_its_similar_issues(office: Office, ana
 async def test_warns_that_a_message_already_became_an_issue(office: Office, ana: Person, ben: Person) -> None:
     ana.channel = ben.channel = "webshop"
     await ana.ask("/tracker default webshop")
-    message = next(m for m in await ana.messages() if "checkout answers 500" in m["text"])
+    message = next(m for m in await ana.messages() if "checkout returns 500" in m["text"])
     await ana.shortcut("issue_from_message", message)
     form = await ana.form("New issue")
     assert "Already created from this message" not in text_of(form)
@@ -95,7 +95,7 @@ async def test_hides_a_messages_issue_from_users_without_access(
 ) -> None:
     ana.channel = ben.channel = "webshop"
     await ana.ask("/tracker default webshop")
-    message = next(m for m in await ana.messages() if "checkout answers 500" in m["text"])
+    message = next(m for m in await ana.messages() if "checkout returns 500" in m["text"])
     await ana.shortcut("issue_from_message", message)
     await ana.after(ana.submit(await ana.form("New issue"), {"Private": True}))
     made = office.tracker.data.issues[max(office.tracker.data.issues)]

@@ -79,7 +79,7 @@ async def test_page_accepts_issue_list_filters(api: "Api") -> None:
     found = await api("GET", link + "%3E%3C2026-03-09T23%3A00%3A00Z%7C2026-03-09T23%3A59%3A00Z", None)
     wrong = await api("GET", link + "%3E%3Csoon", None)
 
-    assert "1 issue in Shop by this link" in found.text
+    assert "1 issue in Shop matching this link" in found.text
     assert "Late on the tenth" in found.text
     assert "Printer" not in found.text
     assert "Created is invalid" in wrong.text

@@ -179,7 +179,7 @@ async def test_files_in_shared_channels_need_files_info(app: App, page: Page) ->
 async def test_upload_size_is_limited(page: Page, workspace: Workspace) -> None:
     workspace.state.max_file_size = 100_000
     rejected = await page.upload("huge.bin", bytes(1_000_000), "application/octet-stream")
-    assert rejected == {"ok": False, "error": "Files can have at most 1 GB."}
+    assert rejected == {"ok": False, "error": "A file can be at most 1 GB."}
 
 
 @pytest.mark.parametrize(

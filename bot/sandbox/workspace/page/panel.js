@@ -12,7 +12,7 @@ let shown = "";
 const EXAMPLES = [
   ["/tracker link", "Link your account with a key from below"],
   ["/issue", "Open the form for a new issue"],
-  ["/issue new Gift wrapping at the checkout project:webshop tracker:feature", "Create an issue in one line"],
+  ["/issue new Gift wrapping at checkout project:webshop tracker:feature", "Create an issue in one line"],
   ["/issues status:open to:me", "Find open issues assigned to you"],
   ["/issue 42", "Show an issue"],
   ["/timelog 42 1h30 Pairing with Ben", "Log time"],

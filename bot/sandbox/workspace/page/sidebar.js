@@ -109,7 +109,7 @@ export function showTopbar() {
       store.panelOpen = !store.panelOpen;
       changed();
     } },
-  }, icon("panel", 17), "Sandbox", broken ? h("span", { class: "badge", "aria-label": `${broken} rules broken` }, String(broken)) : null);
+  }, icon("panel", 17), "Sandbox", broken ? h("span", { class: "badge", "aria-label": `${broken} ${broken === 1 ? "rule" : "rules"} broken` }, String(broken)) : null);
   const drawer = h("button", {
     type: "button", class: "icon-button drawer-toggle", "aria-label": "Channels", "aria-expanded": String(store.drawerOpen),
     "aria-controls": "sidebar", dataset: { focus: "drawer" }, on: { click: () => showDrawer(!store.drawerOpen) },
