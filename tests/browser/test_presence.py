@@ -19,7 +19,7 @@ async def test_similar_issues_appear_without_interrupting_typing(sandbox: Sandbo
     subject = form.get_by_label("Subject")
 
     await subject.press_sequentially("Ribbon colour of gift wrapping", delay=20)
-    await expect(form.get_by_text("Is it one of these?")).to_be_visible()
+    await expect(form.get_by_text("similar subject")).to_be_visible()
     await subject.press_sequentially(" is lost", delay=20)
 
     await expect(subject).to_be_focused()

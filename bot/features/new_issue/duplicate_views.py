@@ -22,7 +22,12 @@ def notes(known: PossibleDuplicates, wording: Wording) -> list[Block]:
         )
     if known.similar:
         lines = "\n".join(f"• {_similar(issue, wording)}" for issue in known.similar)
-        parts.append(f":mag: *Is it one of these?* They're open and have similar subjects.\n{lines}")
+        leads = (
+            "*Is it this one?* It's open and has a similar subject."
+            if len(known.similar) == 1
+            else "*Is it one of these?* They're open and have similar subjects."
+        )
+        parts.append(f":mag: {leads}\n{lines}")
     return [section("\n".join(parts), block_id=KNOWN)] if parts else []
 
 

@@ -37,6 +37,7 @@ NAMED = {
 }
 """The labels of the filters whose values have names."""
 ORDERS = {
+    "id": ("by number", "by number, descending"),
     "priority": ("least urgent first", "most urgent first"),
     "created_on": ("oldest first", "newest first"),
     "updated_on": ("least recently updated first", "recently updated first"),
@@ -179,7 +180,7 @@ def _span(span: TimeRange | DateRange) -> str:
     since, until = (_day(end) for end in (span.since, span.until))
     if since and until:
         return since if since == until else f"{since} to {until}"
-    return f"from {since}" if since else f"until {until}"
+    return f"since {since}" if since else f"through {until}"
 
 
 def _day(end: date | datetime | None) -> str:

@@ -116,6 +116,21 @@ async def test_sharing_can_be_retried_right_after_a_failure(tmp_path: Path) -> N
     await office.close()
 
 
+async def test_unconfirmed_announcement_is_not_called_private(tmp_path: Path) -> None:
+    wire = SlackWire()
+    office = Office(tmp_path, slack_wire=wire)
+    await office.open()
+    await office.link(ANA.slack_id, ANA.api_key)
+    ana = Person(office, ANA.slack_id)
+    wire.faults = [("chat.postMessage", "lose the request")]
+
+    answer = text_of(await ana.ask("/issue new Perhaps posted project:webshop"))
+
+    assert "Slack didn't confirm the post. Check the channel before you share this again." in answer
+    assert "Only you can see this" not in answer
+    await office.close()
+
+
 async def test_mentions_a_linked_assignee_but_not_the_actor(office: Office, ana: Person, ben: Person) -> None:
     await office.link(ben.user_id, BEN.api_key)
 

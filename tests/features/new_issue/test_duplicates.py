@@ -5,7 +5,7 @@ from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until, values_of
 
-LEADS = "Is it one of these?"
+LEADS = "similar subject"
 
 
 def with_subject(office: Office, project_id: int, **changes: object) -> Issue:

@@ -40,7 +40,7 @@ async def test_describes_the_search_and_pages_through_results(ana: Person) -> No
         ("category:search project:webshop", "Category: Search"),
         ("version:3.0 project:webshop status:any", "Target version: 3.0"),
         ("created:7d", "Created: "),
-        ("updated:>=2026-01-01", "Updated: from <!date^"),
+        ("updated:>=2026-01-01", "Updated: since <!date^"),
         ("closed:2026-01-01..2030-01-01", "Status: closed"),
         ("due:<=2030-01-01 sort:due", "· by due date"),
         ("query:1", "Saved query 1"),
