@@ -114,7 +114,7 @@ def _schedule_of(plan: Plan) -> Schedule:
 
 def _schedule_fields(filled: Filled) -> list[Block]:
     kind, *words = filled.schedule.text.split()
-    if kind == "hourly" and words:  # at another minute, which only a cron expression can say
+    if kind == "hourly" and words:  # at another minute, which only a cron line can say
         kind = "cron"
     days = words[0].split(",") if kind == "weekly" else [DAY]
     time = TIME if kind in {"hourly", "cron"} else words[-1]
@@ -145,7 +145,7 @@ def _timing(kind: str, days: Sequence[str] = (DAY,), time: str = TIME, cron: str
     if kind == "cron":
         hint = f"Minute, hour, day of the month, month, day of the week. For example: {CRON}"
         text = forms.text("cron", cron, most=200)
-        blocks.append(forms.field("cron", "Cron expression", text, optional=False, hint=hint))
+        blocks.append(forms.field("cron", "Cron line", text, optional=False, hint=hint))
     return blocks
 
 

@@ -41,7 +41,7 @@ _STEP = re.compile(r"([0-9]{1,2}) (minute|hour)s?")
 _PERIODS = {"minute": 60, "hour": 24}
 _CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2})\b")
 LONGEST = 200
-"""The most characters in a cron expression."""
+"""The most characters in a cron line."""
 QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
 _ONE_MINUTE = timedelta(minutes=1)
 _SET_BACK = timedelta(hours=3)
@@ -73,7 +73,7 @@ class UnreadableTime(ScheduleError):
 
 
 class UnreadableCron(ScheduleError):
-    """A field of a cron expression can't be read; None: it matches no date."""
+    """A field of a cron line can't be read; None: it matches no date."""
 
     field: str | None
 

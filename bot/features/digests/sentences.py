@@ -15,7 +15,7 @@ SCHEDULES = {
     "weekly": "Which day? Try `weekly mon 9:00`, or `weekly mon,thu 9:00` for several days.",
     "hourly": "I couldn't read the minute after `hourly`. Try `hourly`, or `hourly :30` for half past.",
     "cron": (
-        "A cron expression has five fields, from the minute to the day of the week, and at most "
+        "A cron line has five fields, from the minute to the day of the week, and at most "
         f"{schedules.LONGEST} characters. Try {CRON}."
     ),
     "every": "I can post every 15, 20, or 30 minutes, or every 1, 2, 3, 4, 6, 8, or 12 hours.",
@@ -52,9 +52,9 @@ def _schedule(error: BotError) -> str | None:
         case schedules.UnreadableTime(after=words):
             return f"I couldn't read the time after `{words}`. Try `{words} 9:00` or `{words} 5:30 pm`."
         case schedules.UnreadableCron(field=None):
-            return f"That cron expression never matches a date. Try one like {CRON}."
+            return f"That cron line never matches a date. Try one like {CRON}."
         case schedules.UnreadableCron(field=field):
-            return f"The {field} in that cron expression isn't valid. Try one like {CRON}."
+            return f"The {field} in that cron line isn't valid. Try one like {CRON}."
         case schedules.UnknownTimeZone(near=()):
             return "I don't know that time zone. Try one like `Europe/Paris` or `UTC`."
         case schedules.UnknownTimeZone(near=near):

@@ -53,8 +53,8 @@ async def test_form_errors_appear_at_their_field_and_keep_input(office: Office, 
         return await until(said)
 
     await ana.choose(form, "Schedule", "Custom")
-    form = await ana.form_saying("New digest", "Cron expression")
-    values: JSON = {"Project": "Web Shop", "Cron expression": "now and then"}
+    form = await ana.form_saying("New digest", "Cron line")
+    values: JSON = {"Project": "Web Shop", "Cron line": "now and then"}
     assert "five fields" in await refused(values, "cron")
     await ana.choose(form, "Schedule", "Every day")
     form = await ana.form_saying("New digest", "Time Time zone")
@@ -109,10 +109,10 @@ async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: P
     assert not {"Project", "Channel"} & held.keys()
 
     await ana.choose(form, "Schedule", "Custom")
-    form = await ana.form_saying("Edit digest", "Cron expression")
-    await ana.submit(form, {"Cron expression": "* * * * *"})
+    form = await ana.form_saying("Edit digest", "Cron line")
+    await ana.submit(form, {"Cron line": "* * * * *"})
     assert "at most once every 15 minutes" in (await ana.errors())["cron"]
-    changed = {"Cron expression": "30 * * * *", "Category": ["Search"], "Tracker": [], "Empty digests": True}
+    changed = {"Cron line": "30 * * * *", "Category": ["Search"], "Tracker": [], "Empty digests": True}
     now = await ana.after(ana.submit(form, changed))
 
     assert now["ts"] == listed["ts"]
