@@ -40,9 +40,10 @@ async def test_rejected_field_shows_its_error_and_input_is_kept(ana: Visitor) ->
     await form.get_by_label("Subject").fill("Crash on start")
     await form.get_by_role("textbox", name="Description").fill("Since this morning")
     await ana.choose(form, "Tracker", "Bug")
+    severity = form.get_by_label("Severity")
+    await expect(severity).to_be_visible()
     await ana.press(form, "Create")
 
-    severity = form.get_by_label("Severity")
     await expect(severity).to_have_accessible_description(re.compile("^Please complete this required field"))
     await expect(severity).to_be_focused()
     await expect(form.get_by_label("Subject")).to_have_value("Crash on start")

@@ -93,12 +93,11 @@ async def test_reload_keeps_the_draft(ana: Visitor) -> None:
 
 async def test_destructive_actions_confirm_with_a_red_button(ana: Visitor) -> None:
     await ana.go_to("# webshop")
-    await _create_issue(ana, "The voucher field is too short")
-    await ana.announced("The voucher field is too short").get_by_role("button", name="More options").click()
-    await ana.page.get_by_role("menuitem", name="Delete post (only Ana)").click()
+    await ana.send("/timelog project:webshop 1h activity:design")
+    await ana.message("Logged").get_by_role("button", name="Delete entry").click()
     question = ana.page.get_by_role("alertdialog")
 
-    await expect(question.get_by_role("button", name="Delete post")).to_have_css(
+    await expect(question.get_by_role("button", name="Delete entry")).to_have_css(
         "background-color", "rgb(198, 32, 65)"
     )
 

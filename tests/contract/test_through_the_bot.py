@@ -227,10 +227,10 @@ async def test_time_is_logged_and_edited(ana: Person, client: Client, world: Wor
     async def told(text: str) -> bool:
         return any(message["ephemeral"] and text in text_of(message) for message in await ana.messages())
 
-    await ana.command(f"/timelog {number} 20m on:yesterday Looked into it")
+    await ana.command(f"/timelog {number} on:yesterday")
     form = await ana.form("Log time")
-    assert values_of(form)["Hours"] == "0:20"
-    await ana.submit(form, {})
+    assert values_of(form)["Issue"].startswith(f"#{number} ")
+    await ana.submit(form, {"Hours": "20m", "Comment": "Looked into it"})
     await until(lambda: told("20m on"))
     assert await minutes() == 20
     await ana.command("/timelog edit")

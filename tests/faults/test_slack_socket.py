@@ -138,6 +138,11 @@ async def test_a_command_on_a_broken_socket_runs_once_despite_retries(ana: Perso
 
     await ana.command("/issue new Cut off project:webshop")
     await announcements(ana, "Cut off")
+
+    async def finished() -> bool:
+        return not len(ana.office.bot.in_flight)
+
+    await until(finished)
     await opened(wire, 2)
     envelope = json.loads(next(frame for frame in wire.frames if "/issue" in frame))
     for again in ({}, {"envelope_id": "another"}):

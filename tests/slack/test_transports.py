@@ -48,7 +48,7 @@ async def test_linking_and_commands_work_over_signed_http(office: Office, ana: P
 
 
 async def test_sentences_use_the_command_prefix(ana: Person) -> None:
-    assert "`/acme-tracker default`" in (await ana.ask("/acme-issue new Where to"))["text"]
+    assert "`/acme-tracker connect`" in (await ana.ask("/acme-tracker nonsense"))["text"]
     assert "/acme-issues to:me" in text_of(await ana.ask("/acme-tracker help"))
 
 
@@ -59,7 +59,7 @@ async def test_in_flight_work_finishes_before_the_bot_stops(office: Office, ana:
 
     await office.bot.stop(5)
 
-    assert "issues*" in text_of(await asking)
+    assert "recently updated first" in text_of(await asking)
 
 
 PARTS: list[JSON] = [

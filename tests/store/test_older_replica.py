@@ -52,7 +52,11 @@ async def test_a_replica_works_on_the_next_versions_schema(newer: Database, url:
         assert "Infrastructure" in text_of(await chris.ask("/tracker default infrastructure"))
         assert "Made here" in text_of(await chris.ask("/issue new Made here"))
         assert "ogged 20" in text_of(await chris.ask("/timelog project:webshop 20m activity:design"))
-        for command, answer in ((WEB, "is set"), ("/digest", "digest here"), ("/digest now", "Nothing new")):
+        for command, answer in (
+            (WEB, "is set up"),
+            ("/digest", "digest in this channel"),
+            ("/digest now", "Nothing new"),
+        ):
             await chris.command(command)
             await until(partial(_said, chris, answer))
         assert office.violations() == []

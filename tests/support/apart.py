@@ -17,7 +17,7 @@ from bot.sandbox.people import Person as Invented
 from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
 from bot.store.vault import Vault
-from tests.support.office import Office
+from tests.support.office import TIMEOUT_SECONDS, Office
 from tests.support.ports import free_port
 from tests.support.reading import until
 
@@ -40,6 +40,16 @@ class Apart(Office):
     port: int = field(init=False)
     encryption_key: str = field(init=False, repr=False)
     exit_code: int | None = field(init=False, default=None)
+
+    async def idle(self) -> None:
+        """Waits until the bot, which can't be looked into, has called Slack nothing for a while."""
+        seen = -1
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while seen != (seen := self._calls()):
+                await asyncio.sleep(0.3)
+
+    def _calls(self) -> int:
+        return sum(map(len, self.workspace.state.messages.values()))
 
     async def open(self) -> None:
         """Starts the local Slack and the bot, and waits until the bot logs that it started."""
