@@ -1,7 +1,7 @@
 """The actions on an issue: the same ones in the same order on its card, in rows and on posts."""
 
 from bot.features.files.buttons import OpenFilesForm
-from bot.features.issues.buttons import AssignToMe, ShareListedIssue
+from bot.features.issues.buttons import AssignToMe, ShareListedIssue, ShowIssue
 from bot.features.timelog.buttons import OpenTimeForm
 from bot.slack.blocks import Element, button, link_button, menu, menu_link, menu_option
 from bot.slack.buttons import Button
@@ -15,6 +15,13 @@ def issue_buttons(number: int, wording: Wording, share: Element | None) -> list[
     first = [share] if share else []
     others = [button(text, carries) for text, carries in _actions(AssignToMe(issue=number))]
     return [*first, *others, link_button(*_page(number, wording))]
+
+
+def other_ways(number: int, wording: Wording) -> list[Element]:
+    """The buttons below a change that the bot can't make."""
+    show = button(f"Show #{number}", ShowIssue(issue=number), style="primary")
+    assign = button("Assign to me", AssignToMe(issue=number))
+    return [show, assign, link_button(*_page(number, wording))]
 
 
 def issue_menu(

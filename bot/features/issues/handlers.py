@@ -7,6 +7,7 @@ from functools import partial
 from bot.errors import BotError, UserError, WrongField
 from bot.features.help import views as help_views
 from bot.features.issues import views
+from bot.features.issues.actions import other_ways
 from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShareListedIssue, ShowMore
 from bot.features.issues.buttons import ShowIssue as ShowPressed
@@ -27,7 +28,7 @@ from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.projects.custom_fields import CommandParser
 from bot.features.projects.projects import ProjectNotChosen
 from bot.slack import forms, posting
-from bot.slack.blocks import Block, Message, button_row, sentence
+from bot.slack.blocks import Block, Message, actions, sentence
 from bot.slack.errors import NotYourPost, PostNotDeleted
 from bot.slack.feature import Feature
 from bot.slack.grammar.requests import Help
@@ -132,7 +133,7 @@ class IssueHandlers:
             case NotUnderstood(draft=draft) | UnknownSubcommand(draft=draft):
                 return await self._offer_create_form(reply, draft, error)
             case UnknownChange(number=number):
-                return button_row(f"Show #{number}", ShowPressed(issue=number))
+                return actions(other_ways(number, reply.wording))
         return None
 
     async def show_pressed(self, press: ButtonPress[ShowPressed], reply: Reply) -> None:

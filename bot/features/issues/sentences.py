@@ -28,8 +28,8 @@ def sentence(error: BotError, wording: Wording) -> str | None:
             )
         case UnknownChange(number=number):
             return (
-                f"I can't do that to #{number} from here. Show it, then use its buttons to share it, "
-                "assign it to yourself, log time, or attach files."
+                f"I can't do that to #{number} from here. Open it in {service}, or show it here to share it, "
+                "log time, or attach files."
             )
         case SeveralIssues(option=option):
             return f"An issue can have only one {option}: `{option}:42`."

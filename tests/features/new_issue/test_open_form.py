@@ -5,7 +5,7 @@ import pytest
 from bot.sandbox.tracker.data import Issue
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, input_named, labels_of, text_of, until, values_of
+from tests.support.reading import JSON, button_saying, input_named, labels_of, text_of, until, values_of
 
 
 def newest(office: Office) -> Issue:
@@ -131,6 +131,8 @@ async def test_an_unknown_change_offers_the_issue(ana: Person, office: Office) -
 
     answer = await ana.ask(f"/issue {number} escalate")
 
+    for text in ("Assign to me", f"Open in {office.service_name}"):
+        button_saying(answer["blocks"], text)
     card = await ana.after(ana.press(answer, f"Show #{number}"))
     assert f"#{number} {office.tracker.data.issues[number].subject}" in text_of(card)
 
