@@ -280,7 +280,7 @@ def test_a_typed_api_key_is_rejected_and_never_repeated(text: str) -> None:
     [
         ("lnik", "Did you mean `/tracker link`?"),
         ("xyzzy", "Try `/tracker help`"),
-        ("unlink now", "Type `/tracker unlink` alone"),
+        ("unlink now", "Type `/tracker unlink` on its own"),
         ("user @bo", "`/tracker user @name`"),
         ("user 0", "`/tracker user 5`"),
         ("user 5 6", "`/tracker user 5`"),
