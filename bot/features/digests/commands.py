@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -12,8 +12,8 @@ from bot.features.digests import schedules
 from bot.features.digests.buttons import Act
 from bot.features.digests.schedules import Schedule
 from bot.slack.grammar import values
-from bot.slack.grammar.errors import UnclosedQuote, UnknownOption, ValueMissing
-from bot.slack.grammar.options import Parsed, parse
+from bot.slack.grammar.errors import UnclosedQuote
+from bot.slack.grammar.options import Parsed, understand
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.tokens import Word
 from bot.store.digests import FILTER_KINDS, GROUPS, FilterKind, Group
@@ -92,8 +92,6 @@ _ACTS = {
 _KNOWN = ("add", *_ALONE, *_ACTS)
 _NUMBER = re.compile(r"#?([0-9]{1,9})")
 _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
-_REPAIRS = 10
-"""How many errors in a command's options to leave out, to understand the rest."""
 _SCHEDULE_WORDS = 12
 _SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
 
@@ -122,22 +120,13 @@ def digest_command(text: str) -> DigestRequest:
 
 
 def _understood(text: str) -> tuple[Parsed, list[UserError]]:
-    """The command without the options and quotes that can't be read, and the errors in those."""
-    problems: list[UserError] = []
-    known = OPTIONS
-    for _ in range(_REPAIRS):
-        try:
-            return parse(text, known), problems
-        except UnknownOption as error:
-            known += (error.key,)
-            problems.append(error)
-        except ValueMissing as error:
-            text = re.sub(rf"(?<!\S){re.escape(error.key)}:(?=\s|$)", " ", text, flags=re.IGNORECASE)
-            problems.append(error)
-        except UnclosedQuote as error:
-            text = text.translate(schedules.QUOTES)
-            problems.append(error)
-    raise problems[0]
+    """The command as far as it can be read, and the errors in it; without a quote that isn't closed."""
+    parsed = understand(text, OPTIONS)
+    problems = list(parsed.problems)
+    if any(isinstance(problem, UnclosedQuote) for problem in problems):
+        parsed = understand(text.translate(schedules.QUOTES), OPTIONS)
+    words = tuple(word for word in parsed.words if not word.text.endswith(":"))  # options without a value
+    return replace(parsed, words=words), problems
 
 
 def _on_digest(word: str, parsed: Parsed) -> OnDigest:

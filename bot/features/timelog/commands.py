@@ -11,8 +11,7 @@ from bot.errors import UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.grammar import dates, values
 from bot.slack.grammar.durations import hours
-from bot.slack.grammar.errors import UnknownOption
-from bot.slack.grammar.options import Parsed, parse
+from bot.slack.grammar.options import Parsed, understand
 from bot.slack.grammar.requests import Help
 from bot.slack.grammar.tokens import Word
 
@@ -55,20 +54,18 @@ class IssueAndProject(UserError):
 
 def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
     """The request in `/timelog <text>`; `today` and `locale` are the user's. Raises EditTakesNothing."""
+    parsed = understand(text, OPTIONS)
     try:
-        return _read(parse(text, OPTIONS), today, locale)
-    except UnknownOption as error:
-        with suppress(UserError):
-            parsed = parse(text, (*OPTIONS, error.key))
-            extra = " ".join(f"{error.key}:{value.text}" for value in parsed.options[error.key])
-            draft = _draft_of(_read(parsed, today, locale))
-            comment = f"{draft.comment} {extra}".strip()
-            return Misread(draft.model_copy(update={"comment": comment}), error)
-        return Misread(TimeDraft(comment=text), error)
+        request = _read(parsed, today, locale)
     except EditTakesNothing:
         raise
     except UserError as error:
         return Misread(TimeDraft(comment=text), error)
+    if not parsed.problems:
+        return request
+    draft = _draft_of(request)
+    comment = " ".join(filter(None, (draft.comment, *parsed.left)))
+    return Misread(draft.model_copy(update={"comment": comment}), parsed.problems[0])
 
 
 def _read(parsed: Parsed, today: date, locale: str) -> TimelogRequest:

@@ -156,9 +156,9 @@ def test_edit_and_help_are_parsed() -> None:
         ("42 0h", "more than 0", TimeDraft(issue=42, comment="0h")),
         ("project:web 42 1h30", "Leave one out", LOGGED),
         ("42 1h30 on:soon", "`yesterday`", LOGGED),
-        ("42 1h30 date:mon", "`on:`", LOGGED.model_copy(update={"comment": "date:mon"})),
+        ("42 1h30 date:mon", "`on:`", LOGGED.model_copy(update={"spent_on": date(2026, 7, 13)})),
         ("42 1h30 note:x", "`activity:`", LOGGED.model_copy(update={"comment": "note:x"})),
-        ('42 1h30 "open', "quote", TimeDraft(comment='42 1h30 "open')),
+        ('42 1h30 "open', "quotation mark", LOGGED.model_copy(update={"comment": "open"})),
     ],
 )
 def test_mistake_says_what_to_type_and_keeps_what_was_understood(
@@ -174,7 +174,7 @@ def test_mistake_says_what_to_type_and_keeps_what_was_understood(
 def test_edit_with_more_text_is_refused() -> None:
     with pytest.raises(UserError) as raised:
         timelog_command("edit 7", WEDNESDAY)
-    assert "alone" in worded(raised.value)
+    assert "on its own" in worded(raised.value)
 
 
 @pytest.mark.parametrize(
