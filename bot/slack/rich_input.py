@@ -4,23 +4,23 @@ https://docs.slack.dev/reference/block-kit/block-elements/rich-text-input-elemen
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import groupby
-from typing import Literal
 
 from markdown_it.tree import SyntaxTreeNode
 
-from bot.slack.blocks import JSON
+from bot.slack.blocks import JSON, shortened
 from bot.slack.text import clean, from_textile, is_web, to_markdown
 from bot.slack.text.escaping import EDGE, JOINER
-from bot.slack.text.formats import FORMATS
+from bot.slack.text.formats import FORMATS, TextFormat
 from bot.slack.text.markdown import PARSER
 from bot.slack.text.outgoing import Format
+from bot.slack.text.rendering import converted
 
-TextFormat = Literal["markdown", "textile"]
 NameOf = Callable[[str], str]
 STYLES = ("strike", "italic", "bold")
 MARKS = {"strong": "bold", "em": "italic", "s": "strike"}
-DEEPEST = 6
+DEEPEST, LONGEST = 6, 3000
 
 
 def written(value: JSON, text_format: TextFormat, name_of: NameOf) -> str:
@@ -52,6 +52,12 @@ def ids_in(value: JSON) -> list[tuple[str, str]]:
     return list(dict.fromkeys((kind, str(mentioned)) for kind, mentioned in found if mentioned))
 
 
+async def prefilled(text: str, text_format: TextFormat) -> JSON:
+    """The start of the service's text as rich text; as plain text if it can't be converted in time."""
+    convert = partial(from_service_text, text_format=text_format)
+    return await converted(convert, shortened(text, LONGEST), _plain_block)
+
+
 def from_service_text(text: str, text_format: TextFormat) -> JSON:
     """The service's text as rich text, without the characters that may deceive."""
     text = clean(text)
@@ -61,7 +67,11 @@ def from_service_text(text: str, text_format: TextFormat) -> JSON:
     for kind, group in groupby(_rich_blocks(SyntaxTreeNode(PARSER.parse(text)).children), _kind):
         found = list(group)
         elements += [_section(_joined(found, "\n\n"))] if kind == "rich_text_section" else found
-    return {"type": "rich_text", "elements": elements or [_section([{"type": "text", "text": text or " "}])]}
+    return {"type": "rich_text", "elements": elements} if elements else _plain_block(text)
+
+
+def _plain_block(text: str) -> JSON:
+    return {"type": "rich_text", "elements": [_section([{"type": "text", "text": clean(text) or " "}])]}
 
 
 # Rich text → the service's format

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
 
 from bot.errors import BotError
 from bot.service.conventions import issue_url
 from bot.slack.text import rendered
+from bot.slack.text.formats import TextFormat
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Wording:
 
     base_url: str
     service: str
-    text_format: Literal["markdown", "textile"]
+    text_format: TextFormat
     prefix: str = ""
     sentences: "tuple[Sentences, ...]" = field(default=(), repr=False)
 

@@ -15,7 +15,6 @@ from bot.service.models import Project, Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Element, actions, button, context, option, section, shortened
 from bot.slack.grammar.durations import hours
-from bot.slack.rich_input import TextFormat, from_service_text, has_content
 from bot.slack.text import prose
 
 CALLBACK_ID, TITLE = "issue.create", "New issue"
@@ -51,37 +50,33 @@ def create_form(
     project: Project | None,
     shown: Shown,
     *,
-    text_format: TextFormat,
+    description: JSON | None,
     details: Sequence[Block] = (),
     notes: Sequence[Block] = (),
     files: Sequence[Block] = (),
     metadata: str,
 ) -> JSON:
-    """The create form; `notes` are possible duplicates, `details` are the fields of the chosen project."""
+    """The create form; `notes` are possible duplicates, `details` are the fields of the chosen project.
+
+    `description` is rich text.
+    """
     said = shown.said
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     chosen = option(shortened(project.name, 75), str(project.id)) if project else None
     project_select = forms.searched(ChooseProject.action, chosen, "Search projects")
     subject = forms.text(TypeSubject.action, draft.subject, most=SUBJECT_LENGTH, on_keystroke=True)
-    description = _description(shown.description, draft.values.get("desc"), text_format)
+    formatted = forms.formatted_text(DESCRIPTION.name, description)
     blocks += [
         forms.field("project", "Project", project_select, optional=False, dispatch=True),
         forms.field("subject", "Subject", subject, optional=False, dispatch=True),
         *notes,
-        forms.field(DESCRIPTION.name, DESCRIPTION.label, description),
+        forms.field(DESCRIPTION.name, DESCRIPTION.label, formatted),
         *files,
         *(details or [context("Choose a project to see its trackers, people, and other fields.")]),
     ]
     empty = "project" if project is None else "subject" if not draft.subject else None
     _focus(blocks, shown.wrong[0] if shown.wrong else empty)
     return forms.form(CALLBACK_ID, TITLE, blocks, submit="Create", metadata=metadata)
-
-
-def _description(entered: JSON | None, text: str | None, text_format: TextFormat) -> Element:
-    initial = entered if entered and has_content(entered) else None
-    if text and not entered:
-        initial = from_service_text(shortened(text, forms.TEXT), text_format)
-    return forms.formatted_text(DESCRIPTION.name, initial)
 
 
 def _focus(blocks: Sequence[Block], name: str | None) -> None:

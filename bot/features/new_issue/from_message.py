@@ -3,6 +3,7 @@
 import re
 
 from bot.features.issues.fields import Draft
+from bot.features.new_issue.mentions import names_of
 from bot.slack import forms, message_text
 from bot.slack.blocks import JSON, shortened
 from bot.slack.posting import SLACK_FAILED
@@ -12,13 +13,12 @@ from bot.slack.text.outgoing import to_plain
 
 SUBJECT = 120
 SHORTENED = " (shortened here)"
-MENTIONS = 10
 
 
 async def draft_from_message(reply: Reply, message: JSON) -> Draft:
     """A message as a draft: its first line is the subject, its text with author and link the description."""
     text = message_text.text_of(message)
-    names = {user: (await reply.profile_of(user)).name for user in mentioned(text)}
+    names = await names_of(reply, (("user", user) for user in users_in(text)))
     author = message_text.author_of(message) or "someone"
     if message.get("user") and author == "someone":
         author = (await reply.profile_of(message["user"])).name
@@ -46,6 +46,6 @@ async def draft_from_message(reply: Reply, message: JSON) -> Draft:
     return Draft(subject=shortened(first.rstrip("."), SUBJECT), values={"desc": description})
 
 
-def mentioned(text: str) -> list[str]:
-    """The IDs of the users that a message mentions, up to `MENTIONS`."""
-    return list(dict.fromkeys(re.findall(r"<@([UW][A-Z0-9]+)", text)))[:MENTIONS]
+def users_in(text: str) -> list[str]:
+    """The IDs of the users that a message mentions."""
+    return list(dict.fromkeys(re.findall(r"<@([UW][A-Z0-9]+)", text)))

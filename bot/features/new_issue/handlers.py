@@ -35,7 +35,8 @@ from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers, source_as_json, source_from_metadata
 from bot.features.new_issue.form import TITLE, Shown, Written
-from bot.features.new_issue.from_message import MENTIONS, draft_from_message
+from bot.features.new_issue.from_message import draft_from_message
+from bot.features.new_issue.mentions import names_of
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People
@@ -48,7 +49,7 @@ from bot.slack.errors import FormExpired
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, Place, Shortcut, View
-from bot.slack.posting import SLACK_FAILED, Announced, reason
+from bot.slack.posting import Announced, reason
 from bot.slack.redaction import without_keys
 from bot.slack.replies import FormNotShown, Reply
 from bot.store.saved_input import SavedInput
@@ -181,7 +182,8 @@ class CreateFormHandlers:
     ) -> JSON:
         """The form with the choices of a project."""
         files = await self._jobs.form_field(reply, metadata)
-        project_id, text_format = project.id if project else None, reply.wording.text_format
+        project_id = project.id if project else None
+        description = await _description(reply, draft, shown)
         looking = self._duplicates.notes(reply, session, draft.subject, project_id, metadata)
         if project is None:
             # The other fields appear once a project is chosen; until then, their values are saved.
@@ -195,7 +197,7 @@ class CreateFormHandlers:
                 draft,
                 None,
                 shown,
-                text_format=text_format,
+                description=description,
                 notes=await looking,
                 files=files,
                 metadata=json.dumps(metadata),
@@ -209,7 +211,7 @@ class CreateFormHandlers:
             draft,
             project,
             shown,
-            text_format=text_format,
+            description=description,
             details=fields,
             notes=notes,
             files=files,
@@ -268,12 +270,7 @@ class CreateFormHandlers:
     async def _written(self, reply: Reply, view: View) -> Written:
         """Converts the form's rich text to the service's format, with the names of whom it mentions."""
         rich = forms.Values(view.json).rich_text(DESCRIPTION.name) or {}
-        names = {}
-        for kind, mentioned in rich_input.ids_in(rich)[:MENTIONS]:
-            user = kind == "user"
-            names[mentioned] = (
-                (await reply.profile_of(mentioned)).name if user else await _channel_name(reply, mentioned)
-            )
+        names = await names_of(reply, rich_input.ids_in(rich))
         return partial(
             rich_input.written,
             text_format=reply.wording.text_format,
@@ -341,6 +338,14 @@ class CreateFormHandlers:
         return FormResult(view=await self.refreshed_form(reply, view, None, shown), said=shown.said)
 
 
+async def _description(reply: Reply, draft: Draft, shown: Shown) -> JSON | None:
+    """The rich text entered so far, or else the draft's description."""
+    if shown.description:
+        return shown.description if rich_input.has_content(shown.description) else None
+    text = draft.values.get(DESCRIPTION.key)
+    return await rich_input.prefilled(text, reply.wording.text_format) if text else None
+
+
 def _with_problems(reply: Reply, shown: Shown, problems: Sequence[WrongField]) -> Shown:
     """The same with more problems, unless it says them already."""
     said = [sentence for error in problems if (sentence := reply.wording.sentence(error)) not in shown.said]
@@ -361,11 +366,3 @@ def _fields_of(error: BotError) -> tuple[str, ...]:
         case AmbiguousName() | UnknownName() | Forbidden() | NotFound():
             return ("project",)
     return ()
-
-
-async def _channel_name(reply: Reply, channel_id: str) -> str:
-    try:
-        answer = await reply.slack.conversations_info(channel=channel_id)
-    except SLACK_FAILED:
-        return channel_id
-    return str((answer.get("channel") or {}).get("name") or channel_id)

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from bot.slack.text.outgoing import Format, translate
 
 _HIDDEN = "\u200b"
+TextFormat = Literal["markdown", "textile"]
+"""The values of `SERVICE_TEXT_FORMAT`."""
 
 
 def to_markdown(text: str, name_of: Callable[[str], str]) -> str:
@@ -111,5 +113,4 @@ def _numbered(chars: str) -> str:
     return "".join(f"&#{ord(char)};" for char in chars)
 
 
-FORMATS: dict[str, Format] = {"markdown": _Markdown(), "textile": _Textile()}
-"""By the value of `SERVICE_TEXT_FORMAT`."""
+FORMATS: dict[TextFormat, Format] = {"markdown": _Markdown(), "textile": _Textile()}

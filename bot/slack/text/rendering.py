@@ -1,24 +1,38 @@
 """Converts the service's text to mrkdwn without blocking the event loop."""
 
 import asyncio
-from typing import Literal
+from collections.abc import Callable
+from typing import TypeVar
 
 from bot.slack.text.building import LONGEST
 from bot.slack.text.escaping import literal
+from bot.slack.text.formats import TextFormat
 from bot.slack.text.markdown import from_markdown
 from bot.slack.text.textile import from_textile
 
+T = TypeVar("T")
 _SECONDS = 1.0
 
 
-async def rendered(text: str, text_format: Literal["markdown", "textile"], seconds: float = _SECONDS) -> str:
-    """Convert a description to mrkdwn in a thread; plain text if that takes longer than `seconds`.
-
-    The thread can't be stopped, but both converters limit their input, so it ends soon.
-    """
+async def rendered(text: str, text_format: TextFormat, seconds: float = _SECONDS) -> str:
+    """Convert a description to mrkdwn; plain text if that takes longer than `seconds`."""
     convert = from_textile if text_format == "textile" else from_markdown
+    return await converted(convert, text, _as_it_is, seconds)
+
+
+async def converted(
+    convert: Callable[[str], T], text: str, otherwise: Callable[[str], T], seconds: float = _SECONDS
+) -> T:
+    """Convert a text in a thread; `otherwise` converts it if that takes longer than `seconds`.
+
+    The thread can't be stopped, but all converters limit their input, so it ends soon.
+    """
     try:
         async with asyncio.timeout(seconds):
             return await asyncio.to_thread(convert, text)
     except (TimeoutError, RecursionError):  # RecursionError: marks nested a thousand deep
-        return literal(text[:LONGEST])
+        return otherwise(text)
+
+
+def _as_it_is(text: str) -> str:
+    return literal(text[:LONGEST])
