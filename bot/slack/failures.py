@@ -65,7 +65,7 @@ async def _below(reply: Reply, error: BotError) -> list[Block]:
             if buttons := await reply.recovery(error):
                 below.append(buttons)
         except Exception as failed:  # noqa: BLE001 - it is logged, and the command is given back
-            log_failure("no way on", "failure.no_recovery", failed)
+            log_failure("recovery not offered", "failure.no_recovery", failed)
     return below
 
 

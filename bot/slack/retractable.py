@@ -18,31 +18,36 @@ MENU_OPTIONS = 5
 
 async def retractable(message: Message, reply: "Reply") -> Message:
     """Add *Delete post*, for this user, to the message's menu, or else in a menu of its own."""
-    alone = delete_menu(reply.owner, (await reply.profile()).first_name, reply.wording.service)
-    return Message(message.text, _with_option(message.blocks, alone["options"][0], alone))
+    delete = delete_menu(reply.owner, (await reply.profile()).first_name, reply.wording.service)
+    return Message(message.text, _with_menu(message.blocks, delete))
 
 
 def delete_menu(owner: Owner, first_name: str, service: str) -> Element:
-    """A menu with *Delete post* only, which asks first."""
-    question = confirm("Delete this post?", f"Nothing changes in {service}.", "Delete post", style="danger")
-    return menu([delete_option(owner, first_name)], confirm=question)
+    """A menu with *Delete post* only, which says who may use it and asks first."""
+    label = f"Delete post (only {first_name})" if first_name else "Delete post"
+    option = menu_option(label, _delete(owner))
+    return menu([option], confirm=delete_question(f"Nothing changes in {service}."))
 
 
-def _with_option(blocks: tuple[Block, ...], option: JSON, alone: Element) -> tuple[Block, ...]:
-    """The blocks with the option in the first menu with room, or else in `alone`, beside their buttons."""
+def delete_question(then: str) -> JSON:
+    """The confirmation before a post is deleted; `then` says what stays."""
+    return confirm("Delete this post?", then, "Delete post", style="danger")
+
+
+def _with_menu(blocks: tuple[Block, ...], delete: Element) -> tuple[Block, ...]:
+    """The blocks with the option in their first menu with room, or else the menu beside their buttons."""
     for n, block in enumerate(blocks):
         old = block.get("accessory") or {}
         if old.get("action_id") == MENU and len(old["options"]) < MENU_OPTIONS:
-            return (*blocks[:n], block | {"accessory": menu([*old["options"], option])}, *blocks[n + 1 :])
+            return (
+                *blocks[:n],
+                block | {"accessory": menu([*old["options"], *delete["options"]])},
+                *blocks[n + 1 :],
+            )
     last = blocks[-1] if blocks else {}
     if last.get("type") == "actions":
-        return (*blocks[:-1], last | {"elements": [*last["elements"], alone]})
-    return (*blocks, actions([alone]))
-
-
-def delete_option(owner: Owner, first_name: str) -> JSON:
-    """*Delete post* in a post's menu; it says who may use it."""
-    return menu_option(f"Delete post (only {first_name})" if first_name else "Delete post", _delete(owner))
+        return (*blocks[:-1], last | {"elements": [*last["elements"], delete]})
+    return (*blocks, actions([delete]))
 
 
 async def delete_pressed(press: ButtonPress[DeletePost], reply: "Reply") -> None:

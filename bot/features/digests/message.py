@@ -14,8 +14,7 @@ from itertools import islice
 from bot.features.digests.digests import Preview
 from bot.features.digests.posts import Edition
 from bot.features.digests.reading import filters_of
-from bot.features.digests.views import filters_of as describe_filters
-from bot.features.digests.views import moment, when_of
+from bot.features.digests.views import filters_in_words, moment, when_of
 from bot.features.issues.actions import issue_menu
 from bot.features.issues.buttons import TakeIssue
 from bot.features.issues.views import priority_and_assignee
@@ -103,7 +102,7 @@ def preview(shown: Preview, wording: Wording) -> list[Block]:
         f" in {shown.posts} post{'' if shown.posts == 1 else 's'}" if shown.posts and not shown.more else ""
     )
     would = f"In the last 7 days, this digest would have shown you {many}{posts}."
-    about = " · ".join(filter(None, (when_of(shown.plan), describe_filters(shown.plan))))
+    about = " · ".join(filter(None, (when_of(shown.plan), filters_in_words(shown.plan))))
     rows = [section(_row_text(issue, wording)) for issue in shown.issues[:PREVIEW_ROWS]]
     rest = [context(f"and {count - PREVIEW_ROWS} more")] if count > PREVIEW_ROWS else []
     return [section(f"{bold(shown.plan.project)} · {about}\n{would}"), *rows, *rest]

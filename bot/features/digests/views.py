@@ -103,7 +103,9 @@ def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Mess
 
 
 def _entry(digest: Digest, user: Owner, wording: Wording) -> str:
-    about = " · ".join(filter(None, (f"by {line(digest.owner_name)}", cut(filters_of(digest.plan), FILTERS))))
+    about = " · ".join(
+        filter(None, (f"by {line(digest.owner_name)}", cut(filters_in_words(digest.plan), FILTERS)))
+    )
     return f"{_headed(digest)} · {when_of(digest.plan)}\n{about}\n{status_line(digest, user, wording)}"
 
 
@@ -173,7 +175,7 @@ def when_of(plan: Plan) -> str:
     return f"{schedule} ({line(plan.zone)})"
 
 
-def filters_of(plan: Plan) -> str:
+def filters_in_words(plan: Plan) -> str:
     """The filters and options that differ from the defaults; in mrkdwn."""
     parts = [f"{kind} {line(series([one.name for one in chosen]))}" for kind, chosen in plan.filters.items()]
     parts += [f"grouped by {plan.group}"] if plan.group != "tracker" else []
@@ -208,7 +210,7 @@ def added(planned: Planned, service: str) -> Message:
         f"{when_of(plan)}."
     )
     blocks: list[Block] = [section(text)]
-    if about := filters_of(plan):
+    if about := filters_in_words(plan):
         blocks.append(context(about))
     blocks.append(section(f"Next: {', '.join(map(moment, planned.times))}"))
     blocks.append(context(f"It shows what you can see in {escape(service)}, except private issues."))
@@ -224,7 +226,7 @@ def added(planned: Planned, service: str) -> Message:
 def changed(planned: Planned) -> str:
     """Confirms a change."""
     digest = planned.digest
-    about = f" · {filters}" if (filters := filters_of(digest.plan)) else ""
+    about = f" · {filters}" if (filters := filters_in_words(digest.plan)) else ""
     upcoming = "It's still paused." if digest.paused else f"Next: {moment(planned.times[0])}"
     return f"{_named(digest)} is saved: {when_of(digest.plan)}{about}. {upcoming}"
 

@@ -1,8 +1,8 @@
 """Messages about assigning an issue to oneself."""
 
+from bot.features.issues.actions import ASSIGN, open_buttons
 from bot.features.issues.assign import AssignResult, Outcome
 from bot.features.issues.buttons import AssignToMe
-from bot.features.issues.views import open_buttons
 from bot.service.models import Issue
 from bot.slack.blocks import Block, Message, button_row, section, small_print
 from bot.slack.text import escape, line
@@ -16,8 +16,8 @@ def taken(result: AssignResult, wording: Wording, again: AssignToMe) -> Message:
     blocks: list[Block] = [section(said), small_print(issue.subject or f"#{issue.id}")]
     if result.outcome is Outcome.NEEDS_CONFIRMATION and issue.assigned_to:
         agreed = again.model_copy(update={"holder": issue.assigned_to.id})
-        blocks.append(button_row("Assign to me", agreed))
-    blocks.append(open_buttons(issue, wording))
+        blocks.append(button_row(ASSIGN, agreed))
+    blocks.append(open_buttons(issue.id, wording))
     return Message(said, tuple(blocks))
 
 

@@ -1,13 +1,12 @@
 """Handles `/issue`, an issue's card, and sharing it."""
 
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 from functools import partial
 
 from bot.errors import BotError, UserError, WrongField
 from bot.features.help import views as help_views
 from bot.features.issues import views
-from bot.features.issues.actions import other_ways
+from bot.features.issues.actions import assign_button, open_buttons
 from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShareListedIssue, ShowMore
 from bot.features.issues.buttons import ShowIssue as ShowPressed
@@ -28,7 +27,8 @@ from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.projects.custom_fields import CommandParser
 from bot.features.projects.projects import ProjectNotChosen
 from bot.slack import forms, posting
-from bot.slack.blocks import Block, Message, actions, sentence
+from bot.slack.blocks import Block, Message, sentence
+from bot.slack.claims import announced_once
 from bot.slack.errors import NotYourPost, PostNotDeleted
 from bot.slack.feature import Feature
 from bot.slack.grammar.requests import Help
@@ -36,9 +36,6 @@ from bot.slack.interaction import ButtonPress, Place, SlashCommand
 from bot.slack.posting import Announced, NotAnnounced
 from bot.slack.replies import Reply
 from bot.store.deliveries import Deliveries
-
-DOUBLE_CLICK = timedelta(seconds=5)
-"""For this long, a second share of the same issue in the same place is ignored."""
 
 
 class PrivateIssueNotShared(UserError):
@@ -133,7 +130,7 @@ class IssueHandlers:
             case NotUnderstood(draft=draft) | UnknownSubcommand(draft=draft):
                 return await self._offer_create_form(reply, draft, error)
             case UnknownChange(number=number):
-                return actions(other_ways(number, reply.wording))
+                return open_buttons(number, reply.wording, assign_button(number))
         return None
 
     async def show_pressed(self, press: ButtonPress[ShowPressed], reply: Reply) -> None:
@@ -197,13 +194,12 @@ class IssueHandlers:
         if shown.issue.is_private:
             raise PrivateIssueNotShared(number)
         twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{reply.place.channel_id}:{number}"
-        if not await self._deliveries.claim_for(twice, DOUBLE_CLICK):
-            return
-        mention = await self._issues.assignee_to_mention(reply.owner, shown.issue)
-        post = views.shared(shown, reply.wording, (await reply.profile()).name, mention)
-        announced = await reply.announce(post)
-        if announced is Announced.YES:
-            return
-        if announced is not Announced.UNSURE:
-            await self._deliveries.release(twice)
-        raise NotShared(number, announced)
+
+        async def announce() -> Announced:
+            mention = await self._issues.assignee_to_mention(reply.owner, shown.issue)
+            post = views.shared(shown, reply.wording, (await reply.profile()).name, mention)
+            return await reply.announce(post)
+
+        announced = await announced_once(self._deliveries, twice, announce)
+        if announced is not None and announced is not Announced.YES:
+            raise NotShared(number, announced)

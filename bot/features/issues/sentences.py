@@ -2,11 +2,7 @@
 
 from bot.errors import BotError
 from bot.features.issues.assign import TakeUnconfirmed
-from bot.features.issues.commands import (
-    SeveralIssues,
-    SubjectTooLong,
-    UnknownChange,
-)
+from bot.features.issues.commands import SeveralIssues, SubjectTooLong, UnknownChange
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.handlers import NotShared, PrivateIssueNotShared
 from bot.features.issues.issues import IssueNotFound, PrivateIssuesForbidden, SubjectMissing

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 
-from bot.features.issues.actions import SHARE, issue_buttons, issue_menu
+from bot.features.issues.actions import SHARE, issue_buttons, issue_menu, open_buttons
 from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShowIssue, ShowMore
 from bot.features.issues.fields import Kind, Meant
 from bot.features.issues.issues import Created, Shown
@@ -21,12 +21,12 @@ from bot.slack.blocks import (
     confirm,
     context,
     fields,
-    link_button,
     option,
     section,
     shortened,
 )
 from bot.slack.posting import Announced
+from bot.slack.retractable import delete_question
 from bot.slack.sentences import not_posted
 from bot.slack.text import LONGEST, bold, cut, day, escape, line, link, prose
 from bot.slack.wording import Wording
@@ -143,17 +143,16 @@ def created(
         blocks.append(section(said, button("Show it", ShowIssue(issue=other.id))))
     if why := _why_private(made, announced):
         blocks.append(context(prose(why)))
-    question = confirm("Delete this post?", f"The issue stays in {wording.service}.", "Delete post")
+    question = delete_question(f"The issue stays in {wording.service}.")
     more = [button("Delete post", delete, confirm=question)] if delete else []
-    blocks.append(open_buttons(issue, wording, *more))
+    blocks.append(open_buttons(issue.id, wording, *more))
     return Message(text, tuple(blocks))
 
 
 def _understood(issue: Issue) -> str:
     due = f"due {day(issue.due_date)}" if issue.due_date else ""
-    return " · ".join(part for part in (_name(issue.tracker), priority_and_assignee(issue), due) if part) + (
-        " · :lock: private" if issue.is_private else ""
-    )
+    private = ":lock: private" if issue.is_private else ""
+    return " · ".join(filter(None, (_name(issue.tracker), priority_and_assignee(issue), due, private)))
 
 
 def _why_private(made: Created, announced: Announced | None) -> str | None:
@@ -210,13 +209,6 @@ def _due(issue: Issue, today: date) -> str:
     is_open = not closed if closed is not None else issue.closed_on is None
     late = is_open and issue.due_date < today
     return f"{':warning: overdue since' if late else 'due'} {day(issue.due_date)}"
-
-
-def open_buttons(issue: Issue, wording: Wording, *more: Element) -> Block:
-    """Buttons for an issue's card, for its page in the service, and `more`."""
-    there = link_button(f"Open in {wording.service}", wording.url(issue.id))
-    show = button("Show issue", ShowIssue(issue=issue.id))
-    return actions([show, there, *more], block_id=f"open-{issue.id}")
 
 
 def kind(issue: Issue, *, with_status: bool = True) -> str:

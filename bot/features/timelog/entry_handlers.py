@@ -1,6 +1,6 @@
 """Sharing, editing and deleting logged time."""
 
-from datetime import timedelta
+from functools import partial
 
 import structlog
 
@@ -14,6 +14,7 @@ from bot.slack import forms, posting
 from bot.slack.audience import Audiences
 from bot.slack.blocks import Block, Message
 from bot.slack.buttons import Number
+from bot.slack.claims import announced_once
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, Place
@@ -24,9 +25,6 @@ from bot.store.deliveries import Deliveries
 from bot.store.time_entries import Entry, Post, Spent
 
 log = structlog.get_logger(__name__)
-
-DOUBLE_CLICK = timedelta(seconds=5)
-"""For this long, a second share of the same entry in the same place is ignored."""
 
 
 class PrivateTimeNotShared(UserError):
@@ -87,14 +85,10 @@ class EntryHandlers:
             await reply.privately(views.share_anyway(entry, on.project.name))
             return
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
-        if not await self._deliveries.claim_for(twice, DOUBLE_CLICK):
-            return
-        announced = await self.post(reply, entry)
-        if announced is not Announced.YES:
-            if announced is not Announced.UNSURE:
-                await self._deliveries.release(twice)
+        announced = await announced_once(self._deliveries, twice, partial(self.post, reply, entry))
+        if announced is not None and announced is not Announced.YES:
             raise TimeNotShared(announced)
-        if press.button.asked:
+        if announced and press.button.asked:
             await posting.dismiss(reply.slack, reply.place)
 
     async def post(self, reply: Reply, spent: Spent) -> Announced:

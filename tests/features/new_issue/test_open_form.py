@@ -133,7 +133,7 @@ async def test_an_unknown_change_offers_the_issue(ana: Person, office: Office) -
 
     for text in ("Assign to me", f"Open in {office.service_name}"):
         button_saying(answer["blocks"], text)
-    card = await ana.after(ana.press(answer, f"Show #{number}"))
+    card = await ana.after(ana.press(answer, "Show issue"))
     assert f"#{number} {office.tracker.data.issues[number].subject}" in text_of(card)
 
 
