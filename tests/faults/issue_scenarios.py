@@ -1,19 +1,19 @@
-"""Scenarios with issues and links to them."""
+"""Scenarios with issues."""
 
 from collections.abc import AsyncGenerator
 
 from bot.sandbox.tracker.data import Category, free_id
-from bot.sandbox.tracker.defaults import BUG, CLOSED
+from bot.sandbox.tracker.defaults import BUG
 from tests.faults.scene import CHANNEL, NUMBER, Scene, owner, scenario
 from tests.support.digesting import WEB
-from tests.support.reading import JSON, button_saying, until
+from tests.support.reading import JSON
 
 Steps = AsyncGenerator[None, None]
 CREATED = r"[Cc]reated "
 CHOICES = ("tracker", "status", "priority", "assignee", "category", "version", "watchers")
 OTHER = 2
+"""A project that gets so many categories that the select searches them as the user types."""
 SEVERITY = 1
-"""A project with so many categories that the select searches them as the user types."""
 
 
 async def issues_made(s: Scene) -> int:
@@ -285,73 +285,6 @@ async def take_from(s: Scene) -> Steps:
 # Searching
 
 
-@scenario("issues", "command:issues")
-async def search(s: Scene) -> Steps:
-    yield
-    await s.ana.command("/issues project:webshop status:any sort:id")
-
-
-@scenario("next page", "action:search.page.next")
-async def next_page(s: Scene) -> Steps:
-    found = await s.after(s.ana.command("/issues project:webshop status:any sort:id"))
-    yield
-    await s.ana.press(found, "Next ›")
-
-
-@scenario("previous page", "action:search.page.previous")
-async def previous_page(s: Scene) -> Steps:
-    found = await s.after(s.ana.command("/issues project:webshop status:any sort:id"))
-    second = await s.after(s.ana.press(found, "Next ›"))
-    yield
-    await s.ana.press(second, "‹ Previous")
-
-
-@scenario("search all projects", "action:search.projects")
-async def search_all_projects(s: Scene) -> Steps:
-    s.issue()
-    found = await s.after(s.ana.command(f'/issues "{s.word}" project:mobile'))
-    yield
-    await s.ana.press(found, "All projects")
-
-
-@scenario("clear filters", "action:search.filters")
-async def clear_filters(s: Scene) -> Steps:
-    s.issue()
-    found = await s.after(s.ana.command(f'/issues "{s.word}" project:webshop priority:low'))
-    yield
-    await s.ana.press(found, "Clear filters")
-
-
-@scenario("include closed", "action:search.closed")
-async def include_closed(s: Scene) -> Steps:
-    s.issue().status_id = CLOSED
-    found = await s.after(s.ana.command(f'/issues "{s.word}" project:webshop'))
-    yield
-    await s.ana.press(found, "Include closed")
-
-
-@scenario("filter by tracker", "action:search.filter")
-async def changed_search(s: Scene) -> Steps:
-    found = await s.after(s.ana.command("/issues bug project:webshop"))
-    yield
-    await s.ana.press(found, "Filter by tracker Bug")
-
-
-@scenario("search shortcut", "shortcut:search_issues")
-async def search_shortcut(s: Scene) -> Steps:
-    yield
-    await s.ana.shortcut("search_issues")
-
-
-@scenario("submit search", "form:search", typed=True)
-async def submit_search(s: Scene) -> Steps:
-    s.issue()
-    await s.ana.shortcut("search_issues")
-    form = await s.form("Search issues")
-    yield
-    await s.ana.submit(form, {"Subject": s.word, "Status": "Any"})
-
-
 # Selects that search as the user types
 
 
@@ -387,72 +320,3 @@ async def offer_custom_values(s: Scene) -> Steps:
     form = await s.ana.with_more_fields(await s.form("New issue"))
     yield
     s.offered = await s.ana.suggest(form, "Severity", "Maj")
-
-
-# Home and links
-
-
-async def home(s: Scene) -> JSON:
-    """Returns the Home tab once it is published."""
-    await s.ana.open_home()
-    await s.settled()
-    return await until(s.ana.home)
-
-
-@scenario("open home", "event:app_home_opened")
-async def open_home(s: Scene) -> Steps:
-    yield
-    await s.ana.open_home()
-
-
-@scenario("home: create", "action:home.create")
-async def home_create(s: Scene) -> Steps:
-    await home(s)
-    yield
-    await s.ana.press_at_home("Create an issue")
-
-
-@scenario("home: search", "action:home.search")
-async def home_search(s: Scene) -> Steps:
-    await home(s)
-    yield
-    await s.ana.press_at_home("Search issues")
-
-
-@scenario("home: time", "action:home.time")
-async def home_time(s: Scene) -> Steps:
-    await home(s)
-    yield
-    await s.ana.press_at_home("Log time")
-
-
-@scenario("home: mine", "action:home.mine")
-async def home_mine(s: Scene) -> Steps:
-    shown = await home(s)
-    rows = (block["elements"] for block in shown["blocks"] if block["type"] == "actions")
-    title = next(e["text"]["text"] for row in rows for e in row if e["text"]["text"].startswith("Show all "))
-    assert button_saying(shown["blocks"], title)
-    yield
-    await s.ana.press_at_home(title)
-
-
-def linked(s: Scene) -> str:
-    """Returns the URL of an issue created for this run."""
-    s.issue()
-    return f"{s.office.bot.client.base_url}/issues/{max(s.data.issues)}"
-
-
-@scenario("share a link", "event:link_shared", expects_answer=False)
-async def share_link(s: Scene) -> Steps:
-    url = linked(s)
-    yield
-    await s.ana.say(url)
-
-
-@scenario("open details", "event:entity_details_requested")
-async def open_details(s: Scene) -> Steps:
-    said = await s.ana.say(linked(s))
-    await s.settled()
-    found = next(m for m in await s.ana.messages() if m["ts"] == said["ts"])
-    yield
-    await s.ana._post("details", channel=found["channel"], ts=found["ts"], url=found["unfurls"][0]["url"])

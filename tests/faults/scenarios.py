@@ -9,12 +9,24 @@ await anext(steps, None)     # the action under test
 await scene.settled()
 """
 
-from tests.faults import account_scenarios, file_scenarios, issue_scenarios, time_scenarios
+from tests.faults import (
+    account_scenarios,
+    file_scenarios,
+    home_scenarios,
+    issue_scenarios,
+    search_scenarios,
+    time_scenarios,
+)
 from tests.faults.scene import Scenario
 
+MODULES = (
+    issue_scenarios,
+    search_scenarios,
+    home_scenarios,
+    file_scenarios,
+    time_scenarios,
+    account_scenarios,
+)
 SCENARIOS: dict[str, Scenario] = {
-    found.name: found
-    for module in (issue_scenarios, file_scenarios, time_scenarios, account_scenarios)
-    for found in vars(module).values()
-    if isinstance(found, Scenario)
+    found.name: found for module in MODULES for found in vars(module).values() if isinstance(found, Scenario)
 }

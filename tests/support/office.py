@@ -13,6 +13,7 @@ from bot.config import Settings
 from bot.features.accounts.accounts import Accounts
 from bot.features.digests.digests import Digests
 from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.data import Issue, TimeEntry
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
@@ -136,6 +137,14 @@ class Office:
                 await asyncio.sleep(0)
                 while len(self.bot.in_flight) or self.workspace._background_tasks._running:
                     await asyncio.sleep(LOOK_EVERY)
+
+    def newest_issue(self) -> Issue:
+        issues = self.tracker.data.issues
+        return issues[max(issues)]
+
+    def newest_time(self) -> TimeEntry:
+        entries = self.tracker.data.time_entries
+        return entries[max(entries)]
 
     def channel_id(self, name: str) -> str:
         return next(channel.id for channel in self.workspace.state.channels.values() if channel.name == name)

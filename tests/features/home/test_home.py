@@ -6,7 +6,7 @@ from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.reading import JSON, text_of, until
 
 
 def open_issues_of(office: Office, user_id: int) -> list[Issue]:
@@ -108,16 +108,12 @@ async def test_an_issue_created_from_the_tab_appears_on_it(office: Office, ana: 
     await ana.press_at_home("Create an issue")
     form = await ana.form("New issue")
     await ana.choose(form, "Project", "Infrastructure")
-    await until(lambda: _has(ana, "Tracker"))
+    await ana.form_saying("New issue", "Tracker")
 
     await ana.submit(await ana.form("New issue"), {"Subject": "Made at home"})
 
     await wait_for_home(ana, "Made at home")
     assert office.tracker.data.issues[max(office.tracker.data.issues)].project_id == 3
-
-
-async def _has(person: Person, label: str) -> bool:
-    return label in values_of(await person.form("New issue"))
 
 
 async def test_each_user_has_their_own_tab(office: Office, ana: Person, ben: Person) -> None:

@@ -2,14 +2,9 @@
 
 import pytest
 
-from bot.sandbox.tracker.data import Issue
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import JSON, button_saying, input_named, labels_of, text_of, until, values_of
-
-
-def newest(office: Office) -> Issue:
-    return office.tracker.data.issues[max(office.tracker.data.issues)]
 
 
 async def form_offered(person: Person, typed: str, said: str) -> JSON:
@@ -86,20 +81,20 @@ async def test_without_a_project_the_form_opens_at_once(office: Office, ana: Per
     form = await until(lambda: _with(ana, "Priority"))
     assert values_of(form)["Priority"] == "High"
     await ana.after(ana.submit(form, {}))
-    assert newest(office).subject == "Where does this go"
+    assert office.newest_issue().subject == "Where does this go"
 
 
 async def test_submitting_before_the_fields_appear_loses_none_of_them(office: Office, ana: Person) -> None:
     await ana.command("/issue new Only for us private:yes priority:high")
     form = await ana.form("New issue")
-    before = newest(office).id
+    before = office.newest_issue().id
 
     await ana.submit(form, {"Project": "Web Shop"})
 
     form = await until(lambda: _with(ana, "Priority"))
-    assert newest(office).id == before
+    assert office.newest_issue().id == before
     await ana.after(ana.submit(form, {}))
-    assert newest(office).is_private
+    assert office.newest_issue().is_private
 
 
 async def test_a_field_that_the_service_requires_is_marked_and_offers_values(
@@ -113,8 +108,8 @@ async def test_a_field_that_the_service_requires_is_marked_and_offers_values(
     assert focused(form) == ["Severity"]
     assert (await ana.suggest(form, "Severity", ""))["options"]
     await ana.after(ana.submit(form, {"Severity": "Major"}))
-    assert newest(office).custom[1] == "Major"
-    assert office.tracker.data.priorities[newest(office).priority_id].name == "High"
+    assert office.newest_issue().custom[1] == "Major"
+    assert office.tracker.data.priorities[office.newest_issue().priority_id].name == "High"
 
 
 async def test_text_that_is_no_command_offers_to_create_it(ana: Person) -> None:
@@ -161,7 +156,7 @@ async def test_the_answer_says_what_was_understood_and_can_delete_the_post(
     assert "Bug · High · assigned to Ana Ruiz · due <!date^" in said
     await ana.after(ana.press(answer, "Delete post"))
     assert announced["ts"] not in [m["ts"] for m in await ben.messages()]
-    assert newest(office).subject == "Pay button is dead"
+    assert office.newest_issue().subject == "Pay button is dead"
 
 
 async def test_the_answer_warns_of_a_possible_duplicate(office: Office, ana: Person) -> None:

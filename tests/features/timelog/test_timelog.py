@@ -1,4 +1,4 @@
-"""Logging time from commands, forms and messages, and editing it."""
+"""Logging time from commands, forms and messages."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
@@ -7,9 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.sandbox.tracker.data import Issue, TimeEntry
+from bot.sandbox.tracker.data import Issue
 from bot.slack.blocks import section
 from bot.slack.text import day
+from tests.features.timelog.answers import announcement, logged
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
@@ -20,41 +21,8 @@ ANA = 1
 TESTING, SUPPORT = 3, 4
 
 
-@pytest.fixture
-def issue(office: Office) -> Issue:
-    """A public issue."""
-    return next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
-
-
-def newest(office: Office) -> TimeEntry:
-    return office.tracker.data.time_entries[max(office.tracker.data.time_entries)]
-
-
 def count(office: Office) -> int:
     return len(office.tracker.data.time_entries)
-
-
-async def logged(person: Person, said: str = "Logged ") -> JSON:
-    """The latest private answer to the user that starts with `said`."""
-
-    async def look() -> JSON | None:
-        own = [m for m in await person.messages() if m["ephemeral"] and m["text"].startswith(said)]
-        return own[-1] if own else None
-
-    return await until(look)
-
-
-async def announcement(person: Person) -> JSON:
-    async def look() -> JSON | None:
-        return next((m for m in await person.messages() if m["text"].startswith("Ana Ruiz logged ")), None)
-
-    return await until(look)
-
-
-async def shared(ana: Person) -> JSON:
-    """The post after *Share here* on the latest confirmation."""
-    await ana.press(await logged(ana), "Share here")
-    return await announcement(ana)
 
 
 async def test_command_logs_time_and_tells_only_the_user(
@@ -65,7 +33,7 @@ async def test_command_logs_time_and_tells_only_the_user(
 
     answer = await logged(ana)
     today = datetime.now(ZoneInfo("Europe/Madrid")).date()
-    entry = newest(office)
+    entry = office.newest_time()
     assert (entry.issue_id, entry.user_id, entry.minutes, entry.comments) == (
         issue.id,
         ANA,
@@ -92,7 +60,7 @@ async def test_project_time_counts_in_daily_and_weekly_totals(office: Office, an
     await ana.command("/timelog project:web 1,125h activity:testing Stand-up")
     first = await logged(ana)
 
-    entry = newest(office)
+    entry = office.newest_time()
     assert (entry.project_id, entry.issue_id, entry.minutes) == (1, None, 68)
     assert first["text"].endswith("|Web Shop>.")
     await ana.command("/timelog project:mobile 20m activity:design on:today")
@@ -115,7 +83,7 @@ async def test_missing_activity_opens_the_prefilled_form(office: Office, ana: Pe
     assert count(office) == before
     await ana.submit(form, {"Activity": "Support"})
     assert "20m on" in (await logged(ana))["text"]
-    assert (newest(office).minutes, newest(office).activity_id) == (20, SUPPORT)
+    assert (office.newest_time().minutes, office.newest_time().activity_id) == (20, SUPPORT)
 
 
 async def test_only_or_last_used_activity_is_implied(office: Office, ana: Person, issue: Issue) -> None:
@@ -128,7 +96,7 @@ async def test_only_or_last_used_activity_is_implied(office: Office, ana: Person
     await ana.command(f"/timelog {issue.id} 10m")
 
     async def logged_alike() -> bool:
-        return (newest(office).minutes, newest(office).activity_id) == (10, TESTING)
+        return (office.newest_time().minutes, office.newest_time().activity_id) == (10, TESTING)
 
     await until(logged_alike)
 
@@ -136,68 +104,10 @@ async def test_only_or_last_used_activity_is_implied(office: Office, ana: Person
     await ana.command("/timelog project:infra 2h")
 
     async def done() -> bool:
-        return newest(office).project_id == 3
+        return office.newest_time().project_id == 3
 
     await until(done)
-    assert newest(office).activity_id == SUPPORT
-
-
-async def test_edit_button_changes_the_entry_and_its_confirmation(
-    office: Office, ana: Person, issue: Issue
-) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design Half of it")
-    answer = await logged(ana)
-    await ana.press(answer, "Edit")
-    form = await ana.form("Edit time")
-    values = values_of(form)
-    assert (values["Hours"], values["Activity"], values["Comment"]) == ("1", "Design", "Half of it")
-
-    await ana.submit(form, {"Hours": "soon"})
-    assert (await ana.errors())["hours"].endswith("isn't a duration. Try 1.5, 90m, 1h 30m or 1:30.")
-    changes = {"Hours": "0,75", "Activity": "Testing", "Date": "2026-01-05", "Comment": ""}
-    await ana.submit(form, changes)
-
-    changed = await logged(ana, "Changed to 45m on ")
-    entry = newest(office)
-    assert (entry.minutes, entry.activity_id, str(entry.spent_on)) == (45, TESTING, "2026-01-05")
-    assert entry.comments is None
-    assert changed["ts"] == answer["ts"]
-    assert "nothing today" in text_of(changed)
-
-
-async def test_editing_time_updates_its_public_post(ana: Person, ben: Person, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design Half of it")
-    before = await shared(ana)
-    await ana.press(await logged(ana), "Edit")
-    await ana.submit(await ana.form("Edit time"), {"Hours": "2h", "Comment": "All of it"})
-    await logged(ana, "Changed to 2h on ")
-
-    after = await announcement(ben)
-    assert after["ts"] == before["ts"]
-    assert after["text"].startswith("Ana Ruiz logged 2h on <")
-    assert "All of it" in text_of(after)
-    await ana.delete_post(after)
-
-    async def gone() -> bool:
-        return after["ts"] not in {m["ts"] for m in await ben.messages()}
-
-    await until(gone)
-    await ana.command("/timelog edit")
-    await ana.submit(await ana.form("Edit time"), {"Hours": "3h"})
-    assert "the post" not in text_of(await logged(ana, "Changed to 3h on "))
-
-
-async def test_post_about_a_now_private_issue_is_not_updated(ana: Person, ben: Person, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design")
-    before = await shared(ana)
-    issue.is_private, issue.author_id = True, ANA
-
-    await ana.command("/timelog edit")
-    await ana.submit(await ana.form("Edit time"), {"Hours": "2h", "Comment": "A secret"})
-
-    said = text_of(await logged(ana, "Changed to 2h on "))
-    assert "I couldn't update the post in <#C0GENERAL01>" in said
-    assert await announcement(ben) == before
+    assert office.newest_time().activity_id == SUPPORT
 
 
 async def test_more_than_24_hours_a_day_need_confirmation(office: Office, ana: Person, issue: Issue) -> None:
@@ -214,7 +124,7 @@ async def test_more_than_24_hours_a_day_need_confirmation(office: Office, ana: P
         return count(office) == before + 2
 
     await until(done)
-    entry = newest(office)
+    entry = office.newest_time()
     assert (entry.minutes, entry.activity_id, entry.comments) == (360, TESTING, "Night shift")
     await office.idle()
     assert asked["ts"] not in {m["ts"] for m in await ana.messages()}
@@ -263,64 +173,16 @@ async def test_form_with_more_than_24_hours_asks_for_confirmation(
     asked = await ana.form_saying("Log time", "That adds up to 26h for today")
     await ana.submit(asked, {})
     await logged(ana)
-    assert (count(office), newest(office).minutes, newest(office).comments) == (before + 1, 1560, "Long")
+    made = office.newest_time()
+    assert (count(office), made.minutes, made.comments) == (before + 1, 1560, "Long")
 
     await ana.command("/timelog edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "30h"})
     asked = await ana.form_saying("Edit time", "That adds up to 30h for today")
-    assert newest(office).minutes == 1560
+    assert office.newest_time().minutes == 1560
     await ana.submit(asked, {})
     await logged(ana, "Changed to 30h on ")
-    assert newest(office).minutes == 1800
-
-
-async def test_edit_command_opens_only_the_users_latest_entry(
-    office: Office, ana: Person, ben: Person, issue: Issue
-) -> None:
-    await office.link(ben.user_id, KEYS["ben"])
-    await ana.command(f"/timelog {issue.id} 1h activity:design")
-    await logged(ana)
-    await ben.command("/timelog edit")
-    assert "You haven't logged any time yet" in text_of(await ben.form("That didn't work"))
-
-    await ana.command("/timelog edit")
-    form = await ana.form("Edit time")
-    assert f"#{issue.id}" in text_of(form)
-    await ana.submit(form, {"Comment": "Added later"})
-    await logged(ana, "Changed to 1h on ")
-    assert newest(office).comments == "Added later"
-
-
-async def test_forged_edit_button_cannot_open_anothers_entry(
-    office: Office, ana: Person, ben: Person, issue: Issue
-) -> None:
-    await office.link(ben.user_id, KEYS["ben"])
-    await ana.command(f"/timelog {issue.id} 1h activity:design")
-    await logged(ana)
-    anas = newest(office).id
-    await ben.command(f"/timelog {issue.id} 2h activity:design")
-    answer = await logged(ben)
-    shown = office.workspace.state.find(answer["channel"], answer["ts"])
-    assert shown is not None
-    next(block for block in shown.blocks if block["type"] == "actions")["elements"][1]["value"] = str(anas)
-
-    await ben.press(answer, "Edit")
-
-    assert "someone else logged it" in text_of(await ben.form("That didn't work"))
-
-
-async def test_editing_a_deleted_entry_is_an_error(office: Office, ana: Person, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design")
-    await ana.press(await logged(ana), "Edit")
-    form = await ana.form("Edit time")
-    del office.tracker.data.time_entries[newest(office).id]
-
-    await ana.submit(form, {"Hours": "2"})
-
-    async def said() -> bool:
-        return "was deleted in Tracker" in text_of(await ana.form("Edit time"))
-
-    await until(said)
+    assert office.newest_time().minutes == 1800
 
 
 async def test_global_shortcut_asks_for_issue_then_activity(
@@ -344,7 +206,7 @@ async def test_global_shortcut_asks_for_issue_then_activity(
     await ana.press_in_form(done, "Edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "1h"})
     assert "Changed to 1h on" in text_of(await ana.form("Time changed"))
-    assert newest(office).minutes == 60
+    assert office.newest_time().minutes == 60
 
 
 async def test_empty_issue_search_offers_own_issues(office: Office, ana: Person) -> None:
@@ -406,52 +268,8 @@ async def test_card_button_logs_time_as_the_user(office: Office, ana: Person, is
     await ana.submit(await ana.form("Log time"), {"Hours": "1h30", "Comment": "Pairing"})
 
     assert "Logged 1h 30m on" in (await logged(ana))["text"]
-    entry = newest(office)
+    entry = office.newest_time()
     assert (entry.issue_id, entry.user_id, entry.comments) == (issue.id, ANA, "Pairing")
-
-
-async def test_time_on_a_private_issue_is_never_shared(office: Office, ana: Person, issue: Issue) -> None:
-    hidden = next(i for i in office.tracker.data.issues.values() if i.is_private and i.author_id == ANA)
-    await ana.command(f"/timelog {hidden.id} 1h activity:design")
-    assert "Share here" not in str((await logged(ana))["blocks"])
-    await ana.command(f"/timelog {issue.id} 2h activity:design")
-    told = await logged(ana, "Logged 2h on")
-    issue.is_private, issue.author_id = True, ANA
-
-    assert "This issue is private" in text_of(await ana.after(ana.press(told, "Share here")))
-
-
-async def test_sharing_time_in_a_project_that_is_not_public_asks_first(office: Office, ana: Person) -> None:
-    office.tracker.data.projects[1].is_public = False
-    await ana.command("/timelog project:webshop 1h activity:design")
-    asked = await ana.after(ana.press(await logged(ana), "Share here"))
-    assert "Web Shop isn't public" in text_of(asked)
-
-    await ana.press(asked, "Share here")
-
-    assert "logged 1h on" in text_of(await announcement(ana))
-
-
-async def test_deleted_entry_is_gone_with_its_post(office: Office, ana: Person, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design")
-    post, entry = await shared(ana), newest(office)
-
-    await ana.command("/timelog edit")
-    await ana.press_in_form(await ana.form("Edit time"), "Delete entry")
-
-    assert "Deleted 1h on" in text_of(await ana.form("Time deleted"))
-    assert entry.id not in office.tracker.data.time_entries
-    assert post["ts"] not in {m["ts"] for m in await ana.messages()}
-
-
-async def test_delete_button_replaces_the_confirmation(ana: Person, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design")
-    before = await logged(ana)
-
-    await ana.press(before, "Delete entry")
-
-    assert (await logged(ana, "Deleted 1h on"))["ts"] == before["ts"]
-    assert "nothing today" in text_of(await logged(ana, "Deleted 1h on"))
 
 
 class TestServiceWithoutDeletion:
@@ -470,7 +288,7 @@ class TestServiceWithoutDeletion:
 
         assert "Tracker doesn't let me delete time" in text_of(said)
         button_saying(said["blocks"], "Open in Tracker")
-        assert newest(office).minutes == 60
+        assert office.newest_time().minutes == 60
 
 
 async def test_refusal_offers_the_form_with_everything_typed(office: Office, ana: Person) -> None:
@@ -519,7 +337,7 @@ async def test_command_typed_before_linking_runs_after_linking(
 
     assert "1h 30m on" in (await logged(ben))["text"]
     assert count(office) == before + 1
-    assert (newest(office).user_id, newest(office).minutes) == (2, 90)
+    assert (office.newest_time().user_id, office.newest_time().minutes) == (2, 90)
 
 
 async def test_help_lists_every_form(ana: Person) -> None:

@@ -1,0 +1,94 @@
+"""Showing and sharing issues."""
+
+from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.data import Attachment
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import text_of
+
+ANA = 1
+
+
+async def test_shows_the_exact_size_of_a_small_file(office: Office, ana: Person) -> None:
+    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1)
+    office.tracker.data.attachments[900] = Attachment(
+        900, "a.txt", b"secret", "text/plain", ANA, issue.created_on, "", issue.id
+    )
+
+    assert "|a.txt> (6 bytes)" in text_of(await ana.ask(f"/issue {issue.id}"))
+
+
+async def test_the_card_shows_the_issue_and_its_relations(office: Office, ana: Person) -> None:
+    data = office.tracker.data
+    parent = next(i for i in data.issues.values() if any(c.parent_id == i.id for c in data.issues.values()))
+    child = next(c for c in data.issues.values() if c.parent_id == parent.id)
+    related = next(iter(data.relations.values()))
+
+    card = await ana.ask(f"/issue {parent.id}")
+
+    said = text_of(card)
+    assert card["ephemeral"]
+    assert f"#{child.id}" in said
+    for label in ("*Status*", "*Priority*", "*Assignee*", "*Time*"):
+        assert label in said
+    said = text_of(await ana.ask(f"/issue #{related.issue_id}"))
+    assert f"#{related.issue_to_id}" in said
+
+
+async def test_the_card_is_short_and_shows_more_in_place(office: Office, ana: Person) -> None:
+    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    issue.description, issue.done_ratio = "Start. " + "Many words. " * 60 + "The end.", 0
+    issue.category_id = issue.assigned_to_id = issue.due_date = None
+
+    card = await ana.ask(f"/issue {issue.id}")
+    said = text_of(card)
+    assert "Start." in said
+    assert "The end." not in said
+    assert "Unassigned" in said
+    assert not any(label in said for label in ("Progress", "Category", "Due date"))
+
+    more = await ana.after(ana.press(card, "Show more"))
+    assert (more["ts"], more["ephemeral"]) == (card["ts"], True)
+    assert "The end." in text_of(more)
+    issue.done_ratio = 60
+    assert "▰▰▰▰▰▰▱▱▱▱ 60%" in text_of(await ana.ask(f"/issue {issue.id}"))
+
+
+async def test_shares_public_issues_but_never_private_ones(office: Office, ana: Person, ben: Person) -> None:
+    data = office.tracker.data
+    public = next(i for i in data.issues.values() if i.project_id == 1 and not i.is_private)
+    hidden = next(i for i in data.issues.values() if i.is_private and i.author_id == ANA)
+
+    shared = await ben.after(_share(ana, public.id))
+    assert shared["text"].startswith(f"Ana Ruiz shared <{office.tracker.url}/issues/{public.id}|")
+
+    card = await ana.ask(f"/issue {hidden.id}")
+    assert "Share here" not in text_of(card)
+
+
+async def test_never_shares_an_issue_that_became_private(office: Office, ana: Person) -> None:
+    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and i.author_id == ANA)
+    issue.is_private = False
+    card = await ana.ask(f"/issue {issue.id}")
+    issue.is_private = True
+    count = len(await ana.messages())
+
+    said = await ana.after(ana.press(card, "Share here"))
+
+    assert "is private, so it can't be shared" in text_of(said)
+    assert [m["ephemeral"] for m in (await ana.messages())[count:]] == [True]
+
+
+async def test_hidden_and_missing_issues_get_the_same_answer(office: Office, ben: Person) -> None:
+    await office.link(ben.user_id, next(p.api_key for p in PEOPLE if p.login == "ben"))
+    hidden = next(i.id for i in office.tracker.data.issues.values() if i.project_id == 4)
+
+    one = (await ben.ask(f"/issue {hidden}"))["text"]
+    other = (await ben.ask("/issue 99999"))["text"]
+
+    said = "There's no issue #{} in Tracker, or you can't see it. Check the number, or search with `/issues`."
+    assert (one, other) == (said.format(hidden), said.format(99999))
+
+
+async def _share(person: Person, number: int) -> None:
+    await person.press(await person.ask(f"/issue {number}"), "Share here")

@@ -1,0 +1,161 @@
+"""The form for a new issue, empty or filled from a message."""
+
+from decimal import Decimal
+
+from bot.sandbox.workspace.model import Message
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import input_named, text_of, until, values_of
+
+
+async def test_creates_an_issue_from_the_form(office: Office, ana: Person) -> None:
+    ana.channel = "webshop"
+    await ana.ask("/tracker default webshop")
+    await ana.command("/issue")
+    form = await ana.form("New issue")
+    values = {
+        "Subject": "From the form",
+        "Description": "Two\nlines",
+        "Tracker": "Support",
+        "Status": "New",
+        "Priority": "Urgent",
+        "Assignee": "Farah Iqbal",
+        "Category": "Payments",
+        "Target version": "3.0",
+        "Due date": "2030-02-01",
+        "Estimated hours": "2,5h",
+        "Watchers": ["Dana Novak"],
+        "Customer reference": "K-7",
+    }
+
+    announced = await ana.after(ana.submit(form, values))
+
+    made = office.newest_issue()
+    assert "From the form" in announced["text"]
+    assert not announced["ephemeral"]
+    assert made.subject == "From the form"
+    assert office.tracker.data.principal(made.assigned_to_id or 0) == "Farah Iqbal"
+    assert made.estimated_hours == Decimal("2.5")
+    await ana.no_form()
+
+
+async def test_changing_the_project_keeps_the_form_values(ana: Person) -> None:
+    await ana.command("/issue new project:webshop priority:urgent to:me due:2030-01-01")
+    form = await ana.form("New issue")
+    assert values_of(form)["Priority"] == "Urgent"
+
+    await ana.choose(form, "Project", "Mobile App")
+
+    async def refreshed() -> bool:
+        form = await ana.form("New issue")
+        return bool(values_of(form)["Project"] == "Mobile App")
+
+    await until(refreshed)
+    values = values_of(await ana.form("New issue"))
+    assert values["Priority"] == "Urgent"
+    assert values["Assignee"] == "Ana Ruiz"
+
+
+async def test_shows_errors_on_their_fields_and_keeps_the_form(office: Office, ana: Person) -> None:
+    await ana.command("/issue new project:mobile")
+    form = await ana.form("New issue")
+    count = len(office.tracker.data.issues)
+
+    await ana.submit(form, {"Subject": "Crash on start", "Tracker": "Bug"})
+
+    form = await ana.form_saying("New issue", "Severity cannot be blank")
+    assert not input_named(form, "Severity")["optional"]
+    assert input_named(form, "Severity")["element"]["focus_on_load"]
+    await ana.submit(form, {"Severity": "Cosmetic?"})
+    assert (await ana.errors())["cf_1:2"].startswith("Severity ")
+    await ana.submit(form, {"Severity": "Major"})
+    await ana.no_form()
+    assert len(office.tracker.data.issues) == count + 1
+
+
+async def test_marks_a_required_custom_field_for_its_tracker(ana: Person) -> None:
+    await ana.command("/issue new project:mobile tracker:bug")
+    form = await ana.with_more_fields(await ana.form("New issue"))
+    assert input_named(form, "Severity")["optional"]
+    await ana.submit(form, {"Subject": "Crash on start"})
+    await ana.errors()
+    await ana.close(form)
+
+    await ana.command("/issue new project:mobile tracker:bug")
+    form = await ana.form("New issue")
+    assert not input_named(form, "Severity")["optional"]
+    await ana.choose(form, "Tracker", "Feature")
+
+    async def refreshed() -> bool:
+        form = await ana.form("New issue")
+        return values_of(form)["Tracker"] == "Feature" and bool(input_named(form, "Severity")["optional"])
+
+    await until(refreshed)
+
+
+async def test_a_list_field_is_a_select_that_accepts_new_values(office: Office, ana: Person) -> None:
+    await ana.command("/issue new Looks odd project:webshop tracker:bug browsers:safari")
+    await office.idle()
+    assert office.newest_issue().custom[3] == ["Safari"]
+
+    await ana.command("/issue new project:webshop tracker:bug")
+    form = await ana.with_more_fields(await ana.form("New issue"))
+    offered = (await ana.suggest(form, "Browsers", "f"))["options"]
+    assert {"Firefox", "Safari", "f"} == {option["value"] for option in offered}
+    await ana.submit(form, {"Subject": "In two browsers", "Browsers": ["Chrome", "Safari"]})
+    await ana.no_form()
+
+    assert office.newest_issue().custom[3] == ["Chrome", "Safari"]
+
+
+async def test_a_form_without_a_channel_shows_its_own_result(office: Office, ana: Person) -> None:
+    await ana.shortcut("create_issue")
+    form = await ana.form("New issue")
+    await ana.choose(form, "Project", "Infrastructure")
+
+    async def refreshed() -> bool:
+        return "Tracker" in values_of(await ana.form("New issue"))
+
+    await until(refreshed)
+    await ana.submit(await ana.form("New issue"), {"Subject": "From anywhere"})
+
+    assert "From anywhere" in text_of(await ana.form("Created"))
+    assert office.newest_issue().project_id == 3
+
+
+async def test_creates_an_issue_from_a_message_and_replies_there(office: Office, ana: Person) -> None:
+    ana.channel = "webshop"
+    message = next(m for m in await ana.messages() if "checkout returns 500" in m["text"])
+
+    await ana.shortcut("issue_from_message", message)
+    form = await ana.form("New issue")
+    values = values_of(form)
+    assert values["Subject"].startswith("A customer can't pay: checkout returns 500 when a voucher")
+    assert "checkout returns 500" in values["Description"]
+    assert "Ben Okafor in Slack" in values["Description"]
+    assert not values["Project"]
+    await ana.choose(form, "Project", "Web Shop")
+    form = await ana.form_saying("New issue", "Tracker")
+    announced = await ana.after(ana.submit(form, {}))
+
+    assert announced["thread_ts"] == message["ts"]
+    assert "**checkout returns 500" in (office.newest_issue().description or "")
+    assert "Ben Okafor in Slack](" in (office.newest_issue().description or "")
+    assert "`SPRING10`" in (office.newest_issue().description or "")
+
+
+async def test_creates_an_issue_from_an_apps_message(office: Office, ana: Person) -> None:
+    said = {"type": "mrkdwn", "text": "*Disk full* on <https://a.example|db-1>"}
+    state = office.workspace.state
+    blocks = [{"type": "section", "text": said}]
+    posted = Message(state.new_ts(), office.channel_id("general"), "U0CHRIS01", "", blocks=blocks)
+    state.post(posted)
+    message = next(m for m in await ana.messages() if m["ts"] == posted.ts)
+
+    await ana.shortcut("issue_from_message", message)
+
+    values = values_of(await ana.form("New issue"))
+    assert values["Subject"] == "Disk full on db-1"
+    description = str(input_named(await ana.form("New issue"), "Description")["element"]["initial_value"])
+    assert "'text': 'Disk full', 'style': {'bold': True}" in description
+    assert "'type': 'link', 'text': 'db-1', 'url': 'https://a.example'" in description
