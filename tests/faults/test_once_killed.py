@@ -104,10 +104,10 @@ async def kill_during(pair: Pair, wire: Wire, action: Awaitable[object]) -> str:
     wire.faults = ["slow"]
     await action
 
-    async def asked() -> bool:
-        return any(request.startswith("POST") for request in wire.asked)
+    async def sent() -> bool:
+        return wire.slowed > 0
 
-    await until(asked)
+    await until(sent)
     await pair.kill()
     async with aiohttp.ClientSession() as session:
         return str((await pair.post(session, *pair.delivered[-1])).payload or "")

@@ -111,7 +111,7 @@ class Wire:
     """Forwards requests to `target`; `faults` are applied to write requests in order, one each.
 
     `fail` breaks one chosen request of any kind. "slow" delays a request by `seconds`, or until `released` is
-    set; `held` counts the requests that were delayed to the end. `too_late` is the delay of "late" and
+    set; `slowed` counts such requests since the last `heal`, `held` those delayed to the end. `too_late` is the delay of "late" and
     "trickle". `asked` lists the requests since the last `fail` or `heal`. `elsewhere` lists the requests to
     the host that redirects point to: there must never be any.
     """
@@ -121,7 +121,7 @@ class Wire:
         self.faults: list[Fault] = []
         self.seconds = 1.0
         self.released = asyncio.Event()
-        self.held = 0
+        self.held = self.slowed = 0
         self.too_late = 1.0
         self.port = 0
         self.asked: list[str] = []
@@ -159,7 +159,7 @@ class Wire:
 
     def heal(self) -> list[str]:
         """Removes all faults and returns the requests since they were set."""
-        self._plan, self.faults = None, []
+        self._plan, self.faults, self.slowed = None, [], 0
         asked, self.asked = self.asked, []
         return asked
 
@@ -198,6 +198,7 @@ class Wire:
         return web.Response(status=answer.status, body=content, headers=kept)
 
     async def _hold(self) -> None:
+        self.slowed += 1
         try:
             await asyncio.wait_for(self.released.wait(), self.seconds)
         except TimeoutError:
