@@ -94,6 +94,7 @@ class Bot:
             settings.service_text_format,
             settings.command_prefix,
             sentences=(sentences.sentence, *registry.SENTENCES),
+            lacks=self.client.optional.is_missing,
         )
         self.platform = Platform(wording, Audiences(), Profiles())
         failures = Failures(self.store.saved_input)

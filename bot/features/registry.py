@@ -28,6 +28,7 @@ from bot.features.issues.assign import Assigning
 from bot.features.issues.assign_handlers import AssignHandlers
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import Issues
+from bot.features.issues.updates import Updates
 from bot.features.links.handlers import LinkHandlers
 from bot.features.links.links import SharedLinks
 from bot.features.new_issue.choices import ChoiceHandlers
@@ -179,7 +180,8 @@ def build(
         saved=store.saved_input,
         pauses=pauses,
     )
-    assign = AssignHandlers(Assigning(client, accounts, issues, waits.lookups), rows)
+    updates = Updates(client, issues, waits.lookups)
+    assign = AssignHandlers(Assigning(accounts, issues, updates), rows)
     issue = IssueHandlers(
         issues,
         store.deliveries,

@@ -31,6 +31,8 @@ from bot.service.transport import Transport
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
+UPDATE_ISSUE = "update_issue"
+"""The operation's name for `note_missing` and `is_missing`."""
 REMEMBERED = 600.0
 MOST_PAGES = 20
 NOT_HERE = frozenset({403, 404, 405, 406})
@@ -62,7 +64,7 @@ class OptionalOperations:
 
     async def update_issue(self, key: SecretStr, issue_id: int, changes: IssueChanges) -> None:
         """Change an issue, add a note, attach uploads. Raises NotFound if the endpoint is missing, too."""
-        call = protocol.write("update_issue", "PUT", protocol.path("issues", issue_id), changes)
+        call = protocol.write(UPDATE_ISSUE, "PUT", protocol.path("issues", issue_id), changes)
         await self._transport.send(key, call, protocol.no_content)
 
     async def issue_statuses(self, key: SecretStr) -> list[IssueStatus] | None:

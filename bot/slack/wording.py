@@ -14,6 +14,7 @@ class Wording:
     """The service's name and address, its text format, the command prefix, and how errors are worded.
 
     Each of `sentences` returns the sentence for an error, or None for an error that another one words.
+    `lacks` tells whether the service is known to lack an optional operation, whose buttons then go.
     """
 
     base_url: str
@@ -21,6 +22,7 @@ class Wording:
     text_format: TextFormat
     prefix: str = ""
     sentences: "tuple[Sentences, ...]" = field(default=(), repr=False)
+    lacks: Callable[[str], bool] = field(default=lambda _: False, repr=False)
 
     def command(self, name: str) -> str:
         """A slash command as users type it in this workspace."""

@@ -111,9 +111,9 @@ class Wire:
     """Forwards requests to `target`; `faults` are applied to write requests in order, one each.
 
     `fail` breaks one chosen request of any kind. "slow" delays a request by `seconds`, or until `released` is
-    set; `slowed` counts such requests since the last `heal`, `held` those delayed to the end. `too_late` is the delay of "late" and
-    "trickle". `asked` lists the requests since the last `fail` or `heal`. `elsewhere` lists the requests to
-    the host that redirects point to: there must never be any.
+    set; `slowed` counts such requests since the last `heal`, `held` those delayed to the end. `too_late` is
+    the delay of "late" and "trickle". `asked` lists the requests since the last `fail` or `heal`. `elsewhere`
+    lists the requests to the host that redirects point to: there must never be any.
     """
 
     def __init__(self, target: str) -> None:

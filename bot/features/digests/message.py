@@ -15,7 +15,7 @@ from bot.features.digests.digests import Preview
 from bot.features.digests.posts import Edition
 from bot.features.digests.reading import filters_of
 from bot.features.digests.views import filters_in_words, moment, when_of
-from bot.features.issues.actions import issue_menu
+from bot.features.issues.actions import post_menu
 from bot.features.issues.buttons import TakeIssue
 from bot.features.issues.views import priority_and_assignee
 from bot.service.conventions import issues_url
@@ -199,7 +199,7 @@ def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], l
 
 
 def _row(issue: Issue, wording: Wording) -> Block:
-    return section(_row_text(issue, wording), issue_menu(issue.id, wording, assign=TakeIssue(issue=issue.id)))
+    return section(_row_text(issue, wording), post_menu(issue.id, wording, assign=TakeIssue(issue=issue.id)))
 
 
 def _row_text(issue: Issue, wording: Wording) -> str:

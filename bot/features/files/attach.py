@@ -20,13 +20,13 @@ from bot.features.issues.issues import Issues
 from bot.service.client import Client
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
 from bot.service.models import Attachment
+from bot.service.optional import UPDATE_ISSUE
 from bot.store.owner import Owner
 from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
 
 PARALLEL_UPLOADS = 3
-UPDATE = "update_issue"
 
 
 class CantAttach(UserError):
@@ -68,7 +68,7 @@ class Files:
         """
         async with self._accounts.reading(owner) as session:
             issue = await self._issues.one(session, number)
-        if self._client.optional.is_missing(UPDATE):
+        if self._client.optional.is_missing(UPDATE_ISSUE):
             raise CantAttach
         if batch.again:
             batch.match(issue.attachments, session.user_id, batch.since)
@@ -201,7 +201,7 @@ class Files:
         try:
             await self._change(session, number, files)
         except NotFound:  # the issue was just read, so the endpoint is missing
-            self._client.optional.note_missing(UPDATE)
+            self._client.optional.note_missing(UPDATE_ISSUE)
             for file in files:
                 file.end(State.FAILED)
             raise CantAttach from None

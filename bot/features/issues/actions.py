@@ -3,17 +3,44 @@
 from bot.features.files.buttons import OpenFilesForm
 from bot.features.issues.buttons import AssignToMe, ShareListedIssue, ShowIssue
 from bot.features.timelog.buttons import OpenTimeForm
-from bot.slack.blocks import Block, Element, actions, button, link_button, menu, menu_link, menu_option
+from bot.service.optional import UPDATE_ISSUE
+from bot.slack.blocks import (
+    JSON,
+    Block,
+    Element,
+    actions,
+    button,
+    link_button,
+    menu,
+    menu_link,
+    menu_option,
+)
 from bot.slack.buttons import Button
+from bot.slack.retractable import MENU_OPTIONS
 from bot.slack.wording import Wording
 
 SHARE, ASSIGN = "Share here", "Assign to me"
+Action = tuple[str, Button]
+"""A button's text, and what it carries."""
+
+
+def _actions(assign: AssignToMe, wording: Wording) -> list[Action]:
+    """The actions in their order. Those that change the issue are left out if the service can't do that."""
+    number = assign.issue
+    changes: list[Action] = [
+        (ASSIGN, assign),
+    ]
+    others: list[Action] = [
+        ("Log time", OpenTimeForm(issue=number)),
+        ("Attach files", OpenFilesForm(issue=number)),
+    ]
+    return others if wording.lacks(UPDATE_ISSUE) else [*changes, *others]
 
 
 def issue_buttons(number: int, wording: Wording, share: Element | None) -> list[Element]:
     """The buttons of an issue's card; `share` comes first."""
     first = [share] if share else []
-    others = [button(text, carries) for text, carries in _actions(AssignToMe(issue=number))]
+    others = [button(text, carries) for text, carries in _actions(AssignToMe(issue=number), wording)]
     return [*first, *others, link_button(*_page(number, wording))]
 
 
@@ -27,22 +54,28 @@ def assign_button(number: int) -> Element:
     return button(ASSIGN, AssignToMe(issue=number))
 
 
-def issue_menu(
-    number: int, wording: Wording, *, share: bool = False, assign: AssignToMe | None = None
-) -> Element:
-    """The `…` menu of an issue in a row or a post. `assign` replaces what *Assign to me* carries."""
-    first: list[tuple[str, Button]] = [(SHARE, ShareListedIssue(issue=number))] if share else []
-    others = _actions(assign or AssignToMe(issue=number))
-    options = [menu_option(text, carries) for text, carries in (*first, *others)]
-    return menu([*options, menu_link(*_page(number, wording))])
+def row_menu(number: int, wording: Wording, *, share: bool) -> Element:
+    """The `…` menu of an issue in a list that one person sees."""
+    share_option = [menu_option(SHARE, ShareListedIssue(issue=number))] if share else []
+    return _menu(share_option, AssignToMe(issue=number), wording, room=MENU_OPTIONS)
 
 
-def _actions(assign: AssignToMe) -> list[tuple[str, Button]]:
-    return [
-        (ASSIGN, assign),
-        ("Log time", OpenTimeForm(issue=assign.issue)),
-        ("Attach files", OpenFilesForm(issue=assign.issue)),
-    ]
+def post_menu(number: int, wording: Wording, *, assign: AssignToMe | None = None) -> Element:
+    """The `…` menu of an issue in a post, with room for *Delete post*.
+
+    `assign` replaces what *Assign to me* carries.
+    """
+    return _menu([], assign or AssignToMe(issue=number), wording, room=MENU_OPTIONS - 1)
+
+
+def _menu(first: list[JSON], assign: AssignToMe, wording: Wording, *, room: int) -> Element:
+    """A menu with all actions, or with as many as there's room for and *More actions*."""
+    options = [*first, *(menu_option(text, carries) for text, carries in _actions(assign, wording))]
+    options.append(menu_link(*_page(assign.issue, wording)))
+    if len(options) > room:
+        more = menu_option("More actions", ShowIssue(issue=assign.issue))
+        options = [*options[: room - 1], more]
+    return menu(options)
 
 
 def _page(number: int, wording: Wording) -> tuple[str, str]:

@@ -33,8 +33,6 @@ def _said(result: AssignResult, wording: Wording) -> str:
         case Outcome.UNCHANGED:
             now = f"assigned to {line(_holder(issue))}" if issue.assigned_to else "unassigned"
             return f"{service} left #{issue.id} {now}. Ask a manager of its project to assign it to you."
-        case Outcome.UNSUPPORTED:
-            return f"{service} doesn't let me change issues. Open #{issue.id} to assign it there."
 
 
 def _holder(issue: Issue) -> str:

@@ -1,11 +1,11 @@
 """What the errors of issues say to the user."""
 
 from bot.errors import BotError
-from bot.features.issues.assign import TakeUnconfirmed
 from bot.features.issues.commands import SeveralIssues, SubjectTooLong, UnknownChange
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.handlers import NotShared, PrivateIssueNotShared
 from bot.features.issues.issues import IssueNotFound, PrivateIssuesForbidden, SubjectMissing
+from bot.features.issues.updates import UpdatesUnsupported, UpdateUnconfirmed
 from bot.slack.posting import Announced
 from bot.slack.sentences import NOT_ANNOUNCED
 from bot.slack.wording import Wording
@@ -43,8 +43,10 @@ def sentence(error: BotError, wording: Wording) -> str | None:
                 f"There's no issue #{number} in {service}, or you can't see it. Check the number, or search "
                 f"with `{wording.command('issues')}`."
             )
-        case TakeUnconfirmed(number=number):
-            return f"{service} stopped responding, and #{number} isn't assigned to you. Try again."
+        case UpdatesUnsupported(number=number):
+            return f"{service} doesn't let me change issues. Open #{number} to change it there."
+        case UpdateUnconfirmed(number=number):
+            return f"{service} stopped responding, and #{number} doesn't show the change. Try again."
         case PrivateIssueNotShared(number=number):
             return f"#{number} is private, so it can't be shared."
         case NotShared(number=number, why=Announced.UNSURE):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 
-from bot.features.issues.actions import SHARE, issue_buttons, issue_menu, open_buttons
+from bot.features.issues.actions import SHARE, issue_buttons, open_buttons, post_menu, row_menu
 from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShowIssue, ShowMore
 from bot.features.issues.fields import Kind, Meant
 from bot.features.issues.issues import Created, Shown
@@ -111,7 +111,7 @@ def _post(does: str, issue: Issue, wording: Wording, mention: str | None) -> Mes
     assignee = f"<@{mention}>" if mention else _name(issue.assigned_to)
     facts = (said, _name(issue.priority), assignee and f"assigned to {assignee}")
     text = " · ".join(fact for fact in facts if fact)
-    return Message(text, (section(text, issue_menu(issue.id, wording)),))
+    return Message(text, (section(text, post_menu(issue.id, wording)),))
 
 
 def created(
@@ -197,7 +197,7 @@ def listed(
     facts = [name(field) for field in ("project", "tracker", "status", "priority", "assigned_to")]
     facts += [_due(issue, today), ":lock: private" if issue.is_private else ""]
     below = " · ".join(fact for fact in facts if fact)
-    menu = issue_menu(issue.id, wording, share=shareable and not issue.is_private)
+    menu = row_menu(issue.id, wording, share=shareable and not issue.is_private)
     return section(f"*{title(issue, wording)}*\n{below}".rstrip(), menu)
 
 

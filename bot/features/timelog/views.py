@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 from bot.errors import OutcomeUnknown, UserError
-from bot.features.issues.actions import issue_menu
+from bot.features.issues.actions import post_menu
 from bot.features.issues.views import format_hours, issue_option
 from bot.features.name_matching import pick
 from bot.features.timelog.buttons import (
@@ -212,7 +212,7 @@ def share_anyway(entry: Entry, project: str) -> Message:
 def announced(spent: Spent, wording: Wording, name: str) -> Message:
     """The public post about logged time; `name` is who logged it."""
     text = f"{line(name)} logged {_long(spent.minutes)} on {_what(spent, wording)}"
-    menu = issue_menu(spent.issue_id, wording) if spent.issue_id else None
+    menu = post_menu(spent.issue_id, wording) if spent.issue_id else None
     return Message(text, (section(f"{text} · {_details(spent)}", menu),))
 
 

@@ -217,11 +217,11 @@ class TestWithoutIssueUpdates:
         message = await post_digest(office, ana)
 
         answer = await take_issue(ana, message, "The cart forgets")
-        assert f"doesn't let me change issues. Open #{issue.id} to assign it there." in text_of(answer)
+        assert f"doesn't let me change issues. Open #{issue.id} to change it there." in text_of(answer)
         _, there = button_saying(answer["blocks"], "Open in Tracker")
         assert there["url"].endswith(f"/issues/{issue.id}")
         answer = await take_issue(ana, message, "Ben has this")  # cached, so the bot doesn't try again
-        assert f"Open #{held.id} to assign it there." in text_of(answer)
+        assert f"Open #{held.id} to change it there." in text_of(answer)
 
 
 class TestLostResponses:
@@ -248,7 +248,7 @@ class TestLostResponses:
         await wired.office.idle()
         answer = text_of(await take_issue(wired, message, "The request is lost"))
 
-        assert f"#{lost.id} isn't assigned to you. Try again." in answer
+        assert f"#{lost.id} doesn't show the change. Try again." in answer
         assert (done.assigned_to_id, lost.assigned_to_id) == (ANA, None)
 
     async def test_reports_an_unknown_outcome_during_an_outage(
