@@ -9,6 +9,8 @@ from bot.features.accounts.accounts import Accounts
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.accounts.linking import Linking
 from bot.features.accounts.uninstall import Uninstall
+from bot.features.assigned.assigned import Assignments
+from bot.features.assigned.handlers import AssignedHandlers
 from bot.features.digests import sentences as digest_sentences
 from bot.features.digests.digests import Digests
 from bot.features.digests.form_handlers import DigestForms
@@ -147,6 +149,14 @@ def build(
         failures=failures,
         progress_seconds=waits.progress,
     )
+    home = HomeHandlers(Home(client, store, accounts))
+    assigned = AssignedHandlers(
+        Assignments(store, accounts, issues),
+        store.assignment_messages,
+        workspaces,
+        platform,
+        publish_home=home.refresh,
+    )
     activities = Activities(client, store, projects)
     entries = OwnEntries(client, store, accounts, projects, activities, looks=waits.lookups)
     tracking = Timelog(
@@ -179,6 +189,7 @@ def build(
         jobs=jobs,
         saved=store.saved_input,
         pauses=pauses,
+        assigned=assigned.told,
     )
     updates = Updates(client, issues, waits.lookups)
     assign = AssignHandlers(Assigning(accounts, issues, updates), rows)
@@ -190,9 +201,9 @@ def build(
         offer_create_form=create_form.offer,
         open_files_form=files.open_form,
         similar=looking.similar,
+        assigned=assigned.told,
     )
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser, issue.show)
-    home = HomeHandlers(Home(client, store, accounts))
     digest_forms = DigestForms(digests, accounts, projects, catalogs)
     digest = DigestHandlers(
         digests,
@@ -222,6 +233,7 @@ def build(
             project.feature(),
             user.feature(),
             home.feature(),
+            assigned.feature(),
             HelpHandlers().feature(),
             LinkHandlers(shared_links, accounts, platform.audiences, store.deliveries, issues).feature(),
             Uninstall(store, workspaces).feature(),

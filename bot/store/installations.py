@@ -24,6 +24,7 @@ from bot.store.tables import (
     INSTALLATIONS,
     OAUTH_STATES,
     SEALED_TOKENS,
+    AssignmentMessagesOffRow,
     ChannelDefaultRow,
     CreatedIssueRow,
     DigestRow,
@@ -34,7 +35,7 @@ from bot.store.tables import (
 from bot.store.vault import Vault
 
 STATE_SECONDS = 600
-OWNED = (LinkRow, SavedInputRow, CreatedIssueRow, TimeEntryRow, DigestRow)
+OWNED = (LinkRow, SavedInputRow, CreatedIssueRow, TimeEntryRow, AssignmentMessagesOffRow, DigestRow)
 _ROW = INSTALLATIONS.c
 _OWN = _ROW.team_id == bindparam("team")
 _ORGANIZATIONS = and_(_ROW.enterprise_id == bindparam("enterprise"), _ROW.team_id.is_(None))

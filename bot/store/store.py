@@ -4,6 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import Select
 
+from bot.store.assignment_messages import AssignmentMessages
 from bot.store.channels import Channels
 from bot.store.created_issues import CreatedIssues
 from bot.store.database import Database
@@ -46,6 +47,7 @@ class Store:
         self.saved_input = SavedInput(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
+        self.assignment_messages = AssignmentMessages(database)
         self.digests = StoredDigests(database, self.processes)
         self.digest_runs = StoredRuns(database, self.processes)
         self.installations = Installations(database, vault, client_id)

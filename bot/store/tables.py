@@ -191,6 +191,16 @@ class TimeEntryRow(Owned, Table):
     post_ts: Mapped[str | None]
 
 
+class AssignmentMessagesOffRow(Owned, Table):
+    """A user who turned off the messages about issues that someone assigns to them."""
+
+    __tablename__ = "assignment_messages_off"
+
+    enterprise_id: Mapped[str] = mapped_column(primary_key=True)
+    team_id: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[str] = mapped_column(primary_key=True)
+
+
 class DigestRow(Owned, Table):
     """A digest. `next_due` is null while it is paused. The notices are pending, and `notice_holder` is the
     process that is sending them.

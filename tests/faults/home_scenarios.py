@@ -2,7 +2,7 @@
 
 from tests.faults.issue_scenarios import Steps
 from tests.faults.scene import Scene, scenario
-from tests.support.reading import JSON, button_saying, until
+from tests.support.reading import JSON, button_saying, text_of, until
 
 
 async def home(s: Scene) -> JSON:
@@ -45,6 +45,14 @@ async def home_mine(s: Scene) -> Steps:
     rows = (block["elements"] for block in shown["blocks"] if block["type"] == "actions")
     title = next(e["text"]["text"] for row in rows for e in row if e["text"]["text"].startswith("Show all "))
     assert button_saying(shown["blocks"], title)
+    yield
+    await s.ana.press_at_home(title)
+
+
+@scenario("home: switch", "action:home.tell_when_assigned")
+async def home_switch(s: Scene) -> Steps:
+    shown = await home(s)
+    title = "Turn off" if "Turn off" in text_of(shown) else "Turn on"
     yield
     await s.ana.press_at_home(title)
 

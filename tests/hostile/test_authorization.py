@@ -81,6 +81,7 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("announcement.take_back",), (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")),
         (("open", "help", "digest.add", "digest.preview_form", "issue.more_fields"), ("",)),
         (("home.create", "home.search", "home.time", "home.mine"), ("",)),
+        (("home.tell_when_assigned",), ("0", "1")),
     ]
     return {action_id: values for action_ids, values in aims for action_id in action_ids}
 

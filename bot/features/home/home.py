@@ -26,6 +26,7 @@ class StoredItems:
     created: tuple[CreatedIssue, ...]
     entries: tuple[Entry, ...]
     digests: tuple[Digest, ...]
+    told_when_assigned: bool
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ class Home:
             return None
         created = await self._store.created_issues.latest(owner, CREATED)
         entries = await self._store.time_entries.latest(owner, ENTRIES)
-        return StoredItems(link, created, entries, await self._store.digests.of_owner(owner))
+        digests = await self._store.digests.of_owner(owner)
+        told = await self._store.assignment_messages.wanted(owner)
+        return StoredItems(link, created, entries, digests, told)
 
     async def open_issues(self, owner: Owner) -> OpenIssues:
         """The user's open issues, highest priority first. Raises NotLinked, KeyRejected, ServiceError."""

@@ -4,6 +4,7 @@ from datetime import date
 from decimal import Decimal
 
 from bot.features.accounts import views as accounts
+from bot.features.assigned.views import switch
 from bot.features.digests import views as digests
 from bot.features.digests.buttons import Act
 from bot.features.help.views import help_button
@@ -39,6 +40,7 @@ def home(
     else:
         blocks = [_buttons(), *_open_issues(stored, open_issues, wording, today, said)]
         blocks += [*_created(stored, wording), *_digests(stored, wording), divider()]
+        blocks.append(switch(on=stored.told_when_assigned))
         blocks.append(context(accounts.linked_to(wording, stored.link.name)))
     return {"type": "home", "private_metadata": state_of(stored), "blocks": blocks}
 

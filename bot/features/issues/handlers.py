@@ -22,7 +22,7 @@ from bot.features.issues.commands import (
 )
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.fields import Draft
-from bot.features.issues.issues import Issues, Shown, Similar
+from bot.features.issues.issues import Assigned, Issues, Shown, Similar
 from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.projects.custom_fields import CommandParser
 from bot.features.projects.projects import ProjectNotChosen
@@ -64,6 +64,7 @@ class IssueHandlers:
         offer_create_form: Callable[[Reply, Draft, BotError], Awaitable[Block | None]],
         open_files_form: Callable[[Reply, int | None], Awaitable[None]],
         similar: Similar,
+        assigned: Assigned,
     ) -> None:
         self._issues = issues
         self._deliveries = deliveries
@@ -72,6 +73,7 @@ class IssueHandlers:
         self._offer_create_form = offer_create_form
         self._open_files_form = open_files_form
         self._similar = similar
+        self._assigned = assigned
 
     def feature(self) -> Feature:
         return Feature(
@@ -123,6 +125,7 @@ class IssueHandlers:
             await self._open_create_form(reply, draft)
         else:
             await announce_and_confirm(reply, created)
+            await self._assigned(reply.owner, created.issue)
 
     async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an error in reading the command."""

@@ -34,6 +34,8 @@ Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
 """Sends the files that an issue is created with."""
 Similar = Callable[[Session, str, int], Coroutine[Any, Any, tuple[Issue, ...]]]
 """Finds open issues with a similar subject in a project."""
+Assigned = Callable[[Owner, Issue], Awaitable[None]]
+"""Tells an issue's assignee that a user assigned it to them; never raises."""
 SIMILAR_SECONDS = 1.0
 """How long a created issue waits for similar ones."""
 

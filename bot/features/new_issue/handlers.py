@@ -29,7 +29,7 @@ from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, OpenDraft, OpenIssueForm
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.fields import DESCRIPTION, Draft
-from bot.features.issues.issues import IssueRefused, Issues, Source
+from bot.features.issues.issues import Assigned, IssueRefused, Issues, Source
 from bot.features.issues.resolution import Names
 from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.new_issue import form as create_form
@@ -74,6 +74,7 @@ class CreateFormHandlers:
         jobs: FileJobs,
         saved: SavedInput,
         pauses: Debouncer,
+        assigned: Assigned,
     ) -> None:
         self._issues = issues
         self._accounts = accounts
@@ -85,6 +86,7 @@ class CreateFormHandlers:
         self._jobs = jobs
         self._saved = saved
         self._pauses = pauses
+        self._assigned = assigned
 
     def feature(self) -> Feature:
         return Feature(
@@ -324,12 +326,14 @@ class CreateFormHandlers:
         if not reply.place.channel_id:
             blocks = views.created(made, reply.wording, Announced.NOWHERE).blocks
             beside = await self._jobs.result_blocks(reply, made, batch)
-            return FormResult(view=forms.said("Created", [*blocks, *beside]))
+            view = forms.said("Created", [*blocks, *beside])
+            return FormResult(view=view, then=partial(self._assigned, reply.owner, made.issue))
 
         async def announce() -> None:
             if batch.files:
                 await reply.privately(await self._jobs.results(reply, made.issue.id, batch))
             await announce_and_confirm(reply, made)
+            await self._assigned(reply.owner, made.issue)
 
         return FormResult(then=announce)
 

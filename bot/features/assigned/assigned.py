@@ -1,0 +1,48 @@
+"""Decides whom to tell that an issue was assigned to them, and reads the issue with their own key."""
+
+from dataclasses import replace
+
+from bot.errors import KeyRejected, NotLinked
+from bot.features.accounts.accounts import Accounts
+from bot.features.issues.issues import IssueNotFound, Issues
+from bot.service.models import Issue
+from bot.store.owner import Owner
+from bot.store.store import Store
+
+
+class Assignments:
+    """Finds out who has to be told about an assignment."""
+
+    def __init__(self, store: Store, accounts: Accounts, issues: Issues) -> None:
+        self._store = store
+        self._accounts = accounts
+        self._issues = issues
+
+    async def assignee_of(self, by: Owner, issue: Issue) -> Owner | None:
+        """The issue's assignee, unless they aren't linked, don't want to be told, or are the user `by`."""
+        user_id = await self._issues.assignee_to_mention(by, issue)
+        if user_id is None:
+            return None
+        assignee = replace(by, user_id=user_id)
+        return assignee if await self._store.assignment_messages.wanted(assignee) else None
+
+    async def as_seen_by(self, assignee: Owner, number: int) -> Issue | None:
+        """The issue, read with the assignee's key; None if they can't see it or it isn't theirs anymore.
+
+        Raises KeyRejected, ServiceError.
+        """
+        try:
+            async with self._accounts.reading(assignee, background=True) as session:
+                issue = await self._issues.one(session, number)
+        except KeyRejected:
+            raise
+        except (IssueNotFound, NotLinked):
+            return None
+        return issue if issue.assigned_to and issue.assigned_to.id == session.user_id else None
+
+    async def claim(self, assignee: Owner, issue: Issue) -> bool:
+        """Whether this caller tells the assignee about this version of the issue; True for one caller."""
+        version = issue.updated_on.isoformat() if issue.updated_on else ""
+        return await self._store.deliveries.claim(
+            f"assigned:{assignee.team_id}:{assignee.user_id}:{issue.id}:{version}"
+        )

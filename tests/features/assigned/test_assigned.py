@@ -1,0 +1,81 @@
+"""Direct messages about issues that someone else assigned."""
+
+import re
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tests.features.home.test_home import wait_for_home
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until
+
+
+async def told(person: Person) -> list[JSON]:
+    """Returns the messages that tell the person about an assignment, once the bot is idle."""
+    await person.office.idle()
+    return [message for message in await person.direct() if " to you." in text_of(message)]
+
+
+async def create_by_command(ana: Person) -> None:
+    await ana.ask("/issue new Cart is empty project:webshop to:@ben due:2030-01-02")
+
+
+async def create_by_form(ana: Person) -> None:
+    await ana.command("/issue new project:webshop to:@ben")
+    await ana.submit(await ana.form("New issue"), {"Subject": "Cart is empty"})
+
+
+async def create_from_home(ana: Person) -> None:
+    await ana.open_home()
+    await ana.press_at_home("Create an issue")
+    await ana.choose(await ana.form("New issue"), "Project", "Web Shop")
+    form = await ana.form_saying("New issue", "Assignee")
+    await ana.submit(form, {"Subject": "Cart is empty", "Assignee": "Ben Okafor"})
+    await until(lambda: ana.form("Created"))
+
+
+@pytest.mark.parametrize("create", [create_by_command, create_by_form, create_from_home])
+async def test_the_assignee_is_told_once(
+    office: Office, ana: Person, linked_ben: Person, create: Callable[[Person], Awaitable[None]]
+) -> None:
+    await create(ana)
+
+    (message,) = await told(linked_ben)
+    made = office.newest_issue()
+    assert text_of(message).startswith(f"Ana Ruiz assigned #{made.id} to you.")
+    assert "Cart is empty" in text_of(message)
+    assert await told(ana) == []
+    await linked_ben.choose_from_menu(message, f"#{made.id}", "Assign to me")
+    await until(lambda: _said(linked_ben, f"#{made.id} is already assigned to you."))
+
+
+async def test_only_the_assignees_own_key_reads_the_issue(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    office.tracker.data.users[2].api_key = "renewed"
+
+    await create_by_command(ana)
+
+    await office.idle()
+    (message,) = await linked_ben.direct()
+    assert "no longer accepts your API key" in text_of(message)
+    assert "Cart is empty" not in text_of(message)
+
+
+async def test_the_switch_on_home_turns_it_off(ana: Person, linked_ben: Person) -> None:
+    await linked_ben.open_home()
+    await wait_for_home(linked_ben, "Tell me when I'm assigned")
+    await linked_ben.press_at_home("Turn off")
+    await wait_for_home(linked_ben, "Nobody tells you")
+    await create_by_command(ana)
+    assert await told(linked_ben) == []
+
+    await linked_ben.press_at_home("Turn on")
+    await wait_for_home(linked_ben, "You get a direct message")
+    await create_by_command(ana)
+    assert len(await told(linked_ben)) == 1
+
+
+async def _said(person: Person, text: str) -> bool:
+    return any(re.search(re.escape(text), text_of(m)) for m in await person.direct())
