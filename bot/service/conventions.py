@@ -18,7 +18,7 @@ ProjectInclude = Literal[
     "trackers", "issue_categories", "time_entry_activities", "enabled_modules", "issue_custom_fields"
 ]
 IssueInclude = Literal["attachments", "relations"]
-IssueDetailInclude = Literal["attachments", "relations", "children"]
+IssueDetailInclude = Literal["attachments", "relations", "children", "allowed_statuses"]
 
 # Sort columns of the issue list; the service uses the first three (docs/service.md, Lists)
 SortField = Literal[

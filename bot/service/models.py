@@ -242,6 +242,7 @@ class Issue(Resource):
     children: TupleOf[Child] = ()
     attachments: TupleOf[Attachment] = ()
     relations: TupleOf[Relation] = ()
+    allowed_statuses: TupleOf[IssueStatus] = ()
 
 
 class Project(Resource):

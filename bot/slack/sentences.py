@@ -137,6 +137,8 @@ def _of_grammar(error: BotError, wording: Wording) -> str | None:
             return f"`{keyword}` can't be combined with anything else. Use it alone or remove it."
         case grammar.NotIssueNumbers(key=key):
             return f"`{key}:` takes issue numbers, such as `{key}:42`."
+        case grammar.NotAPercentage(key=key):
+            return f"`{key}:` takes a percentage, such as `{key}:50%`."
         case grammar.NotYesOrNo(key=key):
             return f"`{key}:` takes `yes` or `no`, such as `{key}:yes`."
         case grammar.UnknownWord(command=name, nearest=nearest):

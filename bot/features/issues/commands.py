@@ -171,6 +171,8 @@ class _Reader:
                 return self._issue(parsed, key)
             case Kind.FLAG:
                 return values.yes_or_no(parsed, key)
+            case Kind.PERCENT:
+                return values.percent(parsed, key)
         text = values.name(parsed, key)
         if text and field.kind is Kind.DAY:
             return dates.day(text, self.today)

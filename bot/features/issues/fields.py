@@ -32,6 +32,7 @@ class Kind(Enum):
     ISSUE = "an issue's number"
     DAY = "a day"
     HOURS = "hours"
+    PERCENT = "percent"
     FLAG = "yes or no"
     TEXT = "text"
 
@@ -43,6 +44,7 @@ VALUES: dict[Kind, TypeAdapter[Any]] = {
     Kind.ISSUE: TypeAdapter(int),
     Kind.DAY: TypeAdapter(date),
     Kind.HOURS: TypeAdapter(Decimal),
+    Kind.PERCENT: TypeAdapter(int),
     Kind.FLAG: TypeAdapter(bool),
     Kind.TEXT: TypeAdapter(str),
 }
@@ -60,7 +62,7 @@ class Field:
     sent: str
     """Its name in a request, as in `service.inputs.NewIssue`."""
     answer: str | None = None
-    """Its name in `service.models.Issue`, if a change by the service is to be reported.
+    """Its name in `service.models.Issue`, if it can be changed later and the service's answer is checked.
 
     Privacy isn't here: `issues.Created.exposed` compares it.
     """
@@ -112,6 +114,7 @@ _ROWS = (
     Field(
         "estimate", "Estimated hours", Kind.HOURS, "estimated_hours", "estimated_hours", "e.g. 1.5 or 1h 30m"
     ),
+    Field("done", "% done", Kind.PERCENT, "done_ratio", "done_ratio", "0%"),
     Field("private", "Private", Kind.FLAG, "is_private", None, "Hide from people without permission"),
     Field("watch", "Watchers", Kind.PEOPLE, "watcher_user_ids", None, "Add people", "people", "watchers"),
     Field(

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from bot.features.issues.actions import SHARE, issue_buttons, open_buttons, post_menu, row_menu
 from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShowIssue, ShowMore
-from bot.features.issues.fields import Kind, Meant
+from bot.features.issues.fields import Field, Kind, Meant
 from bot.features.issues.issues import Created, Shown
 from bot.features.issues.service_changes import ServiceChange
 from bot.service.models import Issue, Ref, Relation
@@ -136,7 +136,7 @@ def created(
         first = section(text)
     blocks: list[Block] = [first, section(_understood(issue))]
     if made.changes:
-        notes = "\n".join(f"• {_change(change)}" for change in made.changes)
+        notes = "\n".join(f"• {service_change(change)}" for change in made.changes)
         blocks.append(section(f"{service} changed what you asked for:\n{notes}"))
     for other in made.similar:
         said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
@@ -165,22 +165,27 @@ def _why_private(made: Created, announced: Announced | None) -> str | None:
     return not_posted(announced)
 
 
-def _change(change: ServiceChange) -> str:
-    label, wanted = line(change.label), _value(change, change.wanted)
+def service_change(change: ServiceChange) -> str:
+    """What the service made of a value that it replaced or dropped."""
+    label, wanted = line(change.label), value_text(change.field, change.wanted)
     if change.got is not None:
-        return f"{label} is {_value(change, change.got)}, not {wanted}."
+        return f"{label} is {value_text(change.field, change.got)}, not {wanted}."
     return f"{label} {wanted} wasn't saved." if change.field else f"{label} wasn't saved."
 
 
-def _value(change: ServiceChange, value: Meant) -> str:
+def value_text(field: Field | None, value: Meant) -> str:
+    """A field's value, as mrkdwn; `field` is None for a custom field."""
     match value:
         case Ref():
             return line(value.name)
         case Decimal():
-            return f"{value.normalize():f}"
+            return format_hours(value)
         case date():
             return day(value)
-    return f"#{value}" if change.field and change.field.kind is Kind.ISSUE else line(str(value))
+    kind = field.kind if field else None
+    if kind is Kind.PERCENT:
+        return f"{value}%"
+    return f"#{value}" if kind is Kind.ISSUE else line(str(value))
 
 
 def listed(

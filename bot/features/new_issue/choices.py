@@ -3,9 +3,9 @@
 from bot.features.accounts.accounts import Accounts
 from bot.features.issues.buttons import ChooseProject
 from bot.features.issues.fields import FIELDS, Kind, choices_of
+from bot.features.issues.inputs import custom_values
 from bot.features.issues.issues import Issues
 from bot.features.issues.views import issue_option
-from bot.features.new_issue.form import custom_values
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.slack import forms
@@ -45,24 +45,31 @@ class ChoiceHandlers:
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues by number or subject, in the form's project."""
-        project = forms.Values(request.view.json if request.view else {}).number("project")
+        chosen = forms.Values(request.view.json if request.view else {}).number("project")
+        project = chosen or _project_of(request.block_id)
         async with self._accounts.reading(reply.owner) as session:
             found = await self._issues.suggest(session, request.text, project)
         return [issue_option(issue) for issue in found]
 
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """A select whose choices are too many to list at once."""
-        name, tag = request.name.partition(".")[2], request.block_id.partition(":")[2]
+        name = request.name.partition(".")[2]
         async with self._accounts.reading(reply.owner) as session:
-            catalog = await self._catalogs.of(session, number_in(tag) if tag else None)
+            catalog = await self._catalogs.of(session, _project_of(request.block_id))
         sought = request.text.strip().casefold()
         refs = choices_of(catalog).get(name, ())
         return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
 
     async def custom_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """The select of a custom field that has a list of values."""
-        name, _, tag = request.block_id.partition(":")
+        name = request.block_id.partition(":")[0]
         async with self._accounts.reading(reply.owner) as session:
-            catalog = await self._catalogs.of(session, number_in(tag))
+            catalog = await self._catalogs.of(session, _project_of(request.block_id))
         field = catalog.custom_field(number_in(name.removeprefix("cf_")))
         return custom_values(field, request.text)
+
+
+def _project_of(block_id: str) -> int | None:
+    """The project that a select's choices are from, which is the first part of its tag."""
+    _, *tag = block_id.split(":")
+    return number_in(tag[0]) if tag else None

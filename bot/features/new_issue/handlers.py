@@ -29,12 +29,13 @@ from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, OpenDraft, OpenIssueForm
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.fields import DESCRIPTION, Draft
+from bot.features.issues.inputs import Written, names_in
 from bot.features.issues.issues import Assigned, IssueRefused, Issues, Source
 from bot.features.issues.resolution import Names
 from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers, source_as_json, source_from_metadata
-from bot.features.new_issue.form import TITLE, Shown, Written
+from bot.features.new_issue.form import TITLE, Shown
 from bot.features.new_issue.from_message import draft_from_message
 from bot.features.new_issue.mentions import names_of
 from bot.features.projects.catalog import Catalogs
@@ -262,7 +263,7 @@ class CreateFormHandlers:
         shown = replace(
             shown,
             more=metadata.get("more") is True,
-            fields=create_form.names_in(view.json),
+            fields=names_in(view.json),
             description=forms.Values(view.json).rich_text(DESCRIPTION.name),
         )
         async with self._accounts.reading(reply.owner) as session:
@@ -315,7 +316,7 @@ class CreateFormHandlers:
             said = reply.wording.sentence(error)
             return FormResult(view=forms.refilled(view, said, json.dumps(metadata)), said=said)
         except IssueRefused as error:
-            if set(error.fields) <= create_form.names_in(view):
+            if set(error.fields) <= names_in(view):
                 raise
             said = reply.wording.sentence(error)
             return await self._again(

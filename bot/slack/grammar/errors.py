@@ -63,6 +63,10 @@ class NotIssueNumbers(UserError):
     key: str
 
 
+class NotAPercentage(UserError):
+    key: str
+
+
 class NotYesOrNo(UserError):
     key: str
 

@@ -9,6 +9,7 @@ from bot.slack.grammar.errors import (
     GivenTwice,
     KeyTyped,
     ListEmpty,
+    NotAPercentage,
     NotCombinable,
     NotIssueNumbers,
     NotYesOrNo,
@@ -23,6 +24,7 @@ _YES_NO = {
     **dict.fromkeys(("yes", "y", "true", "on", "1"), True),
     **dict.fromkeys(("no", "n", "false", "off", "0"), False),
 }
+_PERCENT = re.compile(r"([0-9]{1,3}) ?%?")
 _KEY = re.compile(r"[0-9a-fA-F]{40}")
 _NAMED_BY_LINK = re.compile(
     r"(?:^attach\s++|^\s*+|parent:\s*+)<?(https?://[^|>\s]{1,2000}/issues/[0-9][^|>\s]{0,2000})",
@@ -116,6 +118,17 @@ def yes_or_no(parsed: Parsed, key: str) -> bool:
     if said.lower() not in _YES_NO:
         raise NotYesOrNo(key)
     return _YES_NO[said.lower()]
+
+
+def percent(parsed: Parsed, key: str) -> int | None:
+    """The percentage in `50` or `50%`; None if the option is missing. Raises NotAPercentage."""
+    said = name(parsed, key)
+    if said is None:
+        return None
+    match = _PERCENT.fullmatch(said)
+    if match is None or int(match[1]) > 100:  # noqa: PLR2004 - it is a percentage
+        raise NotAPercentage(key)
+    return int(match[1])
 
 
 def custom_fields(parsed: Parsed) -> dict[int, str]:

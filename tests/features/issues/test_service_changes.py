@@ -44,7 +44,7 @@ def said(meant: dict[str, Meant], custom: list[CustomFieldInput], got: JSON) -> 
             "Status is New, not Closed.",
         ),
         ("to", Ref(id=2, name="Ben"), {}, "Assignee Ben wasn't saved."),
-        ("estimate", Decimal("1.5"), {"estimated_hours": 8}, "Estimated hours is 8, not 1.5."),
+        ("estimate", Decimal("1.5"), {"estimated_hours": 8}, "Estimated hours is 8h, not 1h 30m."),
         ("estimate", Decimal("0.3333"), {"estimated_hours": 0.33}, None),
         (
             "due",

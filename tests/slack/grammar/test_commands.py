@@ -105,7 +105,7 @@ def test_issue_new_accepts_every_option() -> None:
     typed = (
         'new Blank page project:"Web shop" tracker:Bug status:New priority:High category:UI version:1.0 '
         "to:<@U2|bo> watch:me,<@U3|cy> watch:Dee parent:#7 start:today due:fri estimate:1h30 private:yes "
-        'desc:"First line\nsecond" cf_3:"dark blue" cf_4:x'
+        'done:50% desc:"First line\nsecond" cf_3:"dark blue" cf_4:x'
     )
 
     request = issue_command(typed, WEDNESDAY, ANA)
@@ -127,6 +127,7 @@ def test_issue_new_accepts_every_option() -> None:
             "start": WEDNESDAY,
             "due": date(2026, 7, 17),
             "estimate": Decimal("1.5"),
+            "done": 50,
             "private": True,
             "desc": "First line\nsecond",
         },
@@ -144,6 +145,7 @@ def test_issue_new_accepts_every_option() -> None:
         ("new x project:a project:b", "You used `project:` 2 times"),
         ("new x parent:seven", "such as `parent:42`"),
         ("new x parent:1,2", "only one parent"),
+        ("new x done:half", "such as `done:50%`"),
         ("new x private:maybe", "such as `private:yes`"),
         ("new x watch:,", "`watch:` needs a value"),
         ("new x due:someday", "“someday” isn't a date"),
