@@ -45,3 +45,7 @@ class Exchange:
 
 class PageError(Exception):
     """The request can't be done; the page shows the message."""
+
+
+class Gone(PageError):
+    """The form or message closed or changed before the user's action arrived."""

@@ -4,7 +4,7 @@ from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.blocks.elements import OPTION, OPTION_GROUP
 from bot.sandbox.workspace.blocks.schema import Problems, fields, items, problem
 from bot.sandbox.workspace.blocks.surfaces import elements_of
-from bot.sandbox.workspace.exchange import Exchange, PageError
+from bot.sandbox.workspace.exchange import Exchange, Gone, PageError
 from bot.sandbox.workspace.forms import VALUE_KEYS, entered
 from bot.sandbox.workspace.model import Channel, Command, Message, Shortcut, User, View
 from bot.sandbox.workspace.posting import content, post
@@ -112,7 +112,7 @@ class Interactions:
     def act(
         self, user: User, source: Message | View, block_id: str, posted: JsonObject, values: object
     ) -> None:
-        """Press a button or change an input; raises PageError when the element doesn't exist."""
+        """Press a button or change an input; raises Gone when the element doesn't exist."""
         part = self._part(source, block_id, str(posted.get("action_id")))
         action: JsonObject = {
             "type": part["type"],
@@ -144,7 +144,7 @@ class Interactions:
             for part in elements_of(block) if block["block_id"] == block_id else ():
                 if part.get("action_id") == action_id:
                     return part
-        raise PageError("This message or form was removed.")
+        raise Gone("This message or form was removed.")
 
     def _surface(self, source: Message | View) -> JsonObject:
         if isinstance(source, View):
@@ -187,7 +187,7 @@ class Interactions:
     ) -> JsonObject:
         """Ask the app for an external select's options; return valid `options` or `option_groups`.
 
-        Raises PageError when the select doesn't exist, or the app sends no valid response in time.
+        Raises Gone when the select doesn't exist, PageError without a valid response in time.
         """
         self._part(source, block_id, action_id)
         payload = payloads.interaction(self._state, "block_suggestion", user) | self._surface(source)

@@ -12,7 +12,7 @@ from bot.sandbox.loopback import Handler
 from bot.sandbox.workspace import payloads, uploads
 from bot.sandbox.workspace.delivery import Delivery
 from bot.sandbox.workspace.events import Events
-from bot.sandbox.workspace.exchange import PageError
+from bot.sandbox.workspace.exchange import Gone, PageError
 from bot.sandbox.workspace.interactions import Interactions
 from bot.sandbox.workspace.invite import INVITE, invite
 from bot.sandbox.workspace.model import Channel, Message, User, View
@@ -43,6 +43,18 @@ async def page_errors(request: web.Request, handler: Handler) -> web.StreamRespo
         return web.json_response({"ok": False, "error": str(mistake)}, status=400)
 
 
+def _ignored_when_gone(act: Act) -> Act:
+    """As in Slack, nothing happens where a form or message closed or changed before the action arrived."""
+
+    async def acting(user: User, body: JsonObject) -> JsonObject:
+        try:
+            return await act(user, body)
+        except Gone:
+            return {}
+
+    return acting
+
+
 class PageApi:
     """The endpoints under /page/, and the page's static files."""
 
@@ -70,10 +82,10 @@ class PageApi:
             "message": self._message,
             "command": self._command,
             "shortcut": self._shortcut,
-            "action": self._action,
-            "suggest": self._suggest,
+            "action": _ignored_when_gone(self._action),
+            "suggest": _ignored_when_gone(self._suggest),
             "submit": self._submit,
-            "close": self._close,
+            "close": _ignored_when_gone(self._close),
             "home": self._home,
             "edit": self._edit,
             "delete": self._delete,
@@ -118,14 +130,14 @@ class PageApi:
     def _found(self, user: User, channel_id: object, ts: object) -> Message:
         message = self._state.find(self._channel(user, channel_id).id, str(ts))
         if message is None or message.to not in (None, user.id):
-            raise PageError("This message was deleted.")
+            raise Gone("This message was deleted.")
         return message
 
     def _view(self, user: User, view_id: object) -> View:
         home = self._state.homes.get(user.id)
         shown = home if home and home.id == view_id else self._state.views.get(str(view_id))
         if shown is None or shown.user != user.id:
-            raise PageError("This form is no longer open.")
+            raise Gone("This form is no longer open.")
         return shown
 
     def _source(self, user: User, body: JsonObject) -> Message | View:

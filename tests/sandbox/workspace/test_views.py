@@ -44,6 +44,19 @@ async def test_modal_opens_submits_and_closes(app: App, page: Page, workspace: W
     assert workspace.violations == []
 
 
+async def test_acts_on_a_form_that_is_gone_are_ignored(app: App, page: Page) -> None:
+    view = await opened(app, page, modal(text_input("subject")))
+    where = {"source": {"view": {"id": view["id"]}}, "block_id": "subject"}
+    assert await page.post("submit", view_id=view["id"], values=typed("Broken")) == {"ok": True}
+    await app.next()
+    await page.until(lambda state: state["views"] == [])
+
+    assert await page.post("action", **where, action={"action_id": "value"}) == {"ok": True}
+    assert await page.post("suggest", **where, action_id="value") == {"ok": True}
+    assert await page.post("close", view_id=view["id"]) == {"ok": True}
+    assert app.received.empty()
+
+
 async def test_client_validates_before_the_app_is_called(app: App, page: Page) -> None:
     number = {"type": "number_input", "action_id": "value", "is_decimal_allowed": False, "max_value": "8"}
     hours = {
