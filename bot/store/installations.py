@@ -30,12 +30,21 @@ from bot.store.tables import (
     DigestRow,
     LinkRow,
     SavedInputRow,
+    TemplateRow,
     TimeEntryRow,
 )
 from bot.store.vault import Vault
 
 STATE_SECONDS = 600
-OWNED = (LinkRow, SavedInputRow, CreatedIssueRow, TimeEntryRow, AssignmentMessagesOffRow, DigestRow)
+OWNED = (
+    LinkRow,
+    SavedInputRow,
+    CreatedIssueRow,
+    TimeEntryRow,
+    AssignmentMessagesOffRow,
+    DigestRow,
+    TemplateRow,
+)
 _ROW = INSTALLATIONS.c
 _OWN = _ROW.team_id == bindparam("team")
 _ORGANIZATIONS = and_(_ROW.enterprise_id == bindparam("enterprise"), _ROW.team_id.is_(None))

@@ -17,6 +17,7 @@ from bot.store.links import Links
 from bot.store.processes import Processes
 from bot.store.saved_input import SavedInput
 from bot.store.tables import NOW
+from bot.store.templates import StoredTemplates
 from bot.store.time_entries import TimeEntries
 from bot.store.unfinished import Unfinished
 from bot.store.vault import Vault
@@ -48,6 +49,7 @@ class Store:
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
         self.assignment_messages = AssignmentMessages(database)
+        self.templates = StoredTemplates(database)
         self.digests = StoredDigests(database, self.processes)
         self.digest_runs = StoredRuns(database, self.processes)
         self.installations = Installations(database, vault, client_id)

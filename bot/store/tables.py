@@ -104,6 +104,28 @@ class ChannelDefaultRow(Table):
     set_at: Mapped[datetime]
 
 
+class TemplateRow(Owned, Table):
+    """A template for new issues, and who changed it last. `channel_id` is empty for the whole project's;
+    `name_key` is the name without case.
+    """
+
+    __tablename__ = "issue_templates"
+    __table_args__ = (
+        Index(
+            "ix_issue_templates_name", "team_id", "project_id", "channel_id", "name_key", unique=True
+        ),
+        {"sqlite_autoincrement": True},  # the ID of a removed template is never reused
+    )
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    project_id: Mapped[int]
+    channel_id: Mapped[str]
+    name: Mapped[str]
+    name_key: Mapped[str]
+    content: Mapped[dict[str, Any]]
+    changed_at: Mapped[datetime]
+
+
 class DeliveryRow(Table):
     """A claimed delivery. `holder` and `sealed`, the encrypted request, are set while it is in flight."""
 
