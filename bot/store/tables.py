@@ -111,9 +111,7 @@ class TemplateRow(Owned, Table):
 
     __tablename__ = "issue_templates"
     __table_args__ = (
-        Index(
-            "ix_issue_templates_name", "team_id", "project_id", "channel_id", "name_key", unique=True
-        ),
+        Index("ix_issue_templates_name", "team_id", "project_id", "channel_id", "name_key", unique=True),
         {"sqlite_autoincrement": True},  # the ID of a removed template is never reused
     )
 

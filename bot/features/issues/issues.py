@@ -13,14 +13,15 @@ import structlog
 from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.fields import Draft, Meant, fields_named
-from bot.features.issues.privacy import may_create_private
 from bot.features.issues.resolution import Names, request
 from bot.features.issues.service_changes import ServiceChange, service_changes
 from bot.features.lost_writes import CLOCK_SKEW
 from bot.features.projects.catalog import Catalog, Catalogs
+from bot.features.projects.permissions import may
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People
 from bot.service.client import Client
+from bot.service.conventions import SETS_PRIVACY
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.inputs import NewIssue, UploadInput
 from bot.service.models import Child, Issue, Project, Ref
@@ -161,7 +162,7 @@ class Issues:
             catalog = await self._catalogs.of(session, project.id)
             meant = await Names(self._people, session, catalog).meant(draft)
             new = request(draft, meant, project, catalog)
-            if draft.private and await may_create_private(self._client, session, project) is False:
+            if draft.private and await may(self._client, session, project, SETS_PRIVACY) is False:
                 raise WrongField("private", PrivateIssuesForbidden(project.name))
         async with _beside(similar and similar(session, new.subject, project.id)) as found:
             try:

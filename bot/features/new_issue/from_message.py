@@ -3,9 +3,9 @@
 import re
 
 from bot.features.issues.fields import Draft
-from bot.features.new_issue.mentions import names_of
 from bot.slack import forms, message_text
 from bot.slack.blocks import JSON, shortened
+from bot.slack.mentions import names_of
 from bot.slack.posting import SLACK_FAILED
 from bot.slack.replies import Reply
 from bot.slack.text import to_markdown, to_textile

@@ -29,7 +29,7 @@ from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, OpenDraft, OpenIssueForm
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.fields import DESCRIPTION, Draft
-from bot.features.issues.inputs import Written, names_in
+from bot.features.issues.inputs import names_in
 from bot.features.issues.issues import Assigned, IssueRefused, Issues, Source
 from bot.features.issues.resolution import Names
 from bot.features.name_matching import AmbiguousName, UnknownName
@@ -37,7 +37,6 @@ from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers, source_as_json, source_from_metadata
 from bot.features.new_issue.form import TITLE, Shown
 from bot.features.new_issue.from_message import draft_from_message
-from bot.features.new_issue.mentions import names_of
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People
@@ -50,6 +49,7 @@ from bot.slack.errors import FormExpired
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, Place, Shortcut, View
+from bot.slack.mentions import writer
 from bot.slack.posting import Announced, reason
 from bot.slack.redaction import without_keys
 from bot.slack.replies import FormNotShown, Reply
@@ -270,16 +270,6 @@ class CreateFormHandlers:
             project = await self._projects.by_id(session, project_id) if project_id else None
             return await self.filled(reply, session, draft, project, metadata=metadata, shown=shown)
 
-    async def _written(self, reply: Reply, view: View) -> Written:
-        """Converts the form's rich text to the service's format, with the names of whom it mentions."""
-        rich = forms.Values(view.json).rich_text(DESCRIPTION.name) or {}
-        names = await names_of(reply, rich_input.ids_in(rich))
-        return partial(
-            rich_input.written,
-            text_format=reply.wording.text_format,
-            name_of=lambda mentioned: names.get(mentioned, mentioned),
-        )
-
     async def _project(self, reply: Reply, session: Session, draft: Draft) -> Project | None:
         if draft.project is not None:
             return await self._projects.find(session, draft.project)
@@ -293,7 +283,8 @@ class CreateFormHandlers:
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Create the issue once; on failure the form keeps all entered values."""
         view = form.view.json
-        draft = create_form.submitted(view, await self._written(reply, form.view))
+        rich = forms.Values(view).rich_text(DESCRIPTION.name) or {}
+        draft = create_form.submitted(view, await writer(reply, rich))
         if missing := create_form.missing(draft):
             return FormResult(errors=missing)
         if create_form.outdated(view) or "draft" in form.view.metadata:

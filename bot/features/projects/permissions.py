@@ -1,19 +1,19 @@
-"""Whether a user may create private issues, according to the service."""
+"""What a user may do in a project, according to the service."""
 
 import asyncio
+from collections.abc import Collection
 from contextlib import suppress
 
 from bot.errors import ServiceError
 from bot.features.accounts.accounts import Session
 from bot.service.client import Client
-from bot.service.conventions import SETS_PRIVACY
 from bot.service.models import Project
 
 MOST_ROLES = 20
 
 
-async def may_create_private(client: Client, session: Session, project: Project) -> bool | None:
-    """Whether the user may create a private issue in the project; None if the service doesn't tell.
+async def may(client: Client, session: Session, project: Project, any_of: Collection[str]) -> bool | None:
+    """Whether the user has one of the service's permissions in the project; None if the service doesn't tell.
 
     Only a member's roles can be read: the service lists no permissions for anyone else.
     """
@@ -31,7 +31,7 @@ async def may_create_private(client: Client, session: Session, project: Project)
             return None
         found = await asyncio.gather(*(client.optional.role(session.key, role) for role in roles))
         permissions = [role.permissions if role else None for role in found]
-        if any(SETS_PRIVACY.intersection(names or ()) for names in permissions):
+        if any(not names.isdisjoint(any_of) for names in map(frozenset, filter(None, permissions))):
             return True
         return None if None in permissions else False
     return None
