@@ -289,7 +289,7 @@ class Person:
     ) -> bool:
         action = {"type": element["type"], "action_id": element["action_id"], **what}
         about = {"block_id": block["block_id"], "action": action, "values": values or {}}
-        return bool((await self._post("action", source=source, **about))["ok"])
+        return "gone" not in await self._post("action", source=source, **about)
 
     async def _post(self, what: str, **body: Any) -> JSON:
         url = f"{self.office.workspace.url}page/{what}"

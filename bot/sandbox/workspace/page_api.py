@@ -50,7 +50,7 @@ def _ignored_when_gone(act: Act) -> Act:
         try:
             return await act(user, body)
         except Gone:
-            return {}
+            return {"gone": True}
 
     return acting
 
