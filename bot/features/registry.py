@@ -11,6 +11,9 @@ from bot.features.accounts.linking import Linking
 from bot.features.accounts.uninstall import Uninstall
 from bot.features.assigned.assigned import Assignments
 from bot.features.assigned.handlers import AssignedHandlers
+from bot.features.comments import sentences as comment_sentences
+from bot.features.comments.comments import Comments
+from bot.features.comments.handlers import CommentHandlers
 from bot.features.digests import sentences as digest_sentences
 from bot.features.digests.digests import Digests
 from bot.features.digests.form_handlers import DigestForms
@@ -73,6 +76,7 @@ from bot.store.store import Store
 from bot.timings import Timings
 
 SENTENCES: tuple[Sentences, ...] = (
+    comment_sentences.sentence,
     digest_sentences.sentence,
     files_sentences.sentence,
     issue_sentences.sentence,
@@ -193,6 +197,8 @@ def build(
     )
     updates = Updates(client, issues, waits.lookups)
     assign = AssignHandlers(Assigning(accounts, issues, updates), rows)
+    commenting = Comments(client, accounts, projects, issues, updates=updates, files=attaching)
+    comments = CommentHandlers(commenting, accounts, issues, jobs, store)
     issue = IssueHandlers(
         issues,
         store.deliveries,
@@ -200,6 +206,7 @@ def build(
         open_create_form=create_form.open_form,
         offer_create_form=create_form.offer,
         open_files_form=files.open_form,
+        comment=comments.comment,
         similar=looking.similar,
         assigned=assigned.told,
     )
@@ -226,6 +233,7 @@ def build(
             timelog.feature(),
             entry_handlers.feature(),
             files.feature(),
+            comments.feature(),
             digest.feature(),
             digest_forms.feature(),
             TrackerHandlers(account, project, user).feature(),

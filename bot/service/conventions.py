@@ -18,7 +18,7 @@ ProjectInclude = Literal[
     "trackers", "issue_categories", "time_entry_activities", "enabled_modules", "issue_custom_fields"
 ]
 IssueInclude = Literal["attachments", "relations"]
-IssueDetailInclude = Literal["attachments", "relations", "children", "allowed_statuses"]
+IssueDetailInclude = Literal["attachments", "relations", "children", "allowed_statuses", "journals"]
 
 # Sort columns of the issue list; the service uses the first three (docs/service.md, Lists)
 SortField = Literal[
@@ -55,6 +55,8 @@ SETS_PRIVACY = frozenset({"set_issues_private", "set_own_issues_private"})
 """Redmine's permissions to create a private issue; either one is enough."""
 CREATES_ISSUES = frozenset({"add_issues"})
 """Redmine's permission to create issues."""
+HIDES_NOTES = frozenset({"set_notes_private"})
+"""Redmine's permission to write private notes."""
 
 # Limits, as in docs/service.md
 PAGE = 100

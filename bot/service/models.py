@@ -209,6 +209,16 @@ class Relation(Resource):
     delay: int | None = None
 
 
+class Journal(Resource):
+    """An entry of an issue's history: changes, a note, or both. `notes` is empty without a note."""
+
+    id: int
+    user: Ref | None = None
+    notes: Text = ""
+    private_notes: bool = False
+    created_on: Timestamp | None = None
+
+
 class Issue(Resource):
     """An issue. Which of the lists are filled depends on the request's `include`.
 
@@ -243,6 +253,7 @@ class Issue(Resource):
     attachments: TupleOf[Attachment] = ()
     relations: TupleOf[Relation] = ()
     allowed_statuses: TupleOf[IssueStatus] = ()
+    journals: TupleOf[Journal] = ()
 
 
 class Project(Resource):

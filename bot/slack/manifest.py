@@ -30,7 +30,11 @@ class Shortcut:
 
 
 COMMANDS = (
-    Command("issue", "Create or show an issue", "new <subject> | <number> | attach <number> | help"),
+    Command(
+        "issue",
+        "Create or show an issue",
+        "new <subject> | <number> | <number> comment <text> | attach <number> | help",
+    ),
     Command("issues", "Search issues", "[text] [status: to: priority: updated:] | help"),
     Command("timelog", "Log time on an issue", "<number> <duration> [comment] | edit | help"),
     Command(
@@ -52,6 +56,9 @@ SHORTCUTS = (
     Shortcut(
         "files_to_issue", "message", "Attach files to an issue", "Attach this message's files to an issue"
     ),
+    Shortcut(
+        "comment_from_message", "message", "Comment on an issue", "Add this message to an issue as a comment"
+    ),
     Shortcut("log_time", "global", "Log time", "Log time on an issue"),
     Shortcut("time_from_message", "message", "Log time", "Log time on the issue in this message"),
 )
@@ -64,7 +71,7 @@ SCOPES = {
     "groups:read": "the same for private channels",
     "im:read": "the same for direct messages",
     "mpim:read": "the same for group messages",
-    "channels:history": "see whether a digest was posted before a crash",
+    "channels:history": "find the issue that a thread is about, and a digest posted before a crash",
     "groups:history": "the same for private channels",
     "im:history": "the same for direct messages",
     "mpim:history": "the same for group messages",

@@ -54,6 +54,7 @@ class Office:
     text_format: Literal["markdown", "textile"] = "markdown"
     prefix: str = ""
     issue_updates: bool = True
+    issue_reads: bool = False
     roles: bool = False
     time_deletes: bool = True
     database_url: str | None = None
@@ -69,7 +70,11 @@ class Office:
 
     async def open(self) -> None:
         self.tracker = Tracker(
-            demo(), issue_updates=self.issue_updates, roles=self.roles, time_deletes=self.time_deletes
+            demo(),
+            issue_updates=self.issue_updates,
+            issue_reads=self.issue_reads,
+            roles=self.roles,
+            time_deletes=self.time_deletes,
         )
         await self.tracker.start()
         port = free_port()

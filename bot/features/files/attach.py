@@ -6,8 +6,8 @@ token works once, so repeating the same change of an issue can't attach a file t
 """
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 
 import structlog
@@ -19,7 +19,7 @@ from bot.features.files.errors import Loss, LostFile
 from bot.features.issues.issues import Issues
 from bot.service.client import Client
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
-from bot.service.models import Attachment
+from bot.service.models import Attachment, Issue
 from bot.service.optional import UPDATE_ISSUE
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -72,18 +72,27 @@ class Files:
             raise CantAttach
         if batch.again:
             batch.match(issue.attachments, session.user_id, batch.since)
-        claimed = await self._claim(session, number, batch, issue.attachments)
-        try:
+        async with self.claimed(session, issue, batch):
             uploads = await self.upload(session, batch)
             if uploads:
                 session = await self._accounts.reverified(session)  # files may take minutes
                 await self._put(session, number, batch)
+        await self._match_attachments(session, number, batch)
+
+    @asynccontextmanager
+    async def claimed(self, session: Session, issue: Issue, batch: Batch) -> AsyncIterator[None]:
+        """Hold the waiting files for this issue; afterwards release those that are certainly not attached.
+
+        Files that are on the issue already, or that another request attaches, end at once.
+        """
+        claimed = await self._claim(session, issue.id, batch, issue.attachments)
+        try:
+            yield
         finally:
             possibly_attached = (State.ATTACHING, State.ATTACHED, State.UNSURE)
             for file, key in claimed:
                 if file.state not in possibly_attached:
                     await self._store.deliveries.release(key)
-        await self._match_attachments(session, number, batch)
 
     async def upload(self, session: Session, batch: Batch) -> tuple[UploadInput, ...]:
         """Upload the waiting files, a few at a time; returns the input that attaches the uploaded ones."""

@@ -21,6 +21,7 @@ from bot.slack.blocks import JSON, Block, Message
 from bot.slack.buttons import ActionExpired
 from bot.slack.interaction import FormSubmission
 from bot.slack.replies import Reply
+from bot.slack.saved_payload import message_saveable
 from bot.store.saved_input import SavedInput
 
 MAX_FILES = 100
@@ -77,6 +78,12 @@ class FileJobs:
             else:
                 files.append(FileToAttach(id=found["id"], name=name_of(found)))
         return Job(files=tuple(files), missing=tuple(missing), place=reply.place.as_json())
+
+    async def save_message(self, reply: Reply, message: JSON) -> str:
+        """Save a message with its files, if any, and the place to answer; returns the job's id."""
+        job = await self.from_message(reply, message) if message.get("files") else Job(files=())
+        about = {"message": message_saveable(message), "place": reply.place.as_json()}
+        return await self.save(reply, job.model_copy(update=about))
 
     async def save(self, reply: Reply, job: Job) -> str:
         """Save a job for a day, for its user only; returns its id."""

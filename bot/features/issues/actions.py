@@ -1,5 +1,6 @@
 """The actions on an issue: the same ones in the same order on its card, in rows and on posts."""
 
+from bot.features.comments.buttons import CommentOnIssue
 from bot.features.files.buttons import OpenFilesForm
 from bot.features.issues.buttons import AssignToMe, ShareListedIssue, ShowIssue
 from bot.features.timelog.buttons import OpenTimeForm
@@ -29,6 +30,7 @@ def _actions(assign: AssignToMe, wording: Wording) -> list[Action]:
     number = assign.issue
     changes: list[Action] = [
         (ASSIGN, assign),
+        ("Comment", CommentOnIssue(issue=number)),
     ]
     others: list[Action] = [
         ("Log time", OpenTimeForm(issue=number)),

@@ -1,5 +1,6 @@
 """Parses `/issue`."""
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import date
@@ -24,6 +25,11 @@ from bot.store.owner import Owner
 OPTIONS = ("project", *FIELDS, CUSTOM_FIELD)
 NEW = ("new", "create", "add")
 SHOW = ("show", "view", "open")
+COMMENT = ("comment", "note")
+_COMMENT = re.compile(
+    r"\s*(?:(?:comment|note)\s+(?:on\s+)?(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
+    re.DOTALL | re.IGNORECASE,
+)
 T = TypeVar("T")
 
 
@@ -72,7 +78,15 @@ class AttachFiles:
     number: int | None
 
 
-IssueRequest = CreateIssue | OpenForm | ShowIssue | AttachFiles | Help
+@dataclass(frozen=True)
+class AddComment:
+    """`/issue 42 comment` with a text; without a number or a text the form asks for it."""
+
+    number: int | None
+    text: str
+
+
+IssueRequest = CreateIssue | OpenForm | ShowIssue | AttachFiles | AddComment | Help
 
 
 def issue_command(
@@ -82,6 +96,8 @@ def issue_command(
 
     Links to issues have to start with `base_url`. Raises UserError, and NotUnderstood for a new issue.
     """
+    if comment := _comment(text, base_url):
+        return comment
     first_line, below = split_first_line(text)
     parsed = understand(first_line, OPTIONS, fields)
     subcommand = parsed.words[0].text.lower() if parsed.words else ""
@@ -108,6 +124,17 @@ def issue_command(
     except NotUnderstood as error:
         draft = error.draft
     raise UnknownSubcommand(said, draft)
+
+
+def _comment(text: str, base_url: str | None) -> AddComment | None:
+    """The comment in `42 comment …` or `comment 42 …`, as it was typed; None for anything else."""
+    if text.strip().lower() in COMMENT:
+        return AddComment(None, "")
+    if (typed := _COMMENT.match(text)) is None:
+        return None
+    about = as_typed(typed["after"] or typed["before"])
+    number = values.issue_number(values.own_text(about, base_url) if base_url else about)
+    return AddComment(number, as_typed(typed["text"]).strip()) if number else None
 
 
 def unknown_field(error: NotUnderstood) -> UnknownField | None:

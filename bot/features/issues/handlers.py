@@ -11,6 +11,7 @@ from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShareListedIssue, ShowMore
 from bot.features.issues.buttons import ShowIssue as ShowPressed
 from bot.features.issues.commands import (
+    AddComment,
     AttachFiles,
     CreateIssue,
     IssueRequest,
@@ -63,6 +64,7 @@ class IssueHandlers:
         open_create_form: Callable[[Reply, Draft], Awaitable[None]],
         offer_create_form: Callable[[Reply, Draft, BotError], Awaitable[Block | None]],
         open_files_form: Callable[[Reply, int | None], Awaitable[None]],
+        comment: Callable[[Reply, int | None, str], Awaitable[None]],
         similar: Similar,
         assigned: Assigned,
     ) -> None:
@@ -72,6 +74,7 @@ class IssueHandlers:
         self._open_create_form = open_create_form
         self._offer_create_form = offer_create_form
         self._open_files_form = open_files_form
+        self._comment = comment
         self._similar = similar
         self._assigned = assigned
 
@@ -99,6 +102,8 @@ class IssueHandlers:
                 await self.show(reply, number)
             case AttachFiles(number):
                 await self._open_files_form(reply, number)
+            case AddComment(number, text):
+                await self._comment(reply, number, text)
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
 

@@ -5,7 +5,7 @@ after each change, and a change is never sent twice.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
@@ -16,6 +16,8 @@ from bot.service.inputs import IssueChanges
 from bot.service.models import Issue
 from bot.service.optional import UPDATE_ISSUE
 
+Read = Callable[[Session, int], Awaitable[Issue]]
+"""Reads an issue by its number."""
 WITHOUT_UPDATES = frozenset({404, 405})
 """The issue was just read, so these mean that the endpoint is missing."""
 
@@ -46,11 +48,13 @@ class Updates:
         before: Issue,
         changes: IssueChanges,
         arrived: Callable[[Issue], bool],
+        *,
+        read: Read | None = None,
     ) -> Issue:
         """Send `changes` once, and return the issue as read afterwards.
 
         `before` is the issue as just read. `arrived` tells whether an issue shows the change, which is asked
-        only if the service didn't answer.
+        only if the service didn't answer. `read` reads more of the issue than its entry in the list.
 
         Raises UpdatesUnsupported, UpdateUnconfirmed, Refused and the other ServiceErrors; OutcomeUnknown when
         the issue can't be read afterwards.
@@ -67,7 +71,7 @@ class Updates:
             raise UpdatesUnsupported(before.id) from None
         except OutcomeUnknown as error:
             lost = error
-        seen = await self._look(session, before.id, arrived if lost else None)
+        seen = await self._look(session, before.id, arrived if lost else None, read or self._issues.one)
         if seen is None:
             raise lost or OutcomeUnknown("PUT", f"/issues/{before.id}.json", None, "could not be read again")
         if lost and not arrived(seen):
@@ -80,14 +84,14 @@ class Updates:
             raise UpdatesUnsupported(number)
 
     async def _look(
-        self, session: Session, number: int, arrived: Callable[[Issue], bool] | None
+        self, session: Session, number: int, arrived: Callable[[Issue], bool] | None, read: Read
     ) -> Issue | None:
         """The issue after the change, None if it can't be read. With `arrived`, read until that is true."""
         seen: Issue | None = None
         for wait in (0.0, *self._looks):
             await asyncio.sleep(wait)
             with suppress(ServiceError, UserError):
-                seen = await self._issues.one(session, number)
+                seen = await read(session, number)
                 if arrived is None or arrived(seen):
                     break
         return seen

@@ -1,6 +1,7 @@
-"""Builds the draft of an issue from a message."""
+"""Reads a message, and builds the draft of an issue from it."""
 
 import re
+from dataclasses import dataclass
 
 from bot.features.issues.fields import Draft
 from bot.slack import forms, message_text
@@ -15,20 +16,32 @@ SUBJECT = 120
 SHORTENED = " (shortened here)"
 
 
+@dataclass(frozen=True)
+class InWords:
+    """A message for the service: its text and its author with a link to it, in the service's format, and its
+    first line in plain text.
+    """
+
+    text: str
+    source: str
+    first_line: str
+
+
 async def draft_from_message(reply: Reply, message: JSON) -> Draft:
     """A message as a draft: its first line is the subject, its text with author and link the description."""
+    said = await in_words(reply, message)
+    description = f"{said.text}\n\n– {said.source}".lstrip()
+    return Draft(subject=shortened(said.first_line.rstrip("."), SUBJECT), values={"desc": description})
+
+
+async def in_words(reply: Reply, message: JSON) -> InWords:
+    """A message, shortened if it doesn't fit into a form."""
     text = message_text.text_of(message)
     names = await names_of(reply, (("user", user) for user in users_in(text)))
     author = message_text.author_of(message) or "someone"
     if message.get("user") and author == "someone":
         author = (await reply.profile_of(message["user"])).name
-    try:
-        answer = await reply.slack.chat_getPermalink(
-            channel=reply.place.channel_id or "", message_ts=message["ts"]
-        )
-        permalink = answer.get("permalink")
-    except SLACK_FAILED:
-        permalink = None
+    permalink = await permalink_of(reply, message)
 
     def name(user: str) -> str:
         return names.get(user, user)
@@ -42,8 +55,19 @@ async def draft_from_message(reply: Reply, message: JSON) -> Draft:
     if body != whole:
         source = f"{source}{SHORTENED}"
     first = next((line.strip() for line in to_plain(text, name).splitlines() if line.strip()), "")
-    description = f"{body}\n\n– {source}".lstrip()
-    return Draft(subject=shortened(first.rstrip("."), SUBJECT), values={"desc": description})
+    return InWords(body, source, first)
+
+
+async def permalink_of(reply: Reply, message: JSON) -> str | None:
+    """The link to a message in the conversation of `reply`; None if Slack doesn't tell."""
+    try:
+        answer = await reply.slack.chat_getPermalink(
+            channel=reply.place.channel_id or "", message_ts=message["ts"]
+        )
+    except SLACK_FAILED:
+        return None
+    permalink: str | None = answer.get("permalink")
+    return permalink
 
 
 def users_in(text: str) -> list[str]:

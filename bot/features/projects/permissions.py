@@ -7,12 +7,14 @@ from contextlib import suppress
 from bot.errors import ServiceError
 from bot.features.accounts.accounts import Session
 from bot.service.client import Client
-from bot.service.models import Project
+from bot.service.models import Project, Ref
 
 MOST_ROLES = 20
 
 
-async def may(client: Client, session: Session, project: Project, any_of: Collection[str]) -> bool | None:
+async def may(
+    client: Client, session: Session, project: Project | Ref, any_of: Collection[str]
+) -> bool | None:
     """Whether the user has one of the service's permissions in the project; None if the service doesn't tell.
 
     Only a member's roles can be read: the service lists no permissions for anyone else.

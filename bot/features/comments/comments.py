@@ -1,0 +1,210 @@
+"""Adds comments to issues: each once, together with its files, and never blindly again.
+
+An issue's history tells whether a comment arrived whose answer was lost, and whether a message was added
+before. A service that doesn't tell the history tells at least when the issue was last updated.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from bot.errors import OutcomeUnknown, ServiceError, UserError
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.files.attach import Files
+from bot.features.files.batch import Batch, State
+from bot.features.issues.issues import Issues
+from bot.features.issues.updates import Updates, UpdateUnconfirmed
+from bot.features.projects.permissions import may
+from bot.features.projects.projects import Projects
+from bot.service.client import Client
+from bot.service.conventions import HIDES_NOTES
+from bot.service.filters import IssueFilters
+from bot.service.inputs import IssueChanges, UploadInput
+from bot.service.models import Issue, Journal
+from bot.store.owner import Owner
+
+
+class CommentUnconfirmed(UserError):
+    """The service didn't answer, and the issue doesn't show the comment.
+
+    `after` is the last entry of the issue's history before it; None if the service doesn't tell the history.
+    """
+
+    number: int
+    after: int | None
+
+
+class CommentDropped(UserError):
+    """The service accepted the change and kept no comment."""
+
+    number: int
+
+
+class AddedAlready(UserError):
+    """The message is on the issue already, or another request is adding it."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Comment:
+    """A comment in the service's text format.
+
+    `permalink` is the message that it adds, if any. `after` is that of an earlier attempt's
+    `CommentUnconfirmed`: then the comment is looked up before it is sent.
+    """
+
+    text: str
+    private: bool = False
+    permalink: str | None = None
+    after: int | None = None
+
+
+@dataclass(frozen=True)
+class Commented:
+    """The issue with the comment."""
+
+    issue: Issue
+    certain: bool
+    """False if the service neither answered nor tells the history, but the issue was updated."""
+    exposed: bool
+    """Whether others can see it although the user asked for a private note."""
+    public: bool
+    """Whether everyone can see the issue and the comment in the service."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """An issue to comment on, and whether the user may write private notes there."""
+
+    issue: Issue
+    private_notes: bool
+
+
+class Comments:
+    """Adds comments with the requesting user's key."""
+
+    def __init__(
+        self,
+        client: Client,
+        accounts: Accounts,
+        projects: Projects,
+        issues: Issues,
+        *,
+        updates: Updates,
+        files: Files,
+    ) -> None:
+        self._client = client
+        self._accounts = accounts
+        self._projects = projects
+        self._issues = issues
+        self._updates = updates
+        self._files = files
+
+    async def target(self, owner: Owner, number: int) -> Target:
+        """The issue for a comment.
+
+        Raises IssueNotFound, UpdatesUnsupported, NotLinked, and ServiceError.
+        """
+        async with self._accounts.reading(owner) as session:
+            issue = await self._issues.one(session, number)
+            self._updates.check_supported(number)
+            project = issue.project
+            allowed = project and await may(self._client, session, project, HIDES_NOTES)
+            return Target(issue, allowed is True)
+
+    async def first_visible(self, owner: Owner, numbers: Sequence[int]) -> int | None:
+        """The first of a few issues that the user can see. Raises NotLinked and ServiceError."""
+        if not numbers:
+            return None
+        async with self._accounts.reading(owner) as session:
+            filters = IssueFilters(issue_ids=tuple(numbers), status="any")
+            found = await self._client.list_issues(session.key, filters, limit=len(numbers))
+        visible = {issue.id for issue in found.items}
+        return next((number for number in numbers if number in visible), None)
+
+    async def add(self, owner: Owner, number: int, comment: Comment, batch: Batch) -> Commented:
+        """Add a comment once, and the files with it in the same change; `batch` has the files' outcomes.
+
+        Raises AddedAlready, CommentUnconfirmed, CommentDropped, IssueNotFound, UpdatesUnsupported, NotLinked,
+        Refused and the other ServiceErrors.
+        """
+        async with self._accounts.reading(owner) as session:
+            before = await self._read(session, number)
+        self._updates.check_supported(number)
+        if comment.after is not None and (found := _own_note(session, before, comment.after, comment.text)):
+            batch.match(before.attachments, session.user_id, batch.since)
+            return await self._commented(session, before, comment, found)
+        if comment.permalink and any(comment.permalink in entry.notes for entry in before.journals):
+            raise AddedAlready(number)
+        async with self._files.claimed(session, before, batch):
+            uploads = await self._files.upload(session, batch)
+            if uploads:
+                session = await self._accounts.reverified(session)  # files may take minutes
+            commented = await self._send(session, before, comment, uploads)
+            for file in batch.in_state(State.UPLOADED):
+                file.end(State.ATTACHED)
+        batch.match(commented.issue.attachments, session.user_id, batch.since)
+        return commented
+
+    async def _read(self, session: Session, number: int) -> Issue:
+        """The issue, with its history if the service tells it. Raises IssueNotFound, ServiceError."""
+        optional = self._client.optional
+        issue = await optional.get_issue(session.key, number, ("attachments", "journals"))
+        if issue is None:
+            issue = await self._issues.one(session, number)
+            optional.note_missing("get_issue")
+        return issue
+
+    async def _send(
+        self, session: Session, before: Issue, comment: Comment, uploads: tuple[UploadInput, ...]
+    ) -> Commented:
+        last = max((entry.id for entry in before.journals), default=0) if _has_history(before) else None
+        answered = True
+
+        def arrived(now: Issue) -> bool:
+            nonlocal answered
+            answered = False
+            if last is None:
+                return now.updated_on != before.updated_on
+            return _own_note(session, now, last, comment.text) is not None
+
+        changes = IssueChanges.model_validate(
+            {"notes": comment.text}
+            | ({"private_notes": True} if comment.private else {})
+            | ({"uploads": uploads} if uploads else {})
+        )
+        try:
+            issue = await self._updates.apply(session, before, changes, arrived, read=self._read)
+        except (UpdateUnconfirmed, OutcomeUnknown):
+            raise CommentUnconfirmed(before.id, last) from None
+        note = None
+        if last is not None and _has_history(issue):
+            note = _own_note(session, issue, last)
+            if note is None:
+                raise CommentDropped(before.id)
+        return await self._commented(session, issue, comment, note, certain=answered or note is not None)
+
+    async def _commented(
+        self, session: Session, issue: Issue, comment: Comment, note: Journal | None, *, certain: bool = True
+    ) -> Commented:
+        exposed = comment.private and note is not None and not note.private_notes
+        project = None
+        if issue.project:
+            with suppress(ServiceError):
+                project = await self._projects.by_id(session, issue.project.id)
+        everyone = project is not None and project.is_public is True and not issue.is_private
+        return Commented(issue, certain, exposed, everyone and not comment.private)
+
+
+def _has_history(issue: Issue) -> bool:
+    return "journals" in issue.model_fields_set
+
+
+def _own_note(session: Session, issue: Issue, after: int, text: str | None = None) -> Journal | None:
+    """The user's own latest note since the entry `after`, with this text if one is given."""
+    for entry in reversed(issue.journals):
+        own = entry.id > after and entry.user is not None and entry.user.id == session.user_id
+        if own and entry.notes and (text is None or entry.notes.split() == text.split()):
+            return entry
+    return None

@@ -1,0 +1,269 @@
+"""Comments on issues: `/issue 42 comment …`, *Comment* on an issue, and a message that is added to one."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+from bot.errors import BotError, NotLinked
+from bot.features.accounts.accounts import Accounts
+from bot.features.comments import views
+from bot.features.comments.buttons import ChooseIssue, CommentOnIssue, CommentWithMessage, OpenComment
+from bot.features.comments.comments import (
+    AddedAlready,
+    Comment,
+    Commented,
+    Comments,
+    CommentUnconfirmed,
+    Target,
+)
+from bot.features.comments.message_issue import issues_of
+from bot.features.comments.quotes import quoted
+from bot.features.files.batch import Batch
+from bot.features.files.jobs import FileJobs, Job, new_batch
+from bot.features.files.views import progress
+from bot.features.issues.actions import open_buttons
+from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.issues.updates import UpdatesUnsupported
+from bot.features.issues.views import issue_option
+from bot.features.new_issue.from_message import permalink_of
+from bot.slack import forms, rich_input
+from bot.slack.blocks import JSON, Block, button_row
+from bot.slack.buttons import ActionExpired, Number
+from bot.slack.claims import claimed
+from bot.slack.errors import FormExpired
+from bot.slack.feature import Feature, Form
+from bot.slack.forms import FormResult, loading
+from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut
+from bot.slack.mentions import writer
+from bot.slack.metadata import Metadata
+from bot.slack.posting import Announced
+from bot.slack.replies import Reply
+from bot.store.store import Store
+
+DOING = "Adding the comment in {service}…"
+
+
+class CommentMetadata(Metadata):
+    """Of the form: the `issue`, unless it is chosen there; the job `files` of the message that is added; and
+    `after` as in `Comment`.
+    """
+
+    issue: Number | None = None
+    files: str | None = None
+    after: Number | None = None
+
+
+class CommentHandlers:
+    """Adds comments from commands, forms and messages."""
+
+    def __init__(
+        self, comments: Comments, accounts: Accounts, issues: Issues, jobs: FileJobs, store: Store
+    ) -> None:
+        self._comments = comments
+        self._accounts = accounts
+        self._issues = issues
+        self._jobs = jobs
+        self._store = store
+
+    def feature(self) -> Feature:
+        return Feature(
+            shortcuts={"comment_from_message": self.open_from_message},
+            buttons={
+                CommentOnIssue: self.open_pressed,
+                CommentWithMessage: self.open_with_message,
+                OpenComment: self.open_saved,
+                ChooseIssue: self.issue_chosen,
+            },
+            forms={"comment.add": Form(self.submit, DOING)},
+            options={ChooseIssue.action: self.issue_options},
+        )
+
+    async def comment(self, reply: Reply, number: int | None, text: str) -> None:
+        """`/issue 42 comment …`; opens the form if the number or the text is missing."""
+        if number is None or not text:
+            await self._open(reply, CommentMetadata(issue=number, place=reply.place.as_json()))
+            return
+        reply.recovery = partial(self._way_on, reply, number, text)
+        done = await self._comments.add(reply.owner, number, Comment(text), Batch(()))
+        await reply.privately(views.commented(done, reply.wording, text))
+
+    async def _way_on(self, reply: Reply, number: int, text: str, error: BotError) -> Block | None:
+        """The buttons below an error: the form with what was typed, or the issue."""
+        match error:
+            case NotLinked():
+                return None
+            case UpdatesUnsupported():
+                return open_buttons(number, reply.wording)
+        after = error.after if isinstance(error, CommentUnconfirmed) else None
+        said = reply.wording.sentence(error)
+        saved = {"issue": number, "text": text, "after": after, "said": said}
+        return button_row(
+            "Open form", OpenComment(saved=await self._store.saved_input.put(reply.owner, saved))
+        )
+
+    # Opening the form
+
+    async def open_pressed(self, press: ButtonPress[CommentOnIssue], reply: Reply) -> None:
+        """*Comment* on an issue."""
+        await self._open(reply, CommentMetadata(issue=press.button.issue, place=reply.place.as_json()))
+
+    async def open_saved(self, press: ButtonPress[OpenComment], reply: Reply) -> None:
+        """*Open form*: the form with what was typed, and what was wrong."""
+        await reply.open(loading(views.TITLE))
+        saved = await self._store.saved_input.get(reply.owner, press.button.saved)
+        if saved is None or "text" not in saved:
+            raise FormExpired("issue")
+        metadata = CommentMetadata(issue=saved["issue"], after=saved["after"], place=reply.place.as_json())
+        text = await rich_input.prefilled(saved["text"], reply.wording.text_format)
+        await self._show(reply, metadata, text, said=saved["said"])
+
+    async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
+        """The message shortcut: add the message to the issue that its thread is about, or to a chosen one."""
+        if not reply.view_id:
+            await reply.show(loading(views.TITLE))
+        message = shortcut.message
+        if not message:
+            raise ActionExpired
+        thread = message.get("thread_ts") or message["ts"]
+        reply = reply.at(Place(reply.place.channel_id, thread, reply.place.response_url))
+        likely = await issues_of(reply, message, self._store.created_issues)
+        number = await self._comments.first_visible(reply.owner, likely)
+        await self._show_message(reply, await self._jobs.save_message(reply, message), number)
+
+    async def open_with_message(self, press: ButtonPress[CommentWithMessage], reply: Reply) -> None:
+        """*Comment* on an issue that was found from a message: add the message to it."""
+        await reply.open(loading(views.TITLE))
+        await self._show_message(reply, press.button.job, press.button.issue)
+
+    async def _show_message(self, reply: Reply, job_id: str, number: int | None) -> None:
+        job = await self._jobs.load(reply, job_id)
+        reply = reply.at(Place.from_json(job.place))
+        text = await rich_input.prefilled(await quoted(reply, job.message), reply.wording.text_format)
+        metadata = CommentMetadata(files=job_id, place=job.place)
+        await self._show(reply, metadata, text, number=number)
+
+    async def _open(self, reply: Reply, metadata: CommentMetadata) -> None:
+        async def there(_: BotError) -> Block | None:
+            return open_buttons(metadata.issue, reply.wording) if metadata.issue else None
+
+        reply.recovery = there
+        await reply.open(loading(views.TITLE))
+        await self._show(reply, metadata, None)
+
+    async def _show(
+        self,
+        reply: Reply,
+        metadata: CommentMetadata,
+        text: JSON | None,
+        *,
+        number: int | None = None,
+        said: str | None = None,
+    ) -> None:
+        """Show the form for its issue, or to choose one, with `number` chosen at first."""
+        target: Target | None = None
+        if number := metadata.issue or number:
+            try:
+                target = await self._comments.target(reply.owner, number)
+            except IssueNotFound as error:
+                metadata, said = metadata.model_copy(update={"issue": None}), reply.wording.sentence(error)
+        view = views.comment_form(
+            target,
+            reply.wording,
+            text,
+            metadata.dump(),
+            fixed=metadata.issue is not None,
+            files=await self._jobs.form_field(reply, metadata.model_dump()),
+            said=said,
+        )
+        await reply.show(view)
+
+    async def issue_chosen(self, press: ButtonPress[ChooseIssue], reply: Reply) -> None:
+        """Another issue was chosen in the form, where the user may or may not write private notes."""
+        metadata = CommentMetadata.of(press.view)
+        text = forms.Values(press.view.json).rich_text("comment") if press.view else None
+        kept = text if text and rich_input.has_content(text) else None
+        await self._show(reply, metadata, kept, number=press.button.issue)
+
+    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """Issues in all projects, by number or subject, the latest ones before anything is typed."""
+        async with self._accounts.reading(reply.owner) as session:
+            return [issue_option(issue) for issue in await self._issues.suggest(session, request.text, None)]
+
+    # Submitting
+
+    async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Add the comment, with the message's files; on failure the form keeps what was typed."""
+        metadata, values = CommentMetadata.of(form.view), forms.Values(form.view.json)
+        number = metadata.issue or values.number("issue")
+        if number is None:
+            raise ActionExpired
+        rich = values.rich_text("comment") or {}
+        text = (await writer(reply, rich))(rich).strip()
+        if not text:
+            return FormResult(errors={"comment": "Write a comment."})
+        batch = new_batch(None)
+        reply.progress = lambda: progress(batch, DOING.format(service=reply.wording.service))
+        job = await self._jobs.load(reply, metadata.files) if metadata.files else None
+        await self._jobs.fill_from_form(reply, form, batch)
+        permalink = await permalink_of(reply, job.message) if job else None
+        comment = Comment(text, "yes" in values.all_chosen("private"), permalink, metadata.after)
+        try:
+            async with self._once(reply, job, number):
+                done = await self._comments.add(reply.owner, number, comment, batch)
+        except CommentUnconfirmed as error:
+            said, later = reply.wording.sentence(error), metadata.model_copy(update={"after": error.after})
+            return FormResult(view=forms.refilled(form.view.json, said, later.dump()), said=said)
+        except (AddedAlready, UpdatesUnsupported) as error:
+            said = reply.wording.sentence(error)
+            return FormResult(view=_linked(forms.refilled(form.view.json, said), number, reply), said=said)
+        reply.committed = True
+        return await self._result(reply, done, text, batch, adds_message=job is not None, permalink=permalink)
+
+    @asynccontextmanager
+    async def _once(self, reply: Reply, job: Job | None, number: int) -> AsyncIterator[None]:
+        """Hold the claim on adding a message to this issue. Raises AddedAlready."""
+        if job is None:
+            yield
+            return
+        place, ts = Place.from_json(job.place), job.message["ts"]
+        claim = f"comment:{reply.owner.team_id}:{place.channel_id}:{ts}:{number}"
+        async with claimed(self._store.deliveries, claim, AddedAlready(number)):
+            yield
+
+    async def _result(
+        self,
+        reply: Reply,
+        done: Commented,
+        text: str,
+        batch: Batch,
+        *,
+        adds_message: bool,
+        permalink: str | None,
+    ) -> FormResult:
+        """The answer: in the thread of an added message if everyone may see it there, and to the user."""
+        number, wording = done.issue.id, reply.wording
+        files = await self._jobs.results(reply, number, batch) if batch.files else None
+        if not reply.place.channel_id:
+            blocks = [*views.commented(done, wording, text).blocks, *(files.blocks if files else ())]
+            return FormResult(view=forms.said("Comment added", blocks))
+
+        async def tell() -> None:
+            if files:
+                await reply.privately(files)
+            if not adds_message:
+                await reply.privately(views.commented(done, wording, text))
+                return
+            announced: Announced | None = None
+            if done.public and done.certain:
+                by = (await reply.profile()).name
+                announced = await reply.announce(views.announced(done, wording, by, permalink))
+            await reply.privately(views.added(done, wording, announced))
+
+        return FormResult(then=tell)
+
+
+def _linked(view: JSON, number: int, reply: Reply) -> JSON:
+    """The form with buttons for the issue below its warning."""
+    row = open_buttons(number, reply.wording)
+    banner, *others = (b for b in view["blocks"] if not str(b.get("block_id")).startswith("open-"))
+    return view | {"blocks": [banner, row, *others]}

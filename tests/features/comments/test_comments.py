@@ -1,0 +1,159 @@
+"""Comments on issues: typed, written in the form, and made of a message with its files."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.tracker.data import Note
+from tests.features.files.attached import names
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.reading import JSON, labels_of, text_of, values_of
+
+NUMBER = 12
+ANA = 1
+
+
+@pytest.fixture(params=["history"])
+async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
+    """Opens an office, by default with a service that tells an issue's history and everyone's permissions."""
+    tells = request.param == "history"
+    office = Office(tmp_path, issue_reads=tells, roles=tells, issue_updates=request.param != "no updates")
+    await office.open()
+    await office.link("U0ANA0001", KEYS["ana"])
+    yield office
+    await office.close()
+    assert office.violations() == []
+
+
+def notes(office: Office, number: int = NUMBER) -> list[Note]:
+    return [note for note in office.tracker.data.issues[number].notes if note.text]
+
+
+async def comment_form(person: Person, message: JSON) -> JSON:
+    """Opens the form for a message."""
+    await person.shortcut("comment_from_message", message)
+    return await person.form("Comment")
+
+
+async def texts(person: Person, channel: str = "general") -> list[str]:
+    return [text_of(message) for message in await person.messages(channel)]
+
+
+@pytest.mark.parametrize("typed", ["{} comment", "comment {}", "#{} note", "Comment on {url}"])
+async def test_a_typed_comment_is_added_as_it_is_written(office: Office, ana: Person, typed: str) -> None:
+    url = f"{office.tracker.url}/issues/{NUMBER}"
+    command = typed.format(NUMBER, url=url)
+
+    said = text_of(
+        await ana.ask(f'/issue {command} It\'s the "second" one:\n- see https://example.com/issues/7')
+    )
+
+    note = notes(office)[-1]
+    assert note.text.split("\r\n") == ['It\'s the "second" one:', "- see https://example.com/issues/7"]
+    assert (note.user_id, note.is_private) == (ANA, False)
+    assert f"Commented on <{url}|#{NUMBER} Delivery" in said
+    assert '“It\'s the "second" one: - see' in said
+
+
+async def test_the_form_on_a_card_offers_private_notes_to_those_who_may_write_them(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    card = await ana.ask(f"/issue {NUMBER}")
+    await ana.press(card, "Comment")
+    form = await ana.form("Comment")
+    rich = {"type": "text", "text": "bold", "style": {"bold": True}}
+    section = {"type": "rich_text_section", "elements": [rich, {"type": "text", "text": " words"}]}
+
+    answer = await ana.after(
+        ana.submit(form, {"Comment": {"type": "rich_text", "elements": [section]}, "Private note": True})
+    )
+
+    note = notes(office)[-1]
+    assert (note.text, note.is_private) == ("**bold** words", True)
+    assert "Commented on" in text_of(answer)
+    await linked_ben.press(await linked_ben.ask(f"/issue {NUMBER}"), "Comment")
+    assert labels_of(await linked_ben.form("Comment")) == {"Comment"}
+
+
+async def test_a_message_reaches_its_threads_issue_with_its_files_in_one_change(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    first = await ben.say("The cart is empty again")
+    await ana.shortcut("issue_from_message", first)
+    await ana.after(ana.submit(await ana.form("New issue"), {"Project": "Web Shop"}))
+    number = max(office.tracker.data.issues)
+    ids = [(await ben.upload("cart.log", b"empty"))["id"]]
+    channel = office.channel_id("general")
+    await ben._post("message", channel=channel, text="Only in *Safari*", thread_ts=first["ts"], file_ids=ids)
+    reply = next(m for m in reversed(await ana.messages()) if m["files"])
+
+    form = await comment_form(ana, reply)
+    assert f"#{number}" in str(values_of(form)["Issue"])
+    await ana.after(ana.submit(form, {}))
+
+    [note] = office.tracker.data.issues[number].notes
+    assert "[Ben Okafor in Slack](" in note.text
+    assert "> Only in **Safari**" in note.text
+    assert [detail.new_value for detail in note.details] == ["cart.log"]
+    assert names(office.tracker, number) == ["cart.log"]
+    posted = [m for m in await ben.messages() if "this message" in text_of(m)]
+    assert [m["thread_ts"] for m in posted] == [first["ts"]]
+    assert "Ana Ruiz added <" in text_of(posted[0])
+
+    form = await comment_form(ana, reply)
+    await ana.submit(form, {})
+
+    again = await ana.form_saying("Comment", f"already on #{number}")
+    assert "Open in Tracker" in text_of(again)
+    assert "Only in " in str(values_of(again)["Comment"])
+    assert len(office.tracker.data.issues[number].notes) == 1
+
+
+@pytest.mark.parametrize("where", ["thread", "message", "nowhere"])
+async def test_the_form_for_a_message_finds_its_issue_or_asks_for_it(
+    office: Office, ana: Person, where: str
+) -> None:
+    url = f"{office.tracker.url}/issues/{NUMBER}"
+    first = await ana.say(f"About {url}" if where == "thread" else "Hello")
+    reply = await ana.say("See #14" if where != "nowhere" else "Me too", first)
+
+    form = await comment_form(ana, reply)
+
+    expected = {"thread": f"#{NUMBER} ", "message": "#14 ", "nowhere": "None"}[where]
+    assert expected in str(values_of(form)["Issue"])
+    if where == "nowhere":
+        assert labels_of(form) == {"Issue", "Comment"}
+        await ana.choose(form, "Issue", f"#{NUMBER}")
+        form = await ana.form_saying("Comment", "Private note")
+        await ana.after(ana.submit(form, {"Issue": f"#{NUMBER}"}))
+        assert "> Me too" in notes(office)[-1].text
+
+
+async def test_a_message_is_announced_only_where_everyone_may_see_the_comment(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    hidden = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and i.id != NUMBER)
+    hidden.is_private, hidden.author_id = True, ANA
+    for number, values in ((hidden.id, {}), (NUMBER, {"Private note": True})):
+        message = await ana.say(f"For #{number}")
+        form = await comment_form(ana, message)
+        answer = await ana.after(ana.submit(form, values))
+        assert "Only you can see this" in text_of(answer)
+        assert len(notes(office, number)) >= 1
+
+    assert not [text for text in await texts(ben) if "added" in text]
+
+
+@pytest.mark.parametrize("office", ["no updates"], indirect=True)
+async def test_a_service_without_updates_is_said_once_and_the_action_goes(
+    office: Office, ana: Person
+) -> None:
+    said = text_of(await ana.ask(f"/issue {NUMBER} comment See above"))
+
+    assert f"doesn't let me change issues. Open #{NUMBER} to change it there." in said
+    assert "Open in Tracker" in said
+    assert f"/issue {NUMBER} comment See above" in said
+    assert '"Comment"' not in str(await ana.ask(f"/issue {NUMBER}")).replace("'", '"')
