@@ -11,6 +11,7 @@ await scene.settled()
 
 from tests.faults import (
     account_scenarios,
+    comment_scenarios,
     file_scenarios,
     home_scenarios,
     issue_scenarios,
@@ -24,6 +25,7 @@ MODULES = (
     search_scenarios,
     home_scenarios,
     file_scenarios,
+    comment_scenarios,
     time_scenarios,
     account_scenarios,
 )

@@ -112,10 +112,10 @@ class Scene:
         value = await self.ana._value(view, block, text)
         return lambda: self.ana._act({"view": {"id": view["id"]}}, block, block["element"], **value)
 
-    async def offer(self, kept: JSON, title: str, action_id: str) -> JSON:
-        """Posts a message to Ana whose button resumes the saved input."""
+    async def offer(self, kept: JSON, title: str, action_id: str, *, about: str = "") -> JSON:
+        """Posts a message to Ana whose button carries `about` and the saved input."""
         number = await self.office.bot.store.saved_input.put(owner("ana"), kept)
-        button = {"type": "button", "action_id": action_id, "value": number}
+        button = {"type": "button", "action_id": action_id, "value": f"{about}{number}"}
         row = {"type": "actions", "elements": [button | {"text": {"type": "plain_text", "text": title}}]}
         await self.office.bot.slack.chat_postEphemeral(
             channel=CHANNEL, user=IDS["ana"], text=self.word, blocks=[row]

@@ -241,7 +241,12 @@ def submission(
     return "interactive", acting(scene, user_id, kind) | {"view": view}
 
 
-FORMS_OF = {"project.name": "project.new", "time.issue": "time.log", "files.new": "files.attach"}
+FORMS_OF = {
+    "project.name": "project.new",
+    "time.issue": "time.log",
+    "comment.issue": "comment.add",
+    "files.new": "files.attach",
+}
 """The form that contains the element, if that isn't the one for a new issue."""
 
 

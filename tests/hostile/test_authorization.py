@@ -50,7 +50,14 @@ PRESSERS = {"another": BEN.user_id, "administrator": CHRIS.user_id, "unlinked": 
 MAY_USE = {"another": {KEYS["ben"]}, "administrator": {KEYS["chris"]}}
 SILENT = {"open", "issue.share", "issue.share_listed", "issue.subject", "project.name"}
 """Handlers that may say nothing: links, typing, and issues that were just shared."""
-IN_FORMS_ONLY = ("issue.project", "issue.tracker", "issue.subject", "project.name", "time.issue")
+IN_FORMS_ONLY = (
+    "issue.project",
+    "issue.tracker",
+    "issue.subject",
+    "project.name",
+    "time.issue",
+    "comment.issue",
+)
 
 WAYS = ("page.previous", "page.next", "closed", "projects", "filters", "filter")
 SEARCHES = tuple(f"search.{way}" for way in WAYS)
@@ -69,14 +76,15 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (tuple(Act), (str(scene.digest.id), f"{scene.digest.id}:{ANA.user_id}")),
         (("time.edit", "time.share", "time.delete"), (str(scene.entry.id),) * 2),
         (("issue.show", "issue.more", "issue.share", "issue.share_listed", "files.open"), (hidden,)),
-        (("time.open", "time.issue"), (hidden,)),
+        (("time.open", "time.issue", "comment.open", "comment.issue"), (hidden,)),
+        (("comment.with_message",), tuple(f"{hidden}:{saved}" for saved in scene.kept)),
         (("issue.assign",), (f"{hidden}:", f"{hidden}:{assigned}")),
         (("issue.take",), (f"{hidden}::", f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
         (("issue.project", "issue.tracker", "project.default", "project.show"), ("4",)),
         (("issue.subject", "project.name"), (WORD,)),
         (SEARCHES, (page,)),
         (("files.open_describe",), (scene.attachment,)),
-        (("issue.open_draft",), scene.kept),
+        (("issue.open_draft", "comment.open_saved"), scene.kept),
         (("issue.delete_post",), (f"{scene.announcement['ts']}:{TEAM}:{ANA.user_id}",)),
         (("announcement.take_back",), (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")),
         (("open", "help", "digest.add", "digest.preview_form", "issue.more_fields"), ("",)),

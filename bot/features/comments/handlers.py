@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from bot.errors import BotError, NotLinked
 from bot.features.accounts.accounts import Accounts
 from bot.features.comments import views
@@ -53,6 +55,17 @@ class CommentMetadata(Metadata):
     after: Number | None = None
 
 
+class SavedComment(BaseModel):
+    """A typed comment whose form can be opened; `after` as in `Comment`, `said` is what was wrong."""
+
+    model_config = ConfigDict(frozen=True)
+
+    issue: Number
+    text: str
+    said: str
+    after: Number | None = None
+
+
 class CommentHandlers:
     """Adds comments from commands, forms and messages."""
 
@@ -95,11 +108,9 @@ class CommentHandlers:
             case UpdatesUnsupported():
                 return open_buttons(number, reply.wording)
         after = error.after if isinstance(error, CommentUnconfirmed) else None
-        said = reply.wording.sentence(error)
-        saved = {"issue": number, "text": text, "after": after, "said": said}
-        return button_row(
-            "Open form", OpenComment(saved=await self._store.saved_input.put(reply.owner, saved))
-        )
+        comment = SavedComment(issue=number, text=text, said=reply.wording.sentence(error), after=after)
+        saved = await self._store.saved_input.put(reply.owner, comment.model_dump())
+        return button_row("Open form", OpenComment(saved=saved))
 
     # Opening the form
 
@@ -110,12 +121,15 @@ class CommentHandlers:
     async def open_saved(self, press: ButtonPress[OpenComment], reply: Reply) -> None:
         """*Open form*: the form with what was typed, and what was wrong."""
         await reply.open(loading(views.TITLE))
-        saved = await self._store.saved_input.get(reply.owner, press.button.saved)
-        if saved is None or "text" not in saved:
-            raise FormExpired("issue")
-        metadata = CommentMetadata(issue=saved["issue"], after=saved["after"], place=reply.place.as_json())
-        text = await rich_input.prefilled(saved["text"], reply.wording.text_format)
-        await self._show(reply, metadata, text, said=saved["said"])
+        try:
+            saved = SavedComment.model_validate(
+                await self._store.saved_input.get(reply.owner, press.button.saved)
+            )
+        except ValidationError:
+            raise FormExpired("issue") from None
+        metadata = CommentMetadata(issue=saved.issue, after=saved.after, place=reply.place.as_json())
+        text = await rich_input.prefilled(saved.text, reply.wording.text_format)
+        await self._show(reply, metadata, text, said=saved.said)
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: add the message to the issue that its thread is about, or to a chosen one."""
@@ -136,7 +150,7 @@ class CommentHandlers:
         await self._show_message(reply, press.button.job, press.button.issue)
 
     async def _show_message(self, reply: Reply, job_id: str, number: int | None) -> None:
-        job = await self._jobs.load(reply, job_id)
+        job = await self._message(reply, job_id)
         reply = reply.at(Place.from_json(job.place))
         text = await rich_input.prefilled(await quoted(reply, job.message), reply.wording.text_format)
         metadata = CommentMetadata(files=job_id, place=job.place)
@@ -203,7 +217,7 @@ class CommentHandlers:
             return FormResult(errors={"comment": "Write a comment."})
         batch = new_batch(None)
         reply.progress = lambda: progress(batch, DOING.format(service=reply.wording.service))
-        job = await self._jobs.load(reply, metadata.files) if metadata.files else None
+        job = await self._message(reply, metadata.files) if metadata.files else None
         await self._jobs.fill_from_form(reply, form, batch)
         permalink = await permalink_of(reply, job.message) if job else None
         comment = Comment(text, "yes" in values.all_chosen("private"), permalink, metadata.after)
@@ -218,6 +232,13 @@ class CommentHandlers:
             return FormResult(view=_linked(forms.refilled(form.view.json, said), number, reply), said=said)
         reply.committed = True
         return await self._result(reply, done, text, batch, adds_message=job is not None, permalink=permalink)
+
+    async def _message(self, reply: Reply, job_id: str) -> Job:
+        """The saved message. Raises JobExpired, and ActionExpired for a job without a message."""
+        job = await self._jobs.load(reply, job_id)
+        if "ts" not in job.message:
+            raise ActionExpired
+        return job
 
     @asynccontextmanager
     async def _once(self, reply: Reply, job: Job | None, number: int) -> AsyncIterator[None]:

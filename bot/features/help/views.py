@@ -18,6 +18,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("", "Open the form for a new issue"),
         ("new Login page is blank", "Create an issue in this channel's project"),
         ("42", "Show issue 42"),
+        ("42 comment Same here in Safari", "Comment on issue 42"),
         ("attach 42", "Attach files to issue 42"),
         ('new Checkout fails priority:high to:me due:fri desc:"Since this morning"', "Set more fields"),
     ),
