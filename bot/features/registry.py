@@ -36,11 +36,13 @@ from bot.features.issues.issues import Issues
 from bot.features.issues.updates import Updates
 from bot.features.links.handlers import LinkHandlers
 from bot.features.links.links import SharedLinks
+from bot.features.new_issue import sentences as new_issue_sentences
 from bot.features.new_issue.choices import ChoiceHandlers
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
 from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.from_files import CreateWithFiles
 from bot.features.new_issue.handlers import CreateFormHandlers
+from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.projects import sentences as project_sentences
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.custom_fields import CommandParser
@@ -69,6 +71,7 @@ from bot.slack.feature import Feature, merged
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Platform, Reply
 from bot.slack.retractable import delete_pressed
+from bot.slack.threads import Threads
 from bot.slack.waits import Waits
 from bot.slack.wording import Sentences
 from bot.slack.workspaces import Workspaces
@@ -80,6 +83,7 @@ SENTENCES: tuple[Sentences, ...] = (
     digest_sentences.sentence,
     files_sentences.sentence,
     issue_sentences.sentence,
+    new_issue_sentences.sentence,
     project_sentences.sentence,
     search_sentences.sentence,
     shared_sentences.sentence,
@@ -191,6 +195,7 @@ def build(
         duplicates=duplicates,
         files=attaching,
         jobs=jobs,
+        thread=ThreadInclusion(Threads(), store.saved_input, waits),
         saved=store.saved_input,
         pauses=pauses,
         assigned=assigned.told,

@@ -61,6 +61,8 @@ HIDES_NOTES = frozenset({"set_notes_private"})
 # Limits, as in docs/service.md
 PAGE = 100
 SUBJECT_LENGTH = 255
+DESCRIPTION_BYTES = 60_000
+"""Redmine on MySQL stores 65,535 bytes of UTF-8, with two for each line break."""
 COMMENT_LENGTH = 1024
 FILE_TEXT_LENGTH = 255  # file names and descriptions
 

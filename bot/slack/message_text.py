@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from bot.slack.blocks import JSON
-from bot.slack.text.escaping import decode
+from bot.slack.text.escaping import decode, escape
 
 ATTACHMENT = ("pretext", "title", "text")
 _ENTITY = re.compile(r"<([^<>\n]*)>")
@@ -12,9 +12,13 @@ _NUMBERED = re.compile(r"(?<![\w&#/])#([0-9]{1,9})(?!\w)")
 
 
 def text_of(message: JSON) -> str:
-    """The message's text in mrkdwn: its own, else that of its blocks, else that of its attachments."""
+    """The message's text in mrkdwn: its own with the messages that it quotes, else that of its blocks, else
+    that of its attachments.
+    """
     own = str(message.get("text") or "").strip()
-    return own or _in_blocks(message.get("blocks")) or _in_attachments(message.get("attachments"))
+    if own:
+        return "\n".join((own, *_quoted(message.get("attachments"))))
+    return _in_blocks(message.get("blocks")) or _in_attachments(message.get("attachments"))
 
 
 def issue_named(text: str, base_url: str) -> int | None:
@@ -32,6 +36,15 @@ def author_of(message: JSON) -> str | None:
     profile = message.get("bot_profile") or {}
     name = message.get("username") or (profile.get("name") if isinstance(profile, dict) else None)
     return str(name) if name else None
+
+
+def _quoted(attachments: object) -> Iterator[str]:
+    """The lines of the messages that are shared in a message, or linked to, as quotes."""
+    for attachment in attachments if isinstance(attachments, list) else ():
+        if isinstance(attachment, dict) and (attachment.get("is_share") or attachment.get("is_msg_unfurl")):
+            author = escape(str(attachment.get("author_name") or "").strip())
+            said = str(attachment.get("text") or "").strip().splitlines()
+            yield from (f"&gt; {line}" for line in ([f"*{author}*"] if author and said else []) + said)
 
 
 def _in_blocks(blocks: object) -> str:

@@ -8,7 +8,7 @@ are never retried if the first attempt may have succeeded.
 from collections.abc import Awaitable
 from enum import Enum
 from http import HTTPStatus
-from typing import Literal
+from typing import Any, Literal
 
 import aiohttp
 import structlog
@@ -62,6 +62,16 @@ def reason(error: BaseException) -> str | None:
     data = getattr(answer, "data", answer)
     word = data.get("error") if isinstance(data, dict) else None
     return word if isinstance(word, str) else None
+
+
+def retry_after(error: SlackApiError, otherwise: float) -> float | None:
+    """The seconds to wait after a 429, `otherwise` if Slack doesn't say; None for any other error."""
+    answer: Any = error.response
+    if getattr(answer, "status_code", None) != HTTPStatus.TOO_MANY_REQUESTS:
+        return None
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    wait = str(headers.get("retry-after", ""))
+    return float(wait) if wait.isdecimal() else otherwise
 
 
 def is_slack_url(slack: AsyncWebClient, response_url: str) -> bool:

@@ -23,6 +23,10 @@ class Waits:
     """For a pause in a user's typing."""
     lookups: tuple[float, ...] = (0.2, 1.5)
     """Before each look for a write whose response was lost, since the service may still be processing it."""
+    thread: float = 1200.0
+    """Until a form stops reading a thread, of which Slack may give 15 messages a minute."""
+    thread_look: float = 2.5
+    """Until a form opens without having looked at its thread."""
     slack: float = 15.0
     """Until a request to Slack is given up."""
     connect: float = 10.0

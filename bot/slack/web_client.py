@@ -27,6 +27,7 @@ REPEATABLE = frozenset(
         "conversations.history",
         "conversations.info",
         "conversations.members",
+        "conversations.replies",
         "files.info",
         "users.conversations",
         "users.info",

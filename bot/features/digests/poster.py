@@ -10,8 +10,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
-from http import HTTPStatus
-from typing import Any
 
 import aiohttp
 import structlog
@@ -36,7 +34,7 @@ from bot.features.digests.posts import (
 )
 from bot.slack.audience import shared_outside
 from bot.slack.blocks import JSON, Message
-from bot.slack.posting import SLACK_FAILED, reason
+from bot.slack.posting import SLACK_FAILED, reason, retry_after
 from bot.slack.rate_limiter import RateLimiter
 from bot.slack.waits import Waits
 from bot.slack.wording import Wording
@@ -161,7 +159,7 @@ class SlackPoster:
                 latest = searched_to = str(messages[-1]["ts"])
         except SlackApiError as error:
             log.warning("digest post not looked up", action="digest.look_up", error=reason(error))
-            if (seconds := _retry_after(error)) is not None:
+            if (seconds := retry_after(error, WAIT)) is not None:
                 return Unfinished(seconds, searched_to)
             passes = reason(error) in BROKEN | LOCKED_OUT - {"missing_scope"}
             return Unfinished(WAIT, searched_to) if passes else Hidden()
@@ -282,17 +280,8 @@ def _metadata(digest: Digest, due_at: datetime) -> JSON:
     return {"event_type": EVENT_TYPE, "event_payload": payload}
 
 
-def _retry_after(error: SlackApiError) -> float | None:
-    answer: Any = error.response
-    if getattr(answer, "status_code", None) != HTTPStatus.TOO_MANY_REQUESTS:
-        return None
-    headers = {name.lower(): value for name, value in answer.headers.items()}
-    wait = str(headers.get("retry-after", ""))
-    return float(wait) if wait.isdecimal() else WAIT
-
-
 def _refused(error: SlackApiError) -> Outcome:
-    if (seconds := _retry_after(error)) is not None:
+    if (seconds := retry_after(error, WAIT)) is not None:
         return Delayed(seconds)
     why = reason(error)
     log.warning("digest post refused", action="digest.post", error=why)

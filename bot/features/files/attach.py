@@ -96,7 +96,7 @@ class Files:
 
     async def upload(self, session: Session, batch: Batch) -> tuple[UploadInput, ...]:
         """Upload the waiting files, a few at a time; returns the input that attaches the uploaded ones."""
-        gate = asyncio.Semaphore(PARALLEL_UPLOADS)
+        gate = asyncio.Semaphore(1 if batch.in_order else PARALLEL_UPLOADS)
 
         async def upload_in_turn(file: BatchFile) -> None:
             async with gate:

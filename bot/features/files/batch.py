@@ -90,11 +90,15 @@ class BatchFile:
 
 @dataclass(eq=False)
 class Batch:
-    """Files that are attached together. `since` is the first attempt; `again` is set on later ones."""
+    """Files that are attached together. `since` is the first attempt; `again` is set on later ones.
+
+    `in_order` uploads one after the other, since the service lists files in the order of their uploads.
+    """
 
     files: tuple[BatchFile, ...]
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
     again: bool = False
+    in_order: bool = False
 
     def in_state(self, *states: State) -> tuple[BatchFile, ...]:
         """The files in any of these states."""

@@ -4,7 +4,7 @@ Slack's file objects are looked up again whenever they are needed, so a job can 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -100,11 +100,20 @@ class FileJobs:
             raise ActionExpired from None
 
     async def fill(
-        self, reply: Reply, batch: Batch, wanted: Sequence[FileToAttach], *, own: bool = False
+        self,
+        reply: Reply,
+        batch: Batch,
+        wanted: Sequence[FileToAttach],
+        known: Mapping[str, JSON] | None = None,
+        *,
+        own: bool = False,
     ) -> None:
-        """Set the batch's files, ready to be uploaded; `own` as in a job."""
-        uploader = reply.owner.user_id if own else None
-        stubs = [{"id": file.id, "file_access": "check_file_info"} for file in wanted]
+        """Set the batch's files, ready to be uploaded; `own` as in a job.
+
+        `known` are complete file objects by ID; Slack is asked for the others.
+        """
+        uploader, known = reply.owner.user_id if own else None, known or {}
+        stubs = [known.get(file.id) or {"id": file.id, "file_access": "check_file_info"} for file in wanted]
         downloads = (download(reply.slack, self._file_hosts, stub, uploader) for stub in stubs)
         batch.files = tuple(map(BatchFile, wanted, await asyncio.gather(*downloads)))
 
@@ -115,12 +124,19 @@ class FileJobs:
         job = await self.load(reply, str(metadata["files"]))
         return views.files_field([(file.id, file.name) for file in job.files], job.missing, reply.wording)
 
-    async def fill_from_form(self, reply: Reply, form: FormSubmission, batch: Batch) -> None:
-        """Set the batch's files to the checked files of the form's job; does nothing without a job."""
-        if job_id := form.view.metadata.get("files"):
-            job = await self.load(reply, str(job_id))
-            checked = forms.Values(form.view.json).all_chosen("files")
-            await self.fill(reply, batch, [file for file in job.files if file.id in checked], own=job.own)
+    async def fill_from_form(
+        self, reply: Reply, form: FormSubmission, batch: Batch, of_thread: Sequence[JSON] = ()
+    ) -> None:
+        """Set the batch's files: those of a thread in their order, and the form's own that are checked."""
+        job_id = form.view.metadata.get("files")
+        job = await self.load(reply, str(job_id)) if job_id else Job(files=())
+        checked = forms.Values(form.view.json).all_chosen("files")
+        unchecked = {file.id for file in job.files} - set(checked)
+        known = {str(file["id"]): file for file in of_thread if file["id"] not in unchecked}
+        files = [FileToAttach(id=file_id, name=name_of(file)) for file_id, file in known.items()]
+        files += [file for file in job.files if file.id in checked and file.id not in known]
+        batch.in_order = bool(of_thread)
+        await self.fill(reply, batch, files, known, own=job.own)
 
     async def result_blocks(self, reply: Reply, made: Created, batch: Batch) -> tuple[Block, ...]:
         """The results of a new issue's files, to show below the issue; empty if there were none."""

@@ -1,6 +1,6 @@
 """How issues look in Slack: cards, list rows and announcements."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
@@ -115,12 +115,16 @@ def _post(does: str, issue: Issue, wording: Wording, mention: str | None) -> Mes
 
 
 def created(
-    made: Created, wording: Wording, announced: Announced | None, delete: DeleteAnnouncement | None = None
+    made: Created,
+    wording: Wording,
+    announced: Announced | None,
+    delete: DeleteAnnouncement | None = None,
+    notes: Sequence[str] = (),
 ) -> Message:
     """The private confirmation of a created issue: what was understood, what the service changed, possible
     duplicates, and why it wasn't announced; or a warning if others can see an issue requested as private.
 
-    `delete` deletes the announcement.
+    `delete` deletes the announcement. `notes` say more in plain text.
     """
     issue, service = made.issue, escape(wording.service)
     text = f"Created {title(issue, wording)} in {line(made.project.name)}."
@@ -141,8 +145,7 @@ def created(
     for other in made.similar:
         said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
         blocks.append(section(said, button("Show it", ShowIssue(issue=other.id))))
-    if why := _why_private(made, announced):
-        blocks.append(context(prose(why)))
+    blocks += [context(prose(note)) for note in filter(None, (*notes, _why_private(made, announced)))]
     question = delete_question(f"The issue stays in {wording.service}.")
     more = [button("Delete post", delete, confirm=question)] if delete else []
     blocks.append(open_buttons(issue.id, wording, *more))

@@ -56,12 +56,12 @@ def create_form(
     description: JSON | None,
     details: Sequence[Block] = (),
     notes: Sequence[Block] = (),
-    files: Sequence[Block] = (),
+    attached: Sequence[Block] = (),
     metadata: str,
 ) -> JSON:
     """The create form; `notes` are possible duplicates, `details` are the fields of the chosen project.
 
-    `description` is rich text.
+    `description` is rich text, `attached` what else comes from a message: its thread and its files.
     """
     said = shown.said
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
@@ -74,7 +74,7 @@ def create_form(
         forms.field("subject", "Subject", subject, optional=False, dispatch=True),
         *notes,
         forms.field(DESCRIPTION.name, DESCRIPTION.label, formatted),
-        *files,
+        *attached,
         *(details or [context("Choose a project to see its trackers, people, and other fields.")]),
     ]
     empty = "project" if project is None else "subject" if not draft.subject else None

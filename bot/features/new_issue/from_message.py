@@ -1,6 +1,7 @@
 """Reads a message, and builds the draft of an issue from it."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.features.issues.fields import Draft
@@ -9,8 +10,8 @@ from bot.slack.blocks import JSON, shortened
 from bot.slack.mentions import names_of
 from bot.slack.posting import SLACK_FAILED
 from bot.slack.replies import Reply
-from bot.slack.text import to_markdown, to_textile
-from bot.slack.text.outgoing import to_plain
+from bot.slack.text.formats import FORMATS
+from bot.slack.text.outgoing import to_plain, translate
 
 SUBJECT = 120
 SHORTENED = " (shortened here)"
@@ -37,20 +38,13 @@ async def draft_from_message(reply: Reply, message: JSON) -> Draft:
 async def in_words(reply: Reply, message: JSON) -> InWords:
     """A message, shortened if it doesn't fit into a form."""
     text = message_text.text_of(message)
-    names = await names_of(reply, (("user", user) for user in users_in(text)))
-    author = message_text.author_of(message) or "someone"
-    if message.get("user") and author == "someone":
-        author = (await reply.profile_of(message["user"])).name
+    author, name = await author_of(reply, message), await names_in(reply, text)
     permalink = await permalink_of(reply, message)
-
-    def name(user: str) -> str:
-        return names.get(user, user)
-
-    textile = reply.wording.text_format == "textile"
+    to = FORMATS[reply.wording.text_format]
     source = re.sub(r"[^\w .-]", "", author) + " in Slack"
     if permalink:
-        source = f'"{source}":{permalink}' if textile else f"[{source}]({permalink})"
-    whole = to_textile(text, name) if textile else to_markdown(text, name)
+        source = to.link(permalink, source)
+    whole = translate(text, name, to)
     body = shortened(whole, forms.TEXT - len(source) - len(SHORTENED) - 4)
     if body != whole:
         source = f"{source}{SHORTENED}"
@@ -68,6 +62,19 @@ async def permalink_of(reply: Reply, message: JSON) -> str | None:
         return None
     permalink: str | None = answer.get("permalink")
     return permalink
+
+
+async def author_of(reply: Reply, message: JSON) -> str:
+    """The name of the user or app that posted a message."""
+    if name := message_text.author_of(message):
+        return name
+    return (await reply.profile_of(message["user"])).name if message.get("user") else "someone"
+
+
+async def names_in(reply: Reply, text: str) -> Callable[[str], str]:
+    """Looks up the users that a message's text mentions; the result returns a user's name by ID."""
+    names = await names_of(reply, (("user", user) for user in users_in(text)))
+    return lambda user: names.get(user, user)
 
 
 def users_in(text: str) -> list[str]:

@@ -37,6 +37,9 @@ from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers, source_as_json, source_from_metadata
 from bot.features.new_issue.form import TITLE, Shown
 from bot.features.new_issue.from_message import draft_from_message
+from bot.features.new_issue.thread import FIELD, ThreadInclusion
+from bot.features.new_issue.thread_text import Included
+from bot.features.new_issue.thread_views import thread_field
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People
@@ -73,6 +76,7 @@ class CreateFormHandlers:
         duplicates: DuplicateHandlers,
         files: Files,
         jobs: FileJobs,
+        thread: ThreadInclusion,
         saved: SavedInput,
         pauses: Debouncer,
         assigned: Assigned,
@@ -85,6 +89,7 @@ class CreateFormHandlers:
         self._duplicates = duplicates
         self._files = files
         self._jobs = jobs
+        self._thread = thread
         self._saved = saved
         self._pauses = pauses
         self._assigned = assigned
@@ -115,11 +120,18 @@ class CreateFormHandlers:
         message = shortcut.message
         channel, ts = reply.place.channel_id or "", message["ts"]
         thread = Place(channel, message.get("thread_ts") or ts, reply.place.response_url)
-        job = None
-        if message.get("files"):
-            job = await self._jobs.save(reply, await self._jobs.from_message(reply, message))
-        draft = await draft_from_message(reply, message)
-        await self.open_form(reply.at(thread), draft, Source(channel, ts), files_job=job)
+        draft, job, offered = await asyncio.gather(
+            draft_from_message(reply, message),
+            self._files_of(reply, message),
+            self._thread.offer(reply, message),
+        )
+        await self.open_form(reply.at(thread), draft, Source(channel, ts), files_job=job, thread=offered)
+
+    async def _files_of(self, reply: Reply, message: JSON) -> str | None:
+        """The ID of the saved job for a message's files; None if it has none."""
+        if not message.get("files"):
+            return None
+        return await self._jobs.save(reply, await self._jobs.from_message(reply, message))
 
     async def open_form(
         self,
@@ -128,12 +140,13 @@ class CreateFormHandlers:
         source: Source | None = None,
         *,
         files_job: str | None = None,
+        thread: str | None = None,
         shown: Shown = Shown(),  # noqa: B008 - it is frozen
     ) -> None:
         """Open the form at once, then fill it with its choices.
 
         `source` is the message that the issue is created from; `files_job` is the id of the `FileJobs` job
-        whose files can be attached.
+        whose files can be attached, and `thread` that of the thread that `ThreadInclusion` offers.
         """
         if not reply.view_id:
             await reply.show(loading(TITLE))
@@ -143,6 +156,8 @@ class CreateFormHandlers:
             except (AmbiguousName, UnknownName) as error:
                 project, shown = None, _with_problems(reply, shown, [WrongField("project", error)])
             metadata = {"place": reply.place.as_json(), "source": source_as_json(source), "files": files_job}
+            if thread:
+                metadata[FIELD] = thread
             view = await self.filled(reply, session, draft, project, metadata=metadata, shown=shown)
         await reply.show(view)
 
@@ -184,7 +199,10 @@ class CreateFormHandlers:
         shown: Shown,
     ) -> JSON:
         """The form with the choices of a project."""
-        files = await self._jobs.form_field(reply, metadata)
+        offered, files = await asyncio.gather(
+            self._thread.offered(reply, metadata), self._jobs.form_field(reply, metadata)
+        )
+        attached = [*([thread_field(offered)] if offered else ()), *files]
         project_id = project.id if project else None
         description = await _description(reply, draft, shown)
         looking = self._duplicates.notes(reply, session, draft.subject, project_id, metadata)
@@ -202,7 +220,7 @@ class CreateFormHandlers:
                 shown,
                 description=description,
                 notes=await looking,
-                files=files,
+                attached=attached,
                 metadata=json.dumps(metadata),
             )
         catalog, notes = await asyncio.gather(self._catalogs.of(session, project.id), looking)
@@ -217,7 +235,7 @@ class CreateFormHandlers:
             description=description,
             details=fields,
             notes=notes,
-            files=files,
+            attached=attached,
             metadata=json.dumps(metadata),
         )
 
@@ -291,9 +309,10 @@ class CreateFormHandlers:
             return await self._again(reply, form.view, Shown(said=create_form.OUTDATED))
         attempted, started = form.view.moment("attempted_at"), datetime.now(UTC)
         batch = new_batch(attempted)
+        draft, included = await self._with_thread(reply, form, draft)
         reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
         try:
-            await self._jobs.fill_from_form(reply, form, batch)
+            await self._jobs.fill_from_form(reply, form, batch, included.files)
             made = await self._issues.create(
                 reply.owner,
                 draft,
@@ -324,10 +343,19 @@ class CreateFormHandlers:
         async def announce() -> None:
             if batch.files:
                 await reply.privately(await self._jobs.results(reply, made.issue.id, batch))
-            await announce_and_confirm(reply, made)
+            await announce_and_confirm(reply, made, included.notes)
             await self._assigned(reply.owner, made.issue)
 
         return FormResult(then=announce)
+
+    async def _with_thread(self, reply: Reply, form: FormSubmission, draft: Draft) -> tuple[Draft, Included]:
+        """The draft with the thread in its description, if the form includes it."""
+        description = str(draft.values.get(DESCRIPTION.key) or "")
+        included = await self._thread.included(reply, form, description)
+        if not included.text:
+            return draft, included
+        whole = "\n\n".join(filter(None, (description, included.text)))
+        return draft.model_copy(update={"values": draft.values | {DESCRIPTION.key: whole}}), included
 
     async def _again(self, reply: Reply, view: View, shown: Shown) -> FormResult:
         """The submitted form with all entered values, and what is wrong."""

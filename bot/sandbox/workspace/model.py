@@ -74,6 +74,7 @@ class Message:
     files: list[str] = field(default_factory=list)
     edited: str | None = None
     by_app: bool = False
+    is_tombstone: bool = False
     unfurls: dict[str, JsonObject] = field(default_factory=dict)
     entities: dict[str, JsonObject] = field(default_factory=dict)
     metadata: JsonObject | None = None

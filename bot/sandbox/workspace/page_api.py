@@ -127,9 +127,11 @@ class PageApi:
             raise PageError("This channel is archived, so you can't post in it.")
         return channel
 
-    def _found(self, user: User, channel_id: object, ts: object) -> Message:
+    def _found(self, user: User, channel_id: object, ts: object, *, deleted: bool = False) -> Message:
+        """Return a message that the user sees; with `deleted`, also the tombstone that heads a thread."""
         message = self._state.find(self._channel(user, channel_id).id, str(ts))
-        if message is None or message.to not in (None, user.id):
+        gone = message is None or (message.is_tombstone and not deleted)
+        if message is None or gone or message.to not in (None, user.id):
             raise Gone("This message was deleted.")
         return message
 
@@ -217,7 +219,8 @@ class PageApi:
         files = [key for key in map(str, as_list(body.get("file_ids"))) if key in self._state.files]
         if not text and not files:
             raise PageError("Type a message first.")
-        thread = self._found(user, channel.id, body["thread_ts"]) if body.get("thread_ts") else None
+        parent = body.get("thread_ts")
+        thread = self._found(user, channel.id, parent, deleted=True) if parent else None
         message = Message(
             ts=self._state.new_ts(),
             channel=channel.id,

@@ -183,7 +183,9 @@ def message(state: State, found: Message, *, metadata: bool = True) -> JsonObjec
         **picked(found, "user", "ts", "text"),
         "team": state.users[found.user].team_id,
     }
-    if found.by_app:
+    if found.is_tombstone:
+        answer |= {"subtype": "tombstone", "user": "USLACKBOT", "hidden": True}
+    elif found.by_app:
         answer |= {
             "bot_id": state.app.bot_id,
             "app_id": state.app.id,

@@ -27,6 +27,7 @@ from bot.sandbox.workspace.shapes import Clock, JsonObject
 ACK_SECONDS = 3.0
 TRIGGER_SECONDS = 3.0
 """How long the app may take to acknowledge a payload, and to use its trigger."""
+TOMBSTONE = "This message was deleted."
 KEPT_VIOLATIONS = 200
 KEPT_CALLS = 10_000
 ALPHABET = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -54,7 +55,8 @@ class State:
     """Plain collections that anyone may read, and the methods that change them.
 
     `lost` are the channels the app was removed from: posting there is an error but breaks no rule, as the
-    app can't know. `history_page` is the maximum page size; for apps outside the Marketplace it's 15.
+    app can't know. `history_page` is the maximum page size, and `history_seconds` the interval between two
+    pages: 15 messages and 60 seconds for apps outside the Marketplace, which others needn't keep.
     `rate_limits` is whether calls are counted against Slack's limits. `max_file_size` is in bytes.
     """
 
@@ -76,6 +78,7 @@ class State:
         self.ack_seconds = ACK_SECONDS
         self.trigger_seconds = TRIGGER_SECONDS
         self.history_page = 999
+        self.history_seconds = 0.0
         self.rate_limits = True
         self.max_file_size = 1024**3  # as in Slack
         self.violations: list[Violation] = []
@@ -177,7 +180,13 @@ class State:
         return next((message for message in self.messages.get(channel, ()) if message.ts == ts), None)
 
     def remove(self, message: Message) -> None:
-        self.messages[message.channel].remove(message)
+        """Delete a message; one that has replies leaves a tombstone."""
+        if self.replies(message):
+            message.text, message.blocks, message.files = TOMBSTONE, [], []
+            message.unfurls, message.entities, message.metadata = {}, {}, None
+            message.is_tombstone = True
+        else:
+            self.messages[message.channel].remove(message)
         self.changed(self.channels[message.channel].members)
 
     def replies(self, message: Message) -> list[Message]:

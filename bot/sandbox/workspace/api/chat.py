@@ -32,8 +32,8 @@ def _target(state: State, name: str) -> Channel:
 def _own(state: State, given: Arguments, error: str) -> Message:
     name, ts = given.required("channel", "ts")
     message = state.find(visible_channel(state, name).id, ts)
-    if message is None or message.to is not None:
-        gone = message is None  # someone may have deleted it
+    if message is None or message.is_tombstone or message.to is not None:
+        gone = message is None or message.is_tombstone  # someone may have deleted it
         detail = "The message doesn't exist, or is ephemeral."
         raise ApiError("message_not_found", detail, broken=not gone)
     if not message.by_app:

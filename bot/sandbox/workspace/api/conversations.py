@@ -175,11 +175,16 @@ def history(state: State, given: Arguments) -> JsonObject:
 
 
 def replies(state: State, given: Arguments) -> JsonObject:
-    """conversations.replies: the parent message, then its replies, oldest first."""
+    """conversations.replies: the parent message, then its replies, oldest first, in pages."""
     channel = _of_history(state, given)
     message = state.find(channel.id, given.required("ts")[0])
     if message is None or message.to is not None:
         raise ApiError("thread_not_found", "The message doesn't exist.", broken=False)
     parent = state.find(channel.id, message.thread_ts) if message.thread_ts else message
     thread = [parent, *state.replies(parent)] if parent else [message]
-    return {"messages": _shown(state, given, thread), "has_more": False}
+    shown, following = _page(given, thread, lambda message: message.ts, maximum=state.history_page)
+    return {
+        "messages": _shown(state, given, shown),
+        "has_more": bool(following),
+        "response_metadata": {"next_cursor": following},
+    }

@@ -14,6 +14,8 @@ from bot.sandbox.workspace.state import State
 from bot.sandbox.workspace.triggers import Triggers
 
 Handler = Callable[[State, Arguments], JsonObject]
+HISTORY = frozenset({"conversations.history", "conversations.replies"})
+"""The methods that apps outside the Marketplace may call once a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class WebApi:
         self._admit_token(token, method)
         need_scope(self._state, *([method.scope] if method.scope else []))
         if self._state.rate_limits:
-            self._rates.admit(name, given.text("channel"))
+            each = self._state.history_seconds if name in HISTORY else 0
+            self._rates.admit(name, given.text("channel"), each=each)
         return method.run(self._state, given)
 
     def _admit_token(self, token: str, method: Method) -> None:

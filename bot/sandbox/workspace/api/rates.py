@@ -60,9 +60,17 @@ class Rates:
         self._buckets: dict[str, Bucket] = {}
         self._closed: dict[str, float] = {}
 
-    def admit(self, method: str, channel: str = "") -> None:
-        """Count a call, or raise ApiError with the seconds to wait."""
+    def admit(self, method: str, channel: str = "", *, each: float = 0) -> None:
+        """Count a call, or raise ApiError with the seconds to wait.
+
+        `each` is the interval in seconds of a method that apps outside the Marketplace may rarely call. They
+        can't know it, so calling too early breaks no rule.
+        """
         now = self._clock.now()
+        if each:
+            if wait := self._take(f"{method} rarely", 1, 1 / each, now):
+                self._refuse(method, wait, broken=False)
+            return
         if now < self._closed.get(method, 0.0):
             self._refuse(method, self._closed[method] - now)
         wait = 0.0
@@ -78,6 +86,7 @@ class Rates:
         return self._buckets.setdefault(key, Bucket(maximum, each_second, maximum, now)).take(now)
 
     @staticmethod
-    def _refuse(method: str, wait: float) -> None:
+    def _refuse(method: str, wait: float, *, broken: bool = True) -> None:
         seconds = max(1, math.ceil(wait))
-        raise ApiError("ratelimited", f"{method} is called too often; wait {seconds} s.", retry_after=seconds)
+        detail = f"{method} is called too often; wait {seconds} s."
+        raise ApiError("ratelimited", detail, broken=broken, retry_after=seconds)

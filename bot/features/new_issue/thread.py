@@ -1,0 +1,120 @@
+"""Includes the thread that an issue is created from: its messages in the description, its files attached."""
+
+import asyncio
+from enum import StrEnum, auto
+
+from pydantic import BaseModel, ConfigDict
+from slack_sdk.errors import SlackApiError
+
+from bot.errors import UserError, WrongField
+from bot.features.new_issue.thread_text import Included, written
+from bot.slack import forms
+from bot.slack.blocks import JSON
+from bot.slack.errors import FormExpired
+from bot.slack.interaction import FormSubmission
+from bot.slack.posting import SLACK_FAILED, reason
+from bot.slack.replies import Reply
+from bot.slack.text import prose
+from bot.slack.threads import Thread, Threads
+from bot.slack.waits import Waits
+from bot.store.saved_input import SavedInput
+
+FIELD = "thread"
+
+
+class Unread(StrEnum):
+    """Why a thread can't be read."""
+
+    NOT_MEMBER = auto()
+    DIRECT = auto()
+    """The bot can't be invited to direct messages."""
+    SCOPE = auto()
+    LIMITED = auto()
+    FAILED = auto()
+
+
+class ThreadUnreadable(UserError):
+    """A thread was to be included and can't be read; `scope` is the missing one, if that is why."""
+
+    why: Unread
+    scope: str
+
+
+class OfferedThread(BaseModel):
+    """A thread that a form offers to include; `total` is 0 if unknown."""
+
+    model_config = ConfigDict(frozen=True)
+
+    channel_id: str
+    ts: str
+    total: int = 0
+    unread: Unread | None = None
+    scope: str = ""
+
+
+class ThreadInclusion:
+    """Offers a message's thread in the form, and reads it when the form is submitted."""
+
+    def __init__(self, threads: Threads, saved: SavedInput, waits: Waits) -> None:
+        self._threads = threads
+        self._saved = saved
+        self._waits = waits
+
+    async def offer(self, reply: Reply, message: JSON) -> str | None:
+        """Look at a message's thread; returns the ID that the form offers it under, None if it is in none."""
+        ts, channel_id = message.get("thread_ts"), reply.place.channel_id
+        if not (ts and channel_id):
+            return None
+        thread = Thread(reply.owner.team_id, channel_id, str(ts))
+        offered = OfferedThread(channel_id=channel_id, ts=thread.ts)
+        try:
+            async with asyncio.timeout(self._waits.thread_look):
+                await self._threads.look(reply.slack, thread)
+            offered = offered.model_copy(update={"total": thread.total})
+        except SLACK_FAILED as error:
+            refused = _unreadable(error, channel_id)
+            if refused.why not in (Unread.LIMITED, Unread.FAILED):  # it may work later
+                offered = offered.model_copy(update={"unread": refused.why, "scope": refused.scope})
+        return await self._saved.put(reply.owner, offered.model_dump(mode="json"))
+
+    async def offered(self, reply: Reply, metadata: JSON) -> OfferedThread | None:
+        """The thread that a form offers. Raises FormExpired after a day."""
+        if not (saved := metadata.get(FIELD)):
+            return None
+        payload = await self._saved.get(reply.owner, str(saved))
+        if payload is None:
+            raise FormExpired("issue")
+        return OfferedThread.model_validate(payload)
+
+    async def included(self, reply: Reply, form: FormSubmission, description: str) -> Included:
+        """Read the thread if the form's box is checked, to be added to `description`.
+
+        Raises WrongField with ThreadUnreadable, and FormExpired.
+        """
+        offered = await self.offered(reply, form.view.metadata)
+        if offered is None or not forms.Values(form.view.json).all_chosen(FIELD):
+            return Included()
+        thread = Thread(reply.owner.team_id, offered.channel_id, offered.ts, total=offered.total)
+        reply.progress = lambda: prose(_progress(thread))
+        try:
+            await self._threads.read(reply.slack, thread, self._waits.thread)
+        except SLACK_FAILED as error:
+            raise WrongField(FIELD, _unreadable(error, offered.channel_id)) from None
+        return await written(reply, thread, description)
+
+
+def _progress(thread: Thread) -> str:
+    read, total = len(thread.messages), thread.total
+    return f"Reading the thread: {read} of {max(read, total)} messages…" if total else "Reading the thread…"
+
+
+def _unreadable(error: BaseException, channel_id: str) -> ThreadUnreadable:
+    match reason(error):
+        case "missing_scope":
+            needed = error.response.get("needed") if isinstance(error, SlackApiError) else None
+            return ThreadUnreadable(Unread.SCOPE, str(needed or "channels:history"))
+        case "not_in_channel" | "channel_not_found":
+            return ThreadUnreadable(Unread.DIRECT if channel_id.startswith("D") else Unread.NOT_MEMBER, "")
+        case "ratelimited":
+            return ThreadUnreadable(Unread.LIMITED, "")
+    return ThreadUnreadable(Unread.FAILED, "")

@@ -1,0 +1,104 @@
+"""Writes a thread for an issue's description: who said what and when, with quotes and the names of files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from bot.features.files.errors import LostFile
+from bot.features.files.slack_files import look_up, name_of
+from bot.features.new_issue.from_message import author_of, names_in, permalink_of
+from bot.service.conventions import DESCRIPTION_BYTES
+from bot.slack.blocks import JSON, shortened
+from bot.slack.replies import Reply
+from bot.slack.text.formats import FORMATS
+from bot.slack.text.outgoing import Format, translate
+from bot.slack.threads import Thread
+
+FILES, NAMES = 40, 1000
+"""How many files of a thread are attached, and how long the list of the others' names may be."""
+ENDING = 500
+"""Bytes that are kept free for the link to the rest of a thread."""
+
+
+@dataclass(frozen=True)
+class Included:
+    """What a thread adds to an issue: text for its description, Slack's file objects, and what the user needs
+    to know.
+    """
+
+    text: str = ""
+    files: tuple[JSON, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+async def written(reply: Reply, thread: Thread, description: str) -> Included:
+    """What a thread adds to an issue with a description, without the bot's own posts."""
+    app = reply.interaction.payload.get("api_app_id")
+    said = [message for message in thread.messages.values() if not app or message.get("app_id") != app]
+    if not said:
+        return Included(notes=("The thread has no messages but mine, so it isn't included.",))
+    zone, to = (await reply.profile()).zone, FORMATS[reply.wording.text_format]
+    files = await _files(reply, said)
+    parts = [await _introduction(reply, thread, zone, to)]
+    room = DESCRIPTION_BYTES - ENDING - _size(f"{description}\n\n{parts[0]}")
+    for message in said:
+        part = await _said(reply, message, files, zone, to)
+        if (room := room - _size(f"\n\n{part}")) < 0:
+            break
+        parts.append(part)
+    notes = []
+    count = len(parts) - 1
+    if count < len(said) or not thread.complete:
+        url = await permalink_of(reply, said[min(count, len(said) - 1)])
+        parts.append("The thread continues in Slack" + (f": {to.link(url, '')}" if url else "."))
+        why = "a description can't be longer" if count < len(said) else "Slack limits how fast I can read"
+        total = max(len(said), thread.total)
+        notes.append(f"The issue has {count} of the thread's {total} messages and a link, because {why}.")
+    attached = tuple(files.values())
+    if others := ", ".join(map(name_of, attached[FILES:])):
+        notes.append(
+            f"I attach up to {FILES} files of a thread. To attach the others, use “Attach files” on their "
+            f"messages: {shortened(others, NAMES)}"
+        )
+    return Included("\n\n".join(parts), attached[:FILES], tuple(notes))
+
+
+async def _introduction(reply: Reply, thread: Thread, zone: tzinfo, to: Format) -> str:
+    url = await permalink_of(reply, {"ts": thread.ts})
+    name = to.link(url, "Thread in Slack") if url else "Thread in Slack"
+    return f"{name} (times are in {to.text(str(zone))}):"
+
+
+async def _said(reply: Reply, message: JSON, files: Mapping[str, JSON], zone: tzinfo, to: Format) -> str:
+    """A message: its author and time, its text, and the names of its files."""
+    author = " ".join((await author_of(reply, message)).split())
+    at = datetime.fromtimestamp(float(message["ts"]), zone)
+    time = f"{at:%b} {at.day}, {at.year}, {at.hour % 12 or 12}:{at:%M %p}"
+    text = message["text"]
+    own = (files.get(str(file.get("id"))) for file in message.get("files") or ())
+    names = ", ".join(to.text(name_of(file)) for file in own if file)
+    parts = (
+        f"{to.marked('bold', to.text(author))} · {time}",
+        translate(text, await names_in(reply, text), to),
+        f"Files: {names}" if names else "",
+    )
+    return "\n\n".join(filter(None, parts))
+
+
+async def _files(reply: Reply, messages: Sequence[JSON]) -> dict[str, JSON]:
+    """The files of messages by ID, in order and without deleted ones; complete, unless Slack doesn't show
+    them.
+    """
+    given = {
+        str(file["id"]): file
+        for message in messages
+        for file in message.get("files") or ()
+        if file.get("id") and file.get("mode") != "tombstone"
+    }
+    looked_up = zip(given, await look_up(reply.slack, list(given.values())[:FILES]), strict=False)
+    return given | {file_id: found for file_id, found in looked_up if not isinstance(found, LostFile)}
+
+
+def _size(text: str) -> int:
+    """How many bytes a text takes in the service, where line breaks are CRLF."""
+    return len(text.encode(errors="replace")) + text.count("\n")

@@ -1,0 +1,202 @@
+"""A thread that becomes an issue: its messages in order, its files, and what can't be included."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from bot.sandbox.people import ANA, BEN
+from bot.sandbox.workspace.model import File, Message
+from bot.service.conventions import DESCRIPTION_BYTES
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import JSON, labels_of, text_of, until, values_of
+
+MARKED = re.compile(r"message (\d+)\b")
+
+
+@pytest.fixture(autouse=True)
+async def _webshop(ana: Person) -> None:
+    ana.channel = "webshop"
+    await ana.ask("/tracker default webshop")
+
+
+def reply_to(office: Office, parent: str | None, text: str, *files: str, user: str = BEN.slack_id) -> Message:
+    """Posts a message, below `parent` if given, with files of these names."""
+    state = office.workspace.state
+    ids = [state.new_id("F") for _ in files]
+    for file_id, name in zip(ids, files, strict=True):
+        path = state.folder / file_id
+        path.write_bytes(name.encode())
+        created = int(state.clock.now())
+        state.files[file_id] = File(file_id, name, "text/plain", path, len(name), user, created=created)
+    channel = office.channel_id("webshop")
+    return state.post(Message(state.new_ts(), channel, user, text, thread_ts=parent, files=ids))
+
+
+async def form_on(ana: Person, message: Message) -> JSON:
+    """Opens the form for a message."""
+    await ana.shortcut("issue_from_message", {"channel": message.channel, "ts": message.ts})
+    return await ana.form("New issue")
+
+
+async def created(ana: Person, form: JSON, **values: object) -> tuple[str, str]:
+    """Submits the form; returns the issue's description and the private answer."""
+    await ana.submit(form, {"Thread": True, "Subject": "From a thread", **values})
+    await ana.no_form()
+    await ana.office.idle()
+    answer = next(m for m in reversed(await ana.messages()) if m["ephemeral"] and "Created" in text_of(m))
+    assert ana.office.newest_issue().subject == "From a thread"
+    return ana.office.newest_issue().description or "", text_of(answer)
+
+
+async def test_includes_the_thread_as_it_is_now(office: Office, ana: Person) -> None:
+    parent = reply_to(office, None, "It *fails* again\n&gt; Error 500", "shop.log")
+    reply = {"channel": parent.channel, "ts": parent.ts}
+    edited = await ana.say("Frist try", reply)
+    deleted = await ana.say("Never mind", reply)
+    last = reply_to(office, parent.ts, "Same here", "shot.png", user=ANA.slack_id)
+    state = office.workspace.state
+    bot = Message(
+        state.new_ts(), parent.channel, state.app.bot_user_id, "Own", thread_ts=parent.ts, by_app=True
+    )
+    state.post(bot)
+    form = await form_on(ana, last)
+    await ana._post("edit", channel=parent.channel, ts=edited["ts"], text="First try")
+    await ana._post("delete", channel=parent.channel, ts=deleted["ts"])
+
+    description, answer = await created(ana, form)
+
+    told = re.sub(r"\w{3} \d+, \d{4}, \d+:\d\d [AP]M", "TIME", description.replace("\r", ""))
+    assert told.partition("(times are in Europe/Madrid):\n\n")[2].split("\n\n") == [
+        "**Ben Okafor** · TIME",
+        "It **fails** again",
+        "> Error 500",
+        "Files: shop.log",
+        "**Ana Ruiz** · TIME",
+        "First try",
+        "**Ana Ruiz** · TIME",
+        "Same here",
+        "Files: shot.png",
+    ]
+    assert f"[Thread in Slack]({state.base_url}archives/" in told
+    assert "Slack limits" not in answer
+    files = office.tracker.data.attachments.values()
+    assert [f.filename for f in files if f.issue_id == office.newest_issue().id] == ["shop.log", "shot.png"]
+
+
+async def test_includes_two_hundred_messages_and_thirty_files_in_order(office: Office, ana: Person) -> None:
+    office.workspace.state.history_page = 15
+    parent = reply_to(office, None, "message 0 of many", "0.log")
+    for n in range(1, 200):
+        last = reply_to(office, parent.ts, f"message {n} of many", *([f"{n}.log"] if n < 30 else ()))
+
+    description, _ = await created(ana, await form_on(ana, last))
+
+    _, _, thread = description.partition("Thread in Slack")
+    assert [int(n) for n in MARKED.findall(thread)] == list(range(200))
+    files = office.tracker.data.attachments.values()
+    names = [f.filename for f in files if f.issue_id == office.newest_issue().id]
+    assert names == [f"{n}.log" for n in range(30)]
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_waits_for_slack_and_shows_how_far_it_is(office: Office, ana: Person) -> None:
+    office.workspace.state.history_page, office.workspace.state.history_seconds = 15, 4
+    parent = reply_to(office, None, "message 0 of many")
+    for n in range(1, 20):
+        reply_to(office, parent.ts, f"message {n} of many")
+    form = await form_on(ana, parent)
+    assert "20 messages, with their authors" in text_of(form)
+    await ana.submit(form, {"Thread": True})
+
+    async def progress() -> bool:
+        return any("15 of 20 messages" in text_of(view) for view in (await ana.state())["views"])
+
+    await until(progress)
+    await office.idle()
+    _, _, thread = (office.newest_issue().description or "").partition("Thread in Slack")
+    assert [int(n) for n in MARKED.findall(thread)] == list(range(20))
+
+
+@pytest.mark.parametrize("cause", ["length", "time"])
+async def test_says_where_the_thread_is_cut(office: Office, ana: Person, cause: str) -> None:
+    filler = "é" * 400 if cause == "length" else ""
+    parent = reply_to(office, None, "message 0 of many")
+    for n in range(1, 100):
+        reply_to(office, parent.ts, f"message {n} of many {filler}")
+    if cause == "time":
+        office.workspace.state.history_page, office.workspace.state.history_seconds = 15, 3600
+
+    description, answer = await created(ana, await form_on(ana, parent))
+
+    assert len(description.encode()) <= DESCRIPTION_BYTES
+    _, _, thread = description.partition("Thread in Slack")
+    included = len(MARKED.findall(thread))
+    assert included == 15 if cause == "time" else 50 < included < 100
+    assert "The thread continues in Slack: <http" in description
+    why = {"time": "Slack limits how fast I can read", "length": "a description can't be longer"}[cause]
+    assert f"The issue has {included} of the thread's 100 messages and a link, because {why}." in answer
+
+
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        ("member", "To include the thread, invite me with `/invite @Issue Bot` and open this form again."),
+        ("scope", "To include the thread, ask an administrator to give me the scope `channels:history`."),
+    ],
+)
+async def test_says_how_to_include_a_thread_it_cannot_read(
+    office: Office, ana: Person, cause: str, said: str
+) -> None:
+    state = office.workspace.state
+    parent = reply_to(office, None, "It fails")
+    reply_to(office, parent.ts, "Again")
+    if cause == "member":
+        state.kick(parent.channel, state.app.bot_user_id)
+    else:
+        state.app = replace(state.app, scopes=tuple(s for s in state.app.scopes if "history" not in s))
+
+    form = await form_on(ana, parent)
+
+    assert said in text_of(form)
+    assert "Thread" not in labels_of(form)
+    await ana.submit(form, {})
+    await ana.no_form()
+    assert "Thread in Slack" not in (office.newest_issue().description or "")
+    state.violations.clear()  # a missing scope counts as one
+
+
+async def test_keeps_the_form_when_the_thread_has_become_unreadable(office: Office, ana: Person) -> None:
+    state = office.workspace.state
+    parent = reply_to(office, None, "It fails")
+    reply_to(office, parent.ts, "Again")
+    form = await form_on(ana, parent)
+    count = len(office.tracker.data.issues)
+    state.kick(parent.channel, state.app.bot_user_id)
+
+    await ana.submit(form, {"Thread": True})
+
+    assert (await ana.errors())["thread"].startswith("I can't read the thread. Invite me with")
+    assert len(office.tracker.data.issues) == count
+    await ana.submit(form, {"Thread": False})
+    await ana.no_form()
+    assert len(office.tracker.data.issues) == count + 1
+
+
+async def test_leaves_a_deleted_parent_out(office: Office, ana: Person) -> None:
+    parent = reply_to(office, None, "Posted by mistake", user=ANA.slack_id)
+    reply = reply_to(office, parent.ts, "Still true")
+    await ana._post("delete", channel=parent.channel, ts=parent.ts)
+
+    description, _ = await created(ana, await form_on(ana, reply))
+
+    assert "deleted" not in description
+    assert description.count("Still true") == 2  # once as the message itself
+
+
+async def test_a_message_without_a_thread_offers_none(office: Office, ana: Person) -> None:
+    form = await form_on(ana, reply_to(office, None, "Alone"))
+
+    assert "Thread" not in labels_of(form)
+    assert "Alone" in values_of(form)["Description"]
