@@ -96,14 +96,24 @@ async def test_check_recognizes_redmine_by_its_challenge(sandbox: Sandbox, tmp_p
     assert unlinked["SERVICE_API_KEY_HEADER"].startswith("ok ")
 
 
-async def test_check_names_missing_scopes(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize(
+    ("lacking", "said"),
+    [
+        ("users:read", "wrong SLACK_BOT_TOKEN: Missing scopes: users:read. "),
+        (
+            "im:history",
+            "ok    SLACK_BOT_TOKEN: Works in Harbor. Optional scopes it doesn't have: im:history.",
+        ),
+    ],
+)
+async def test_check_names_missing_scopes(sandbox: Sandbox, lacking: str, said: str) -> None:
     app = sandbox.workspace.state.app
-    scopes = tuple(scope for scope in app.scopes if scope != "users:read")
+    scopes = tuple(scope for scope in app.scopes if scope != lacking)
     sandbox.workspace.state.app = dataclasses.replace(app, scopes=scopes)
 
     findings = await _findings(sandbox.bot.settings)
 
-    assert findings["SLACK_BOT_TOKEN"].startswith("wrong SLACK_BOT_TOKEN: Missing scopes: users:read. ")
+    assert findings["SLACK_BOT_TOKEN"].startswith(said)
 
 
 async def test_check_reports_that_slack_and_service_are_down(sandbox: Sandbox) -> None:

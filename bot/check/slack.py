@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -16,7 +16,7 @@ from bot import errors
 from bot.check.findings import Finding, clock, fine, wrong
 from bot.config import Settings
 from bot.slack import web_client
-from bot.slack.manifest import INSTALL_PATH, SCOPES
+from bot.slack.manifest import INSTALL_PATH, OPTIONAL, SCOPES
 from bot.slack.posting import reason
 from bot.store.store import Store
 
@@ -48,8 +48,10 @@ async def _bot_token(slack: AsyncWebClient) -> AsyncIterator[Finding]:
     headers = _headers(answer)
     if not answer.get("bot_id"):
         yield wrong(name, "This isn't a bot token. Copy “Bot User OAuth Token” from “OAuth & Permissions”.")
-    elif missing := _missing_scopes(headers):
+    elif missing := _missing(headers, SCOPES.keys() - OPTIONAL):
         yield wrong(name, f"Missing scopes: {missing}. {UPDATE_MANIFEST}, then reinstall the app.")
+    elif declined := _missing(headers, OPTIONAL):
+        yield fine(name, f"Works in {answer.get('team')}. Optional scopes it doesn't have: {declined}.")
     else:
         yield fine(name, f"Works in {answer.get('team')} and has every scope.")
     if off := clock("Slack's", headers.get("date")):
@@ -81,7 +83,7 @@ async def installed(store: Store, slack: AsyncWebClient) -> Finding:
         except CALL_FAILED as error:
             why = reason(error) or type(error).__name__
         else:
-            missing = _missing_scopes(_headers(answer))
+            missing = _missing(_headers(answer), SCOPES.keys() - OPTIONAL)
             why = f"missing scopes: {missing}" if missing else ""
         where = bot.team_name or bot.enterprise_name or bot.team_id or bot.enterprise_id
         return f"{where} ({why})" if why else None
@@ -96,17 +98,17 @@ async def installed(store: Store, slack: AsyncWebClient) -> Finding:
     if problems := [one for one in await asyncio.gather(*map(problem, latest)) if one]:
         fix = f"{UPDATE_MANIFEST} if a scope is missing, then open {INSTALL_PATH} to install the app again."
         return wrong(name, f"{said}. Problems: {', '.join(problems)}. {fix}")
-    return fine(name, f"{said}. All tokens work and have every scope.")
+    return fine(name, f"{said}. All tokens work and have every required scope.")
 
 
 def _headers(answer: AsyncSlackResponse) -> dict[str, str]:
     return {header.lower(): value for header, value in (answer.headers or {}).items()}
 
 
-def _missing_scopes(headers: dict[str, str]) -> str:
-    """The manifest's scopes that a token lacks: the only part of the app's configuration a bot can see."""
+def _missing(headers: dict[str, str], wanted: Collection[str]) -> str:
+    """The wanted scopes that a token lacks: the only part of the app's configuration a bot can see."""
     granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
-    return ", ".join(scope for scope in SCOPES if scope not in granted)
+    return ", ".join(scope for scope in SCOPES if scope in wanted and scope not in granted)
 
 
 def _signing_secret(settings: Settings) -> Finding:

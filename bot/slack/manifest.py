@@ -71,7 +71,7 @@ SCOPES = {
     "groups:read": "the same for private channels",
     "im:read": "the same for direct messages",
     "mpim:read": "the same for group messages",
-    "channels:history": "find the issue that a thread is about, and a digest posted before a crash",
+    "channels:history": "read threads for issues and comments, and find a digest posted before a crash",
     "groups:history": "the same for private channels",
     "im:history": "the same for direct messages",
     "mpim:history": "the same for group messages",
@@ -81,6 +81,9 @@ SCOPES = {
     "links:write": "show a preview below them",
     "files:read": "download files to attach to issues",
 }
+
+OPTIONAL = frozenset(scope for scope in SCOPES if scope.endswith(":history"))
+"""The scopes that administrators may decline."""
 
 DESCRIPTION = "Create, find, and track issues in Slack, under your own name."
 LONG_DESCRIPTION = (
@@ -161,7 +164,10 @@ def manifest(
         },
         "oauth_config": {
             **({"redirect_urls": [root + REDIRECT_PATH]} if several else {}),
-            "scopes": {"bot": list(SCOPES)},
+            "scopes": {
+                "bot": list(SCOPES),
+                "bot_optional": [scope for scope in SCOPES if scope in OPTIONAL],
+            },
         },
         "settings": {
             "event_subscriptions": {

@@ -98,6 +98,17 @@ async def submit_with_file(s: Scene) -> Steps:
     await s.ana.submit(form, {"Subject": s.word})
 
 
+@scenario("submit issue with its thread", "form:issue.create", effect=issues_made, said=CREATED, typed=True)
+async def submit_with_thread(s: Scene) -> Steps:
+    parent = await message(s, f"{s.slug}.log")
+    await s.ana.say("Here, too", parent)
+    await s.ana.shortcut("issue_from_message", parent)
+    await s.ana.choose(await s.form("New issue"), "Project", "Web Shop")
+    form = await s.form("New issue")
+    yield
+    await s.ana.submit(form, {"Subject": s.word, "Thread": True})
+
+
 @scenario("open form with a draft", "action:issue.open_draft")
 async def open_draft(s: Scene) -> Steps:
     answer = await s.after(s.ana.command(f"/issue new {s.word} project:webshop priority:hihg"))

@@ -133,6 +133,29 @@ async def test_history_paginates_from_either_end(app: App, workspace: Workspace)
     assert await app.error(app.web.conversations_history(channel=GENERAL, limit=1000)) == "invalid_limit"
 
 
+async def test_replies_paginate_and_keep_a_deleted_parent_as_a_tombstone(
+    app: App, workspace: Workspace
+) -> None:
+    parent = (await app.web.chat_postMessage(channel=GENERAL, text="0"))["ts"]
+    for n in range(1, 4):
+        await app.web.chat_postMessage(channel=GENERAL, text=str(n), thread_ts=parent)
+    await app.web.chat_delete(channel=GENERAL, ts=parent)
+    workspace.state.history_page, workspace.state.history_seconds = 3, 60
+
+    page = await app.web.conversations_replies(channel=GENERAL, ts=parent, limit=200)
+    with pytest.raises(SlackApiError) as raised:
+        await app.web.conversations_replies(channel=GENERAL, ts=parent)
+    workspace.state.history_seconds = 0
+    cursor = page["response_metadata"]["next_cursor"]
+    rest = await app.web.conversations_replies(channel=GENERAL, ts=parent, cursor=cursor)
+
+    assert raised.value.response.headers["Retry-After"] == "60"
+    assert [message["text"] for message in page["messages"]] == ["This message was deleted.", "1", "2"]
+    assert (page["messages"][0]["subtype"], page["messages"][0]["reply_count"]) == ("tombstone", 3)
+    assert ([message["text"] for message in rest["messages"]], rest["has_more"]) == (["3"], False)
+    assert workspace.violations == []
+
+
 async def test_history_requires_the_conversation_types_scope(app: App, workspace: Workspace) -> None:
     workspace.state.invite(LEADERS, BOT)
     im = workspace.state.im("U0ANA0001").id

@@ -258,7 +258,7 @@ async def test_readiness_and_check_report_on_all_workspaces(company: Company, sl
         await slack.install(company.port, place)
     found = await findings()
     assert found["SLACK_CLIENT_ID"] == (
-        "ok    SLACK_CLIENT_ID: 2 installed. All tokens work and have every scope."
+        "ok    SLACK_CLIENT_ID: 2 installed. All tokens work and have every required scope."
     )
     assert found["SLACK_CLIENT_SECRET"].startswith("ok ")
 
