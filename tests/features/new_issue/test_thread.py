@@ -43,7 +43,6 @@ async def form_on(ana: Person, message: Message) -> JSON:
 async def created(ana: Person, form: JSON, **values: object) -> tuple[str, str]:
     """Submits the form; returns the issue's description and the private answer."""
     await ana.submit(form, {"Thread": True, "Subject": "From a thread", **values})
-    await ana.no_form()
     await ana.office.idle()
     answer = next(m for m in reversed(await ana.messages()) if m["ephemeral"] and "Created" in text_of(m))
     assert ana.office.newest_issue().subject == "From a thread"
@@ -162,7 +161,7 @@ async def test_says_how_to_include_a_thread_it_cannot_read(
     assert said in text_of(form)
     assert "Thread" not in labels_of(form)
     await ana.submit(form, {})
-    await ana.no_form()
+    await office.idle()
     assert "Thread in Slack" not in (office.newest_issue().description or "")
     state.violations.clear()  # a missing scope counts as one
 
@@ -180,7 +179,7 @@ async def test_keeps_the_form_when_the_thread_has_become_unreadable(office: Offi
     assert (await ana.errors())["thread"].startswith("I can't read the thread. Invite me with")
     assert len(office.tracker.data.issues) == count
     await ana.submit(form, {"Thread": False})
-    await ana.no_form()
+    await office.idle()
     assert len(office.tracker.data.issues) == count + 1
 
 
