@@ -22,6 +22,7 @@ from bot.config import Settings
 from bot.slack.manifest import SCOPES
 from bot.store.database import Database
 from bot.store.vault import Vault
+from tests.support.serving import serving
 
 HERE = "http://127.0.0.1"
 
@@ -73,22 +74,17 @@ async def test_check_recognizes_redmine_by_its_challenge(sandbox: Sandbox, tmp_p
 
     application = web.Application()
     application.router.add_get("/{path:.*}", ask_for_key)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-
-    wrong = await _findings(sandbox.bot.settings, service_base_url=url)
-    right = await _findings(
-        sandbox.bot.settings, service_base_url=url, service_api_key_header="X-Redmine-API-Key"
-    )
-    unlinked = await _findings(
-        sandbox.bot.settings,
-        service_base_url=url,
-        service_api_key_header="X-Redmine-API-Key",
-        database_url=f"sqlite:///{tmp_path / 'empty.db'}",
-    )
-    await runner.cleanup()
+    async with serving(application) as url:
+        wrong = await _findings(sandbox.bot.settings, service_base_url=url)
+        right = await _findings(
+            sandbox.bot.settings, service_base_url=url, service_api_key_header="X-Redmine-API-Key"
+        )
+        unlinked = await _findings(
+            sandbox.bot.settings,
+            service_base_url=url,
+            service_api_key_header="X-Redmine-API-Key",
+            database_url=f"sqlite:///{tmp_path / 'empty.db'}",
+        )
 
     assert wrong["SERVICE_BASE_URL"].startswith("ok ")
     assert wrong["SERVICE_API_KEY_HEADER"].endswith("Set it to X-Redmine-API-Key.")
@@ -168,12 +164,9 @@ async def slack() -> AsyncIterator[Slack]:
     application.router.add_post("/api/auth.test", slack.test)
     application.router.add_post("/api/apps.connections.open", slack.open)
     application.router.add_get("/api/link", slack.link)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    slack.url = f"{HERE}:{runner.addresses[0][1]}/api/"
-    yield slack
-    await runner.cleanup()
+    async with serving(application) as url:
+        slack.url = f"{url}/api/"
+        yield slack
 
 
 @pytest.fixture

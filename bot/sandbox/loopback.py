@@ -1,5 +1,7 @@
 """Restrict the sandbox to loopback, so that no website open in a browser can reach it."""
 
+import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -31,27 +33,31 @@ class Listener:
     def __init__(self) -> None:
         self._runner: web.AppRunner | None = None
 
-    async def start(self, app: web.Application, host: str, port: int) -> str:
+    async def start(
+        self, app: web.Application, host: str, port: int, *, shutdown_timeout: float = 1.0
+    ) -> str:
         """Start listening and return the root URL, without a trailing slash; port 0 picks a free one.
 
         Raises ValueError for a host that isn't loopback, OSError when the port is in use.
         """
         check_host(host)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await runner.setup()
-        try:
-            await web.TCPSite(runner, host, port).start()
-        except OSError:
-            await runner.cleanup()
-            raise
-        self._runner = runner
-        return f"http://{f'[{host}]' if ':' in host else host}:{runner.addresses[0][1]}"
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.create_server((host, port), family=family)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=shutdown_timeout)
+        await self._runner.setup()
+        await web.SockSite(self._runner, self._socket).start()
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._runner.addresses[0][1]}"
 
     async def stop(self) -> None:
         """Let in-flight requests finish for a moment, then close; does nothing when not running."""
         runner, self._runner = self._runner, None
-        if runner is not None:
-            await runner.cleanup()
+        if runner is None:
+            return
+        # asyncio leaves open what it accepts just before closing: https://github.com/python/cpython/issues/109564
+        asyncio.get_running_loop().remove_reader(self._socket)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        await runner.cleanup()
 
 
 @web.middleware

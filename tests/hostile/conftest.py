@@ -16,6 +16,7 @@ from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo
+from tests.support.serving import serving
 
 
 @pytest.fixture
@@ -56,12 +57,9 @@ async def stranger() -> AsyncIterator[Stranger]:
     stranger = Stranger()
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", stranger.hear)
-    runner = web.AppRunner(application, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    stranger.port = runner.addresses[0][1]
-    yield stranger
-    await runner.cleanup()
+    async with serving(application) as url:
+        stranger.port = int(url.rpartition(":")[2])
+        yield stranger
 
 
 @pytest.fixture

@@ -2,16 +2,20 @@
 
 import asyncio
 import signal
+import socket
 import struct
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
+from aiohttp import web
 
+from bot.sandbox.loopback import Listener
 from bot.sandbox.tracker.server import Tracker
 from tests.support.people import BARE
 
@@ -120,3 +124,15 @@ async def test_reference_service_rejects_foreign_host_headers() -> None:
 async def test_reference_service_listens_on_loopback_only() -> None:
     with pytest.raises(ValueError, match="loopback"):
         await Tracker().start(str(IPv4Address(0)))
+
+
+async def test_a_stopped_server_leaves_no_connection_open() -> None:
+    for turns in range(6):  # of the event loop, between connecting and stopping
+        listener = Listener()
+        url = urlsplit(await listener.start(web.Application(), "127.0.0.1", 0))
+        with socket.create_connection((url.hostname, url.port), timeout=5) as client:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await listener.stop()
+            with suppress(ConnectionResetError):
+                assert client.recv(1) == b""

@@ -4,25 +4,20 @@ import pytest
 from pydantic import SecretStr
 
 from bot.service.client import Client, Timeouts
-from tests.service.scripted import Service, run
+from tests.service.scripted import Service, running
 
 
 @pytest.fixture
 async def service() -> AsyncIterator[Service]:
-    service = Service()
-    runner = await run(service)
-    yield service
-    service.stopped.set()
-    await runner.cleanup()
+    async with running(Service()) as service:
+        yield service
 
 
 @pytest.fixture
 async def elsewhere() -> AsyncIterator[Service]:
-    service = Service()
-    service.reply({})
-    runner = await run(service)
-    yield service
-    await runner.cleanup()
+    async with running(Service()) as service:
+        service.reply({})
+        yield service
 
 
 @pytest.fixture

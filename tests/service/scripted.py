@@ -2,10 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from aiohttp import web
+
+from tests.support.serving import serving
 
 
 @dataclass(frozen=True)
@@ -84,13 +87,10 @@ class Service:
         return web.Response(status=reply.status, body=content, headers=reply.headers)
 
 
-async def run(service: Service) -> web.AppRunner:
+@asynccontextmanager
+async def running(service: Service) -> AsyncIterator[Service]:
     app = web.Application(client_max_size=64 * 1024 * 1024)
     app.router.add_route("*", "/{path:.*}", service.serve)
-    runner = web.AppRunner(app, shutdown_timeout=1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    host, port = runner.addresses[0][:2]
-    service.url = f"http://{host}:{port}"
-    return runner
+    async with serving(app) as service.url:
+        yield service
+        service.stopped.set()

@@ -4,6 +4,7 @@ import hmac
 import io
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from urllib.parse import urlencode
 
 import aiohttp
@@ -19,6 +20,7 @@ from bot.slack import web_client
 from bot.slack.acknowledgements import PendingRequests
 from bot.slack.http import BODY_LIMIT, Readiness, Web
 from bot.slack.waits import Waits
+from tests.support.serving import serving
 
 SECRET = SecretStr("8f742231b10e8888abcd99yyyzzz85a5")
 COMMAND = {
@@ -56,12 +58,9 @@ async def api() -> AsyncIterator[Api]:
     api = Api()
     application = web.Application()
     application.router.add_route("*", "/api/{method}", api.answer)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    api.url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
-    yield api
-    await runner.cleanup()
+    async with serving(application) as url:
+        api.url = f"{url}/api/"
+        yield api
 
 
 Serve = Callable[..., Awaitable[str]]
@@ -76,7 +75,6 @@ async def connections() -> AsyncIterator[aiohttp.ClientSession]:
 @pytest.fixture
 async def serve(api: Api, connections: aiohttp.ClientSession) -> AsyncIterator[Serve]:
     """Start the listener around a Bolt app with one command, and return its URL."""
-    runners = []
 
     async def start(
         *, secret: SecretStr | None = SECRET, readiness: Readiness | None = None, stopping: bool = False
@@ -100,15 +98,10 @@ async def serve(api: Api, connections: aiohttp.ClientSession) -> AsyncIterator[S
             waits=Waits(),
         )
         listener.stopping = stopping
-        runner = web.AppRunner(listener.application(), access_log=None)
-        await runner.setup()
-        runners.append(runner)
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        return f"http://127.0.0.1:{runner.addresses[0][1]}"
+        return await started.enter_async_context(serving(listener.application()))
 
-    yield start
-    for runner in runners:
-        await runner.cleanup()
+    async with AsyncExitStack() as started:
+        yield start
 
 
 def _signed(body: bytes, at: float | None = None, secret: SecretStr = SECRET) -> dict[str, str]:

@@ -13,6 +13,7 @@ from bot.slack.blocks import sentence
 from bot.slack.interaction import Place
 from bot.slack.posting import Announced
 from bot.slack.waits import Waits
+from tests.support.serving import serving
 
 HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
 
@@ -52,13 +53,8 @@ def slack() -> Slack:
 async def client(slack: Slack) -> AsyncIterator[AsyncWebClient]:
     application = web.Application()
     application.router.add_route("*", "/api/{method}", slack.answer)
-    runner = web.AppRunner(application, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
-    async with web_client.session(Waits().slack) as session:
-        yield web_client.web_client(SecretStr("xoxb-1"), url, session)
-    await runner.cleanup()
+    async with serving(application) as url, web_client.session(Waits().slack) as session:
+        yield web_client.web_client(SecretStr("xoxb-1"), f"{url}/api/", session)
 
 
 @pytest.mark.parametrize(
@@ -123,15 +119,12 @@ async def test_private_answers_are_sent_only_to_slack_hosts(
     stolen: list[bool] = []
     elsewhere = web.Application()
     elsewhere.router.add_post("/", steal)
-    runner = web.AppRunner(elsewhere, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    slack.moved_to = f"http://127.0.0.1:{runner.addresses[0][1]}/"
-    url = slack.moved_to if way == "straight" else client.base_url + "moved"
+    async with serving(elsewhere) as moved_to:
+        slack.moved_to = f"{moved_to}/"
+        url = slack.moved_to if way == "straight" else client.base_url + "moved"
 
-    await posting.privately(client, Place("C1", response_url=url), "U1", sentence("Between us."))
+        await posting.privately(client, Place("C1", response_url=url), "U1", sentence("Between us."))
 
-    await runner.cleanup()
     assert not stolen
     assert slack.posts == 1
 

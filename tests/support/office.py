@@ -115,6 +115,7 @@ class Office:
         self.http = aiohttp.ClientSession(headers={"X-Sandbox": "1"})
 
     async def close(self) -> None:
+        await self.workspace._background_tasks.stop()  # so that no delivery reaches a bot that is stopping
         await self.http.close()
         await self.bot.stop(5)
         if self.slack_wire:

@@ -6,7 +6,7 @@ import time
 from asyncio.subprocess import Process
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from itertools import count
 from urllib.parse import parse_qs
 
@@ -16,6 +16,7 @@ from aiohttp import web
 from tests.support.ports import free_port
 from tests.support.reading import until
 from tests.support.scene import Scene
+from tests.support.serving import serving
 from tests.support.wire import HOP_BY_HOP
 
 REPLICAS = 3
@@ -88,24 +89,22 @@ class Replicas:
         """Runs the replicas, and the load balancer unless `port` is None, while the block lasts."""
         app = web.Application()
         app.router.add_post("/slack/events", self._pass_on)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
-        await runner.setup()
-        if port:
-            await web.TCPSite(runner, "127.0.0.1", port).start()
-        looking = asyncio.create_task(self._look())
-        try:
-            await asyncio.gather(*(place.start() for place in self.places))
-            yield self
-        finally:
-            looking.cancel()
-            for place in self.places:
-                if place.process.returncode is None:
-                    place.process.kill()
-                    await place.process.wait()
-            for task in self._again:
-                task.cancel()
-            await asyncio.gather(looking, *self._again, return_exceptions=True)
-            await runner.cleanup()
+        async with AsyncExitStack() as serving_too:
+            if port:
+                await serving_too.enter_async_context(serving(app, port=port))
+            looking = asyncio.create_task(self._look())
+            try:
+                await asyncio.gather(*(place.start() for place in self.places))
+                yield self
+            finally:
+                looking.cancel()
+                for place in self.places:
+                    if place.process.returncode is None:
+                        place.process.kill()
+                        await place.process.wait()
+                for task in self._again:
+                    task.cancel()
+                await asyncio.gather(looking, *self._again, return_exceptions=True)
 
     async def end(self, number: int, how: signal.Signals) -> None:
         """Stops the replica with that number by signal and starts it again."""

@@ -14,6 +14,7 @@ Posts to response URLs count as the method `response_url`, downloads as `file`, 
 import asyncio
 import json
 import time
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ import aiohttp
 from aiohttp import WSMsgType, web
 
 from bot.sandbox.workspace.api.call import arguments
+from tests.support.serving import serving
 from tests.support.wire import HOP_BY_HOP
 
 ROOM = 10**9
@@ -63,29 +65,24 @@ class SlackWire:
         answer.
         """
         self._target = ""
-        self._runner: web.AppRunner | None = None
-        self._session: aiohttp.ClientSession | None = None
+        self._running = AsyncExitStack()
 
     async def up(self, target: str) -> str:
         """Starts the proxy in front of the workspace at `target` and returns the proxy's address."""
         self._target = target.rstrip("/")
-        self._session = aiohttp.ClientSession(auto_decompress=False)
         app = web.Application(client_max_size=ROOM)
         app.router.add_get("/link/", self._socket)
         app.router.add_route("*", "/api/{method}", self._called)
         app.router.add_post("/{kind:commands|actions|app}/{team}/{key}", self._responded)
         app.router.add_get("/files-pri/{path:.*}", self._downloaded)
         app.router.add_route("*", "/{path:.*}", self._pass_on)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        return f"http://127.0.0.1:{self._runner.addresses[0][1]}/"
+        url = await self._running.enter_async_context(serving(app))
+        self._session = await self._running.enter_async_context(aiohttp.ClientSession(auto_decompress=False))
+        return f"{url}/"
 
     async def down(self) -> None:
         """Closes every connection and stops listening."""
-        if self._session and self._runner:
-            await self._session.close()
-            await self._runner.cleanup()
+        await self._running.aclose()
 
     def called(self, method: str) -> list[Call]:
         """Returns the calls of one method."""
@@ -156,7 +153,6 @@ class SlackWire:
         return answer
 
     async def _pass_on(self, request: web.Request) -> web.Response:
-        assert self._session
         async with self._session.request(
             request.method,
             self._target + request.raw_path,
@@ -169,7 +165,6 @@ class SlackWire:
             return web.Response(status=answer.status, body=content, headers=kept)
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
-        assert self._session
         self.calls.append(Call("socket", {}, time.monotonic()))
         fault, _ = self._fault("socket")
         if fault == "lose the request":

@@ -4,10 +4,13 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import Literal
 
 import aiohttp
 from aiohttp import web
+
+from tests.support.serving import serving
 
 Before = Literal[
     "lose the request",
@@ -127,9 +130,7 @@ class Wire:
         self.asked: list[str] = []
         self.elsewhere: list[str] = []
         self._plan: tuple[Fault, int, bool] | None = None
-        self._runner: web.AppRunner | None = None
-        self._other: web.AppRunner | None = None
-        self._session: aiohttp.ClientSession | None = None
+        self._running = AsyncExitStack()
 
     @property
     def url(self) -> str:
@@ -138,18 +139,15 @@ class Wire:
 
     async def up(self) -> None:
         """Listens, on the same port each time."""
-        self._session = aiohttp.ClientSession(auto_decompress=False)
-        self._runner = await _listening(self._pass_on, "127.0.0.1", self.port)
-        self._other = await _listening(self._overhear, "127.0.0.2", 0)
-        self.port = self._runner.addresses[0][1]
+        overheard = await self._running.enter_async_context(serving(_app(self._overhear), "127.0.0.2"))
+        self._elsewhere = f"{overheard}/login"
+        url = await self._running.enter_async_context(serving(_app(self._pass_on), port=self.port))
+        self.port = int(url.rpartition(":")[2])
+        self._session = await self._running.enter_async_context(aiohttp.ClientSession(auto_decompress=False))
 
     async def down(self) -> None:
         """Closes every connection and stops listening."""
-        if self._runner and self._other and self._session:
-            await self._session.close()
-            await self._runner.cleanup()
-            await self._other.cleanup()
-            self._runner = None
+        await self._running.aclose()
 
     def fail(self, fault: Fault, at: int = 0, *, lasting: bool = False) -> None:
         """Applies the fault to the request with that number from now on; `lasting` also to all later ones."""
@@ -179,7 +177,6 @@ class Wire:
         if fault == "slow":
             await self._hold()
         headers = {k: v for k, v in request.headers.items() if k.lower() not in HOP_BY_HOP}
-        assert self._session
         async with self._session.request(
             request.method,
             self.target + request.raw_path,
@@ -212,25 +209,15 @@ class Wire:
             await asyncio.sleep(self.too_late / 10)
         return slowly
 
-    @property
-    def _elsewhere(self) -> str:
-        assert self._other
-        return f"http://127.0.0.2:{self._other.addresses[0][1]}/login"
-
     async def _overhear(self, request: web.Request) -> web.Response:
         self.elsewhere.append(f"{request.method} {request.path} {dict(request.headers)}")
         return web.json_response({})
 
 
-async def _listening(
-    handler: Callable[[web.Request], Awaitable[web.StreamResponse]], host: str, port: int
-) -> web.AppRunner:
+def _app(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> web.Application:
     app = web.Application(client_max_size=10**9)
     app.router.add_route("*", "/{path:.*}", handler)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, host, port).start()
-    return runner
+    return app
 
 
 def _broken(request: web.Request, raw: bytes | None) -> web.StreamResponse:

@@ -13,6 +13,7 @@ from bot.features.files.errors import Loss, LostFile
 from bot.features.files.slack_files import download
 from bot.features.files.views import why_lost
 from bot.slack import web_client
+from tests.support.serving import serving
 from tests.support.wording import WORDING
 
 JSON = dict[str, Any]
@@ -73,12 +74,8 @@ async def host() -> AsyncIterator[FileHost]:
     app = web.Application()
     app.router.add_route("*", "/api/files.info", host.info)
     app.router.add_get("/files-pri/{kind}", host.serve)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    host.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield host
-    await runner.cleanup()
+    async with serving(app) as host.url:
+        yield host
 
 
 @pytest.fixture

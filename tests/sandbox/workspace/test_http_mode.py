@@ -13,6 +13,7 @@ from slack_sdk.signature import SignatureVerifier
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace.server import Workspace
 from tests.sandbox.workspace.harness import MANIFEST, Json, ManualClock, Page
+from tests.support.serving import serving
 
 GENERAL = "C0GENERAL01"
 
@@ -39,12 +40,9 @@ async def endpoint() -> AsyncIterator[Endpoint]:
     endpoint = Endpoint()
     app = web.Application()
     app.router.add_post("/slack/events", endpoint.take)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    endpoint.url = f"http://127.0.0.1:{runner.addresses[0][1]}/slack/events"
-    yield endpoint
-    await runner.cleanup()
+    async with serving(app) as url:
+        endpoint.url = f"{url}/slack/events"
+        yield endpoint
 
 
 @pytest.fixture

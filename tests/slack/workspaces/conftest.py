@@ -12,10 +12,8 @@ from tests.support.prepared import demo, sqlite
 
 @pytest.fixture
 async def slack() -> AsyncIterator[Slack]:
-    slack = Slack()
-    await slack.up()
-    yield slack
-    await slack.down()
+    async with Slack().up() as slack:
+        yield slack
 
 
 @pytest.fixture

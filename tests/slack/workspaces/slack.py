@@ -6,7 +6,8 @@ import hmac
 import itertools
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -16,6 +17,7 @@ from aiohttp import web
 
 from bot.sandbox.workspace.api.call import arguments
 from bot.slack.manifest import SCOPES
+from tests.support.serving import serving
 
 CLIENT_ID, CLIENT_SECRET = "123.456", "0123456789abcdef0123456789abcdef"
 SIGNING_SECRET = "a-signing-secret"
@@ -72,19 +74,14 @@ class Slack:
     """The scopes of every token."""
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
-    async def up(self) -> None:
+    @asynccontextmanager
+    async def up(self) -> AsyncIterator["Slack"]:
         app = web.Application()
         app.router.add_route("*", "/api/{method}", self._answer)
         app.router.add_post("/api/respond/{name}", self._respond)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.api_url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/api/"
-        self.http = aiohttp.ClientSession()
-
-    async def down(self) -> None:
-        await self.http.close()
-        await self._runner.cleanup()
+        async with serving(app) as url, aiohttp.ClientSession() as self.http:
+            self.api_url = f"{url}/api/"
+            yield self
 
     def with_tokens_of(self, place: Place, method: str) -> list[Call]:
         """The calls of a method with a token of that place."""
