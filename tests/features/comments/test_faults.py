@@ -1,0 +1,82 @@
+"""Comments while requests or answers of the service are lost."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bot.sandbox.tracker.server import Tracker
+from tests.features.files.attached import names, shared
+from tests.support.person import Person
+from tests.support.prepared import demo
+from tests.support.reading import text_of
+from tests.support.wire import Wire
+
+NUMBER, TEXT = 12, "Same here in Safari"
+
+
+@pytest.fixture(params=["history"])
+async def service(request: pytest.FixtureRequest) -> AsyncIterator[Tracker]:
+    tracker = Tracker(demo(), issue_updates=True, issue_reads=request.param == "history")
+    await tracker.start()
+    yield tracker
+    await tracker.stop()
+
+
+def written(service: Tracker) -> list[str]:
+    return [note.text for note in service.data.issues[NUMBER].notes if TEXT in note.text]
+
+
+@pytest.mark.parametrize(
+    ("service", "said"),
+    [("history", "Commented on"), ("no history", "was updated since. Check that your comment is there.")],
+    indirect=["service"],
+)
+async def test_a_comment_whose_answer_is_lost_is_looked_up(
+    wired: Person, wire: Wire, service: Tracker, said: str
+) -> None:
+    wire.faults = ["lose the answer"]
+
+    assert said in text_of(await wired.ask(f"/issue {NUMBER} comment {TEXT}"))
+    assert written(service) == [TEXT]
+
+
+@pytest.mark.parametrize("arrived", [False, True])
+async def test_an_unconfirmed_comment_is_looked_for_before_it_is_sent_again(
+    wired: Person,
+    wire: Wire,
+    service: Tracker,
+    arrived: bool,  # noqa: FBT001 - parametrized
+) -> None:
+    if arrived:  # and nothing can be read after it
+        wire.fail("lose the answer", at=2, lasting=True)
+    else:
+        wire.faults = ["lose the request"]
+    answer = await wired.ask(f"/issue {NUMBER} comment {TEXT}")
+    assert "Try again: I'll check for it first." in text_of(answer)
+    assert len(written(service)) == arrived
+    wire.heal()
+
+    await wired.press(answer, "Open form")
+    form = await wired.form("Comment")
+    assert TEXT in str(form)
+    said = await wired.after(wired.submit(form, {}))
+
+    assert "Commented on" in text_of(said)
+    assert written(service) == [TEXT]
+    assert [a for a in wire.asked if a.startswith("PUT")] == ["PUT /issues/12.json"] * (not arrived)
+
+
+async def test_an_unconfirmed_message_stays_in_its_form_and_is_added_once(
+    wired: Person, wire: Wire, service: Tracker
+) -> None:
+    message = await shared(wired, ("a.log", b"1"), text=f"{TEXT} #{NUMBER}")
+    await wired.shortcut("comment_from_message", message)
+    wire.faults = ["pass", "lose the request"]
+
+    await wired.submit(await wired.form("Comment"), {})
+    form = await wired.form_saying("Comment", "I'll check for it first")
+    await wired.after(wired.submit(form, {}))
+    await wired.office.idle()
+
+    assert len(written(service)) == 1
+    assert names(service) == ["a.log"]
