@@ -201,12 +201,18 @@ def _rich_blocks(nodes: Iterable[SyntaxTreeNode]) -> Iterator[JSON]:
 
 
 def _quoted(blocks: Iterable[JSON]) -> list[JSON]:
-    """The blocks as paragraphs, since quotes hold no lists."""
+    """The blocks as paragraphs. Quotes hold no lists, so a list becomes lines with its marks."""
     paragraphs = (
-        _section(_joined(block["elements"], "\n")) if block["type"] == "rich_text_list" else block
+        _section(_joined(_marked_items(block), "\n")) if block["type"] == "rich_text_list" else block
         for block in blocks
     )
     return _joined(paragraphs, "\n\n")
+
+
+def _marked_items(block: JSON) -> Iterator[JSON]:
+    for number, item in enumerate(block["elements"], block.get("offset", 0) + 1):
+        mark = f"{number}. " if block["style"] == "ordered" else "• "
+        yield _section([{"type": "text", "text": "    " * block["indent"] + mark}, *item["elements"]])
 
 
 def _rich_lists(node: SyntaxTreeNode, indent: int) -> Iterator[JSON]:

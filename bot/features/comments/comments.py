@@ -67,8 +67,10 @@ class Commented:
     issue: Issue
     certain: bool
     """False if the service neither answered nor tells the history, but the issue was updated."""
+    private: bool
+    """Whether the user asked for a private note."""
     exposed: bool
-    """Whether others can see it although the user asked for a private note."""
+    """Whether others can see it although it was to be private."""
     public: bool
     """Whether everyone can see the issue and the comment in the service."""
 
@@ -194,7 +196,7 @@ class Comments:
             with suppress(ServiceError):
                 project = await self._projects.by_id(session, issue.project.id)
         everyone = project is not None and project.is_public is True and not issue.is_private
-        return Commented(issue, certain, exposed, everyone and not comment.private)
+        return Commented(issue, certain, comment.private, exposed, everyone and not comment.private)
 
 
 def _has_history(issue: Issue) -> bool:

@@ -53,7 +53,8 @@ def _issue(target: Target | None, wording: Wording, *, fixed: bool) -> Block:
 def commented(done: Commented, wording: Wording, text: str) -> Message:
     """The private answer about a comment, with its first words."""
     excerpt = shortened(" ".join(text.split()), EXCERPT)
-    return _answer(done, wording, f"Commented on {title(done.issue, wording)}: “{line(excerpt)}”")
+    did = "Added a private note to" if done.private else "Commented on"
+    return _answer(done, wording, f"{did} {title(done.issue, wording)}: “{line(excerpt)}”")
 
 
 def added(done: Commented, wording: Wording, announced: Announced | None) -> Message:

@@ -12,6 +12,7 @@ _READ = {"view_issues", "view_time_entries"}
 _REPORT = _READ | {"add_issues", "add_watchers", "log_time", "edit_own_time_entries"}
 _DEVELOP = _REPORT | {
     "edit_issues",
+    "add_notes",
     "manage_subtasks",
     "set_own_issues_private",
     "view_private_notes",

@@ -84,21 +84,22 @@ async def show_issue(request: web.Request) -> web.Response:
 async def update_issue(request: web.Request) -> web.Response:
     """Optional operation: change attributes, add files (by token) and a note; ignores what may not be set.
 
-    A requester who may only add notes can't change attributes. Responds 404 (unknown), 401, 403 (hidden or
-    not allowed), 422 with error messages, or without one for an outdated `lock_version`.
+    A requester who may only add notes can't change attributes, and a note takes its own right. Responds 404
+    (unknown), 401, 403 (hidden or not allowed), 422 with error messages, or without one for an outdated
+    `lock_version`.
     """
     call = Call(request)
     issue = call.found(call.data.issues)
     project = call.data.projects[issue.project_id]
-    edits = call.viewer.may("edit_issues", project)
-    call.require(call.viewer.sees_issue(issue) and (edits or call.viewer.may("add_notes", project)))
+    edits, notes = (call.viewer.may(right, project) for right in ("edit_issues", "add_notes"))
+    call.require(call.viewer.sees_issue(issue) and (edits or notes))
     sent = await call.body("issue")
     if as_int(sent.get("lock_version", len(issue.notes))) != len(issue.notes):
         raise ValidationError
     draft = Draft(call, sent if edits else {"uploads": sent.get("uploads")}, issue)
     changed = draft.issue(call.user)
     details = changes(issue, changed, draft.files)
-    text = crlf(as_text(sent.get("notes")))
+    text = crlf(as_text(sent.get("notes"))) if notes else ""
     private = (
         bool(text) and as_bool(sent.get("private_notes")) and call.viewer.may("set_notes_private", project)
     )

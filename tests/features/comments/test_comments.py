@@ -73,7 +73,7 @@ async def test_the_form_on_a_card_offers_private_notes_to_those_who_may_write_th
 
     note = notes(office)[-1]
     assert (note.text, note.is_private) == ("**bold** words", True)
-    assert "Commented on" in text_of(answer)
+    assert "Added a private note to" in text_of(answer)
     await linked_ben.press(await linked_ben.ask(f"/issue {NUMBER}"), "Comment")
     assert labels_of(await linked_ben.form("Comment")) == {"Comment"}
 
@@ -87,7 +87,13 @@ async def test_a_message_reaches_its_threads_issue_with_its_files_in_one_change(
     number = max(office.tracker.data.issues)
     ids = [(await ben.upload("cart.log", b"empty"))["id"]]
     channel = office.channel_id("general")
-    await ben._post("message", channel=channel, text="Only in *Safari*", thread_ts=first["ts"], file_ids=ids)
+    await ben._post(
+        "message",
+        channel=channel,
+        text="Only in *Safari*\n1. open\n2. pay",
+        thread_ts=first["ts"],
+        file_ids=ids,
+    )
     reply = next(m for m in reversed(await ana.messages()) if m["files"])
 
     form = await comment_form(ana, reply)
@@ -96,7 +102,7 @@ async def test_a_message_reaches_its_threads_issue_with_its_files_in_one_change(
 
     [note] = office.tracker.data.issues[number].notes
     assert "[Ben Okafor in Slack](" in note.text
-    assert "> Only in **Safari**" in note.text
+    assert "> Only in **Safari**  \r\n>  \r\n> 1. open" in note.text
     assert [detail.new_value for detail in note.details] == ["cart.log"]
     assert names(office.tracker, number) == ["cart.log"]
     posted = [m for m in await ben.messages() if "this message" in text_of(m)]

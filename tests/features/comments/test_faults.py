@@ -80,3 +80,13 @@ async def test_an_unconfirmed_message_stays_in_its_form_and_is_added_once(
 
     assert len(written(service)) == 1
     assert names(service) == ["a.log"]
+
+
+async def test_a_comment_that_the_service_drops_is_not_called_added(wired: Person, service: Tracker) -> None:
+    for role in service.data.roles.values():  # Ana may change issues, and the service ignores her notes
+        role.rights = role.rights - {"add_notes"}
+
+    said = text_of(await wired.ask(f"/issue {NUMBER} comment {TEXT}"))
+
+    assert f"Tracker didn't add the comment to #{NUMBER}." in said
+    assert "Open form" in said
