@@ -42,6 +42,7 @@ from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
 from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.from_files import CreateWithFiles
 from bot.features.new_issue.handlers import CreateFormHandlers
+from bot.features.new_issue.templates import FormTemplates
 from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.projects import sentences as project_sentences
 from bot.features.projects.catalog import Catalogs
@@ -51,6 +52,9 @@ from bot.features.projects.projects import Projects
 from bot.features.search import sentences as search_sentences
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.search import Search
+from bot.features.templates import sentences as template_sentences
+from bot.features.templates.handlers import TemplateHandlers
+from bot.features.templates.templates import Templates
 from bot.features.timelog import sentences as timelog_sentences
 from bot.features.timelog.activities import Activities
 from bot.features.timelog.entry_handlers import EntryHandlers
@@ -87,6 +91,7 @@ SENTENCES: tuple[Sentences, ...] = (
     project_sentences.sentence,
     search_sentences.sentence,
     shared_sentences.sentence,
+    template_sentences.sentence,
     timelog_sentences.sentence,
     tracker_sentences.sentence,
     user_sentences.sentence,
@@ -184,6 +189,8 @@ def build(
         store.deliveries,
         entry_handlers,
     )
+    templates = Templates(client, store, accounts, projects, catalogs=catalogs, issues=issues)
+    template = TemplateHandlers(templates, accounts, projects, issues)
     looking = Duplicates(client, store, issues)
     duplicates = DuplicateHandlers(looking, pauses, accounts)
     create_form = CreateFormHandlers(
@@ -199,6 +206,7 @@ def build(
         saved=store.saved_input,
         pauses=pauses,
         assigned=assigned.told,
+        templates=FormTemplates(templates),
     )
     updates = Updates(client, issues, waits.lookups)
     assign = AssignHandlers(Assigning(accounts, issues, updates), rows)
@@ -212,6 +220,9 @@ def build(
         offer_create_form=create_form.offer,
         open_files_form=files.open_form,
         comment=comments.comment,
+        list_templates=template.show,
+        open_template_form=template.open_new,
+        from_template=templates.filled,
         similar=looking.similar,
         assigned=assigned.told,
     )
@@ -247,6 +258,7 @@ def build(
             user.feature(),
             home.feature(),
             assigned.feature(),
+            template.feature(),
             HelpHandlers().feature(),
             LinkHandlers(shared_links, accounts, platform.audiences, store.deliveries, issues).feature(),
             Uninstall(store, workspaces).feature(),

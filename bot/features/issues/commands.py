@@ -22,8 +22,9 @@ from bot.slack.grammar.requests import Help, who
 from bot.slack.grammar.tokens import as_typed, split_first_line
 from bot.store.owner import Owner
 
-OPTIONS = ("project", *FIELDS, CUSTOM_FIELD)
+OPTIONS = ("project", "template", *FIELDS, CUSTOM_FIELD)
 NEW = ("new", "create", "add")
+TEMPLATES = ("template", "templates")
 SHOW = ("show", "view", "open")
 COMMENT = ("comment", "note")
 _COMMENT = re.compile(
@@ -86,7 +87,23 @@ class AddComment:
     text: str
 
 
-IssueRequest = CreateIssue | OpenForm | ShowIssue | AttachFiles | AddComment | Help
+@dataclass(frozen=True)
+class ListTemplates:
+    """`/issue template`, of the named project or of the channel's."""
+
+    project: str | None
+
+
+@dataclass(frozen=True)
+class NewTemplate:
+    """`/issue template new`."""
+
+    project: str | None
+
+
+IssueRequest = (
+    CreateIssue | OpenForm | ShowIssue | AttachFiles | AddComment | ListTemplates | NewTemplate | Help
+)
 
 
 def issue_command(
@@ -111,6 +128,8 @@ def issue_command(
         return Help()
     if subcommand == "attach":
         return AttachFiles(values.issue_number(rest.text))
+    if subcommand in TEMPLATES:
+        return _of_templates(_draft(rest, below, _Reader(today, user, base_url)))
     typed = rest if subcommand in SHOW and rest.words else parsed
     if number := values.issue_number(typed.words[0].text):
         if len(typed.words) == 1 and not (parsed.options or parsed.problems or below):
@@ -137,6 +156,15 @@ def _comment(text: str, base_url: str | None) -> AddComment | None:
     return AddComment(number, as_typed(typed["text"]).strip()) if number else None
 
 
+def _of_templates(draft: Draft) -> IssueRequest:
+    """The request in `/issue template …`; any text but `new` is the name of a template to use."""
+    if not draft.subject:
+        return ListTemplates(draft.project)
+    if draft.subject.lower() in NEW:
+        return NewTemplate(draft.project)
+    return OpenForm(draft.model_copy(update={"subject": "", "template": draft.subject}))
+
+
 def unknown_field(error: NotUnderstood) -> UnknownField | None:
     """The first option that may be the name of a custom field, if any."""
     return next((e for e in (error.problem, *error.others) if isinstance(e, UnknownField)), None)
@@ -154,7 +182,7 @@ def _draft(parsed: Parsed, below: str, reader: "_Reader") -> Draft:
             return None
 
     found = {key: read(row.name, partial(reader.value, parsed, row)) for key, row in FIELDS.items()}
-    project = read("project", partial(values.name, parsed, "project"))
+    project, template = (read(key, partial(values.name, parsed, key)) for key in ("project", "template"))
     custom = read("", partial(values.custom_fields, parsed)) or {}
     subject = " ".join(parsed.text.split())
     description = [found["desc"], as_typed(below).strip(), " ".join(parsed.left)]
@@ -164,6 +192,7 @@ def _draft(parsed: Parsed, below: str, reader: "_Reader") -> Draft:
     draft = Draft(
         subject=shortened(subject, SUBJECT_LENGTH),
         project=project,
+        template=template,
         values=found | {"desc": "\n\n".join(str(part) for part in description if part)},
         custom_fields=custom,
         unread={

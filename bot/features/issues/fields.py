@@ -140,6 +140,8 @@ class Draft(BaseModel):
     project: str | None = None
     values: dict[str, Any] = {}
     custom_fields: dict[int, str | tuple[str, ...]] = {}
+    template: str | None = None
+    """The template to fill it in from, by name, or the one that it was filled in from, by ID as `#5`."""
     unread: dict[str, str] = {}
     """Durations that couldn't be read, as typed, by option key."""
 

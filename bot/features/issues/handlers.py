@@ -15,6 +15,8 @@ from bot.features.issues.commands import (
     AttachFiles,
     CreateIssue,
     IssueRequest,
+    ListTemplates,
+    NewTemplate,
     OpenForm,
     ShowIssue,
     UnknownChange,
@@ -36,7 +38,9 @@ from bot.slack.grammar.requests import Help
 from bot.slack.interaction import ButtonPress, Place, SlashCommand
 from bot.slack.posting import Announced, NotAnnounced
 from bot.slack.replies import Reply
+from bot.store.channels import Channel
 from bot.store.deliveries import Deliveries
+from bot.store.owner import Owner
 
 
 class PrivateIssueNotShared(UserError):
@@ -65,6 +69,9 @@ class IssueHandlers:
         offer_create_form: Callable[[Reply, Draft, BotError], Awaitable[Block | None]],
         open_files_form: Callable[[Reply, int | None], Awaitable[None]],
         comment: Callable[[Reply, int | None, str], Awaitable[None]],
+        list_templates: Callable[[Reply, str | None], Awaitable[None]],
+        open_template_form: Callable[[Reply, str | None], Awaitable[None]],
+        from_template: Callable[[Owner, Draft, Channel | None, str], Awaitable[Draft]],
         similar: Similar,
         assigned: Assigned,
     ) -> None:
@@ -75,6 +82,9 @@ class IssueHandlers:
         self._offer_create_form = offer_create_form
         self._open_files_form = open_files_form
         self._comment = comment
+        self._list_templates = list_templates
+        self._open_template_form = open_template_form
+        self._from_template = from_template
         self._similar = similar
         self._assigned = assigned
 
@@ -104,6 +114,10 @@ class IssueHandlers:
                 await self._open_files_form(reply, number)
             case AddComment(number, text):
                 await self._comment(reply, number, text)
+            case ListTemplates(project):
+                await self._list_templates(reply, project)
+            case NewTemplate(project):
+                await self._open_template_form(reply, project)
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
 
@@ -124,8 +138,11 @@ class IssueHandlers:
 
     async def _create(self, reply: Reply, draft: Draft) -> None:
         reply.recovery = partial(self._offer_create_form, reply, draft)
+        filled, text_format = draft, reply.wording.text_format
         try:
-            created = await self._issues.create(reply.owner, draft, reply.channel, similar=self._similar)
+            if draft.template:
+                filled = await self._from_template(reply.owner, draft, reply.channel, text_format)
+            created = await self._issues.create(reply.owner, filled, reply.channel, similar=self._similar)
         except ProjectNotChosen:
             await self._open_create_form(reply, draft)
         else:

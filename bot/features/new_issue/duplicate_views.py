@@ -34,7 +34,8 @@ def notes(known: PossibleDuplicates, wording: Wording) -> list[Block]:
 def with_notes(view: JSON, blocks: list[Block]) -> JSON:
     """A payload's form with other notes below its subject; what was typed stays."""
     kept = [block for block in view["blocks"] if block.get("block_id") != KNOWN]
-    below = next((i for i, block in enumerate(kept, 1) if block.get("block_id") == "subject"), len(kept))
+    names = [str(block.get("block_id")).partition(":")[0] for block in kept]
+    below = names.index("subject") + 1 if "subject" in names else len(kept)
     return forms.redefined(view, [*kept[:below], *blocks, *kept[below:]])
 
 

@@ -16,12 +16,14 @@ from bot.features.issues.inputs import (
     focus,
 )
 from bot.features.projects.catalog import Catalog, Required
+from bot.features.templates.buttons import ChooseTemplate
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Project, Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, actions, button, context, option, section, shortened
 from bot.slack.grammar.durations import hours
 from bot.slack.text import prose
+from bot.store.templates import Template
 
 CALLBACK_ID, TITLE = "issue.create", "New issue"
 OUTDATED = "The fields below changed with the project. Check them, then create the issue."
@@ -35,6 +37,7 @@ class Shown:
 
     `said` is what is wrong with the draft. `wrong` names the fields that it is about, the first of which gets
     the focus; `needed` are those that the service requires. `description` is the rich text entered so far.
+    `template` is the ID of the template that it was filled in from, 0 for none.
     """
 
     more: bool = False
@@ -43,6 +46,11 @@ class Shown:
     wrong: tuple[str, ...] = ()
     needed: frozenset[str] = frozenset()
     description: JSON | None = None
+    template: int = 0
+
+    def tag(self, project: int | str = "") -> str:
+        """The end of block IDs. A new one makes Slack drop what another project or template had."""
+        return f":{project}:{self.template}" if self.template else f":{project}" if project else ""
 
     def has(self, name: str) -> bool:
         return self.more or name in self.fields or name in self.wrong
@@ -54,6 +62,7 @@ def create_form(
     shown: Shown,
     *,
     description: JSON | None,
+    templates: Sequence[Template] = (),
     details: Sequence[Block] = (),
     notes: Sequence[Block] = (),
     attached: Sequence[Block] = (),
@@ -71,15 +80,22 @@ def create_form(
     formatted = forms.formatted_text(DESCRIPTION.name, description)
     blocks += [
         forms.field("project", "Project", project_select, optional=False, dispatch=True),
-        forms.field("subject", "Subject", subject, optional=False, dispatch=True),
+        *([_template_select(templates, shown.template)] if templates else []),
+        forms.field(f"subject{shown.tag()}", "Subject", subject, optional=False, dispatch=True),
         *notes,
-        forms.field(DESCRIPTION.name, DESCRIPTION.label, formatted),
+        forms.field(f"{DESCRIPTION.name}{shown.tag()}", DESCRIPTION.label, formatted),
         *attached,
         *(details or [context("Choose a project to see its trackers, people, and other fields.")]),
     ]
     empty = "project" if project is None else "subject" if not draft.subject else None
     focus(blocks, shown.wrong[0] if shown.wrong else empty)
     return forms.form(CALLBACK_ID, TITLE, blocks, submit="Create", metadata=metadata)
+
+
+def _template_select(templates: Sequence[Template], chosen: int) -> Block:
+    known = [("0", "No template"), *((str(template.id), template.name) for template in templates)]
+    select = forms.choice(ChooseTemplate.action, known, str(chosen), "No template")
+    return forms.field("template", "Template", select, dispatch=True)
 
 
 def project_fields(
@@ -93,8 +109,7 @@ def project_fields(
 
     `required` are the custom fields that the service is known to require.
     """
-    # New block IDs, so that Slack drops the choices made for another project.
-    tag = f":{catalog.project.id}" if catalog.project else ""
+    tag = shown.tag(catalog.project.id if catalog.project else "")
     tracker = meant.get("tracker")
     needed = required.get(tracker.id if isinstance(tracker, Ref) else None, frozenset())
     blocks, hidden = [], False
@@ -126,13 +141,15 @@ def project_fields(
 def outdated(view: JSON) -> bool:
     """Whether the form still has the choices of a project other than the chosen one."""
     values = forms.Values(view)
-    tags = {block_id.partition(":")[2] for block_id in values.block_ids.values()} - {""}
+    tags = {block_id.split(":")[1] for block_id in values.block_ids.values() if ":" in block_id} - {""}
     return bool(tags) and tags != {values.chosen("project")}
 
 
-def missing(draft: Draft) -> dict[str, str]:
+def missing(view: JSON, draft: Draft) -> dict[str, str]:
     """Errors at the required fields that are empty."""
-    errors = {} if draft.subject else {"subject": "Enter a subject."}
+    errors = (
+        {} if draft.subject else {forms.Values(view).block_ids.get("subject", "subject"): "Enter a subject."}
+    )
     return errors if draft.project else errors | {"project": "Choose a project."}
 
 

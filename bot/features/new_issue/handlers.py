@@ -37,11 +37,13 @@ from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers, source_as_json, source_from_metadata
 from bot.features.new_issue.form import TITLE, Shown
 from bot.features.new_issue.from_message import draft_from_message
+from bot.features.new_issue.templates import NO_TEMPLATE, FormTemplates
 from bot.features.new_issue.thread import FIELD, ThreadInclusion
 from bot.features.new_issue.thread_text import Included
 from bot.features.new_issue.thread_views import thread_field
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
+from bot.features.templates.buttons import ChooseTemplate, UseTemplate
 from bot.features.users.people import People
 from bot.service.models import Project
 from bot.slack import forms, rich_input
@@ -80,7 +82,9 @@ class CreateFormHandlers:
         saved: SavedInput,
         pauses: Debouncer,
         assigned: Assigned,
+        templates: FormTemplates,
     ) -> None:
+        self._templates = templates
         self._issues = issues
         self._accounts = accounts
         self._projects = projects
@@ -101,6 +105,8 @@ class CreateFormHandlers:
                 ChooseProject: self.project_chosen,
                 ChooseTracker: self.form_changed,
                 MoreFields: self.form_changed,
+                ChooseTemplate: self.template_chosen,
+                UseTemplate: self.open_from_template,
                 OpenIssueForm: self.open_create,
                 OpenDraft: self.open_draft,
             },
@@ -112,6 +118,11 @@ class CreateFormHandlers:
     async def open_create(self, _: Shortcut | ButtonPress[Any], reply: Reply) -> None:
         """The global shortcut, and the button on the Home tab."""
         await self.open_form(reply, Draft())
+
+    async def open_from_template(self, press: ButtonPress[UseTemplate], reply: Reply) -> None:
+        """*Use template* in the list of templates."""
+        use = press.button
+        await self.open_form(reply, Draft(project=f"#{use.project}", template=f"#{use.template}"))
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: the form filled from the message, announced in its thread."""
@@ -155,6 +166,14 @@ class CreateFormHandlers:
                 project = await self._project(reply, session, draft)
             except (AmbiguousName, UnknownName) as error:
                 project, shown = None, _with_problems(reply, shown, [WrongField("project", error)])
+            if project is not None:
+                try:
+                    draft = await self._templates.opened(
+                        reply, session, project, draft, preset=not shown.said
+                    )
+                except WrongField as error:
+                    shown = _with_problems(reply, shown, [error])
+                    draft = draft.model_copy(update={"template": None})
             metadata = {"place": reply.place.as_json(), "source": source_as_json(source), "files": files_job}
             if thread:
                 metadata[FIELD] = thread
@@ -223,7 +242,13 @@ class CreateFormHandlers:
                 attached=attached,
                 metadata=json.dumps(metadata),
             )
-        catalog, notes = await asyncio.gather(self._catalogs.of(session, project.id), looking)
+        catalog, notes, templates = await asyncio.gather(
+            self._catalogs.of(session, project.id),
+            looking,
+            self._templates.offered(session, project, metadata.get("place")),
+        )
+        chosen = next((one.id for one in templates if draft.template == f"#{one.id}"), 0)
+        shown, metadata = replace(shown, template=chosen), metadata | {"template": chosen}
         meant, problems = await Names(self._people, session, catalog).known(draft)
         shown = _with_problems(reply, shown, problems)
         required = self._catalogs.required(reply.owner, project.id)
@@ -233,6 +258,7 @@ class CreateFormHandlers:
             project,
             shown,
             description=description,
+            templates=templates,
             details=fields,
             notes=notes,
             attached=attached,
@@ -243,6 +269,10 @@ class CreateFormHandlers:
         """Another project was chosen: offer its choices and keep the typed values."""
         await self._refresh(press, reply, press.button.project)
 
+    async def template_chosen(self, press: ButtonPress[ChooseTemplate], reply: Reply) -> None:
+        """Another template was chosen: fill in what it has, and keep what was typed."""
+        await self._refresh(press, reply, None)
+
     async def form_changed(self, press: ButtonPress[ChooseTracker | MoreFields], reply: Reply) -> None:
         """*More fields*, or another tracker, which may require other fields."""
         await self._refresh(press, reply, None)
@@ -252,7 +282,8 @@ class CreateFormHandlers:
         if (view := press.view) is None:
             raise ActionExpired
         more = isinstance(press.button, MoreFields)
-        refreshed = await self.refreshed_form(reply, view, project_id, Shown(more=more))
+        template = f"#{press.button.template}" if isinstance(press.button, ChooseTemplate) else None
+        refreshed = await self.refreshed_form(reply, view, project_id, Shown(more=more), template)
         known = view.json.get("hash")
         over = self._pauses.hash_now(press.form_key, known) if known else None
         try:
@@ -262,8 +293,10 @@ class CreateFormHandlers:
             if reason(error) != "hash_conflict":
                 raise
 
-    async def refreshed_form(self, reply: Reply, view: View, project_id: int | None, shown: Shown) -> JSON:
-        """The form with another project's choices and all entered values."""
+    async def refreshed_form(
+        self, reply: Reply, view: View, project_id: int | None, shown: Shown, template: str | None = None
+    ) -> JSON:
+        """The form with another project's choices or from another template, and all entered values."""
         project_id = project_id or forms.Values(view.json).number("project")
         metadata = dict(view.metadata)
         draft = create_form.carried_over(view.json)
@@ -274,8 +307,13 @@ class CreateFormHandlers:
                     "values": waiting.values | draft.values,
                     "custom_fields": waiting.custom_fields | draft.custom_fields,
                     "unread": waiting.unread | draft.unread,
+                    "template": waiting.template,
                 }
             )
+            template = waiting.template
+        elif before := metadata.get("template"):
+            draft = draft.model_copy(update={"template": f"#{before}"})
+            template = template or (NO_TEMPLATE if create_form.outdated(view.json) else None)
         if shown.more:
             metadata["more"] = True
         shown = replace(
@@ -286,6 +324,14 @@ class CreateFormHandlers:
         )
         async with self._accounts.reading(reply.owner) as session:
             project = await self._projects.by_id(session, project_id) if project_id else None
+            if project and template:
+                try:
+                    draft = await self._templates.switched(
+                        reply, session, view, project, draft, wanted=template
+                    )
+                    shown = replace(shown, description=None)
+                except WrongField as error:
+                    shown = _with_problems(reply, shown, [error])
             return await self.filled(reply, session, draft, project, metadata=metadata, shown=shown)
 
     async def _project(self, reply: Reply, session: Session, draft: Draft) -> Project | None:
@@ -303,10 +349,13 @@ class CreateFormHandlers:
         view = form.view.json
         rich = forms.Values(view).rich_text(DESCRIPTION.name) or {}
         draft = create_form.submitted(view, await writer(reply, rich))
-        if missing := create_form.missing(draft):
+        if missing := create_form.missing(view, draft):
             return FormResult(errors=missing)
         if create_form.outdated(view) or "draft" in form.view.metadata:
             return await self._again(reply, form.view, Shown(said=create_form.OUTDATED))
+        draft, errors = await self._templates.checked(reply, form.view, draft)
+        if errors:
+            return FormResult(errors=errors)
         attempted, started = form.view.moment("attempted_at"), datetime.now(UTC)
         batch = new_batch(attempted)
         draft, included = await self._with_thread(reply, form, draft)

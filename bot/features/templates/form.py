@@ -1,0 +1,123 @@
+"""The form for a template."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bot.features.issues.fields import DESCRIPTION
+from bot.features.issues.inputs import field_input
+from bot.features.projects.catalog import Catalog
+from bot.features.templates.applying import TEMPLATED
+from bot.features.templates.buttons import CopyIssue
+from bot.service.models import Project
+from bot.slack import forms
+from bot.slack.blocks import JSON, Block, context
+from bot.slack.buttons import Number
+from bot.slack.metadata import Metadata
+from bot.slack.text import bold
+from bot.store.templates import Template
+
+CALLBACK_ID = "template.save"
+NAME_LENGTH, PREFIX_LENGTH = 60, 50
+HERE, EVERYWHERE = "channel", "project"
+
+
+class TemplateMetadata(Metadata):
+    """The template's project, its ID unless it is new, and the channel that it is for, if any.
+
+    `copied` is the description that was copied from an issue, as its outline's key hashed.
+    """
+
+    project_id: Number
+    template: Number = 0
+    channel: str = ""
+    copied: str = ""
+
+
+@dataclass(frozen=True)
+class Entered:
+    """The form's values; `chosen` are the IDs of its choices by option key, `description` is rich text.
+
+    `here` is whether only the channel is offered the template; None if the form doesn't ask.
+    """
+
+    name: str = ""
+    here: bool | None = None
+    prefix: str = ""
+    chosen: Mapping[str, int] = field(default_factory=dict)
+    description: JSON | None = None
+    required: tuple[str, ...] = ()
+
+
+def values_of(template: Template, description: JSON | None) -> Entered:
+    """A stored template's values."""
+    content = template.content
+    chosen = {key: choice.id for key, choice in content.choices.items()}
+    here = bool(template.channel_id)
+    return Entered(template.name, here, content.prefix, chosen, description, content.required)
+
+
+def template_form(
+    entered: Entered, project: Project, catalog: Catalog, metadata: TemplateMetadata, *, in_channel: bool
+) -> JSON:
+    """The form. With `in_channel`, the template may be for the channel only."""
+    # New block IDs once something is copied, so that Slack drops what was there.
+    tag = f":{project.id}:{metadata.copied}"
+    name = forms.text("name", entered.name, placeholder="e.g. Bug report", most=NAME_LENGTH)
+    copied = forms.searched(CopyIssue.action, None, "Search by number or subject", 1)
+    prefix = forms.text("prefix", entered.prefix, placeholder="e.g. [Bug]", most=PREFIX_LENGTH)
+    required = forms.text("required", "\n".join(entered.required), multiline=True)
+    blocks: list[Block] = [
+        context(f"For new issues in {bold(project.name)}"),
+        forms.field("name", "Name", name, optional=False),
+        *([_scope(entered, project)] if in_channel else []),
+        forms.field(
+            "copy",
+            "Copy from issue",
+            copied,
+            dispatch=True,
+            hint="Fills in the tracker, the priority and the description.",
+        ),
+        forms.field("prefix", "Subject prefix", prefix),
+    ]
+    for row in TEMPLATED:
+        refs = row.known(catalog)
+        chosen = next((ref for ref in refs if ref.id == entered.chosen.get(row.key)), None)
+        blocks += [field_input(row, chosen, refs, tag)] if refs else []
+    blocks += [
+        forms.field(
+            DESCRIPTION.name + tag,
+            DESCRIPTION.label,
+            forms.formatted_text(DESCRIPTION.name, entered.description),
+            hint="Make each heading a line in bold.",
+        ),
+        forms.field(
+            "required",
+            "Required parts",
+            required,
+            hint="The headings that must be filled in, each on its own line.",
+        ),
+    ]
+    title = "Edit template" if metadata.template else "New template"
+    return forms.form(CALLBACK_ID, title, blocks, submit="Save template", metadata=metadata.dump())
+
+
+def _scope(entered: Entered, project: Project) -> Block:
+    known = [(EVERYWHERE, f"All of {project.name}"), (HERE, "Only this channel")]
+    chosen = HERE if entered.here else EVERYWHERE
+    return forms.field("scope", "Offered in", forms.choice("scope", known, chosen, "All"), optional=False)
+
+
+def entered_in(view: JSON) -> Entered:
+    """What is in the form."""
+    values = forms.Values(view)
+    chosen = {row.key: values.number(row.name) for row in TEMPLATED}
+    required = re.split(r"[\n,]", values.text("required") or "")
+    return Entered(
+        name=(values.text("name") or "").strip(),
+        here=values.chosen("scope") == HERE if "scope" in values.block_ids else None,
+        prefix=(values.text("prefix") or "").strip(),
+        chosen={key: number for key, number in chosen.items() if number},
+        description=values.rich_text(DESCRIPTION.name),
+        required=tuple(part for part in map(str.strip, required) if part),
+    )

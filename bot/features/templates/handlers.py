@@ -1,0 +1,163 @@
+"""Lists a project's templates, and adds, changes and removes them."""
+
+import hashlib
+from dataclasses import replace
+
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.issues.issues import Issues
+from bot.features.issues.views import issue_option
+from bot.features.projects.projects import Projects
+from bot.features.templates import form as template_form
+from bot.features.templates import views
+from bot.features.templates.applying import TEMPLATED
+from bot.features.templates.buttons import CopyIssue, EditTemplate, NewTemplate, RemoveTemplate
+from bot.features.templates.form import Entered, TemplateMetadata
+from bot.features.templates.outline import key
+from bot.features.templates.templates import Templates, copyable
+from bot.service.models import Project, Ref
+from bot.slack import rich_input
+from bot.slack.blocks import JSON
+from bot.slack.buttons import ActionExpired
+from bot.slack.feature import Feature, Form
+from bot.slack.forms import FormResult, loading
+from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place
+from bot.slack.mentions import writer
+from bot.slack.replies import Reply
+from bot.store.templates import Content, Template
+
+
+class TemplateHandlers:
+    """Handles `/issue template`, the list's buttons and the form."""
+
+    def __init__(self, templates: Templates, accounts: Accounts, projects: Projects, issues: Issues) -> None:
+        self._templates = templates
+        self._accounts = accounts
+        self._projects = projects
+        self._issues = issues
+
+    def feature(self) -> Feature:
+        return Feature(
+            buttons={
+                NewTemplate: self.new_pressed,
+                EditTemplate: self.edit_pressed,
+                RemoveTemplate: self.remove_pressed,
+                CopyIssue: self.issue_chosen,
+            },
+            forms={template_form.CALLBACK_ID: Form(self.submit, "Saving the template…")},
+            options={CopyIssue.action: self.issue_options},
+        )
+
+    async def show(self, reply: Reply, project: str | None) -> None:
+        """The templates of the named project, or of the channel's."""
+        offered = await self._templates.listed(reply.owner, project, reply.channel)
+        await reply.privately(views.listing(offered))
+
+    async def open_new(self, reply: Reply, project: str | None) -> None:
+        """The form for a new template of the named project, or of the channel's."""
+        await reply.open(loading("New template"))
+        async with self._accounts.reading(reply.owner) as session:
+            chosen = await self._projects.chosen(session, project, reply.channel)
+            metadata = TemplateMetadata(place=reply.place.as_json(), project_id=chosen.id)
+            view = await self._form(reply, session, chosen, Entered(), metadata)
+        await reply.show(view)
+
+    async def new_pressed(self, press: ButtonPress[NewTemplate], reply: Reply) -> None:
+        """*New template*."""
+        await self.open_new(reply, f"#{press.button.project}")
+
+    async def edit_pressed(self, press: ButtonPress[EditTemplate], reply: Reply) -> None:
+        """*Edit*: the form with what is stored."""
+        await reply.open(loading("Edit template"))
+        async with self._accounts.reading(reply.owner) as session:
+            project, template = await self._templates.one(session, press.button.template)
+            description = await _rich(reply, template.content.description)
+            metadata = TemplateMetadata(
+                place=reply.place.as_json(),
+                project_id=project.id,
+                template=template.id,
+                channel=template.channel_id,
+            )
+            entered = template_form.values_of(template, description)
+            view = await self._form(reply, session, project, entered, metadata)
+        await reply.show(view)
+
+    async def remove_pressed(self, press: ButtonPress[RemoveTemplate], reply: Reply) -> None:
+        """*Remove*, which has asked."""
+        project, template = await self._templates.remove(reply.owner, press.button.template)
+        offered = await self._templates.listed(reply.owner, f"#{project.id}", reply.channel)
+        await reply.privately(views.listing(offered, views.removed(template)), replace=True)
+
+    async def issue_chosen(self, press: ButtonPress[CopyIssue], reply: Reply) -> None:
+        """*Copy from issue*: fill the form from an issue; a description that was typed stays."""
+        if press.view is None:
+            raise ActionExpired
+        metadata, entered = TemplateMetadata.of(press.view), template_form.entered_in(press.view.json)
+        reply = reply.at(Place.from_json(metadata.place))
+        typed = await _text(reply, entered.description)
+        async with self._accounts.reading(reply.owner) as session:
+            project = await self._projects.by_id(session, metadata.project_id)
+            issue = await self._templates.to_copy(session, project, press.button.issue)
+            kept = "" if _fingerprint(typed) == metadata.copied else typed.strip()
+            copied = await _rich(reply, "\n\n".join(filter(None, (kept, issue.description))))
+            refs = {row.key: row.answered(issue) for row in TEMPLATED}
+            entered = replace(
+                entered,
+                chosen={**entered.chosen}
+                | {name: ref.id for name, ref in refs.items() if isinstance(ref, Ref)},
+                description=copied,
+            )
+            metadata = metadata.model_copy(update={"copied": _fingerprint(await _text(reply, copied))})
+            view = await self._form(reply, session, project, entered, metadata)
+        await reply.show(view)
+
+    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """Issues by number or subject that a template of the form's project may be made from."""
+        project_id = TemplateMetadata.of(request.view).project_id
+        async with self._accounts.reading(reply.owner) as session:
+            found = await self._issues.suggest(session, request.text, project_id)
+        return [issue_option(issue) for issue in found if copyable(issue, project_id)]
+
+    async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Save the template, and show the list with it."""
+        metadata, entered = TemplateMetadata.of(form.view), template_form.entered_in(form.view.json)
+        here = (reply.place.channel_id or "") if entered.here else ""
+        template = Template(
+            id=metadata.template,
+            project_id=metadata.project_id,
+            channel_id=metadata.channel if entered.here is None else here,
+            name=entered.name,
+            content=Content(
+                prefix=entered.prefix,
+                description=await _text(reply, entered.description),
+                required=entered.required,
+            ),
+        )
+        stored = await self._templates.save(reply.owner, template, entered.chosen, reply.wording.text_format)
+
+        async def confirm() -> None:
+            offered = await self._templates.listed(reply.owner, f"#{metadata.project_id}", reply.channel)
+            await reply.privately(views.listing(offered, views.saved(stored)))
+
+        return FormResult(then=confirm)
+
+    async def _form(
+        self, reply: Reply, session: Session, project: Project, entered: Entered, metadata: TemplateMetadata
+    ) -> JSON:
+        catalog = await self._templates.changeable(session, project)
+        default = await self._projects.default_in(session, reply.channel)
+        in_channel = default is not None and default.id == project.id
+        return template_form.template_form(entered, project, catalog, metadata, in_channel=in_channel)
+
+
+async def _text(reply: Reply, rich: JSON | None) -> str:
+    """Rich text in the service's format."""
+    return (await writer(reply, rich))(rich) if rich else ""
+
+
+async def _rich(reply: Reply, text: str | None) -> JSON | None:
+    return await rich_input.prefilled(text, reply.wording.text_format) if text else None
+
+
+def _fingerprint(text: str) -> str:
+    """What tells whether a description was changed, whatever its markup."""
+    return hashlib.sha256(key(text).encode()).hexdigest()[:12]

@@ -1,0 +1,47 @@
+"""What the errors of templates say to the user."""
+
+from bot.errors import BotError
+from bot.features.series import series
+from bot.features.templates import errors
+from bot.slack.wording import Wording
+
+
+def sentence(error: BotError, wording: Wording) -> str | None:
+    """The sentence for an error of this feature; None for any other error."""
+    templates = f"{wording.command('issue')} template"
+    match error:
+        case errors.NoTemplates(project=project):
+            return f"{project} has no templates yet. Leave it out, or make one with `{templates} new`."
+        case errors.TemplateGone():
+            return f"That template was removed. Type `{templates}` to see the others."
+        case errors.PartsMissing(template=template, parts=parts):
+            return f"Write something below {_quoted(parts)}. {template} requires it."
+        case errors.NoRoom():
+            return "The description is too long for a template. Shorten it, then choose the template again."
+        case errors.NameTaken(name=name):
+            return f"There's already a template called “{name}”. Choose another name."
+        case errors.UnknownPart(part=part, headings=()):
+            return f"The description has no heading “{part}”. Make each heading a line in bold."
+        case errors.UnknownPart(part=part, headings=headings):
+            return f"The description has no heading “{part}”. Try {_quoted(headings, 'or')}."
+        case errors.DescriptionTooLong(length=length, longest=longest):
+            return f"The description has {length:,} characters. The limit is {longest:,}."
+        case errors.TooManyTemplates(most=most):
+            return f"There are already {most} templates. Remove one first with `{templates}`."
+        case errors.TemplatesForbidden(project=project, known=True):
+            return (
+                f"You can't create issues in {project}, so you can't change its templates. "
+                "Ask a manager of the project for permission."
+            )
+        case errors.TemplatesForbidden(project=project):
+            return (
+                f"{wording.service} doesn't say whether you can create issues in {project}. "
+                "Create one there first, then you can change its templates."
+            )
+        case errors.NothingToCopy(number=number):
+            return f"#{number} is private or in another project. Choose another issue of this project."
+    return None
+
+
+def _quoted(names: tuple[str, ...], conjunction: str = "and") -> str:
+    return series([f"“{name}”" for name in names], conjunction)

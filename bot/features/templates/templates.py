@@ -1,0 +1,213 @@
+"""Templates for new issues. Whoever may create issues in a project may use and change its templates."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from bot.errors import Forbidden, KeyInRequest, NotFound, UserError, WrongField
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.issues.fields import DESCRIPTION, Draft
+from bot.features.issues.issues import Issues
+from bot.features.name_matching import pick
+from bot.features.projects.catalog import Catalog, Catalogs
+from bot.features.projects.permissions import may
+from bot.features.projects.projects import Projects
+from bot.features.templates.applying import TEMPLATED, applied, missing
+from bot.features.templates.errors import (
+    DescriptionTooLong,
+    NameTaken,
+    NoTemplates,
+    NothingToCopy,
+    PartsMissing,
+    TemplateGone,
+    TemplatesForbidden,
+    TooManyTemplates,
+    UnknownPart,
+)
+from bot.features.templates.outline import read, written
+from bot.service.client import Client
+from bot.service.conventions import CREATES_ISSUES, ProjectStatus
+from bot.service.filters import IssueFilters
+from bot.service.models import Issue, Project, Ref
+from bot.store.channels import Channel
+from bot.store.digests import Choice
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.store.templates import Content, Template
+
+MOST = 10
+"""How many templates a project may have, and a channel for a project."""
+LONGEST = 3000
+"""How long a description may be, so that a form can hold it."""
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A project, and its templates for new issues in a channel."""
+
+    project: Project
+    templates: tuple[Template, ...]
+
+
+class Templates:
+    """Reads and changes templates. The caller's key decides what the caller sees and may change."""
+
+    def __init__(
+        self,
+        client: Client,
+        store: Store,
+        accounts: Accounts,
+        projects: Projects,
+        *,
+        catalogs: Catalogs,
+        issues: Issues,
+    ) -> None:
+        self._client = client
+        self._store = store
+        self._accounts = accounts
+        self._projects = projects
+        self._catalogs = catalogs
+        self._issues = issues
+
+    async def listed(self, owner: Owner, project: str | None, channel: Channel | None) -> Offered:
+        """The templates of the named project, or of the channel's.
+
+        Raises UserError, NotLinked, ServiceError.
+        """
+        async with self._accounts.reading(owner) as session:
+            chosen = await self._projects.chosen(session, project, channel)
+            return Offered(chosen, await self.offered(session, chosen, channel))
+
+    async def offered(
+        self, session: Session, project: Project, channel: Channel | None
+    ) -> tuple[Template, ...]:
+        """The templates for new issues of a project that the user sees, the channel's own first.
+
+        A channel's template hides the project's with the same name.
+        """
+        found = await self._store.templates.of_project(session.owner.team_id, project.id, channel)
+        own = [template for template in found if template.channel_id]
+        names = {template.name.casefold() for template in own}
+        return (*own, *(one for one in found if not one.channel_id and one.name.casefold() not in names))
+
+    async def named(self, session: Session, project: Project, channel: Channel | None, name: str) -> Template:
+        """The template with that name, or ID as `#5`. Raises WrongField."""
+        known = {template.id: template for template in await self.offered(session, project, channel)}
+        try:
+            if not known:
+                raise NoTemplates(project.name)
+            ref = pick("template", name, [Ref(id=one.id, name=one.name) for one in known.values()])
+            if ref.id not in known:
+                raise TemplateGone
+        except UserError as error:
+            raise WrongField("template", error) from None
+        return known[ref.id]
+
+    async def filled(self, owner: Owner, draft: Draft, channel: Channel | None, text_format: str) -> Draft:
+        """The draft of a command, filled in from the template that it names.
+
+        Raises WrongField for an unknown template and for parts that it requires and the draft leaves out, the
+        other UserErrors, NotLinked, ServiceError.
+        """
+        async with self._accounts.reading(owner) as session:
+            project = await self._projects.chosen(session, draft.project, channel)
+            template = await self.named(session, project, channel, draft.template or "")
+        filled = applied(draft, template, text_format)
+        if parts := missing(filled, template, text_format):
+            raise WrongField(DESCRIPTION.name, PartsMissing(template.name, parts))
+        return filled
+
+    async def stored(self, owner: Owner, template_id: int) -> Template | None:
+        """A template, for a form that was filled in from it."""
+        return await self._store.templates.get(owner.team_id, template_id)
+
+    async def one(self, session: Session, template_id: int) -> tuple[Project, Template]:
+        """A template and its project. Raises TemplateGone, also if the user can't see the project."""
+        template = await self._store.templates.get(session.owner.team_id, template_id)
+        if template is None:
+            raise TemplateGone
+        try:
+            return await self._projects.by_id(session, template.project_id), template
+        except (Forbidden, NotFound):
+            raise TemplateGone from None
+
+    async def changeable(self, session: Session, project: Project) -> Catalog:
+        """The choices for a project's templates. Raises TemplatesForbidden if the user can't change them."""
+        if project.status == ProjectStatus.CLOSED:
+            raise TemplatesForbidden(project.name, known=True)
+        allowed = await may(self._client, session, project, CREATES_ISSUES)
+        if allowed is None:
+            allowed = await self._has_created(session, project) or None
+        if not allowed:
+            raise TemplatesForbidden(project.name, known=allowed is False)
+        return await self._catalogs.of(session, project.id)
+
+    async def _has_created(self, session: Session, project: Project) -> bool:
+        mine = IssueFilters(project_id=project.id, author=("me",), status="any")
+        found = (await self._client.list_issues(session.key, mine, limit=1)).items
+        return any(issue.author is not None and issue.author.id == session.user_id for issue in found)
+
+    async def to_copy(self, session: Session, project: Project, number: int) -> Issue:
+        """The issue that a template is made from. Raises NothingToCopy, UserError, ServiceError."""
+        issue = await self._issues.one(session, number)
+        if not copyable(issue, project.id):
+            raise WrongField("copy", NothingToCopy(number))
+        return issue
+
+    async def save(
+        self, owner: Owner, template: Template, chosen: Mapping[str, int], text_format: str
+    ) -> Template:
+        """Add a template, or change the one with its ID; `chosen` are its choices' IDs by option key.
+
+        Raises WrongField, UserError, NotLinked, ServiceError.
+        """
+        async with self._accounts.reading(owner) as session:
+            if template.id:
+                project, _ = await self.one(session, template.id)
+            else:
+                project = await self._projects.by_id(session, template.project_id)
+            catalog = await self.changeable(session, project)
+        if session.key.get_secret_value() in repr(template):
+            raise KeyInRequest
+        content = _checked(template.content, text_format)
+        choices = {
+            field.key: Choice(ref.id, ref.name)
+            for field in TEMPLATED
+            for ref in field.known(catalog)
+            if ref.id == chosen.get(field.key)
+        }
+        template = replace(template, content=replace(content, choices=choices))
+        if not template.id:
+            channel = Channel(owner.team_id, template.channel_id)
+            there = await self._store.templates.of_project(owner.team_id, project.id, channel)
+            if sum(other.channel_id == template.channel_id for other in there) >= MOST:
+                raise TooManyTemplates(MOST)
+        if not await self._store.templates.put(owner, template):
+            raise WrongField("name", NameTaken(template.name))
+        return template
+
+    async def remove(self, owner: Owner, template_id: int) -> tuple[Project, Template]:
+        """Remove a template. Raises TemplateGone, TemplatesForbidden, NotLinked, ServiceError."""
+        async with self._accounts.reading(owner) as session:
+            project, template = await self.one(session, template_id)
+            await self.changeable(session, project)
+        await self._store.templates.remove(owner.team_id, template_id)
+        return project, template
+
+
+def copyable(issue: Issue, project_id: int) -> bool:
+    """Whether a template may be made from the issue: everyone who sees the project will see what it says."""
+    return not issue.is_private and issue.project is not None and issue.project.id == project_id
+
+
+def _checked(content: Content, text_format: str) -> Content:
+    """The content with headings, and the required ones as they are spelled there. Raises WrongField."""
+    outline = read(content.description, text_format)
+    description = written(outline, text_format)
+    if len(description) > LONGEST:
+        raise WrongField("description", DescriptionTooLong(len(description), LONGEST))
+    required = []
+    for part in content.required:
+        if (heading := outline.heading(part)) is None:
+            raise WrongField("required", UnknownPart(part, tuple(part.heading for part in outline.parts)))
+        required.append(heading)
+    return replace(content, description=description, required=tuple(dict.fromkeys(required)))

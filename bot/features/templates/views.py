@@ -1,0 +1,60 @@
+"""The list of a project's templates."""
+
+from bot.features.series import series
+from bot.features.templates.buttons import EditTemplate, NewTemplate, RemoveTemplate, UseTemplate
+from bot.features.templates.templates import Offered
+from bot.slack.blocks import Block, Message, actions, button, confirm, context, section, shortened
+from bot.slack.text import bold, line
+from bot.store.templates import Template
+
+PURPOSE = "A template fills in a new issue's description, tracker and priority, and how its subject starts."
+NAME = 60
+
+
+def listing(offered: Offered, said: str = "") -> Message:
+    """The templates with their buttons, below `said`, the result of the last action (mrkdwn)."""
+    count, project = len(offered.templates), bold(offered.project.name)
+    text = f"{count or 'No'} template{'' if count == 1 else 's'} in {project}{'' if count else ' yet.'}"
+    blocks: list[Block] = [section(said)] if said else []
+    blocks.append(section(text))
+    for template in offered.templates:
+        blocks += [section(_entry(template)), _buttons(template)]
+    if not count:
+        blocks.append(context(PURPOSE))
+    new = button("New template", NewTemplate(project=offered.project.id), style=None if count else "primary")
+    return Message(" ".join(filter(None, (said, text))), (*blocks, actions([new])))
+
+
+def saved(template: Template) -> str:
+    return f"{bold(template.name)} is saved."
+
+
+def removed(template: Template) -> str:
+    return f"{bold(template.name)} is removed."
+
+
+def _entry(template: Template) -> str:
+    content = template.content
+    facts = [
+        f"Subject starts with {line(content.prefix)}" if content.prefix else "",
+        *(line(choice.name) for choice in content.choices.values()),
+        f"Requires {line(series(content.required, 'and'))}" if content.required else "",
+    ]
+    here = " · Only in this channel" if template.channel_id else ""
+    return "\n".join(filter(None, (f"{bold(template.name)}{here}", " · ".join(filter(None, facts)))))
+
+
+def _buttons(template: Template) -> Block:
+    question = confirm(
+        f"Remove {shortened(template.name, NAME)}?",
+        "Everyone in the project loses this template. Issues made from it stay.",
+        "Remove",
+        style="danger",
+    )
+    return actions(
+        [
+            button("Use template", UseTemplate(project=template.project_id, template=template.id)),
+            button("Edit", EditTemplate(template=template.id)),
+            button("Remove", RemoveTemplate(template=template.id), style="danger", confirm=question),
+        ]
+    )

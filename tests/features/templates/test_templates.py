@@ -1,0 +1,220 @@
+"""Templates for new issues: made by form or from an issue, and used by command, form and message shortcut."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.tracker.data import Issue
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.reading import (
+    JSON,
+    button_saying,
+    labels_of,
+    rich_section,
+    rich_text,
+    text_of,
+    until,
+    values_of,
+)
+
+SKELETON = rich_text(
+    rich_section(
+        {"type": "text", "text": "Steps to reproduce", "style": {"bold": True}},
+        "\n\n1. …\n\n",
+        {"type": "text", "text": "Expected result", "style": {"bold": True}},
+    )
+)
+BUG = {
+    "Name": "Bug report",
+    "Subject prefix": "[Bug]",
+    "Tracker": "Support",
+    "Priority": "High",
+    "Description": SKELETON,
+    "Required parts": "steps to reproduce",
+}
+
+
+def described(office: Office) -> str:
+    """The newest issue's description."""
+    return (office.newest_issue().description or "").replace("\r\n", "\n")
+
+
+async def with_template(ana: Person, values: JSON, channel: str = "webshop") -> JSON:
+    """Makes a template of the Web Shop, this channel's project; returns the list that answers."""
+    ana.channel = channel
+    await ana.ask("/tracker default webshop")
+    await ana.command("/issue template new")
+    return await ana.after(ana.submit(await ana.form("New template"), values))
+
+
+async def refilled(ana: Person, form: JSON, label: str, choice: str, shows: str) -> JSON:
+    """The form once a choice has filled in a field."""
+    await ana.choose(form, label, choice)
+    title = form["title"]["text"]
+
+    async def filled() -> JSON | None:
+        now = await ana.form(title)
+        return now if shows in str(values_of(now)) else None
+
+    return await until(filled)
+
+
+async def test_a_template_is_listed_changed_and_removed(ana: Person) -> None:
+    listed = await with_template(ana, BUG)
+
+    said = text_of(listed)
+    assert "1 template in *Web Shop*" in said
+    assert "Subject starts with [Bug] · Support · High · Requires Steps to reproduce" in said
+    assert button_saying(listed["blocks"], "Remove")[1]["confirm"]["confirm"]["text"] == "Remove"
+    await ana.press(listed, "Edit")
+    form = await ana.form("Edit template")
+    assert values_of(form)["Priority"] == "High"
+    changed = await ana.after(ana.submit(form, {"Name": "Defect", "Offered in": "Only this channel"}))
+    assert "*Defect* is saved." in text_of(changed)
+    assert "Only in this channel" in text_of(changed)
+    assert "No templates" in text_of(
+        await Person(ana.office, ana.user_id).ask("/issue template project:webshop")
+    )
+    gone = await ana.after(ana.press(changed, "Remove"))
+    assert "*Defect* is removed. No templates in *Web Shop* yet." in text_of(gone)
+
+
+async def test_a_command_uses_a_template(office: Office, ana: Person) -> None:
+    await with_template(ana, {**BUG, "Required parts": ""})
+
+    await ana.ask('/issue new template:bug Login fails priority:low desc:"Since today"')
+
+    made = office.newest_issue()
+    assert made.subject == "[Bug] Login fails"
+    assert described(office) == "Since today\n\n### Steps to reproduce\n\n1. …\n\n### Expected result"
+    names = (
+        office.tracker.data.trackers[made.tracker_id].name,
+        office.tracker.data.priorities[made.priority_id].name,
+    )
+    assert names == ("Support", "Low")
+
+
+async def test_a_command_that_leaves_out_a_required_part_opens_the_form(office: Office, ana: Person) -> None:
+    await with_template(ana, BUG)
+    before = office.newest_issue().id
+
+    answer = await ana.ask('/issue new template:"bug report" Login fails')
+
+    assert "Write something below “Steps to reproduce”." in text_of(answer)
+    await ana.press(answer, "Open form")
+    form = await ana.form("New issue")
+    assert values_of(form)["Subject"] == "[Bug] Login fails"
+    await ana.submit(form, {})
+    assert "Steps to reproduce" in str(await ana.errors())
+    assert office.newest_issue().id == before
+    bold = {"type": "text", "text": "Steps to reproduce", "style": {"bold": True}}
+    await ana.after(
+        ana.submit(form, {"Description": rich_text(rich_section(bold, "\nType a wrong password"))})
+    )
+    assert described(office) == "### Steps to reproduce\n\nType a wrong password"
+
+    lines = "/issue new template:bug Login fails\n**Steps to reproduce**\nType a wrong password"
+    await ana.ask(lines)
+    assert "Type a wrong password\n\n### Expected result" in described(office)
+
+
+async def test_an_unknown_template_is_answered_with_candidates(ana: Person) -> None:
+    answer = await ana.ask("/issue new template:bug Login fails project:webshop")
+    assert "Web Shop has no templates yet." in text_of(answer)
+    await with_template(ana, BUG)
+
+    answer = await ana.ask("/issue new template:bgu Login fails")
+
+    assert "No template called “bgu”. Did you mean Bug report?" in text_of(
+        answer
+    ) or "Try Bug report" in text_of(answer)
+    await ana.press(answer, "Open form")
+    assert values_of(await ana.form("New issue"))["Template"] == "No template"
+
+
+async def test_the_form_switches_templates_and_keeps_what_was_typed(ana: Person) -> None:
+    await with_template(ana, BUG)
+    await with_template(ana, {"Name": "Idea", "Subject prefix": "Idea:", "Priority": "Low"})
+    await ana.command("/issue")
+    form = await ana.form("New issue")
+    await ana.type_into(form, "Subject", "Wrong total")
+
+    form = await refilled(ana, form, "Template", "Bug report", "[Bug] Wrong total")
+    assert "Expected result" in values_of(form)["Description"]
+    assert values_of(form)["Tracker"] == "Support"
+    form = await refilled(ana, form, "Template", "Idea", "Idea: Wrong total")
+    values = values_of(form)
+    assert (values["Description"], values["Tracker"], values["Priority"]) == (None, None, "Low")
+    form = await refilled(ana, form, "Project", "Infrastructure", "Infrastructure")
+    form = await until(lambda: _without(ana, "Template"))
+    assert values_of(form)["Subject"] == "Wrong total"
+
+
+async def _without(ana: Person, label: str) -> JSON | None:
+    form = await ana.form("New issue")
+    return None if label in labels_of(form) else form
+
+
+async def test_a_message_is_filled_into_the_channels_only_template(office: Office, ana: Person) -> None:
+    await with_template(ana, {**BUG, "Offered in": "Only this channel"})
+    message = next(m for m in await ana.messages() if "checkout returns 500" in m["text"])
+
+    await ana.shortcut("issue_from_message", message)
+
+    values = values_of(await ana.form("New issue"))
+    assert values["Template"] == "Bug report"
+    assert values["Subject"].startswith("[Bug] A customer")
+    assert values["Description"].index("checkout returns 500") < values["Description"].index("Steps to")
+    await ana.ask("/issue new Not filled in silently")
+    assert described(office) == ""
+
+
+async def test_a_template_is_made_from_an_issue_of_the_project(office: Office, ana: Person) -> None:
+    for number, project, private in ((9001, 1, False), (9002, 1, True), (9003, 3, False)):
+        text = "## Where\r\n\r\nIn the shop"
+        issue = Issue(number, project, 3, 1, 3, 1, f"Sample {number}", description=text, is_private=private)
+        office.tracker.data.issues[number] = issue
+    await with_template(ana, BUG)
+    await ana.command("/issue template new")
+    form = await ana.form("New template")
+    for hidden in ("9002", "9003"):
+        assert not (await ana.suggest(form, "Copy from issue", hidden))["options"]
+
+    form = await refilled(ana, form, "Copy from issue", "9001", "In the shop")
+
+    assert (values_of(form)["Tracker"], values_of(form)["Priority"]) == ("Support", "High")
+    await ana.submit(form, {"Name": "bug REPORT"})
+    assert "already a template called" in str(await ana.errors())
+    await ana.submit(form, {"Name": "Place", "Required parts": "When"})
+    assert "Try “Where”." in str(await ana.errors())
+    await ana.after(ana.submit(form, {"Name": "Place", "Required parts": "where"}))
+    await ana.ask("/issue new template:place Lost\n### Where\nAt home")
+    assert described(office) == "### Where\n\nAt home"
+
+
+@pytest.mark.parametrize("roles", [True, False])
+async def test_only_who_can_create_issues_there_changes_templates(tmp_path: Path, *, roles: bool) -> None:
+    office = Office(tmp_path, roles=roles)
+    await office.open()
+    try:
+        await office.link("U0ANA0001", KEYS["ana"])
+        await office.link("U0BEN0001", KEYS["ben"])
+        ana, ben = Person(office, "U0ANA0001"), Person(office, "U0BEN0001", "webshop")
+        await with_template(ana, BUG)
+        listed = await ben.ask("/issue template")
+        for role in office.tracker.data.roles.values():
+            role.rights -= {"add_issues"}
+        for issue in office.tracker.data.issues.values():
+            issue.author_id = 1
+
+        why = "You can't create issues in Web Shop" if roles else "doesn't say whether you can create issues"
+        assert why in text_of(await ben.after(ben.press(listed, "Remove")))
+        for button in ("Edit", "New template"):
+            await ben.press(listed, button)
+            await ben.close(await ben.form_saying("That didn't work", why))
+        assert "Bug report" in text_of(await ana.ask("/issue template"))
+        assert office.violations() == []
+    finally:
+        await office.close()
