@@ -16,6 +16,7 @@ from tests.faults import (
     home_scenarios,
     issue_scenarios,
     search_scenarios,
+    template_scenarios,
     time_scenarios,
 )
 from tests.faults.scene import Scenario
@@ -26,6 +27,7 @@ MODULES = (
     home_scenarios,
     file_scenarios,
     comment_scenarios,
+    template_scenarios,
     time_scenarios,
     account_scenarios,
 )

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 from bot.sandbox.tracker.data import Data, Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, NEW, NORMAL
 from bot.sandbox.tracker.server import Tracker
+from bot.store.channels import Channel
 from bot.store.owner import Owner
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
@@ -64,7 +65,7 @@ class Scene:
         return Person(self.office, IDS[login])
 
     async def reset(self) -> None:
-        """Starts a run: a new word, the initial links, and no views, messages, digests or channel default."""
+        """Starts a run: a new word, the initial links, and nothing shown, posted or set up."""
         self.done += 1
         self.offered = None
         state, store = self.office.workspace.state, self.office.bot.store
@@ -83,6 +84,8 @@ class Scene:
             state.messages[name] = []
         for digest in await store.digests.in_channel(TEAM, CHANNEL):
             await store.digests.remove(digest)
+        for template in await store.templates.of_project(TEAM, WEBSHOP, Channel(TEAM, CHANNEL)):
+            await store.templates.remove(TEAM, template.id)
         if await store.channels.default_project(TEAM, CHANNEL):
             await store.channels.clear_default(TEAM, CHANNEL)
 

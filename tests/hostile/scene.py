@@ -16,6 +16,7 @@ from bot.sandbox.workspace.model import Call, View
 from bot.slack.buttons import MENU
 from bot.store.digests import Digest
 from bot.store.owner import Owner
+from bot.store.templates import Content, Template
 from bot.store.time_entries import Entry
 from tests.hostile.recording import Recorded, recordings
 from tests.hostile.sending import Answer, send
@@ -88,6 +89,8 @@ class Scene:
     stranger: Stranger
     entry: Entry
     digest: Digest
+    template: Template
+    """For a project that only Ana and administrators see."""
     announcement: JSON
     hidden: int
     kept: tuple[str, ...]
@@ -122,6 +125,7 @@ class Scene:
             "announced": self.announcement["ts"] in [m.ts for m in ours.messages[self.where]],
             "remembered": await self.office.bot.store.time_entries.latest(ANA, 9),
             "digests": await self.digests(),
+            "template": await self.office.bot.store.templates.get(TEAM, self.template.id),
             "link": await self.office.bot.store.links.get(ANA),
         }
 
@@ -149,6 +153,8 @@ async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: St
     hidden.subject = hidden.description = data.projects[4].name = f"{HIDDEN} {WORD}"
     await there.ask(f'/timelog {ISSUE} 1h activity:design "{HERS}"')
     await there.ask(f"/digest add security daily {AT}")
+    await store.templates.put(ANA, Template(0, 4, "", f"{HIDDEN} {WORD}", Content()))
+    [template] = await store.templates.of_project(TEAM, 4, None)
     announcement = await ana.after(ana.command("/issue new project:webshop For all to see"))
     await office.idle()
     [entry] = await store.time_entries.latest(ANA, 1)
@@ -165,7 +171,8 @@ async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: St
     metadata = {
         "entry": entry.id, "digest": digest.id, "user": 1, "for": ANA.user_id, "issue": mine.issue_id,
         "attachment": mine.id, "project": "#4", "continue": ids[1], "files": ids[3], "replace": True,
-        "offered": True, "source": [office.channel_id(ELSEWHERE), "1.1"], "draft": {"project": "#4"},
+        "offered": True, "project_id": 4, "template": template.id,
+        "source": [office.channel_id(ELSEWHERE), "1.1"], "draft": {"project": "#4"},
     }  # fmt: skip
     files = {
         user_id: await posted(Person(office, user_id), f"{name}.txt") for user_id, name in LINKED.items()
@@ -173,7 +180,7 @@ async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: St
     watched.keys.clear()
     watched.written.clear()
     return Scene(
-        office, tracker, watched, stranger, entry, digest, announcement, hidden.id, ids,
+        office, tracker, watched, stranger, entry, digest, template, announcement, hidden.id, ids,
         f"{mine.issue_id}:{mine.id}", files, metadata,
     )  # fmt: skip
 
@@ -246,6 +253,7 @@ FORMS_OF = {
     "time.issue": "time.log",
     "comment.issue": "comment.add",
     "files.new": "files.attach",
+    "template.issue": "template.save",
 }
 """The form that contains the element, if that isn't the one for a new issue."""
 

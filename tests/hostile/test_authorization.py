@@ -57,6 +57,8 @@ IN_FORMS_ONLY = (
     "project.name",
     "time.issue",
     "comment.issue",
+    "issue.template",
+    "template.issue",
 )
 
 WAYS = ("page.previous", "page.next", "closed", "projects", "filters", "filter")
@@ -78,6 +80,10 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("issue.show", "issue.more", "issue.share", "issue.share_listed", "files.open"), (hidden,)),
         (("time.open", "time.issue", "comment.open", "comment.issue"), (hidden,)),
         (("comment.with_message",), tuple(f"{hidden}:{saved}" for saved in scene.kept)),
+        (("issue.template", "template.edit", "template.remove"), (str(scene.template.id),)),
+        (("template.use",), (f"4:{scene.template.id}",)),
+        (("template.new",), ("4",)),
+        (("template.issue",), (hidden,)),
         (("issue.assign",), (f"{hidden}:", f"{hidden}:{assigned}")),
         (("issue.take",), (f"{hidden}::", f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
         (("issue.project", "issue.tracker", "project.default", "project.show"), ("4",)),
@@ -143,9 +149,10 @@ async def left_alone(scene: Scene, who: str, before: JSON, sent: list[Sent], log
     user_id, after = PRESSERS[who], await scene.own_things()
     shown = scene.shown_to(user_id) + "".join(one.said for one in sent)
     secrets = [HERS, HIDDEN]
-    if who == "administrator":  # administrators see every issue, and may rename any attachment
+    if who == "administrator":  # administrators see every issue, and may change what belongs to a project
         secrets.remove(HIDDEN)
-        del before["attachments"], after["attachments"]
+        for theirs in ("attachments", "template"):
+            del before[theirs], after[theirs]
     assert [secret for secret in secrets if secret in shown] == []
     assert after == before
     assert scene.watched.keys <= MAY_USE.get(who, set())
@@ -194,6 +201,8 @@ async def test_forms_denied_to_others_work_for_their_owner(scene: Scene) -> None
         "files": None,
         "source": None,
         "project": None,
+        "project_id": 1,
+        "template": 0,
     }
     idle = []
     for callback_id in ALL_FORMS:
@@ -208,7 +217,7 @@ async def test_forms_denied_to_others_work_for_their_owner(scene: Scene) -> None
         [sent] = await through(scene, [submission(scene, user_id, callback_id, json.dumps(metadata))])
 
         changed = before != (len(scene.watched.written), await scene.digests())
-        changed = changed or "Account linked" in sent.said
+        changed = changed or "Account linked" in sent.said or "is saved" in sent.said
         if "errors" in sent.answer.text or not (changed or HIDDEN in sent.said or HERS in sent.said):
             idle.append((callback_id, sent.answer.text))
 

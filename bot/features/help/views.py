@@ -10,7 +10,7 @@ from bot.slack.text import escape
 *_OPTIONS, _DESCRIPTION = (
     f"{field.key}:yes" if field.kind is Kind.FLAG else f"{field.key}:" for field in FIELDS.values()
 )
-_ISSUE_OPTIONS = " ".join(("project:", *_OPTIONS, "cf_<id>:", _DESCRIPTION))
+_ISSUE_OPTIONS = " ".join(("project:", "template:", *_OPTIONS, "cf_<id>:", _DESCRIPTION))
 SHORT = 4
 """How many examples of each command the overview shows."""
 HELP: dict[str, tuple[tuple[str, str], ...]] = {
@@ -20,6 +20,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("42", "Show issue 42"),
         ("42 comment Same here in Safari", "Comment on issue 42"),
         ("attach 42", "Attach files to issue 42"),
+        ("template", "List this project's templates (`new template:bug …` uses one)"),
         ('new Checkout fails priority:high to:me due:fri desc:"Since this morning"', "Set more fields"),
     ),
     "issues": (

@@ -245,7 +245,7 @@ class CreateFormHandlers:
         catalog, notes, templates = await asyncio.gather(
             self._catalogs.of(session, project.id),
             looking,
-            self._templates.offered(session, project, metadata.get("place")),
+            self._templates.offered(reply.owner, project, metadata.get("place")),
         )
         chosen = next((one.id for one in templates if draft.template == f"#{one.id}"), 0)
         shown, metadata = replace(shown, template=chosen), metadata | {"template": chosen}

@@ -26,9 +26,9 @@ class FormTemplates:
 
     templates: Templates
 
-    async def offered(self, session: Session, project: Project, place: object) -> tuple[Template, ...]:
+    async def offered(self, owner: Owner, project: Project, place: object) -> tuple[Template, ...]:
         """The templates that a form opened in a place offers."""
-        return await self.templates.offered(session, project, _channel(session.owner, place))
+        return await self.templates.offered(owner, project, _channel(owner, place))
 
     async def opened(
         self, reply: Reply, session: Session, project: Project, draft: Draft, *, preset: bool
@@ -41,7 +41,7 @@ class FormTemplates:
         if draft.template:
             template = await self.templates.named(session, project, reply.channel, draft.template)
             return _applied(draft, template, reply)
-        offered = await self.templates.offered(session, project, reply.channel) if preset else ()
+        offered = await self.templates.offered(reply.owner, project, reply.channel) if preset else ()
         own = [template for template in offered if template.channel_id]
         return _applied(draft, own[0], reply) if len(own) == 1 else draft
 

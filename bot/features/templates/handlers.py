@@ -13,7 +13,7 @@ from bot.features.templates.applying import TEMPLATED
 from bot.features.templates.buttons import CopyIssue, EditTemplate, NewTemplate, RemoveTemplate
 from bot.features.templates.form import Entered, TemplateMetadata
 from bot.features.templates.outline import key
-from bot.features.templates.templates import Templates, copyable
+from bot.features.templates.templates import Offered, Templates, copyable
 from bot.service.models import Project, Ref
 from bot.slack import rich_input
 from bot.slack.blocks import JSON
@@ -52,6 +52,11 @@ class TemplateHandlers:
         offered = await self._templates.listed(reply.owner, project, reply.channel)
         await reply.privately(views.listing(offered))
 
+    async def _show(self, reply: Reply, project: Project, said: str, *, replace: bool = False) -> None:
+        """The templates below what was done. It reads nothing from the service, which might fail."""
+        templates = await self._templates.offered(reply.owner, project, reply.channel)
+        await reply.privately(views.listing(Offered(project, templates), said), replace=replace)
+
     async def open_new(self, reply: Reply, project: str | None) -> None:
         """The form for a new template of the named project, or of the channel's."""
         await reply.open(loading("New template"))
@@ -84,8 +89,7 @@ class TemplateHandlers:
     async def remove_pressed(self, press: ButtonPress[RemoveTemplate], reply: Reply) -> None:
         """*Remove*, which has asked."""
         project, template = await self._templates.remove(reply.owner, press.button.template)
-        offered = await self._templates.listed(reply.owner, f"#{project.id}", reply.channel)
-        await reply.privately(views.listing(offered, views.removed(template)), replace=True)
+        await self._show(reply, project, views.removed(template), replace=True)
 
     async def issue_chosen(self, press: ButtonPress[CopyIssue], reply: Reply) -> None:
         """*Copy from issue*: fill the form from an issue; a description that was typed stays."""
@@ -132,11 +136,12 @@ class TemplateHandlers:
                 required=entered.required,
             ),
         )
-        stored = await self._templates.save(reply.owner, template, entered.chosen, reply.wording.text_format)
+        project, stored = await self._templates.save(
+            reply.owner, template, entered.chosen, reply.wording.text_format
+        )
 
         async def confirm() -> None:
-            offered = await self._templates.listed(reply.owner, f"#{metadata.project_id}", reply.channel)
-            await reply.privately(views.listing(offered, views.saved(stored)))
+            await self._show(reply, project, views.saved(stored))
 
         return FormResult(then=confirm)
 

@@ -75,23 +75,21 @@ class Templates:
         """
         async with self._accounts.reading(owner) as session:
             chosen = await self._projects.chosen(session, project, channel)
-            return Offered(chosen, await self.offered(session, chosen, channel))
+            return Offered(chosen, await self.offered(owner, chosen, channel))
 
-    async def offered(
-        self, session: Session, project: Project, channel: Channel | None
-    ) -> tuple[Template, ...]:
-        """The templates for new issues of a project that the user sees, the channel's own first.
+    async def offered(self, owner: Owner, project: Project, channel: Channel | None) -> tuple[Template, ...]:
+        """The templates for new issues of a project that the user can see, the channel's own first.
 
         A channel's template hides the project's with the same name.
         """
-        found = await self._store.templates.of_project(session.owner.team_id, project.id, channel)
+        found = await self._store.templates.of_project(owner.team_id, project.id, channel)
         own = [template for template in found if template.channel_id]
         names = {template.name.casefold() for template in own}
         return (*own, *(one for one in found if not one.channel_id and one.name.casefold() not in names))
 
     async def named(self, session: Session, project: Project, channel: Channel | None, name: str) -> Template:
         """The template with that name, or ID as `#5`. Raises WrongField."""
-        known = {template.id: template for template in await self.offered(session, project, channel)}
+        known = {template.id: template for template in await self.offered(session.owner, project, channel)}
         try:
             if not known:
                 raise NoTemplates(project.name)
@@ -155,7 +153,7 @@ class Templates:
 
     async def save(
         self, owner: Owner, template: Template, chosen: Mapping[str, int], text_format: str
-    ) -> Template:
+    ) -> tuple[Project, Template]:
         """Add a template, or change the one with its ID; `chosen` are its choices' IDs by option key.
 
         Raises WrongField, UserError, NotLinked, ServiceError.
@@ -183,7 +181,7 @@ class Templates:
                 raise TooManyTemplates(MOST)
         if not await self._store.templates.put(owner, template):
             raise WrongField("name", NameTaken(template.name))
-        return template
+        return project, template
 
     async def remove(self, owner: Owner, template_id: int) -> tuple[Project, Template]:
         """Remove a template. Raises TemplateGone, TemplatesForbidden, NotLinked, ServiceError."""
