@@ -49,6 +49,8 @@ from bot.features.projects.catalog import Catalogs
 from bot.features.projects.custom_fields import CommandParser
 from bot.features.projects.handlers import ProjectHandlers
 from bot.features.projects.projects import Projects
+from bot.features.related.handlers import RelatedHandlers
+from bot.features.related.related import RelatedIssues
 from bot.features.search import sentences as search_sentences
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.search import Search
@@ -236,6 +238,13 @@ def build(
         deliveries=store.deliveries,
         publish_home=partial(home.show, shown=None, again=True),
     )
+    related = RelatedHandlers(
+        RelatedIssues(client, accounts, projects),
+        issues,
+        jobs,
+        share=issue.share,
+        create_from_message=create_form.open_for_message,
+    )
     shared_links = SharedLinks(client, store, accounts, projects)
     routes = merged(
         [
@@ -246,6 +255,7 @@ def build(
             assign.feature(),
             CreateWithFiles(accounts, issues, jobs, create_form).feature(),
             search.feature(),
+            related.feature(),
             timelog.feature(),
             entry_handlers.feature(),
             files.feature(),

@@ -255,6 +255,11 @@ class Issue(Resource):
     allowed_statuses: TupleOf[IssueStatus] = ()
     journals: TupleOf[Journal] = ()
 
+    @property
+    def is_open(self) -> bool:
+        closed = self.status.is_closed if self.status else None
+        return not closed if closed is not None else self.closed_on is None
+
 
 class Project(Resource):
     """A project; `status`: see conventions.ProjectStatus."""

@@ -54,6 +54,9 @@ SHORTCUTS = (
     Shortcut("search_issues", "global", "Search issues", "Find issues by text, project, assignee, and more"),
     Shortcut("issue_from_message", "message", "Create an issue", "Create an issue from this message"),
     Shortcut(
+        "find_from_message", "message", "Find related issues", "Find the issues that this message is about"
+    ),
+    Shortcut(
         "files_to_issue", "message", "Attach files to an issue", "Attach this message's files to an issue"
     ),
     Shortcut(

@@ -23,12 +23,16 @@ def text_of(message: JSON) -> str:
 
 def issue_named(text: str, base_url: str) -> int | None:
     """The issue that a message names: by its first link to one in the service, else by its first `#42`."""
+    return next(iter(issues_named(text, base_url)), None)
+
+
+def issues_named(text: str, base_url: str) -> tuple[int, ...]:
+    """All issues that a message names, those that it links to first."""
     link = re.compile(rf"{re.escape(base_url)}/issues/([0-9]{{1,9}})(?![0-9])", re.IGNORECASE)
-    found = (link.match(decode(entity.partition("|")[0])) for entity in _ENTITY.findall(text))
-    number = next((match for match in found if match), None) or _NUMBERED.search(
-        decode(_ENTITY.sub(" ", text))
-    )
-    return int(number[1]) or None if number else None
+    linked = (link.match(decode(entity.partition("|")[0])) for entity in _ENTITY.findall(text))
+    numbered = _NUMBERED.finditer(decode(_ENTITY.sub(" ", text)))
+    numbers = (int(match[1]) for match in (*filter(None, linked), *numbered))
+    return tuple(dict.fromkeys(filter(None, numbers)))
 
 
 def author_of(message: JSON) -> str | None:

@@ -123,7 +123,8 @@ class Reply:
     async def post(self, message: Message) -> tuple[Announced, str | None]:
         """As `announce`, with the post's `ts` if Slack returns it."""
         self.answered.set()
-        by = self.owner.user_id if isinstance(self.interaction, FormSubmission) else None
+        from_form = isinstance(self.interaction, FormSubmission) or self.in_form
+        by = self.owner.user_id if from_form else None
         if channel := self.place.channel_id:
             why_not_post = self.platform.audiences.why_not_post
             if why_not := await why_not_post(self.slack, self.owner.team_id, channel, by):

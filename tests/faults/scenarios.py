@@ -15,6 +15,7 @@ from tests.faults import (
     file_scenarios,
     home_scenarios,
     issue_scenarios,
+    related_scenarios,
     search_scenarios,
     template_scenarios,
     time_scenarios,
@@ -28,6 +29,7 @@ MODULES = (
     file_scenarios,
     comment_scenarios,
     template_scenarios,
+    related_scenarios,
     time_scenarios,
     account_scenarios,
 )

@@ -8,6 +8,14 @@ class OpenFilesForm(Button):
     issue: Number
 
 
+class AttachFromMessage(Button):
+    """Opens the form for a message's files, with the issue chosen; `job` is the ID of the saved message."""
+
+    action = "files.from_message"
+    issue: Number
+    job: str
+
+
 class DescribeFile(Button):
     """Opens the form for an attached file's name and description."""
 

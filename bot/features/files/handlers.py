@@ -9,7 +9,7 @@ from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files import views
 from bot.features.files.attach import CantAttach, Files
 from bot.features.files.batch import Batch, FileToAttach, State
-from bot.features.files.buttons import DescribeFile, OpenFilesForm, RetryFiles
+from bot.features.files.buttons import AttachFromMessage, DescribeFile, OpenFilesForm, RetryFiles
 from bot.features.files.errors import MissingFile
 from bot.features.files.jobs import FileJobs, Job, new_batch
 from bot.features.files.slack_files import name_of
@@ -83,6 +83,7 @@ class FileHandlers:
             shortcuts={"files_to_issue": self.open_from_message},
             buttons={
                 OpenFilesForm: self.open_pressed,
+                AttachFromMessage: self.open_with_message,
                 DescribeFile: self.describe_pressed,
                 RetryFiles: self.retry_pressed,
             },
@@ -122,9 +123,20 @@ class FileHandlers:
         async with self._accounts.reading(reply.owner) as session:
             job = await self._jobs.from_message(reply, message)
             issue = await self._named_issue(reply, session, message)
+        job_id = await self._jobs.save(reply, job.model_copy(update={"message": message_saveable(message)}))
+        await self._show_message_form(reply, job, job_id, issue)
+
+    async def open_with_message(self, press: ButtonPress[AttachFromMessage], reply: Reply) -> None:
+        """*Attach files* on an issue that was found from a message: choose files of the message."""
+        await reply.open(loading("Attach files"))
+        job = await self._jobs.load(reply, press.button.job)
+        async with self._accounts.reading(reply.owner) as session:
+            issue = issue_option(await self._issues.one(session, press.button.issue))
+        await self._show_message_form(reply.at(Place.from_json(job.place)), job, press.button.job, issue)
+
+    async def _show_message_form(self, reply: Reply, job: Job, job_id: str, issue: JSON | None) -> None:
         if not job.files:
             raise NothingToAttach(job.missing)
-        job_id = await self._jobs.save(reply, job.model_copy(update={"message": message_saveable(message)}))
         known = [(file.id, file.name) for file in job.files]
         files = views.files_field(known, job.missing, reply.wording, optional=False)
         metadata = AttachMetadata(files=job_id, place=reply.place.as_json())

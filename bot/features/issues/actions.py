@@ -52,6 +52,11 @@ def open_buttons(number: int, wording: Wording, *more: Element) -> Block:
     return actions([show, link_button(*_page(number, wording)), *more], block_id=f"open-{number}")
 
 
+def open_option(number: int, wording: Wording) -> JSON:
+    """The menu option that opens an issue's page in the service."""
+    return menu_link(*_page(number, wording))
+
+
 def assign_button(number: int) -> Element:
     return button(ASSIGN, AssignToMe(issue=number))
 
@@ -73,7 +78,7 @@ def post_menu(number: int, wording: Wording, *, assign: AssignToMe | None = None
 def _menu(first: list[JSON], assign: AssignToMe, wording: Wording, *, room: int) -> Element:
     """A menu with all actions, or with as many as there's room for and *More actions*."""
     options = [*first, *(menu_option(text, carries) for text, carries in _actions(assign, wording))]
-    options.append(menu_link(*_page(assign.issue, wording)))
+    options.append(open_option(assign.issue, wording))
     if len(options) > room:
         more = menu_option("More actions", ShowIssue(issue=assign.issue))
         options = [*options[: room - 1], more]

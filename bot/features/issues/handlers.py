@@ -209,12 +209,15 @@ class IssueHandlers:
         """Share an issue. Unless everyone can see it or the user was `asked`, show the card, which asks."""
         shown = await self._issues.show(reply.owner, number)
         if asked or shown.public or shown.issue.is_private:
-            await self._share(reply, shown)
+            await self.share(reply, shown)
         else:
             await reply.privately(await self._card(reply, shown, asks_first=True))
 
-    async def _share(self, reply: Reply, shown: Shown) -> None:
-        """Post an issue in the conversation, as seen with the user's key."""
+    async def share(self, reply: Reply, shown: Shown) -> None:
+        """Post an issue in the conversation, as seen with the user's key.
+
+        Raises PrivateIssueNotShared, NotShared.
+        """
         number = shown.issue.id
         if shown.issue.is_private:
             raise PrivateIssueNotShared(number)

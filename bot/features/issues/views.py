@@ -192,9 +192,18 @@ def value_text(field: Field | None, value: Meant) -> str:
 
 
 def listed(
-    issue: Issue, wording: Wording, today: date, *, shareable: bool, fixed: Mapping[str, int] = NOTHING
+    issue: Issue,
+    wording: Wording,
+    today: date,
+    *,
+    shareable: bool = False,
+    fixed: Mapping[str, int] = NOTHING,
+    menu: Element | None = None,
 ) -> Block:
-    """A list row, with its menu. Fields with the value in `fixed` (an ID, 0 for nobody) aren't repeated."""
+    """A list row, with its menu, or `menu` in its place.
+
+    Fields with the value in `fixed` (an ID, 0 for nobody) aren't repeated.
+    """
 
     def name(field: str) -> str:
         ref: Ref | None = getattr(issue, field)
@@ -205,7 +214,7 @@ def listed(
     facts = [name(field) for field in ("project", "tracker", "status", "priority", "assigned_to")]
     facts += [_due(issue, today), ":lock: private" if issue.is_private else ""]
     below = " · ".join(fact for fact in facts if fact)
-    menu = row_menu(issue.id, wording, share=shareable and not issue.is_private)
+    menu = menu or row_menu(issue.id, wording, share=shareable and not issue.is_private)
     return section(f"*{title(issue, wording)}*\n{below}".rstrip(), menu)
 
 
@@ -213,9 +222,7 @@ def _due(issue: Issue, today: date) -> str:
     """`due Nov 3`, marked if it is overdue; empty without a due date."""
     if issue.due_date is None:
         return ""
-    closed = issue.status.is_closed if issue.status else None
-    is_open = not closed if closed is not None else issue.closed_on is None
-    late = is_open and issue.due_date < today
+    late = issue.is_open and issue.due_date < today
     return f"{':warning: overdue since' if late else 'due'} {day(issue.due_date)}"
 
 

@@ -126,9 +126,11 @@ class CreateFormHandlers:
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: the form filled from the message, announced in its thread."""
-        if not reply.view_id:
-            await reply.show(loading(TITLE))
-        message = shortcut.message
+        await self.open_for_message(reply, shortcut.message)
+
+    async def open_for_message(self, reply: Reply, message: JSON) -> None:
+        """The form filled from a message in the reply's channel."""
+        await reply.show(loading(TITLE))
         channel, ts = reply.place.channel_id or "", message["ts"]
         thread = Place(channel, message.get("thread_ts") or ts, reply.place.response_url)
         draft, job, offered = await asyncio.gather(

@@ -1,0 +1,26 @@
+"""What the buttons of the list of related issues carry; `job` is the ID of the saved message."""
+
+from bot.slack.buttons import Button, Number
+
+
+class ShareInThread(Button):
+    """Posts an issue in the message's thread; `asked` if the user confirmed that its project isn't public."""
+
+    action = "related.share"
+    issue: Number
+    asked: bool = False
+    job: str
+
+
+class SearchEverywhere(Button):
+    """Searches all projects for the message's words."""
+
+    action = "related.everywhere"
+    job: str
+
+
+class CreateFromMessage(Button):
+    """Opens the form for a new issue, filled from the message."""
+
+    action = "related.create"
+    job: str

@@ -1,0 +1,104 @@
+"""*Find related issues* on a message: lists them for the user, with what can be done with each."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from bot.features.files.jobs import FileJobs, Job
+from bot.features.issues.issues import Issues, Shown
+from bot.features.related import views
+from bot.features.related.buttons import CreateFromMessage, SearchEverywhere, ShareInThread
+from bot.features.related.related import Found, RelatedIssues
+from bot.slack.blocks import JSON
+from bot.slack.buttons import ActionExpired
+from bot.slack.feature import Feature
+from bot.slack.forms import loading
+from bot.slack.interaction import ButtonPress, Place, Shortcut
+from bot.slack.message_text import issues_named, text_of
+from bot.slack.replies import Reply
+from bot.slack.text.outgoing import to_plain
+
+
+class RelatedHandlers:
+    """Lists the issues that a message may be about."""
+
+    def __init__(
+        self,
+        related: RelatedIssues,
+        issues: Issues,
+        jobs: FileJobs,
+        *,
+        share: Callable[[Reply, Shown], Awaitable[None]],
+        create_from_message: Callable[[Reply, JSON], Awaitable[None]],
+    ) -> None:
+        self._related = related
+        self._issues = issues
+        self._jobs = jobs
+        self._share = share
+        self._create_from_message = create_from_message
+
+    def feature(self) -> Feature:
+        return Feature(
+            shortcuts={"find_from_message": self.find_from_message},
+            buttons={
+                SearchEverywhere: self.everywhere_pressed,
+                CreateFromMessage: self.create_pressed,
+                ShareInThread: self.share_pressed,
+            },
+        )
+
+    async def find_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
+        """The message shortcut."""
+        if not reply.view_id:
+            await reply.show(loading(views.TITLE))
+        message = shortcut.message
+        if not message:
+            raise ActionExpired
+        thread = message.get("thread_ts") or message["ts"]
+        reply = reply.at(Place(reply.place.channel_id, thread, reply.place.response_url))
+        found, job_id = await asyncio.gather(
+            self._find(reply, message), self._jobs.save_message(reply, message)
+        )
+        await self._show(reply, found, job_id, files=bool(message.get("files")))
+
+    async def everywhere_pressed(self, press: ButtonPress[SearchEverywhere], reply: Reply) -> None:
+        """*All projects*: replace the list with one of all projects."""
+        job_id = press.button.job
+        job = await self._message(reply, job_id)
+        found = await self._find(reply, job.message, everywhere=True)
+        await self._show(reply, found, job_id, files=bool(job.files))
+
+    async def create_pressed(self, press: ButtonPress[CreateFromMessage], reply: Reply) -> None:
+        """*Create an issue*: replace the list with the form for a new issue."""
+        job = await self._message(reply, press.button.job)
+        await self._create_from_message(reply.at(Place.from_json(job.place)), job.message)
+
+    async def share_pressed(self, press: ButtonPress[ShareInThread], reply: Reply) -> None:
+        """*Share in thread*: post the issue there; ask first unless everyone can see it."""
+        number, asked, job_id = press.button.issue, press.button.asked, press.button.job
+        if asked:
+            await reply.show(loading(views.SHARING))
+        else:
+            await reply.open(loading(views.SHARING))
+        job = await self._message(reply, job_id)
+        shown = await self._issues.show(reply.owner, number)
+        if asked or shown.public or shown.issue.is_private:
+            await self._share(reply.at(Place.from_json(job.place)), shown)
+            await reply.show(views.in_thread(shown.issue, reply.wording))
+        else:
+            await reply.show(views.question(shown.issue, reply.wording, job_id))
+
+    async def _message(self, reply: Reply, job_id: str) -> Job:
+        """The saved message. Raises JobExpired, ActionExpired."""
+        job = await self._jobs.load(reply, job_id)
+        if not job.message:
+            raise ActionExpired
+        return job
+
+    async def _find(self, reply: Reply, message: JSON, *, everywhere: bool = False) -> Found:
+        text = text_of(message)
+        numbers: Sequence[int] = issues_named(text, reply.wording.base_url)
+        plain = to_plain(text, lambda _: "")
+        return await self._related.find(reply.owner, plain, numbers, reply.channel, everywhere=everywhere)
+
+    async def _show(self, reply: Reply, found: Found, job_id: str, *, files: bool) -> None:
+        await reply.show(views.related(found, reply.wording, await reply.today(), job_id, files=files))

@@ -1,0 +1,119 @@
+"""Finds the issues that a message may be about, with the requesting user's key.
+
+The service searches subjects for all words of a query at once, so each of the message's most telling words is
+searched for by itself, all beside each other. The fewer issues have a word, the more it counts.
+"""
+
+import asyncio
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.projects.projects import Projects
+from bot.features.related.words import fit, telling_words
+from bot.service.client import Client
+from bot.service.filters import IssueFilters, Sort
+from bot.service.models import Issue, Page, Project
+from bot.store.channels import Channel
+from bot.store.owner import Owner
+
+ASKED = 6
+"""Words that are searched for; further words only rank what these find."""
+NAMED = 5
+"""Issues that the message names and that are read."""
+CANDIDATES = 50
+"""Issues that are read for each word, the most recently updated ones."""
+SHOWN = 10
+NEAR = 0.5
+"""Issues that fit less well than this share of the best one aren't shown."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Issues that a message may be about: those that it names, then open ones, then closed ones, each the
+    nearest first. `project` is the one that was searched, None for all.
+    """
+
+    issues: tuple[Issue, ...]
+    project: Project | None
+
+
+class RelatedIssues:
+    """Searches with the words of a message."""
+
+    def __init__(self, client: Client, accounts: Accounts, projects: Projects) -> None:
+        self._client = client
+        self._accounts = accounts
+        self._projects = projects
+
+    async def find(
+        self,
+        owner: Owner,
+        text: str,
+        numbers: Sequence[int],
+        channel: Channel | None,
+        *,
+        everywhere: bool = False,
+    ) -> Found:
+        """The issues that a message in plain text may be about; `numbers` are those that it names.
+
+        Searches the channel's project, and all projects if it has none, nothing is found, or `everywhere` is
+        set. Raises NotLinked, KeyRejected, ServiceError.
+        """
+        words = telling_words(text)
+        async with self._accounts.reading(owner) as session:
+            project = None if everywhere else await self._projects.default_in(session, channel)
+            named, near = await asyncio.gather(
+                self._named(session, numbers), self._nearest(session, words, project)
+            )
+            if not near and project:
+                project, near = None, await self._nearest(session, words, None)
+        known = {issue.id for issue in named}
+        others = (issue for issue in near if issue.id not in known)
+        return Found((*named, *others)[:SHOWN], project)
+
+    async def _named(self, session: Session, numbers: Sequence[int]) -> tuple[Issue, ...]:
+        if not numbers:
+            return ()
+        filters = IssueFilters(issue_ids=tuple(numbers[:NAMED]), status="any")
+        found = (await self._client.list_issues(session.key, filters, limit=NAMED)).items
+        return tuple(sorted(found, key=lambda issue: numbers.index(issue.id)))
+
+    async def _nearest(
+        self, session: Session, words: Sequence[str], project: Project | None
+    ) -> tuple[Issue, ...]:
+        pages = await asyncio.gather(*(self._with(session, word, project) for word in words[:ASKED]))
+        found = {issue.id: issue for page in pages for issue in page.items}
+        totals = {word: page.total_count for word, page in zip(words, pages, strict=False)}
+        return nearest(words, tuple(found.values()), totals)
+
+    async def _with(self, session: Session, word: str, project: Project | None) -> Page[Issue]:
+        filters = IssueFilters(
+            project_id=project.id if project else None,
+            subject=word,
+            status="any",
+            sort=(Sort("updated_on", descending=True),),
+        )
+        return await self._client.list_issues(session.key, filters, limit=CANDIDATES)
+
+
+def nearest(words: Sequence[str], issues: Sequence[Issue], totals: Mapping[str, int]) -> tuple[Issue, ...]:
+    """The issues that fit the words, open ones first and then the nearest first.
+
+    `totals` says how many issues have a word; for other words, the given issues are counted.
+    """
+
+    def fits(issue: Issue, weights: Mapping[str, float]) -> float:
+        return fit(issue.subject, issue.description or "", weights)
+
+    def weight(word: str) -> float:
+        having = totals.get(word) or sum(fits(issue, {word: 1}) > 0 for issue in issues)
+        return 1 / (1 + math.log2(1 + having))
+
+    weights = {word: weight(word) for word in words}
+    rated = [(fits(issue, weights), issue) for issue in issues]
+    enough = NEAR * max((rate for rate, _ in rated), default=0)
+    near = [(rate, issue) for rate, issue in rated if rate > enough]
+    near.sort(key=lambda pair: (not pair[1].is_open, -pair[0], -pair[1].id))
+    return tuple(issue for _, issue in near)

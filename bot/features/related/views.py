@@ -1,0 +1,62 @@
+"""The issues that a message may be about, and the question before one is shared in its thread."""
+
+from datetime import date
+
+from bot.features.comments.buttons import CommentWithMessage
+from bot.features.files.buttons import AttachFromMessage
+from bot.features.issues.actions import open_option
+from bot.features.issues.views import listed, title
+from bot.features.related.buttons import CreateFromMessage, SearchEverywhere, ShareInThread
+from bot.features.related.related import Found
+from bot.features.search.views import NEW_SEARCH
+from bot.service.models import Issue
+from bot.service.optional import UPDATE_ISSUE
+from bot.slack import forms
+from bot.slack.blocks import JSON, Block, actions, button, context, divider, menu, menu_option, section
+from bot.slack.text import line
+from bot.slack.wording import Wording
+
+TITLE = "Related issues"
+SHARING = "Share issue"
+
+
+def related(found: Found, wording: Wording, today: date, job: str, *, files: bool) -> JSON:
+    """The list, each issue with its menu; `files` is whether the message has any."""
+    project = found.project
+    where = f"in {line(project.name)}" if project else "in all projects"
+    fixed = {"project": project.id} if project else {}
+    blocks: list[Block] = [section(f"No issues {where} have the words of this message.")]
+    if found.issues:
+        rows = (
+            listed(issue, wording, today, fixed=fixed, menu=_menu(issue, wording, job, files=files))
+            for issue in found.issues
+        )
+        blocks = [context(f"Closest matches {where}, open issues first"), divider(), *rows, divider()]
+    create = button("Create an issue", CreateFromMessage(job=job), style="primary")
+    everywhere = [button("All projects", SearchEverywhere(job=job))] if project else []
+    return forms.said(TITLE, [*blocks, actions([create, *everywhere, NEW_SEARCH])])
+
+
+def _menu(issue: Issue, wording: Wording, job: str, *, files: bool) -> JSON:
+    options = []
+    if not wording.lacks(UPDATE_ISSUE):
+        options.append(menu_option("Comment", CommentWithMessage(issue=issue.id, job=job)))
+    if files:
+        options.append(menu_option("Attach files", AttachFromMessage(issue=issue.id, job=job)))
+    if not issue.is_private:
+        options.append(menu_option("Share in thread", ShareInThread(issue=issue.id, job=job)))
+    return menu([*options, open_option(issue.id, wording)])
+
+
+def question(issue: Issue, wording: Wording, job: str) -> JSON:
+    """Asks before an issue is shared that others in the thread may not see."""
+    text = (
+        f"Share {title(issue, wording)} in the thread? Its project isn't public. "
+        "Others there may not have permission to see it."
+    )
+    confirmed = ShareInThread(issue=issue.id, asked=True, job=job)
+    return forms.said(SHARING, [section(text), actions([button(SHARING, confirmed, style="primary")])])
+
+
+def in_thread(issue: Issue, wording: Wording) -> JSON:
+    return forms.said(SHARING, [section(f"{title(issue, wording)} is in the thread now.")])

@@ -1,0 +1,96 @@
+"""The words of a text that tell what it is about, and how well an issue fits them.
+
+Common words are dropped. A code or an identifier (`KeyError`, `SPRING10`) tells more than a name (`Safari`),
+a name more than another word, and a long word more than a short one. Words are compared by their stems, so
+that `charged` finds `charge`.
+"""
+
+import re
+from collections.abc import Mapping
+from enum import IntEnum
+
+LETTERS = 3
+"""A shorter word tells nothing, unless it is a code."""
+STEM = 3
+LONG_NUMBER = 4
+IN_SUBJECT = 2.0
+"""How much more a word counts in a subject than in a description."""
+_COMMON = """
+about above after again all also and another any anybody anyone anything are aren around ask asked
+asks back because been before being below between both bug but call came can cannot cant come comes
+could couldn did didn does doesn doing don done down each either else even ever every everybody
+everyone everything few find fine first fix fixed for found from further get gets getting give go
+goes going gone good got had has hasn have haven having heads hello help her here hers hey him his
+how however instead into isn issue issues its itself just keep keeps kind know last least less let
+like look looked looking looks lot made make makes many may maybe mean might mine more most much
+must need needs never new next nobody none not nothing now off often okay old once one ones only
+other others our ours out over own people perhaps please problem put quite really right said same
+saw say says see seem seems seen shall she should shouldn show shows since some somebody someone
+something sometimes soon sorry still such sure take tell than thank thanks that the their them then
+there these they thing things think this those though through ticket time today together told
+tomorrow too took totally tried try trying two under until upon use used user users uses using very
+via want wants was wasn way week well went were weren what when where which while who whole whom why
+will with within without won work worked working works would wouldn wrong wrote yes yesterday yet
+you your yours
+"""
+COMMON = frozenset(_COMMON.split())
+"""Words that don't tell what a text is about."""
+ENDINGS = (
+    *("ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ness", "ers", "ies", "er", "ed"),
+    *("es", "ly", "s", "y", "e"),
+)
+_SENTENCE = re.compile(r"[.!?:;]\s|\n")
+_WORD = re.compile(r"[^\W_]{1,40}(?:[._][^\W_]{1,40}){0,6}")
+_SKIPPED = re.compile(r":[a-z0-9_+-]{1,40}:|https?://[^\s]{1,2000}|@[\w.-]{1,40}")
+_INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
+
+
+class Kind(IntEnum):
+    """What a word may be, the most telling last."""
+
+    WORD = 1
+    NAME = 2
+    CODE = 3
+
+
+def telling_words(text: str) -> tuple[str, ...]:
+    """The stems of the words that tell what a text is about, the most telling first."""
+    found: dict[str, tuple[Kind, int]] = {}
+    for sentence in _SENTENCE.split(_SKIPPED.sub(" ", text)):
+        for n, word in enumerate(_WORD.findall(sentence)):
+            kind = _kind(word, starts=n == 0)
+            common = len(word) < LETTERS or word.casefold() in COMMON
+            if kind is Kind.CODE or not common:
+                found[stem(word)] = max((kind, len(word)), found.get(stem(word), (kind, 0)))
+    return tuple(sorted(found, key=lambda known: found[known], reverse=True))
+
+
+def _kind(word: str, *, starts: bool) -> Kind:
+    digits = sum(map(str.isdigit, word))
+    if 0 < digits < len(word) or digits >= LONG_NUMBER or "_" in word or _INNER_CAPITAL.search(word):
+        return Kind.CODE
+    named = word[0].isupper() and (not starts or word.isupper())
+    return Kind.NAME if named else Kind.WORD
+
+
+def stem(word: str) -> str:
+    """The word in lowercase without its ending."""
+    word = word.casefold()
+    for ending in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= STEM:
+            return word.removesuffix(ending)
+    return word
+
+
+def fit(subject: str, description: str, words: Mapping[str, float]) -> float:
+    """How well an issue fits: the weights of the words that it has, those in its subject counting double."""
+    in_subject, in_description = _stems(subject), _stems(description)
+    return sum(
+        weight * (IN_SUBJECT if word in in_subject else 1)
+        for word, weight in words.items()
+        if word in in_subject or word in in_description
+    )
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in _WORD.findall(text)}
