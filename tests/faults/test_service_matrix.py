@@ -55,6 +55,7 @@ async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
         lookups=(0.01, 0.02),
         digest_now=10,  # as long as a busy machine may take without a fault
         channel_pace=0,
+        thread=1,
         workspace_pace=0,
     )
     office = Office(directory, service_url=wire.url, waits=waits, rate_limits=False)

@@ -52,6 +52,7 @@ async def matrix_in(directory: Path, logs: secrets.Logs, lane: int) -> AsyncIter
         slack=2.5,  # more than a busy machine takes without a fault
         digest_now=0.5,
         channel_pace=0,
+        thread=1,
         workspace_pace=0,
     )
     office = Office(directory, slack_wire=wire, waits=waits, rate_limits=False)

@@ -39,7 +39,6 @@ from bot.features.new_issue.form import TITLE, Shown
 from bot.features.new_issue.from_message import draft_from_message
 from bot.features.new_issue.templates import NO_TEMPLATE, FormTemplates
 from bot.features.new_issue.thread import FIELD, ThreadInclusion
-from bot.features.new_issue.thread_text import Included
 from bot.features.new_issue.thread_views import thread_field
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
@@ -136,9 +135,11 @@ class CreateFormHandlers:
         draft, job, offered = await asyncio.gather(
             draft_from_message(reply, message),
             self._files_of(reply, message),
-            self._thread.offer(reply, message),
+            self._thread.look(reply, message),
         )
-        await self.open_form(reply.at(thread), draft, Source(channel, ts), files_job=job, thread=offered)
+        description = str(draft.values.get(DESCRIPTION.key) or "")
+        saved = await self._thread.save(reply, offered, message, description) if offered else None
+        await self.open_form(reply.at(thread), draft, Source(channel, ts), files_job=job, thread=saved)
 
     async def _files_of(self, reply: Reply, message: JSON) -> str | None:
         """The ID of the saved job for a message's files; None if it has none."""
@@ -360,7 +361,9 @@ class CreateFormHandlers:
             return FormResult(errors=errors)
         attempted, started = form.view.moment("attempted_at"), datetime.now(UTC)
         batch = new_batch(attempted)
-        draft, included = await self._with_thread(reply, form, draft)
+        description = str(draft.values.get(DESCRIPTION.key) or "")
+        included = await self._thread.included(reply, form, description)
+        draft = draft.model_copy(update={"values": draft.values | {DESCRIPTION.key: included.description}})
         reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
         try:
             await self._jobs.fill_from_form(reply, form, batch, included.files)
@@ -398,15 +401,6 @@ class CreateFormHandlers:
             await self._assigned(reply.owner, made.issue)
 
         return FormResult(then=announce)
-
-    async def _with_thread(self, reply: Reply, form: FormSubmission, draft: Draft) -> tuple[Draft, Included]:
-        """The draft with the thread in its description, if the form includes it."""
-        description = str(draft.values.get(DESCRIPTION.key) or "")
-        included = await self._thread.included(reply, form, description)
-        if not included.text:
-            return draft, included
-        whole = "\n\n".join(filter(None, (description, included.text)))
-        return draft.model_copy(update={"values": draft.values | {DESCRIPTION.key: whole}}), included
 
     async def _again(self, reply: Reply, view: View, shown: Shown) -> FormResult:
         """The submitted form with all entered values, and what is wrong."""

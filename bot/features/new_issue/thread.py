@@ -8,7 +8,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.errors import UserError, WrongField
 from bot.features.new_issue.thread_text import Included, written
-from bot.slack import forms
+from bot.slack import forms, rich_input
 from bot.slack.blocks import JSON
 from bot.slack.errors import FormExpired
 from bot.slack.interaction import FormSubmission
@@ -41,13 +41,17 @@ class ThreadUnreadable(UserError):
 
 
 class OfferedThread(BaseModel):
-    """A thread that a form offers to include; `total` is 0 if unknown."""
+    """A thread that a form offers to include; `total` is 0 if unknown.
+
+    `parent` is the description that the form starts with, if it is the thread's first message.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     channel_id: str
     ts: str
     total: int = 0
+    parent: str = ""
     unread: Unread | None = None
     scope: str = ""
 
@@ -60,21 +64,27 @@ class ThreadInclusion:
         self._saved = saved
         self._waits = waits
 
-    async def offer(self, reply: Reply, message: JSON) -> str | None:
-        """Look at a message's thread; returns the ID that the form offers it under, None if it is in none."""
+    async def look(self, reply: Reply, message: JSON) -> OfferedThread | None:
+        """Look at a message's thread, so that the form can offer it; None if it is in none."""
         ts, channel_id = message.get("thread_ts"), reply.place.channel_id
         if not (ts and channel_id):
             return None
         thread = Thread(reply.owner.team_id, channel_id, str(ts))
-        offered = OfferedThread(channel_id=channel_id, ts=thread.ts)
         try:
             async with asyncio.timeout(self._waits.thread_look):
                 await self._threads.look(reply.slack, thread)
-            offered = offered.model_copy(update={"total": thread.total})
         except SLACK_FAILED as error:
             refused = _unreadable(error, channel_id)
             if refused.why not in (Unread.LIMITED, Unread.FAILED):  # it may work later
-                offered = offered.model_copy(update={"unread": refused.why, "scope": refused.scope})
+                return OfferedThread(
+                    channel_id=channel_id, ts=thread.ts, unread=refused.why, scope=refused.scope
+                )
+        return OfferedThread(channel_id=channel_id, ts=thread.ts, total=thread.total)
+
+    async def save(self, reply: Reply, offered: OfferedThread, message: JSON, description: str) -> str:
+        """Save what a form for a message offers; returns its ID. The form starts with the `description`."""
+        if message["ts"] == offered.ts:
+            offered = offered.model_copy(update={"parent": description})
         return await self._saved.put(reply.owner, offered.model_dump(mode="json"))
 
     async def offered(self, reply: Reply, metadata: JSON) -> OfferedThread | None:
@@ -87,25 +97,35 @@ class ThreadInclusion:
         return OfferedThread.model_validate(payload)
 
     async def included(self, reply: Reply, form: FormSubmission, description: str) -> Included:
-        """Read the thread if the form's box is checked, to be added to `description`.
+        """The description with the thread below it, if the form's box is checked.
 
-        Raises WrongField with ThreadUnreadable, and FormExpired.
+        The thread replaces a description that only repeats its first message. Raises WrongField with
+        ThreadUnreadable, and FormExpired.
         """
         offered = await self.offered(reply, form.view.metadata)
         if offered is None or not forms.Values(form.view.json).all_chosen(FIELD):
-            return Included()
+            return Included(description)
         thread = Thread(reply.owner.team_id, offered.channel_id, offered.ts, total=offered.total)
         reply.progress = lambda: prose(_progress(thread))
         try:
             await self._threads.read(reply.slack, thread, self._waits.thread)
         except SLACK_FAILED as error:
             raise WrongField(FIELD, _unreadable(error, offered.channel_id)) from None
-        return await written(reply, thread, description)
+        repeated = offered.ts in thread.messages and await _is_untouched(reply, offered.parent, description)
+        return await written(reply, thread, "" if repeated else description)
+
+
+async def _is_untouched(reply: Reply, initial: str, submitted: str) -> bool:
+    """Whether the user submitted the description as the form showed it."""
+    text_format = reply.wording.text_format
+    shown = await rich_input.prefilled(initial, text_format)
+    return bool(initial) and rich_input.written(shown, text_format, str) == submitted
 
 
 def _progress(thread: Thread) -> str:
     read, total = len(thread.messages), thread.total
-    return f"Reading the thread: {read} of {max(read, total)} messages…" if total else "Reading the thread…"
+    far = f": {read} of {max(read, total)} messages" if total else ""
+    return f"Reading the thread{far}… You can close this form."
 
 
 def _unreadable(error: BaseException, channel_id: str) -> ThreadUnreadable:

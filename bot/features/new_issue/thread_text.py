@@ -22,21 +22,19 @@ ENDING = 500
 
 @dataclass(frozen=True)
 class Included:
-    """What a thread adds to an issue: text for its description, Slack's file objects, and what the user needs
-    to know.
-    """
+    """An issue's description with a thread, the thread's files as Slack's objects, and notes for the user."""
 
-    text: str = ""
+    description: str
     files: tuple[JSON, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 async def written(reply: Reply, thread: Thread, description: str) -> Included:
-    """What a thread adds to an issue with a description, without the bot's own posts."""
+    """Adds a thread to an issue's description, without the bot's own posts."""
     app = reply.interaction.payload.get("api_app_id")
     said = [message for message in thread.messages.values() if not app or message.get("app_id") != app]
     if not said:
-        return Included(notes=("The thread has no messages but mine, so it isn't included.",))
+        return Included(description, notes=("The thread has no messages but mine, so it isn't included.",))
     zone, to = (await reply.profile()).zone, FORMATS[reply.wording.text_format]
     files = await _files(reply, said)
     parts = [await _introduction(reply, thread, zone, to)]
@@ -60,7 +58,7 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
             f"I attach up to {FILES} files of a thread. To attach the others, use “Attach files” on their "
             f"messages: {shortened(others, NAMES)}"
         )
-    return Included("\n\n".join(parts), attached[:FILES], tuple(notes))
+    return Included("\n\n".join(filter(None, (description, *parts))), attached[:FILES], tuple(notes))
 
 
 async def _introduction(reply: Reply, thread: Thread, zone: tzinfo, to: Format) -> str:

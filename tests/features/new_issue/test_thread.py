@@ -191,7 +191,22 @@ async def test_leaves_a_deleted_parent_out(office: Office, ana: Person) -> None:
     description, _ = await created(ana, await form_on(ana, reply))
 
     assert "deleted" not in description
-    assert description.count("Still true") == 2  # once as the message itself
+    assert description.count("Still true") == 2  # a reply also starts the description
+
+
+@pytest.mark.parametrize(("typed", "count"), [(None, 1), ("It fails, and I know why", 2)])
+async def test_does_not_repeat_the_first_message(
+    office: Office, ana: Person, typed: str | None, count: int
+) -> None:
+    parent = reply_to(office, None, "It fails\n• *here*\n&gt; and there")
+    reply_to(office, parent.ts, "Again")
+
+    description, _ = await created(
+        ana, await form_on(ana, parent), **({"Description": typed} if typed else {})
+    )
+
+    assert description.count("It fails") == count
+    assert "and there" in description
 
 
 async def test_a_message_without_a_thread_offers_none(office: Office, ana: Person) -> None:
