@@ -21,6 +21,9 @@ from bot.features.digests.handlers import DigestHandlers
 from bot.features.digests.poster import SlackPoster
 from bot.features.digests.rows import DigestRows
 from bot.features.digests.runs import DigestRuns
+from bot.features.editing import sentences as editing_sentences
+from bot.features.editing.editing import Editing
+from bot.features.editing.handlers import EditHandlers
 from bot.features.files import sentences as files_sentences
 from bot.features.files.attach import Files
 from bot.features.files.handlers import FileHandlers
@@ -87,6 +90,7 @@ from bot.timings import Timings
 SENTENCES: tuple[Sentences, ...] = (
     comment_sentences.sentence,
     digest_sentences.sentence,
+    editing_sentences.sentence,
     files_sentences.sentence,
     issue_sentences.sentence,
     new_issue_sentences.sentence,
@@ -214,6 +218,8 @@ def build(
     assign = AssignHandlers(Assigning(accounts, issues, updates), rows)
     commenting = Comments(client, accounts, projects, issues, updates=updates, files=attaching)
     comments = CommentHandlers(commenting, accounts, issues, jobs, store)
+    editing = Editing(client, accounts, issues, catalogs=catalogs, people=people, updates=updates)
+    edit = EditHandlers(editing, store.saved_input, assigned.told)
     issue = IssueHandlers(
         issues,
         store.deliveries,
@@ -225,6 +231,7 @@ def build(
         list_templates=template.show,
         open_template_form=template.open_new,
         from_template=templates.filled,
+        change=edit.command,
         similar=looking.similar,
         assigned=assigned.told,
     )
@@ -253,6 +260,7 @@ def build(
             ChoiceHandlers(issues, accounts, projects, catalogs).feature(),
             duplicates.feature(),
             assign.feature(),
+            edit.feature(),
             CreateWithFiles(accounts, issues, jobs, create_form).feature(),
             search.feature(),
             related.feature(),

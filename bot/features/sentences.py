@@ -30,9 +30,9 @@ def _no(kind: str, wanted: str) -> str:
     return f"No one called “{wanted}” here." if kind == "person" else f"No {kind} called “{wanted}”."
 
 
-def listed(refs: Sequence[Ref]) -> str:
+def listed(refs: Sequence[Ref], conjunction: str = "or") -> str:
     """`A, B, or C`, with a count instead of the names past the first few."""
     names = [ref.name for ref in refs[:SHOWN]]
     if len(refs) > SHOWN:
         names.append(f"{len(refs) - SHOWN} more")
-    return series(names)
+    return series(names, conjunction)

@@ -277,11 +277,11 @@ async def menu_take(s: Scene) -> Steps:
     await s.ana.choose_from_menu(posted, s.word, "Assign to me")
 
 
-@scenario("menu: log time", "action:time.open")
-async def menu_time(s: Scene) -> Steps:
+@scenario("menu: more actions", "action:issue.show")
+async def menu_more(s: Scene) -> Steps:
     posted = await digest(s)
     yield
-    await s.ana.choose_from_menu(posted, s.word, "Log time")
+    await s.ana.choose_from_menu(posted, s.word, "More actions")
 
 
 @scenario("take from someone else", "action:issue.take", effect=issues_taken, said="assigned to you")

@@ -12,6 +12,7 @@ await scene.settled()
 from tests.faults import (
     account_scenarios,
     comment_scenarios,
+    editing_scenarios,
     file_scenarios,
     home_scenarios,
     issue_scenarios,
@@ -30,6 +31,7 @@ MODULES = (
     comment_scenarios,
     template_scenarios,
     related_scenarios,
+    editing_scenarios,
     time_scenarios,
     account_scenarios,
 )

@@ -91,6 +91,8 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (SEARCHES, (page,)),
         (("files.open_describe",), (scene.attachment,)),
         (("issue.open_draft", "comment.open_saved"), scene.kept),
+        (("issue.edit",), (hidden,)),
+        (("issue.open_edit",), tuple(f"{hidden}:{saved}" for saved in scene.kept)),
         (("issue.delete_post",), (f"{scene.announcement['ts']}:{TEAM}:{ANA.user_id}",)),
         (("announcement.take_back",), (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")),
         (("related.everywhere", "related.create"), scene.kept),

@@ -18,6 +18,8 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("", "Open the form for a new issue"),
         ("new Login page is blank", "Create an issue in this channel's project"),
         ("42", "Show issue 42"),
+        ("42 close", "Close issue 42 (`reopen` opens it again)"),
+        ("42 to:me due:fri done:50%", "Change issue 42 (`42 edit` opens a form)"),
         ("42 comment Same here in Safari", "Comment on issue 42"),
         ("attach 42", "Attach files to issue 42"),
         ("template", "List this project's templates (`new template:bug …` uses one)"),

@@ -1,6 +1,7 @@
 """The actions on an issue: the same ones in the same order on its card, in rows and on posts."""
 
 from bot.features.comments.buttons import CommentOnIssue
+from bot.features.editing.buttons import EditIssue
 from bot.features.files.buttons import OpenFilesForm
 from bot.features.issues.buttons import AssignToMe, ShareListedIssue, ShowIssue
 from bot.features.timelog.buttons import OpenTimeForm
@@ -30,6 +31,7 @@ def _actions(assign: AssignToMe, wording: Wording) -> list[Action]:
     number = assign.issue
     changes: list[Action] = [
         (ASSIGN, assign),
+        ("Edit", EditIssue(issue=number)),
         ("Comment", CommentOnIssue(issue=number)),
     ]
     others: list[Action] = [
@@ -55,10 +57,6 @@ def open_buttons(number: int, wording: Wording, *more: Element) -> Block:
 def open_option(number: int, wording: Wording) -> JSON:
     """The menu option that opens an issue's page in the service."""
     return menu_link(*_page(number, wording))
-
-
-def assign_button(number: int) -> Element:
-    return button(ASSIGN, AssignToMe(issue=number))
 
 
 def row_menu(number: int, wording: Wording, *, share: bool) -> Element:

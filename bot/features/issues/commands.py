@@ -10,15 +10,15 @@ from typing import TypeVar
 
 from bot.errors import UserError, WrongField
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
-from bot.features.issues.fields import FIELDS, Draft, Field, Kind, Value
+from bot.features.issues.fields import FIELDS, Draft, Kind
+from bot.features.issues.options import OptionReader
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Ref
 from bot.slack.blocks import shortened
-from bot.slack.grammar import dates, values
-from bot.slack.grammar.durations import hours
+from bot.slack.grammar import values
 from bot.slack.grammar.errors import UnknownField
 from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, understand
-from bot.slack.grammar.requests import Help, who
+from bot.slack.grammar.requests import Help
 from bot.slack.grammar.tokens import as_typed, split_first_line
 from bot.store.owner import Owner
 
@@ -37,18 +37,6 @@ T = TypeVar("T")
 class SubjectTooLong(UserError):
     length: int
     longest: int
-
-
-class UnknownChange(UserError):
-    """`/issue 42` is followed by something that the command doesn't do."""
-
-    number: int
-
-
-class SeveralIssues(UserError):
-    """An option that takes one issue was given several."""
-
-    option: str
 
 
 @dataclass(frozen=True)
@@ -70,6 +58,14 @@ class ShowIssue:
     """`/issue 42`."""
 
     number: int
+
+
+@dataclass(frozen=True)
+class ChangeIssue:
+    """`/issue 42 close` or `/issue close 42`: the text after the command, which `features/editing` reads."""
+
+    number: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -102,7 +98,15 @@ class NewTemplate:
 
 
 IssueRequest = (
-    CreateIssue | OpenForm | ShowIssue | AttachFiles | AddComment | ListTemplates | NewTemplate | Help
+    CreateIssue
+    | OpenForm
+    | ShowIssue
+    | ChangeIssue
+    | AttachFiles
+    | AddComment
+    | ListTemplates
+    | NewTemplate
+    | Help
 )
 
 
@@ -120,7 +124,7 @@ def issue_command(
     subcommand = parsed.words[0].text.lower() if parsed.words else ""
     rest = parsed.after(1)
     if subcommand in ("", *NEW):
-        draft = _draft(rest if subcommand else parsed, below, _Reader(today, user, base_url))
+        draft = _draft(rest if subcommand else parsed, below, OptionReader(today, user, base_url))
         return CreateIssue(draft) if draft.subject else OpenForm(draft)
     if base_url:
         values.own_text(first_line, base_url)
@@ -129,17 +133,17 @@ def issue_command(
     if subcommand == "attach":
         return AttachFiles(values.issue_number(rest.text))
     if subcommand in TEMPLATES:
-        return _of_templates(_draft(rest, below, _Reader(today, user, base_url)))
+        return _of_templates(_draft(rest, below, OptionReader(today, user, base_url)))
     typed = rest if subcommand in SHOW and rest.words else parsed
     if number := values.issue_number(typed.words[0].text):
         if len(typed.words) == 1 and not (parsed.options or parsed.problems or below):
             return ShowIssue(number)
-        raise UnknownChange(number)
+        return ChangeIssue(number, text)
     if rest.words and (number := values.issue_number(rest.words[0].text)):
-        raise UnknownChange(number)
+        return ChangeIssue(number, text)
     said = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
     try:
-        draft = _draft(parsed, below, _Reader(today, user, base_url))
+        draft = _draft(parsed, below, OptionReader(today, user, base_url))
     except NotUnderstood as error:
         draft = error.draft
     raise UnknownSubcommand(said, draft)
@@ -170,7 +174,7 @@ def unknown_field(error: NotUnderstood) -> UnknownField | None:
     return next((e for e in (error.problem, *error.others) if isinstance(e, UnknownField)), None)
 
 
-def _draft(parsed: Parsed, below: str, reader: "_Reader") -> Draft:
+def _draft(parsed: Parsed, below: str, reader: OptionReader) -> Draft:
     """The draft of an issue; the lines below the first are its description. Raises NotUnderstood."""
     problems = list(parsed.problems)
 
@@ -204,41 +208,3 @@ def _draft(parsed: Parsed, below: str, reader: "_Reader") -> Draft:
     if problems:
         raise NotUnderstood(draft, problems[0], tuple(problems[1:]))
     return draft
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """Reads the values of options."""
-
-    today: date
-    user: Owner
-    base_url: str | None
-
-    def value(self, parsed: Parsed, field: Field) -> Value | None:
-        """The value of an option; None if it is missing. Raises UserError."""
-        key = field.key
-        match field.kind:
-            case Kind.PERSON:
-                typed = values.one(parsed, key)
-                return who(values.person(typed), self.user) if typed else None
-            case Kind.PEOPLE:
-                return tuple(who(person, self.user) for person in values.people(parsed, key))
-            case Kind.ISSUE:
-                return self._issue(parsed, key)
-            case Kind.FLAG:
-                return values.yes_or_no(parsed, key)
-            case Kind.PERCENT:
-                return values.percent(parsed, key)
-        text = values.name(parsed, key)
-        if text and field.kind is Kind.DAY:
-            return dates.day(text, self.today)
-        return hours(text) if text and field.kind is Kind.HOURS else text
-
-    def _issue(self, parsed: Parsed, key: str) -> int | None:
-        if self.base_url:
-            for text in values.names(parsed, key):
-                values.own_text(text, self.base_url)
-        numbers = values.numbers(parsed, key)
-        if len(numbers) > 1:
-            raise SeveralIssues(key)
-        return numbers[0] if numbers else None

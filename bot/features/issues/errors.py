@@ -5,7 +5,10 @@ from bot.features.issues.fields import Draft
 
 
 class NotUnderstood(UserError):
-    """A new issue is understood only in part: `draft`; `problem` comes first, then `others`."""
+    """A new issue, or a change to one, is understood only in part: `draft`.
+
+    `problem` comes first, then `others`.
+    """
 
     draft: Draft
     problem: UserError

@@ -75,6 +75,8 @@ class Field:
     """Whether the form shows it before a project is chosen."""
     first: bool = False
     """Whether the form shows it without *More fields*."""
+    always: bool = False
+    """Whether every issue has a value, so that it can't be cleared."""
 
     @property
     def name(self) -> str:
@@ -92,9 +94,21 @@ class Field:
 
 
 _ROWS = (
-    Field("tracker", "Tracker", Kind.CHOICE, "tracker_id", "tracker", "Default", "trackers", first=True),
-    Field("status", "Status", Kind.CHOICE, "status_id", "status", "Default", "statuses"),
-    Field("priority", "Priority", Kind.CHOICE, "priority_id", "priority", "Default", "priorities"),
+    Field(
+        "tracker",
+        "Tracker",
+        Kind.CHOICE,
+        "tracker_id",
+        "tracker",
+        "Default",
+        "trackers",
+        first=True,
+        always=True,
+    ),
+    Field("status", "Status", Kind.CHOICE, "status_id", "status", "Default", "statuses", always=True),
+    Field(
+        "priority", "Priority", Kind.CHOICE, "priority_id", "priority", "Default", "priorities", always=True
+    ),
     Field(
         "to",
         "Assignee",
@@ -114,7 +128,7 @@ _ROWS = (
     Field(
         "estimate", "Estimated hours", Kind.HOURS, "estimated_hours", "estimated_hours", "e.g. 1.5 or 1h 30m"
     ),
-    Field("done", "% done", Kind.PERCENT, "done_ratio", "done_ratio", "0%"),
+    Field("done", "% done", Kind.PERCENT, "done_ratio", "done_ratio", "0%", always=True),
     Field("private", "Private", Kind.FLAG, "is_private", None, "Hide from people without permission"),
     Field("watch", "Watchers", Kind.PEOPLE, "watcher_user_ids", None, "Add people", "people", "watchers"),
     Field(
@@ -129,6 +143,9 @@ _ROWS = (
 )
 FIELDS = {field.key: field for field in _ROWS}
 DESCRIPTION = FIELDS["desc"]
+SUBJECT = Field("subject", "Subject", Kind.TEXT, "subject", "subject", always=True)
+CHANGEABLE = {field.key: field for field in (SUBJECT, *_ROWS) if field.answer}
+"""The fields of an existing issue that can be changed."""
 
 
 class Draft(BaseModel):

@@ -6,20 +6,19 @@ from functools import partial
 from bot.errors import BotError, UserError, WrongField
 from bot.features.help import views as help_views
 from bot.features.issues import views
-from bot.features.issues.actions import assign_button, open_buttons
 from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShareListedIssue, ShowMore
 from bot.features.issues.buttons import ShowIssue as ShowPressed
 from bot.features.issues.commands import (
     AddComment,
     AttachFiles,
+    ChangeIssue,
     CreateIssue,
     IssueRequest,
     ListTemplates,
     NewTemplate,
     OpenForm,
     ShowIssue,
-    UnknownChange,
     issue_command,
     unknown_field,
 )
@@ -72,6 +71,7 @@ class IssueHandlers:
         list_templates: Callable[[Reply, str | None], Awaitable[None]],
         open_template_form: Callable[[Reply, str | None], Awaitable[None]],
         from_template: Callable[[Owner, Draft, Channel | None, str], Awaitable[Draft]],
+        change: Callable[[Reply, int, str], Awaitable[None]],
         similar: Similar,
         assigned: Assigned,
     ) -> None:
@@ -85,6 +85,7 @@ class IssueHandlers:
         self._list_templates = list_templates
         self._open_template_form = open_template_form
         self._from_template = from_template
+        self._change = change
         self._similar = similar
         self._assigned = assigned
 
@@ -110,6 +111,8 @@ class IssueHandlers:
                 await self._open_create_form(reply, draft)
             case ShowIssue(number):
                 await self.show(reply, number)
+            case ChangeIssue(number, text):
+                await self._change(reply, number, text)
             case AttachFiles(number):
                 await self._open_files_form(reply, number)
             case AddComment(number, text):
@@ -154,8 +157,6 @@ class IssueHandlers:
         match error:
             case NotUnderstood(draft=draft) | UnknownSubcommand(draft=draft):
                 return await self._offer_create_form(reply, draft, error)
-            case UnknownChange(number=number):
-                return open_buttons(number, reply.wording, assign_button(number))
         return None
 
     async def show_pressed(self, press: ButtonPress[ShowPressed], reply: Reply) -> None:

@@ -61,7 +61,7 @@ def _element(
             held = str(value) if value is not None else None
             return forms.choice(action_id, percents, held, field.placeholder)
         case Kind.HOURS:
-            typed = f"{value.normalize():f}" if isinstance(value, Decimal) else value
+            typed = f"{value.normalize():f}" if value and isinstance(value, Decimal) else value
             return forms.text(action_id, typed, placeholder=field.placeholder, most=HOURS_LENGTH)
         case Kind.FLAG:
             return forms.checkbox(action_id, field.placeholder, checked=bool(value))
@@ -89,7 +89,8 @@ def custom_input(
     else:
         examples = ", ".join(custom.values[:EXAMPLES])
         placeholder = f"e.g. {examples}" if examples else None
-        element = forms.text(name, ", ".join(values), placeholder=placeholder)
+        typed = ", ".join(values)
+        element = forms.text(name, typed, placeholder=placeholder, multiline="\n" in typed)
     label = custom.name or f"Field {custom.id}"
     return forms.field(name, label, element, optional=not needed, hint=hint)
 

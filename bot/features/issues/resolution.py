@@ -54,19 +54,20 @@ class Names:
 
 def request(draft: Draft, meant: Mapping[str, Meant], project: Project, catalog: Catalog) -> NewIssue:
     """The request that creates the issue, with the fields that have a value."""
-    fields: dict[str, object] = {FIELDS[key].sent: _sent(value) for key, value in meant.items()}
+    fields: dict[str, object] = {FIELDS[key].sent: sent(value) for key, value in meant.items()}
     if draft.custom_fields:
-        fields["custom_fields"] = _custom_fields(draft, catalog)
+        fields["custom_fields"] = custom_inputs(draft, catalog)
     return NewIssue.model_validate({"project_id": project.id, "subject": draft.subject.strip(), **fields})
 
 
-def _sent(value: Meant) -> object:
+def sent(value: Meant) -> object:
+    """A value as a request has it."""
     if isinstance(value, tuple):
         return tuple(ref.id for ref in value)
     return value.id if isinstance(value, Ref) else value
 
 
-def _custom_fields(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
+def custom_inputs(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
     """Custom field values spelled as in the service, which refuses list values in another case."""
     found = []
     for number, value in draft.custom_fields.items():

@@ -1,10 +1,11 @@
 """What the errors of issues say to the user."""
 
 from bot.errors import BotError
-from bot.features.issues.commands import SeveralIssues, SubjectTooLong, UnknownChange
+from bot.features.issues.commands import SubjectTooLong
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.handlers import NotShared, PrivateIssueNotShared
 from bot.features.issues.issues import IssueNotFound, PrivateIssuesForbidden, SubjectMissing
+from bot.features.issues.options import SeveralIssues
 from bot.features.issues.updates import UpdatesUnsupported, UpdateUnconfirmed
 from bot.slack.posting import Announced
 from bot.slack.sentences import NOT_ANNOUNCED
@@ -21,11 +22,6 @@ def sentence(error: BotError, wording: Wording) -> str | None:
             return (
                 f"To create that issue, type `{issue} new {text or '…'}`. To see one, type `{issue} 42`. "
                 f"To search, type `{wording.command('issues')}`."
-            )
-        case UnknownChange(number=number):
-            return (
-                f"I can't do that to #{number} from here. Open it in {service}, or show it here to share it, "
-                "log time, or attach files."
             )
         case SeveralIssues(option=option):
             return f"An issue can have only one {option}: `{option}:42`."

@@ -170,7 +170,14 @@ def _why_private(made: Created, announced: Announced | None) -> str | None:
 
 def service_change(change: ServiceChange) -> str:
     """What the service made of a value that it replaced or dropped."""
-    label, wanted = line(change.label), value_text(change.field, change.wanted)
+    label = line(change.label)
+    if change.wanted is None:
+        return (
+            f"{label} is still {value_text(change.field, change.got)}."
+            if change.got
+            else f"{label} wasn't saved."
+        )
+    wanted = value_text(change.field, change.wanted)
     if change.got is not None:
         return f"{label} is {value_text(change.field, change.got)}, not {wanted}."
     return f"{label} {wanted} wasn't saved." if change.field else f"{label} wasn't saved."

@@ -164,6 +164,12 @@ def option_key(name: str) -> str:
     return re.sub(r"[\W_]+", "-", name.casefold()).strip("-")
 
 
+def same_option(name: str, names: Collection[str]) -> str | None:
+    """The option with that name or a synonym of it."""
+    meant = _SYNONYMS.get(name.lower(), name.lower())
+    return meant if meant in names else None
+
+
 def nearest(name: str, names: Collection[str]) -> str | None:
     """The best match for a misspelled name, if any."""
     name = name.lower()

@@ -88,12 +88,12 @@ Web Shop: 3 new issues
 Since <20, 08:00> · 2 more than last time · new per day: ▁▂█▂▄ [announcement.take_back]
 *Bug* · 2
 *<https://tracker.example/issues/41|#41 The cart forgets>*
-High · Unassigned · opened by Ben Okafor <23, 05:00> [take 41, time 41, files 41, open]
+High · Unassigned · opened by Ben Okafor <23, 05:00> [take 41, edit 41, comment 41, show 41]
 *<https://tracker.example/issues/42|#42 Typo &amp; co>*
-Low · Unassigned · opened by Ben Okafor <23, 07:55> · closed [take 42, time 42, files 42, open]
+Low · Unassigned · opened by Ben Okafor <23, 07:55> · closed [take 42, edit 42, comment 42, show 42]
 *Feature* · 1
 *<https://tracker.example/issues/40|#40 Sort by &lt;price&gt;>*
-Low · assigned to Ben Okafor · opened by Ben Okafor <21, 03:00> [take 40, time 40, files 40, open]
+Low · assigned to Ben Okafor · opened by Ben Okafor <21, 03:00> [take 40, edit 40, comment 40, show 40]
 Shows what Ana Ruiz can see, except private issues · Digest 3 · `/digest` to manage\
 """)
     assert made.text == snapshot("""\

@@ -190,11 +190,12 @@ async def test_assigns_the_issue_after_an_unlinked_user_links(
     assert issue.assigned_to_id == BEN
 
 
-async def test_the_menu_logs_time(office: Office, ana: Person) -> None:
+async def test_the_menu_leads_to_all_actions(office: Office, ana: Person) -> None:
     issue = new_issue(office.tracker, "The cart forgets")
     message = await post_digest(office, ana)
 
-    await ana.choose_from_menu(message, "The cart forgets", "Log time")
+    card = await ana.after(ana.choose_from_menu(message, "The cart forgets", "More actions"))
+    await ana.press(card, "Log time")
 
     assert f"#{issue.id}" in str(values_of(await ana.form("Log time"))["Issue"])
 

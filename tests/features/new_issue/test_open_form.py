@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, button_saying, input_named, labels_of, text_of, until, values_of
+from tests.support.reading import JSON, input_named, labels_of, text_of, until, values_of
 
 
 async def form_offered(person: Person, typed: str, said: str) -> JSON:
@@ -119,17 +119,6 @@ async def test_text_that_is_no_command_offers_to_create_it(ana: Person) -> None:
     await ana.press(answer, "Create issue “The page is blank”")
     values = values_of(await ana.form("New issue"))
     assert (values["Subject"], values["Description"]) == ("The page is blank", "Since today")
-
-
-async def test_an_unknown_change_offers_the_issue(ana: Person, office: Office) -> None:
-    number = next(i.id for i in office.tracker.data.issues.values() if not i.is_private)
-
-    answer = await ana.ask(f"/issue {number} escalate")
-
-    for text in ("Assign to me", f"Open in {office.service_name}"):
-        button_saying(answer["blocks"], text)
-    card = await ana.after(ana.press(answer, "Show issue"))
-    assert f"#{number} {office.tracker.data.issues[number].subject}" in text_of(card)
 
 
 async def test_the_form_starts_with_five_fields(ana: Person) -> None:

@@ -53,7 +53,7 @@ async def test_command_logs_time_and_tells_only_the_user(
     told = await announcement(ben)
     assert "Ana Ruiz logged 1h 30m on <" in text_of(told)
     assert "Pairing on" in text_of(told)
-    option_in_menus(told["blocks"], "Log time")
+    option_in_menus(told["blocks"], "More actions")
 
 
 async def test_project_time_counts_in_daily_and_weekly_totals(office: Office, ana: Person) -> None:

@@ -1,0 +1,166 @@
+"""Changes issues: reads what an issue is now, sends only what differs, and tells what came of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from bot.errors import Refused, UserError
+from bot.features.accounts.accounts import Accounts, Session
+from bot.features.editing.edits import Edit, Editable, Wanted, marks
+from bot.features.issues.fields import CHANGEABLE, Field, Meant, fields_named
+from bot.features.issues.issues import IssueRefused, Issues
+from bot.features.issues.service_changes import ServiceChange, service_changes, texts
+from bot.features.issues.updates import Updates
+from bot.features.projects.catalog import Catalogs
+from bot.features.users.people import People
+from bot.service.client import Client
+from bot.service.conventions import IssueDetailInclude
+from bot.service.models import Issue
+from bot.store.owner import Owner
+
+STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A field's value before and after; `field` is None for a custom field."""
+
+    label: str
+    field: Field | None
+    before: Meant | None
+    after: Meant | None
+
+
+@dataclass(frozen=True)
+class Edited:
+    """An issue after a change: what changed, and what the service didn't take.
+
+    `already` are the values that the issue had before, if there was nothing to change.
+    """
+
+    issue: Issue
+    changed: tuple[Changed, ...] = ()
+    not_taken: tuple[ServiceChange, ...] = ()
+    already: tuple[Changed, ...] = ()
+
+    @property
+    def assigned(self) -> bool:
+        """Whether somebody else is its assignee now."""
+        return any(change.label == CHANGEABLE["to"].label for change in self.changed) and bool(
+            self.issue.assigned_to
+        )
+
+
+class EditConflict(UserError):
+    """Somebody else changed the same fields after the form was opened.
+
+    `editable` is the issue as it is now, and `wanted` is what the user wants; `fields` are those that differ,
+    with the value of the other user and that of this one.
+    """
+
+    editable: Editable
+    wanted: Wanted
+    fields: tuple[Changed, ...]
+
+
+class Editing:
+    """Changes issues with the requesting user's key."""
+
+    def __init__(
+        self,
+        client: Client,
+        accounts: Accounts,
+        issues: Issues,
+        *,
+        catalogs: Catalogs,
+        people: People,
+        updates: Updates,
+    ) -> None:
+        self._client = client
+        self._accounts = accounts
+        self._issues = issues
+        self._catalogs = catalogs
+        self._people = people
+        self._updates = updates
+
+    async def editable(
+        self, owner: Owner, number: int, edit: Edit
+    ) -> tuple[Editable, Wanted, list[UserError]]:
+        """An issue with its choices, what `edit` means for it, and what can't be done of that.
+
+        Raises UpdatesUnsupported, IssueNotFound, NotLinked, ServiceError.
+        """
+        self._updates.check_supported(number)
+        async with self._accounts.reading(owner) as session:
+            editable = await self._editable(session, number)
+            wanted, errors = await editable.wanted(edit, session, self._people)
+        return editable, wanted, list(errors)
+
+    async def apply(
+        self, owner: Owner, number: int, edit: Edit, opened: Mapping[str, str] | None = None
+    ) -> Edited:
+        """Change an issue; only what differs from it is sent.
+
+        `opened` are the marks of the values that the user saw in the form. Raises EditConflict if somebody
+        changed the same fields since, WrongField, IssueNotFound, NotLinked, IssueRefused and the errors of
+        `Updates.apply`.
+        """
+        self._updates.check_supported(number)
+        async with self._accounts.reading(owner) as session:
+            editable = await self._editable(session, number)
+            everything, errors = await editable.wanted(edit, session, self._people)
+        if errors:
+            raise errors[0]
+        before, wanted = editable.issue, everything.new_to(editable.issue)
+        if not wanted.names:
+            return Edited(before, already=_changes(everything, before, before))
+        now = marks(before)
+        if others := {name for name, mark in (opened or {}).items() if now.get(name) != mark} & wanted.names:
+            raise EditConflict(editable, wanted, tuple(_conflicts(wanted, before, others)))
+        try:
+            after = await self._updates.apply(
+                session, before, wanted.request(), lambda issue: wanted.new_to(issue).names != wanted.names
+            )
+        except Refused as error:
+            raise IssueRefused(error, fields_named(error.errors, editable.catalog.custom_fields)) from None
+        not_taken = service_changes(wanted.values, wanted.custom, after)
+        missed = {change.label for change in not_taken}
+        changed = tuple(change for change in _changes(wanted, before, after) if change.label not in missed)
+        return Edited(after, changed, not_taken)
+
+    async def _editable(self, session: Session, number: int) -> Editable:
+        issue = await self._client.optional.get_issue(session.key, number, STATUSES)
+        if issue is None:
+            issue = await self._issues.one(session, number)
+            self._client.optional.note_missing("get_issue")
+        catalog = await self._catalogs.of(session, issue.project.id if issue.project else None)
+        allowed = issue.allowed_statuses or catalog.statuses
+        return Editable(issue, replace(catalog, statuses=allowed), catalog.statuses)
+
+
+def _changes(wanted: Wanted, before: Issue, after: Issue) -> tuple[Changed, ...]:
+    fields = [CHANGEABLE[key] for key in wanted.values]
+    found = [Changed(field.label, field, field.answered(before), field.answered(after)) for field in fields]
+    return (*found, *(_custom_change(field.id, before, after) for field in wanted.custom))
+
+
+def _conflicts(wanted: Wanted, now: Issue, names: set[str]) -> list[Changed]:
+    found = [
+        Changed(CHANGEABLE[key].label, CHANGEABLE[key], CHANGEABLE[key].answered(now), value)
+        for key, value in wanted.values.items()
+        if key in names
+    ]
+    for field in wanted.custom:
+        if f"cf_{field.id}" in names:
+            theirs = _custom_change(field.id, now, now)
+            found.append(replace(theirs, after=", ".join(texts(field)) or None))
+    return found
+
+
+def _custom_change(number: int, before: Issue, after: Issue) -> Changed:
+    old, new = (
+        next((field for field in issue.custom_fields if field.id == number), None)
+        for issue in (before, after)
+    )
+    named = new or old
+    label = named.name if named else f"cf_{number}"
+    return Changed(label, None, ", ".join(texts(old)) or None, ", ".join(texts(new)) or None)

@@ -1,0 +1,178 @@
+"""Changes issues by `/issue 42 …` and by the form behind *Edit*."""
+
+from functools import partial
+
+from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UserError, WrongField
+from bot.features.editing import form as edit_form
+from bot.features.editing import views
+from bot.features.editing.buttons import EditIssue, OpenEdit
+from bot.features.editing.commands import edit_command
+from bot.features.editing.editing import EditConflict, Edited, Editing
+from bot.features.editing.edits import Edit
+from bot.features.editing.form import EditMetadata
+from bot.features.issues.actions import open_buttons
+from bot.features.issues.errors import NotUnderstood
+from bot.features.issues.issues import Assigned, IssueNotFound, IssueRefused
+from bot.features.issues.updates import UpdatesUnsupported
+from bot.service.models import Ref
+from bot.slack import forms
+from bot.slack.blocks import Block, button_row
+from bot.slack.errors import FormExpired
+from bot.slack.feature import Feature, Form
+from bot.slack.forms import FormResult
+from bot.slack.grammar.errors import UnknownField
+from bot.slack.interaction import ButtonPress, FormSubmission
+from bot.slack.redaction import without_keys
+from bot.slack.replies import Reply
+from bot.store.saved_input import SavedInput
+
+
+class EditHandlers:
+    """Changes issues."""
+
+    def __init__(self, editing: Editing, saved: SavedInput, assigned: Assigned) -> None:
+        self._editing = editing
+        self._saved = saved
+        self._assigned = assigned
+
+    def feature(self) -> Feature:
+        return Feature(
+            buttons={EditIssue: self.edit_pressed, OpenEdit: self.open_saved},
+            forms={edit_form.CALLBACK_ID: Form(self.submit, "Saving to {service}…")},
+        )
+
+    async def command(self, reply: Reply, number: int, text: str) -> None:
+        """`/issue 42 close due:friday`; without a change, the form."""
+        reply.recovery = partial(self._way_on, reply, number, None)
+        edit = await self._read(reply, number, text)
+        if edit.is_empty:
+            await reply.open(forms.loading(edit_form.title(number)))
+            await self._fill(reply, number, edit)
+            return
+        reply.recovery = partial(self._way_on, reply, number, edit)
+        edited = await self._editing.apply(reply.owner, number, edit)
+        await self._tell(reply, edited)
+
+    async def _read(self, reply: Reply, number: int, text: str) -> Edit:
+        """The change; the issue's custom fields are read only if an option may be one of them."""
+        parse = partial(
+            edit_command, text, number, await reply.today(), reply.owner, base_url=reply.wording.base_url
+        )
+        try:
+            return parse()
+        except NotUnderstood as error:
+            if not any(isinstance(problem, UnknownField) for problem in (error.problem, *error.others)):
+                raise
+        editable, _, _ = await self._editing.editable(reply.owner, number, Edit())
+        return parse([Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields])
+
+    async def _way_on(self, reply: Reply, number: int, edit: Edit | None, error: BotError) -> Block | None:
+        """The buttons below an error: the form with what was understood, or else the issue."""
+        if isinstance(error, NotLinked | KeyInRequest | IssueNotFound):
+            return None
+        if isinstance(error, NotUnderstood) and isinstance(error.draft, Edit):
+            edit = error.draft
+        if (
+            edit is None
+            or isinstance(error, UpdatesUnsupported)
+            or not isinstance(error, UserError | Refused)
+        ):
+            return open_buttons(number, reply.wording)
+        said = without_keys(reply.wording.sentence(error))
+        payload = {
+            "edit": edit.model_dump(mode="json", exclude_defaults=True),
+            "said": said,
+            "wrong": _fields_of(error),
+        }
+        return button_row(
+            "Open form", OpenEdit(issue=number, saved=await self._saved.put(reply.owner, payload))
+        )
+
+    async def _tell(self, reply: Reply, edited: Edited) -> None:
+        await reply.privately(
+            views.edited(edited, reply.wording, shareable=reply.place.channel_id is not None)
+        )
+        if edited.assigned:
+            await self._assigned(reply.owner, edited.issue)
+
+    # The form
+
+    async def edit_pressed(self, press: ButtonPress[EditIssue], reply: Reply) -> None:
+        """*Edit* on a card, in a row or on a post."""
+        await reply.open(forms.loading(edit_form.title(press.button.issue)))
+        await self._fill(reply, press.button.issue, Edit())
+
+    async def open_saved(self, press: ButtonPress[OpenEdit], reply: Reply) -> None:
+        """*Open form*: the form with the change that was typed."""
+        number = press.button.issue
+        await reply.open(forms.loading(edit_form.title(number)))
+        saved = await self._saved.get(reply.owner, press.button.saved)
+        if saved is None:
+            raise FormExpired("issue")
+        edit = Edit.model_validate(saved["edit"])
+        await self._fill(reply, number, edit, said=saved["said"], wrong=tuple(saved["wrong"]))
+
+    async def _fill(
+        self, reply: Reply, number: int, edit: Edit, *, said: str = "", wrong: tuple[str, ...] = ()
+    ) -> None:
+        """Show the issue's values in the open form, and over them those of `edit`."""
+
+        async def there(_: BotError) -> Block:
+            return open_buttons(number, reply.wording)
+
+        reply.recovery = there
+        editable, wanted, errors = await self._editing.editable(reply.owner, number, edit)
+        more = [sentence for sentence in map(reply.wording.sentence, errors) if sentence not in said]
+        view = edit_form.edit_form(
+            editable,
+            wanted,
+            reply.place.as_json(),
+            said=" ".join(filter(None, [said, *more])),
+            wrong=(*wrong, *(error.field for error in errors if isinstance(error, WrongField))),
+        )
+        await reply.show(view)
+
+    async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Save what was changed in the form, unless somebody else changed the same fields meanwhile."""
+        metadata = EditMetadata.of(form.view)
+        edit = edit_form.submitted(form.view.json, metadata.opened)
+        try:
+            edited = await self._editing.apply(reply.owner, metadata.issue, edit, metadata.opened)
+        except EditConflict as error:
+            return self._conflict(reply, error)
+        reply.committed = True
+
+        if reply.place.channel_id:
+            return FormResult(then=partial(self._tell, reply, edited))
+        blocks = views.edited(edited, reply.wording, shareable=False).blocks
+
+        async def tell() -> None:
+            if edited.assigned:
+                await self._assigned(reply.owner, edited.issue)
+
+        return FormResult(view=forms.said(f"#{edited.issue.id}", blocks), then=tell)
+
+    def _conflict(self, reply: Reply, error: EditConflict) -> FormResult:
+        """The form with the issue as it is now, and what the user entered over it."""
+        said = reply.wording.sentence(error)
+        view = edit_form.edit_form(
+            error.editable,
+            error.wanted,
+            reply.place.as_json(),
+            said=said,
+            notes=[views.conflict(error.fields)],
+            wrong=[one.field.name for one in error.fields if one.field],
+        )
+        return FormResult(view=view, said=said)
+
+
+def _fields_of(error: BotError) -> tuple[str, ...]:
+    """The names of the fields that an error is about."""
+    match error:
+        case NotUnderstood(problem=problem, others=others):
+            return tuple(field for each in (problem, *others) for field in _fields_of(each))
+        case WrongField(field=field):
+            return (field,)
+        case IssueRefused(fields=fields):
+            return fields
+    return ()

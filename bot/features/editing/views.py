@@ -1,0 +1,59 @@
+"""Messages about changes to issues."""
+
+from bot.features.editing.editing import Changed, Edited
+from bot.features.issues.actions import SHARE, issue_buttons
+from bot.features.issues.buttons import ShareListedIssue
+from bot.features.issues.fields import Field, Meant
+from bot.features.issues.views import service_change, title, value_text
+from bot.slack.blocks import Block, Message, actions, button, section
+from bot.slack.text import escape, line
+from bot.slack.wording import Wording
+
+
+def edited(edited: Edited, wording: Wording, *, shareable: bool) -> Message:
+    """What changed, before → after, and what the service didn't take."""
+    issue, linked = edited.issue, title(edited.issue, wording)
+    text = f"Changed {linked}" if edited.changed else f"Nothing changed in {linked}"
+    blocks: list[Block] = []
+    if edited.changed:
+        blocks.append(section(f"{text}\n{_listed([_change(change) for change in edited.changed])}"))
+    elif edited.already:
+        has = ", ".join(
+            f"{line(change.label)} {_value(change.field, change.after)}" for change in edited.already
+        )
+        text = f"{linked} already has {has}."
+        blocks.append(section(text))
+    else:
+        blocks.append(section(text))
+    if edited.not_taken:
+        said = _listed([service_change(change) for change in edited.not_taken])
+        blocks.append(section(f"{escape(wording.service)} didn't save everything:\n{said}"))
+    share = button(SHARE, ShareListedIssue(issue=issue.id)) if shareable and not issue.is_private else None
+    blocks.append(actions(issue_buttons(issue.id, wording, share), block_id=f"issue-{issue.id}"))
+    return Message(text, tuple(blocks))
+
+
+def conflict(fields: tuple[Changed, ...]) -> Block:
+    """What somebody else made of fields, and what the user entered."""
+    return section(
+        _listed(
+            [
+                f"{line(one.label)} is *{_value(one.field, one.before)}* now. You entered "
+                f"{_value(one.field, one.after)}."
+                for one in fields
+            ]
+        )
+    )
+
+
+def _listed(lines: list[str]) -> str:
+    return "\n".join(f"• {said}" for said in lines)
+
+
+def _change(change: Changed) -> str:
+    before, after = _value(change.field, change.before), _value(change.field, change.after)
+    return f"{line(change.label)}: {before} → *{after}*"
+
+
+def _value(field: Field | None, value: Meant | None) -> str:
+    return "none" if value is None else value_text(field, value)

@@ -1,0 +1,92 @@
+"""Changing an issue in a form."""
+
+import pytest
+
+from bot.sandbox.tracker.data import Issue
+from bot.sandbox.tracker.defaults import CLOSED
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import DM, Person
+from tests.support.reading import JSON, text_of, values_of
+
+
+async def edit(ana: Person, issue: Issue) -> JSON:
+    """Presses *Edit* on the issue's card and returns the form."""
+    await ana.press(await ana.ask(f"/issue {issue.id}"), "Edit")
+    return await ana.form(f"Edit #{issue.id}")
+
+
+@pytest.fixture
+async def issue(office: Office, ana: Person) -> Issue:
+    """An open issue of the Web Shop with a few values."""
+    await ana.ask(
+        "/issue new Cart is empty project:webshop due:2036-01-02 estimate:1h30 customer-reference:K-7"
+    )
+    await office.idle()
+    return office.newest_issue()
+
+
+async def test_sends_only_what_was_changed(ana: Person, issue: Issue) -> None:
+    form = await edit(ana, issue)
+    filled = values_of(form)
+    assert {
+        label: filled[label]
+        for label in ("Subject", "Status", "Due date", "Estimated hours", "Customer reference")
+    } == {
+        "Subject": "Cart is empty",
+        "Status": "New",
+        "Due date": "2036-01-02",
+        "Estimated hours": "1.5",
+        "Customer reference": "K-7",
+    }
+    issue.subject = "Changed by someone else meanwhile"
+
+    answer = await ana.after(
+        ana.submit(form, {"Status": "Closed", "Due date": None, "Customer reference": ""})
+    )
+
+    assert "Status: New → *Closed*" in text_of(answer)
+    assert "→ *none*" in text_of(answer)
+    assert (issue.status_id, issue.due_date, issue.subject) == (
+        CLOSED,
+        None,
+        "Changed by someone else meanwhile",
+    )
+    assert not issue.custom[2]
+
+
+async def test_what_someone_else_changed_is_shown_and_not_overwritten(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    form = await edit(ana, issue)
+    issue.done_ratio, issue.priority_id = 80, 3
+    issue.updated_on = office.newest_issue().created_on.replace(year=2035)
+
+    await ana.submit(form, {"% done": "50%", "Subject": "Carts are empty"})
+
+    again = await ana.form_saying(f"Edit #{issue.id}", "Someone else changed % done while you were editing.")
+    assert "% done is *80%* now. You entered 50%." in text_of(again)
+    assert (issue.done_ratio, issue.subject) == (80, "Cart is empty")
+    shown = values_of(again)
+    assert (shown["% done"], shown["Subject"], shown["Priority"]) == ("50%", "Carts are empty", "High")
+
+    await ana.after(ana.submit(again, {}))
+
+    assert (issue.done_ratio, issue.subject, issue.priority_id) == (50, "Carts are empty", 3)
+
+
+async def test_the_services_refusal_stays_at_its_field(ana: Person, issue: Issue) -> None:
+    form = await edit(ana, issue)
+
+    await ana.submit(form, {"Start date": "2036-05-01", "Subject": "Kept"})
+
+    assert "must be greater than start date" in str(await ana.errors())
+
+
+async def test_tells_whom_it_was_assigned_to(office: Office, ana: Person, ben: Person, issue: Issue) -> None:
+    await office.link(ben.user_id, KEYS["ben"])
+    form = await edit(ana, issue)
+
+    told = await ben.after(ana.submit(form, {"Assignee": "Ben Okafor"}), DM)
+
+    assert f"#{issue.id}" in text_of(told)
