@@ -53,7 +53,8 @@ class Bot:
     """The bot and all its parts: call `start`, then `stop`. aiohttp needs a running event loop to build it.
 
     `slack` is the Web API client (without a token if there are several workspaces), `digests` runs due
-    digests, and `ready` is true from `start` to `stop`. After `start`, `port` is the HTTP port in use.
+    digests, `following` updates the posts of followed issues, and `ready` is true from `start` to `stop`.
+    After `start`, `port` is the HTTP port in use.
     """
 
     port: int
@@ -109,6 +110,7 @@ class Bot:
             waits=waits,
         )
         self.digests = self.features.digest_runs
+        self.following = self.features.follow_runs
         self.completed = CompletedDeliveries(self.store.unfinished)
         self.dispatch = Dispatch(
             self.features.routes,
@@ -124,7 +126,7 @@ class Bot:
         )
         app = bolt_app(self.slack, workspaces, self.dispatch)
         recovery = CrashRecovery(self.store.unfinished, self.completed, failures, workspaces, self.platform)
-        self._jobs = periodic_jobs(self.store, self.digests, recovery, timings.interval)
+        self._jobs = periodic_jobs(self.store, self.digests, self.following, recovery, timings.interval)
         probes = {"database": self._ping, "slack": self._slack_answers, "service": self.client.reachable}
         self._web = Web(
             app,
@@ -184,7 +186,9 @@ class Bot:
         if self._socket:
             await self._socket.close()
         left = max(0, deadline - time.monotonic())
-        cut_off, _ = await asyncio.gather(self.in_flight.drain(left), self.digests.stop(left))
+        cut_off, _, _ = await asyncio.gather(
+            self.in_flight.drain(left), self.digests.stop(left), self.following.stop(left)
+        )
         await self.completed.stop()
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)

@@ -11,6 +11,7 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from bot.features.digests.runs import DigestRuns
+from bot.features.following.runs import FollowRuns
 from bot.slack.crash_recovery import CrashRecovery
 from bot.store.retention import delete_expired
 from bot.store.store import Store
@@ -35,7 +36,7 @@ class Job:
 
 
 def periodic_jobs(
-    store: Store, digests: DigestRuns, recovery: CrashRecovery, interval: float
+    store: Store, digests: DigestRuns, following: FollowRuns, recovery: CrashRecovery, interval: float
 ) -> "PeriodicJobs":
     """All periodic jobs; `interval` is in seconds."""
 
@@ -46,6 +47,7 @@ def periodic_jobs(
         Job("heartbeat", store.processes.beat, interval),
         (
             Job("due digests", start_due_digests, interval, at_once=True, finishes=True),
+            Job("followed issues", following.run_due, interval, finishes=True),
             Job("crash recovery", recovery.check, interval),
             Job("retention", partial(delete_expired, store), SECONDS_BETWEEN_CLEANUPS, at_once=True),
         ),

@@ -19,6 +19,8 @@ class Timings:
     """The longest time from recording a send in the database to the end of the request that posts it."""
     look_up_after: float = 10.0
     """The delay before the bot looks for a message whose post request failed."""
+    follow_every: float = 60.0
+    """The interval at which the issues that a user follows are read."""
 
 
 DEFAULT = Timings()

@@ -28,6 +28,12 @@ from bot.features.files import sentences as files_sentences
 from bot.features.files.attach import Files
 from bot.features.files.handlers import FileHandlers
 from bot.features.files.jobs import FileJobs
+from bot.features.following import sentences as following_sentences
+from bot.features.following.following import Following
+from bot.features.following.handlers import FollowHandlers
+from bot.features.following.poster import SlackThreadPoster
+from bot.features.following.reading import IssueReader
+from bot.features.following.runs import FollowRuns
 from bot.features.help.handlers import HelpHandlers
 from bot.features.home.handlers import HomeHandlers
 from bot.features.home.home import Home
@@ -92,6 +98,7 @@ SENTENCES: tuple[Sentences, ...] = (
     digest_sentences.sentence,
     editing_sentences.sentence,
     files_sentences.sentence,
+    following_sentences.sentence,
     issue_sentences.sentence,
     new_issue_sentences.sentence,
     project_sentences.sentence,
@@ -113,6 +120,7 @@ class Features:
     linking: Linking
     home: HomeHandlers
     digest_runs: DigestRuns
+    follow_runs: FollowRuns
     poster: SlackPoster
     projects: Projects
     catalogs: Catalogs
@@ -197,6 +205,16 @@ def build(
     )
     templates = Templates(client, store, accounts, projects, catalogs=catalogs, issues=issues)
     template = TemplateHandlers(templates, accounts, projects, issues)
+    reader = IssueReader(client, issues)
+    follow_runs = FollowRuns(
+        client,
+        store,
+        accounts,
+        reader=reader,
+        poster=SlackThreadPoster(workspaces, platform, poster),
+        timings=timings,
+    )
+    follow = FollowHandlers(Following(accounts, store.followed, reader), store.deliveries)
     looking = Duplicates(client, store, issues)
     duplicates = DuplicateHandlers(looking, pauses, accounts)
     create_form = CreateFormHandlers(
@@ -213,6 +231,7 @@ def build(
         pauses=pauses,
         assigned=assigned.told,
         templates=FormTemplates(templates),
+        follow_post=follow.follow_created,
     )
     updates = Updates(client, issues, waits.lookups)
     assign = AssignHandlers(Assigning(accounts, issues, updates), rows)
@@ -277,10 +296,11 @@ def build(
             home.feature(),
             assigned.feature(),
             template.feature(),
+            follow.feature(),
             HelpHandlers().feature(),
             LinkHandlers(shared_links, accounts, platform.audiences, store.deliveries, issues).feature(),
             Uninstall(store, workspaces).feature(),
             Feature(buttons={DeletePost: delete_pressed, OpenPage: acknowledge_link_button}),
         ]
     )
-    return Features(routes, Linking(accounts), home, runs, poster, projects, catalogs)
+    return Features(routes, Linking(accounts), home, runs, follow_runs, poster, projects, catalogs)

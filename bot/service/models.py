@@ -215,7 +215,7 @@ class Journal(Resource):
     id: int
     user: Ref | None = None
     notes: Text = ""
-    private_notes: bool = False
+    private_notes: bool | None = None
     created_on: Timestamp | None = None
 
 

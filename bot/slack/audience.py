@@ -5,7 +5,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack import members
 from bot.slack.blocks import JSON
-from bot.slack.posting import SLACK_FAILED, Announced
+from bot.slack.posting import SLACK_FAILED, Announced, NotAnnounced
 from bot.ttl_cache import TtlCache
 
 log = structlog.get_logger(__name__)
@@ -29,7 +29,7 @@ class Audiences:
 
     async def why_not_post(
         self, slack: AsyncWebClient, team_id: str, channel_id: str, by: str | None
-    ) -> Announced | None:
+    ) -> NotAnnounced | None:
         """Return why nothing may be posted in a channel, or None.
 
         `by` must be a member: set it if the channel comes from a form, where Slack doesn't verify membership.
@@ -42,7 +42,9 @@ class Audiences:
             return Announced.UNKNOWN
         return await self.why_not_share(slack, team_id, channel_id)
 
-    async def why_not_share(self, slack: AsyncWebClient, team_id: str, channel_id: str) -> Announced | None:
+    async def why_not_share(
+        self, slack: AsyncWebClient, team_id: str, channel_id: str
+    ) -> NotAnnounced | None:
         """Return why nothing may be shown in a channel, or None: outsiders read it, or may."""
 
         async def read() -> bool | None:

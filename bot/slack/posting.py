@@ -103,7 +103,9 @@ async def privately(
             return
     if place.channel_id:
         # Not in the thread: Slack shows ephemeral messages only in active ones.
-        there = slack.chat_postEphemeral(channel=place.channel_id, user=user_id, **_for_web_api(arguments))
+        there = slack.chat_postEphemeral(
+            channel=place.channel_id, user=user_id, **_without_unfurls(arguments)
+        )
         if await _delivered(there):
             return
     if not await _delivered(slack.chat_postMessage(channel=user_id, **arguments)):
@@ -186,7 +188,7 @@ async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tup
 async def update(slack: AsyncWebClient, channel_id: str, ts: str, message: Message) -> bool:
     """Replace the text of the bot's post; True also if the post was deleted."""
     try:
-        await slack.chat_update(channel=channel_id, ts=ts, **_for_web_api(message.as_arguments()))
+        await slack.chat_update(channel=channel_id, ts=ts, **for_update(message))
     except SLACK_FAILED as error:
         why = reason(error) or type(error).__name__
         log.warning("could not update a post", action="post.not_updated", error=why)
@@ -214,7 +216,12 @@ def _outcome(error: BaseException) -> Announced:
     return Announced.UNSURE
 
 
-def _for_web_api(arguments: JSON) -> JSON:
+def for_update(message: Message) -> JSON:
+    """The arguments for `chat.update`."""
+    return _without_unfurls(message.as_arguments())
+
+
+def _without_unfurls(arguments: JSON) -> JSON:
     return {key: value for key, value in arguments.items() if not key.startswith("unfurl_")}
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from bot.slack import posting
 from bot.slack.blocks import JSON, Block, Element, Message, actions, confirm, menu, menu_option
-from bot.slack.buttons import MENU, DeletePost
+from bot.slack.buttons import MENU, ActionExpired, DeletePost
 from bot.slack.errors import NotYourPost, PostNotDeleted
 from bot.slack.interaction import ButtonPress
 from bot.store.owner import Owner
@@ -18,8 +18,12 @@ MENU_OPTIONS = 5
 
 async def retractable(message: Message, reply: "Reply") -> Message:
     """Add *Delete post*, for this user, to the message's menu, or else in a menu of its own."""
-    delete = delete_menu(reply.owner, (await reply.profile()).first_name, reply.wording.service)
-    return Message(message.text, _with_menu(message.blocks, delete))
+    return deletable(message, reply.owner, (await reply.profile()).first_name, reply.wording.service)
+
+
+def deletable(message: Message, owner: Owner, first_name: str, service: str) -> Message:
+    """As `retractable`, for `owner`."""
+    return Message(message.text, _with_menu(message.blocks, delete_menu(owner, first_name, service)))
 
 
 def delete_menu(owner: Owner, first_name: str, service: str) -> Element:
@@ -60,6 +64,15 @@ async def delete_pressed(press: ButtonPress[DeletePost], reply: "Reply") -> None
         raise NotYourPost((await reply.profile_of(delete.user_id)).first_name)
     if not await posting.delete_post(reply.slack, reply.place, str(press.message.get("ts"))):
         raise PostNotDeleted
+
+
+def poster_of(message: JSON) -> Owner | None:
+    """The user who caused a post, as the post itself says."""
+    try:
+        delete = DeletePost.unpack(next(_delete_values(message), None))
+    except ActionExpired:
+        return None
+    return Owner(delete.enterprise_id or None, delete.team_id, delete.user_id)
 
 
 def _delete(owner: Owner) -> DeletePost:

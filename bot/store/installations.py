@@ -28,6 +28,8 @@ from bot.store.tables import (
     ChannelDefaultRow,
     CreatedIssueRow,
     DigestRow,
+    FollowedIssueRow,
+    FollowerRow,
     LinkRow,
     SavedInputRow,
     TemplateRow,
@@ -44,6 +46,8 @@ OWNED = (
     AssignmentMessagesOffRow,
     DigestRow,
     TemplateRow,
+    FollowerRow,
+    FollowedIssueRow,
 )
 _ROW = INSTALLATIONS.c
 _OWN = _ROW.team_id == bindparam("team")

@@ -18,6 +18,7 @@ async def delete_expired(store: Store) -> None:
     await store.saved_input.prune()
     await store.digests.prune()
     await store.digest_runs.prune(now - RUN_RETENTION)
+    await store.followed.prune(now - RUN_RETENTION)
     await store.created_issues.prune(now - ACTIVITY_RETENTION)
     await store.time_entries.prune(now - ACTIVITY_RETENTION)
     await store.installations.states.prune()

@@ -11,6 +11,7 @@ from bot.store.database import Database
 from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import StoredRuns
 from bot.store.digests import StoredDigests
+from bot.store.followed import StoredFollowed
 from bot.store.installations import Installations
 from bot.store.key_rotation import EncryptedValues
 from bot.store.links import Links
@@ -52,5 +53,6 @@ class Store:
         self.templates = StoredTemplates(database)
         self.digests = StoredDigests(database, self.processes)
         self.digest_runs = StoredRuns(database, self.processes)
+        self.followed = StoredFollowed(database, self.processes)
         self.installations = Installations(database, vault, client_id)
         self.encrypted_values = EncryptedValues(database, vault)

@@ -300,6 +300,55 @@ class DigestIssueRow(Table):
     due_at: Mapped[datetime | None]
 
 
+class FollowerRow(Owned, Table):
+    """A user who follows issues, and the process that is reading them; see `store.followed`."""
+
+    __tablename__ = "followers"
+
+    enterprise_id: Mapped[str] = mapped_column(primary_key=True)
+    team_id: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[str] = mapped_column(primary_key=True)
+    next_at: Mapped[datetime] = mapped_column(index=True)
+    holder: Mapped[str]
+    lease_until: Mapped[datetime | None]
+    covered_to: Mapped[datetime | None]
+    reads: Mapped[int] = mapped_column(Integer)
+
+
+class FollowedIssueRow(Owned, Table):
+    """An issue that a thread follows, and the post there that is kept up to date.
+
+    The owner's key reads the issue. `posted_by` is the Slack user who caused the post, `created` whether by
+    creating the issue. `agreed_project` is the project that isn't public which the owner agreed to show.
+    `seen_on` is the `updated_on` of the issue that the post shows, `shown` a hash of the post, `closed` what
+    the thread was last told. While a line about that is being sent, `telling` is what it says, and
+    `telling_at` when it was sent, by Slack's clock if that's known; `told` counts those lines.
+    """
+
+    __tablename__ = "followed_issues"
+    __table_args__ = (
+        Index("ix_followed_issues_thread", "channel_id", "thread_ts", "issue_id", unique=True),
+        Index("ix_followed_issues_owner", "enterprise_id", "team_id", "user_id"),
+        {"sqlite_autoincrement": True},  # the ID is part of what identifies a line
+    )
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    issue_id: Mapped[int]
+    channel_id: Mapped[str]
+    thread_ts: Mapped[str]
+    ts: Mapped[str]
+    posted_by: Mapped[str]
+    created: Mapped[bool]
+    agreed_project: Mapped[int | None]
+    seen_on: Mapped[datetime | None]
+    shown: Mapped[str]
+    closed: Mapped[bool]
+    telling: Mapped[bool | None]
+    telling_at: Mapped[datetime | None]
+    told: Mapped[int] = mapped_column(Integer)
+    changed_at: Mapped[datetime]
+
+
 SEALED_TOKENS = ("bot_token", "bot_refresh_token")
 INSTALLATIONS = SQLAlchemyInstallationStore.build_bots_table(Table.metadata, "slack_bots")
 """slack_sdk's table of installations in workspaces and organizations."""

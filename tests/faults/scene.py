@@ -86,6 +86,7 @@ class Scene:
             await store.digests.remove(digest)
         for template in await store.templates.of_project(TEAM, WEBSHOP, Channel(TEAM, CHANNEL)):
             await store.templates.remove(TEAM, template.id)
+        await store.followed.end(await store.followed.of(owner("ana")))
         if await store.channels.default_project(TEAM, CHANNEL):
             await store.channels.clear_default(TEAM, CHANNEL)
 

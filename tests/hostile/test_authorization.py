@@ -101,6 +101,8 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("open", "help", "digest.add", "digest.preview_form", "issue.more_fields"), ("",)),
         (("home.create", "home.search", "home.time", "home.mine"), ("",)),
         (("home.tell_when_assigned",), ("0", "1")),
+        (("issue.follow",), (f"{hidden}:0:0:", f"{hidden}:0:1:1.1")),
+        (("issue.unfollow",), (f"{hidden}:0",)),
     ]
     return {action_id: values for action_ids, values in aims for action_id in action_ids}
 

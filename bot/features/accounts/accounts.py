@@ -81,13 +81,23 @@ class Accounts:
         except StoredSecretError:
             return None
 
+    async def link_of(self, owner: Owner) -> Link:
+        """The stored link, without verifying its key. Raises NotLinked, KeyUnreadable."""
+        try:
+            link = await self._store.links.get(owner)
+        except StoredSecretError as error:
+            raise KeyUnreadable from error
+        if link is None:
+            raise NotLinked
+        return link
+
     async def whoami(self, owner: Owner) -> User:
         """Read the linked user from the service. Raises NotLinked, KeyRejected, ServiceError."""
-        return await self._verify(await self._link(owner))
+        return await self._verify(await self.link_of(owner))
 
     async def writing(self, owner: Owner) -> Session:
         """Verify the key and return a session to write with. Raises NotLinked, KeyRejected, ServiceError."""
-        link = await self._link(owner)
+        link = await self.link_of(owner)
         user = await self._verify(link)
         return Session(owner, link.key, user.id, full_name(user))
 
@@ -109,7 +119,7 @@ class Accounts:
         returned as the user's own. A write that depends on these reads comes right after the block. In the
         `background`, where nobody waits, the key is checked only on exit, which takes fewer requests.
         """
-        link = await self._link(owner)
+        link = await self.link_of(owner)
         checks = KeyChecks(partial(self.owner_of, link.key), 0 if background else ROUNDS_CHECKED)
         try:
             with watched_reads(checks.read_starts):
@@ -123,15 +133,6 @@ class Accounts:
             await self._verify(link, checks.last())
         finally:
             await checks.close()
-
-    async def _link(self, owner: Owner) -> Link:
-        try:
-            link = await self._store.links.get(owner)
-        except StoredSecretError as error:
-            raise KeyUnreadable from error
-        if link is None:
-            raise NotLinked
-        return link
 
     async def _verify(self, link: Link, check: Awaitable[User] | None = None) -> User:
         """The user the key belongs to, by `check` if it was sent already.
@@ -148,7 +149,7 @@ class Accounts:
             except Unauthorized:
                 removed = await self._store.links.delete_if_key(link.owner, link.key)
                 raise (KeyRejected() if removed else NotLinked()) from None
-        if (await self._link(link.owner)).user_id != link.user_id:
+        if (await self.link_of(link.owner)).user_id != link.user_id:
             raise AccountChanged
         return user
 

@@ -1,8 +1,11 @@
 """The actions on an issue: the same ones in the same order on its card, in rows and on posts."""
 
+from collections.abc import Sequence
+
 from bot.features.comments.buttons import CommentOnIssue
 from bot.features.editing.buttons import EditIssue
 from bot.features.files.buttons import OpenFilesForm
+from bot.features.following.buttons import FollowIssue, StopFollowing
 from bot.features.issues.buttons import AssignToMe, ShareListedIssue, ShowIssue
 from bot.features.timelog.buttons import OpenTimeForm
 from bot.service.optional import UPDATE_ISSUE
@@ -22,6 +25,7 @@ from bot.slack.retractable import MENU_OPTIONS
 from bot.slack.wording import Wording
 
 SHARE, ASSIGN = "Share here", "Assign to me"
+FOLLOW, STOP_FOLLOWING = "Follow in this thread", "Stop following"
 Action = tuple[str, Button]
 """A button's text, and what it carries."""
 
@@ -41,9 +45,11 @@ def _actions(assign: AssignToMe, wording: Wording) -> list[Action]:
     return others if wording.lacks(UPDATE_ISSUE) else [*changes, *others]
 
 
-def issue_buttons(number: int, wording: Wording, share: Element | None) -> list[Element]:
-    """The buttons of an issue's card; `share` comes first."""
-    first = [share] if share else []
+def issue_buttons(
+    number: int, wording: Wording, share: Element | None, follow: Element | None = None
+) -> list[Element]:
+    """The buttons of an issue's card; `share` and `follow` come first."""
+    first = [element for element in (share, follow) if element]
     others = [button(text, carries) for text, carries in _actions(AssignToMe(issue=number), wording)]
     return [*first, *others, link_button(*_page(number, wording))]
 
@@ -65,22 +71,32 @@ def row_menu(number: int, wording: Wording, *, share: bool) -> Element:
     return _menu(share_option, AssignToMe(issue=number), wording, room=MENU_OPTIONS)
 
 
-def post_menu(number: int, wording: Wording, *, assign: AssignToMe | None = None) -> Element:
+def post_menu(
+    number: int,
+    wording: Wording,
+    *,
+    assign: AssignToMe | None = None,
+    follow: FollowIssue | StopFollowing | None = None,
+) -> Element:
     """The `…` menu of an issue in a post, with room for *Delete post*.
 
-    `assign` replaces what *Assign to me* carries.
+    `assign` replaces what *Assign to me* carries. `follow` is for a post in a thread.
     """
-    return _menu([], assign or AssignToMe(issue=number), wording, room=MENU_OPTIONS - 1)
+    text = STOP_FOLLOWING if isinstance(follow, StopFollowing) else FOLLOW
+    last = [menu_option(text, follow)] if follow else []
+    return _menu([], assign or AssignToMe(issue=number), wording, last, room=MENU_OPTIONS - 1)
 
 
-def _menu(first: list[JSON], assign: AssignToMe, wording: Wording, *, room: int) -> Element:
-    """A menu with all actions, or with as many as there's room for and *More actions*."""
+def _menu(
+    first: list[JSON], assign: AssignToMe, wording: Wording, last: Sequence[JSON] = (), *, room: int
+) -> Element:
+    """A menu with all actions, or with as many as there's room for, `last` and *More actions*."""
     options = [*first, *(menu_option(text, carries) for text, carries in _actions(assign, wording))]
     options.append(open_option(assign.issue, wording))
-    if len(options) > room:
+    if len(options) + len(last) > room:
         more = menu_option("More actions", ShowIssue(issue=assign.issue))
-        options = [*options[: room - 1], more]
-    return menu(options)
+        return menu([*options[: room - 1 - len(last)], *last, more])
+    return menu([*options, *last])
 
 
 def _page(number: int, wording: Wording) -> tuple[str, str]:

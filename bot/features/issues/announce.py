@@ -1,21 +1,30 @@
 """Announces a created issue in the conversation where it was requested."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
+from bot.features.following.buttons import StopFollowing
 from bot.features.issues import views
 from bot.features.issues.buttons import DeleteAnnouncement
 from bot.features.issues.issues import Created
 from bot.slack.replies import Reply
 
+FollowPost = Callable[[Reply, Created, str], Awaitable[None]]
+"""Keeps the post with this `ts`, which announced an issue in a thread, up to date."""
 
-async def announce_and_confirm(reply: Reply, made: Created, notes: Sequence[str] = ()) -> None:
+
+async def announce_and_confirm(
+    reply: Reply, made: Created, notes: Sequence[str] = (), follow: FollowPost | None = None
+) -> None:
     """Announce a created issue if everyone may see it, and tell the user privately what was understood, with
-    `notes` in plain text.
+    `notes` in plain text. `follow` gets the announcement.
     """
     announced = ts = None
     if made.public:
-        post = views.announced(made, reply.wording, (await reply.profile()).name)
+        stop = StopFollowing(issue=made.issue.id, created=True) if follow else None
+        post = views.announced(made, reply.wording, (await reply.profile()).name, stop)
         announced, ts = await reply.post(post)
+        if follow and ts:
+            await follow(reply, made, ts)
     owner = reply.owner
     delete = DeleteAnnouncement(ts=ts, team_id=owner.team_id, user_id=owner.user_id) if ts else None
     await reply.privately(views.created(made, reply.wording, announced, delete, notes))

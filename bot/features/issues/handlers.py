@@ -186,7 +186,8 @@ class IssueHandlers:
 
     async def _card(self, reply: Reply, shown: Shown, **how: bool) -> Message:
         description = await reply.wording.mrkdwn(shown.issue.description)
-        return views.card(shown, reply.wording, description, await reply.today(), **how)
+        today, thread = await reply.today(), reply.place.thread_ts
+        return views.card(shown, reply.wording, description, today, thread=thread, **how)
 
     async def delete_announcement(self, press: ButtonPress[DeleteAnnouncement], reply: Reply) -> None:
         """*Delete post* on the private answer about a created issue."""
@@ -226,7 +227,8 @@ class IssueHandlers:
 
         async def announce() -> Announced:
             mention = await self._issues.assignee_to_mention(reply.owner, shown.issue)
-            post = views.shared(shown, reply.wording, (await reply.profile()).name, mention)
+            name, in_thread = (await reply.profile()).name, reply.place.thread_ts is not None
+            post = views.shared(shown, reply.wording, name, mention, in_thread=in_thread)
             return await reply.announce(post)
 
         announced = await announced_once(self._deliveries, twice, announce)

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
-from bot.features.issues.actions import SHARE, issue_buttons, open_buttons, post_menu, row_menu
+from bot.features.following.buttons import FollowIssue, StopFollowing
+from bot.features.issues.actions import FOLLOW, SHARE, issue_buttons, open_buttons, post_menu, row_menu
 from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShowIssue, ShowMore
 from bot.features.issues.fields import Field, Kind, Meant
 from bot.features.issues.issues import Created, Shown
@@ -36,6 +37,7 @@ SUMMARY, SPARE = 300, 100
 """How much of a description a card shows, and how much longer one may be to be shown in full."""
 NOTHING: Mapping[str, int] = {}
 LISTED = 8
+Follow = FollowIssue | StopFollowing
 NAME, VALUE = 60, 200
 KILOBYTE = 1000
 
@@ -59,8 +61,11 @@ def card(
     shareable: bool = True,
     asks_first: bool = False,
     whole: bool = False,
+    thread: str | None = None,
 ) -> Message:
     """An issue for one person, with its buttons; a form can't share it (`shareable`).
+
+    `thread` is the thread where it was opened, which can follow it.
 
     `description` is the issue's own, as mrkdwn; its start is shown, or with `whole` all that fits. With
     `asks_first`, the card says why sharing asks first.
@@ -78,7 +83,9 @@ def card(
         project = shown.project
         why = f"{line(project.name)} isn't public" if project else "The project may not be public"
         blocks.append(context(f"{why}, so *{SHARE}* asks first."))
-    buttons = issue_buttons(issue.id, wording, _share(shown) if shareable else None)
+    share = _share(shown) if shareable else None
+    follow = _follow(shown, thread) if shareable and thread else None
+    buttons = issue_buttons(issue.id, wording, share, follow)
     blocks.append(actions(buttons, block_id=f"issue-{issue.id}"))
     return Message(f"#{issue.id} {line(issue.subject)} · {kind(issue)}", tuple(blocks))
 
@@ -94,24 +101,29 @@ def _description(issue: Issue, wording: Wording, description: str, *, whole: boo
     return section(shown if complete else f"{shown}\n{rest}")
 
 
-def shared(shown: Shown, wording: Wording, by: str, mention: str | None) -> Message:
+def shared(
+    shown: Shown, wording: Wording, by: str, mention: str | None, *, in_thread: bool = False
+) -> Message:
     """The post of an issue that `by` shares in a conversation."""
-    return _post(f"{line(by)} shared", shown.issue, wording, mention)
+    follow = FollowIssue(issue=shown.issue.id) if in_thread else None
+    return _post(f"{line(by)} shared", shown.issue, wording, mention, follow)
 
 
-def announced(made: Created, wording: Wording, by: str) -> Message:
+def announced(made: Created, wording: Wording, by: str, follow: Follow | None = None) -> Message:
     """The post of an issue that `by` created."""
-    return _post(f"{line(by)} created", made.issue, wording, made.mention)
+    return _post(f"{line(by)} created", made.issue, wording, made.mention, follow)
 
 
-def _post(does: str, issue: Issue, wording: Wording, mention: str | None) -> Message:
-    """One line with its menu. `mention` is the assignee's Slack user, if they are to be mentioned."""
+def _post(does: str, issue: Issue, wording: Wording, mention: str | None, follow: Follow | None) -> Message:
+    """One line with its menu. `mention` is the assignee's Slack user, if they are to be mentioned; `follow`
+    is for a post in a thread.
+    """
     project = f" in {line(issue.project.name)}" if issue.project else ""
     said = f"{does} {title(issue, wording)}{project}"
     assignee = f"<@{mention}>" if mention else _name(issue.assigned_to)
     facts = (said, _name(issue.priority), assignee and f"assigned to {assignee}")
     text = " · ".join(fact for fact in facts if fact)
-    return Message(text, (section(text, post_menu(issue.id, wording)),))
+    return Message(text, (section(text, post_menu(issue.id, wording, follow=follow)),))
 
 
 def created(
@@ -363,13 +375,22 @@ def _share(shown: Shown) -> Element | None:
     """The button that shares an issue; None for a private one."""
     if shown.issue.is_private:
         return None
-    question = confirm(
-        "Share this issue here?",
-        "Its project isn't public. Others here may not have permission to see it.",
-        "Share issue",
-    )
     carries = ShareIssue(issue=shown.issue.id, asked=not shown.public)
-    return button(SHARE, carries, confirm=None if shown.public else question)
+    return button(SHARE, carries, confirm=_question(shown, "Share this issue here?", "Share issue"))
+
+
+def _follow(shown: Shown, thread: str) -> Element | None:
+    """The button that follows an issue in a thread; None for a private one."""
+    if shown.issue.is_private:
+        return None
+    carries = FollowIssue(issue=shown.issue.id, asked=not shown.public, thread=thread)
+    return button(FOLLOW, carries, confirm=_question(shown, "Follow this issue here?", "Follow issue"))
+
+
+def _question(shown: Shown, title: str, yes: str) -> JSON | None:
+    """What to confirm before others see an issue, unless everyone can."""
+    said = "Its project isn't public. Others here may not have permission to see it."
+    return None if shown.public else confirm(title, said, yes)
 
 
 def issue_option(issue: Issue) -> JSON:

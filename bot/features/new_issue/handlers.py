@@ -25,7 +25,7 @@ from bot.features.files.attach import Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
 from bot.features.issues import views
-from bot.features.issues.announce import announce_and_confirm
+from bot.features.issues.announce import FollowPost, announce_and_confirm
 from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, OpenDraft, OpenIssueForm
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.fields import DESCRIPTION, Draft
@@ -82,6 +82,7 @@ class CreateFormHandlers:
         pauses: Debouncer,
         assigned: Assigned,
         templates: FormTemplates,
+        follow_post: FollowPost,
     ) -> None:
         self._templates = templates
         self._issues = issues
@@ -96,6 +97,7 @@ class CreateFormHandlers:
         self._saved = saved
         self._pauses = pauses
         self._assigned = assigned
+        self._follow_post = follow_post
 
     def feature(self) -> Feature:
         return Feature(
@@ -397,7 +399,9 @@ class CreateFormHandlers:
         async def announce() -> None:
             if batch.files:
                 await reply.privately(await self._jobs.results(reply, made.issue.id, batch))
-            await announce_and_confirm(reply, made, included.notes)
+            in_thread = form.view.metadata.get("source") and reply.place.thread_ts
+            follow = self._follow_post if in_thread else None
+            await announce_and_confirm(reply, made, included.notes, follow)
             await self._assigned(reply.owner, made.issue)
 
         return FormResult(then=announce)

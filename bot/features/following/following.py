@@ -1,0 +1,87 @@
+"""Starts and stops following issues in threads."""
+
+from dataclasses import dataclass
+
+from bot.errors import UserError
+from bot.features.accounts.accounts import Accounts
+from bot.features.following.reading import IssueReader, Seen
+from bot.store.followed import Followed, StoredFollowed
+from bot.store.owner import Owner
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A thread of a conversation."""
+
+    channel_id: str
+    ts: str
+
+
+class PrivateIssueNotFollowed(UserError):
+    """A private issue is never followed."""
+
+    number: int
+
+
+class AlreadyFollowed(UserError):
+    """The thread follows the issue already."""
+
+    number: int
+
+
+class Following:
+    """What threads follow."""
+
+    def __init__(self, accounts: Accounts, followed: StoredFollowed, reader: IssueReader) -> None:
+        self._accounts = accounts
+        self._followed = followed
+        self._reader = reader
+
+    async def seen(self, owner: Owner, number: int) -> Seen:
+        """The issue as the user sees it. Raises IssueNotFound, NotLinked, ServiceError."""
+        async with self._accounts.reading(owner) as session:
+            return await self._reader.read(session, number)
+
+    async def may_follow(self, owner: Owner, number: int, thread: Thread) -> Seen:
+        """As `seen`; raises PrivateIssueNotFollowed and AlreadyFollowed, too."""
+        seen = await self.seen(owner, number)
+        if seen.issue.is_private:
+            raise PrivateIssueNotFollowed(number)
+        if await self._followed.in_thread(thread.channel_id, thread.ts, number):
+            raise AlreadyFollowed(number)
+        return seen
+
+    async def start(
+        self,
+        owner: Owner,
+        seen: Seen,
+        thread: Thread,
+        ts: str,
+        *,
+        posted_by: str | None = None,
+        created: bool = False,
+    ) -> None:
+        """Keep the post with this `ts` up to date from now on. Raises AlreadyFollowed.
+
+        `posted_by` is the Slack user who caused it, by default the owner, `created` whether by creating the
+        issue. If the issue isn't public, the owner has agreed to show it.
+        """
+        followed = Followed(
+            owner=owner,
+            issue_id=seen.issue.id,
+            channel_id=thread.channel_id,
+            thread_ts=thread.ts,
+            ts=ts,
+            posted_by=posted_by or owner.user_id,
+            created=created,
+            agreed_project=None if seen.public or seen.project is None else seen.project.id,
+            closed=seen.closed,
+        )
+        if not await self._followed.add(followed, await self._followed.now()):
+            raise AlreadyFollowed(seen.issue.id)
+
+    async def stop(self, owner: Owner, number: int, thread: Thread) -> None:
+        """Leave the thread's post as it is. Only those who can see the issue can: raises as `seen`."""
+        await self.seen(owner, number)
+        if followed := await self._followed.in_thread(thread.channel_id, thread.ts, number):
+            await self._followed.end([followed])

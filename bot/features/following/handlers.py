@@ -1,0 +1,108 @@
+"""Handles *Follow in this thread* and *Stop following*, and follows what was created from a message."""
+
+import structlog
+
+from bot.errors import UserError
+from bot.features.following import views
+from bot.features.following.buttons import FollowIssue, StopFollowing
+from bot.features.following.following import Following, Thread
+from bot.features.following.poster import built
+from bot.features.following.reading import Seen
+from bot.features.issues.issues import Created
+from bot.slack import posting
+from bot.slack.blocks import sentence
+from bot.slack.buttons import ActionExpired
+from bot.slack.claims import announced_once
+from bot.slack.feature import Feature
+from bot.slack.interaction import ButtonPress, Place
+from bot.slack.posting import Announced, NotAnnounced
+from bot.slack.replies import Reply
+from bot.slack.retractable import poster_of
+from bot.store.deliveries import Deliveries
+
+log = structlog.get_logger(__name__)
+
+
+class NotFollowed(UserError):
+    """The thread can't follow the issue, or it is unknown whether its post is there."""
+
+    number: int
+    why: NotAnnounced
+
+
+class FollowHandlers:
+    """Follows issues in threads."""
+
+    def __init__(self, following: Following, deliveries: Deliveries) -> None:
+        self._following = following
+        self._deliveries = deliveries
+
+    def feature(self) -> Feature:
+        return Feature(buttons={FollowIssue: self.follow_pressed, StopFollowing: self.stop_pressed})
+
+    async def follow_created(self, reply: Reply, made: Created, ts: str) -> None:
+        """Keep the announcement of an issue that was created from a message up to date; never raises."""
+        try:
+            seen = Seen(made.issue, made.project, bool(made.issue.status and made.issue.status.is_closed))
+            await self._following.start(reply.owner, seen, _thread_of(reply), ts, created=True)
+        except Exception:
+            log.exception("created issue not followed", action="follow.not_started", issue=made.issue.id)
+
+    async def follow_pressed(self, press: ButtonPress[FollowIssue], reply: Reply) -> None:
+        """*Follow in this thread*: keep the post up to date, or from a card, a new one."""
+        asked = press.button
+        thread = _thread_of(reply, asked.thread)
+        seen = await self._following.may_follow(reply.owner, asked.issue, thread)
+        if not (seen.public or asked.asked):
+            await reply.privately(views.question(seen, reply.wording, thread.ts))
+        elif asked.thread:
+            await self._follow_in_new_post(reply, seen, thread)
+        else:
+            await self._follow_in_post(press, reply, seen, thread)
+
+    async def _follow_in_new_post(self, reply: Reply, seen: Seen, thread: Thread) -> None:
+        number = seen.issue.id
+        ts: str | None = None
+
+        async def announce() -> Announced:
+            nonlocal ts
+            stop = StopFollowing(issue=number)
+            post = views.post(seen, reply.wording, (await reply.profile()).name, stop)
+            announced, ts = await reply.at(Place(thread.channel_id, thread.ts)).post(post)
+            return announced
+
+        twice = f"follow:{thread.channel_id}:{thread.ts}:{number}"
+        announced = await announced_once(self._deliveries, twice, announce)
+        if announced is not None and announced is not Announced.YES:
+            raise NotFollowed(number, announced)
+        if ts:
+            await self._following.start(reply.owner, seen, thread, ts)
+
+    async def _follow_in_post(
+        self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, thread: Thread
+    ) -> None:
+        owner, channel, ts = reply.owner, thread.channel_id, str(press.message.get("ts"))
+        why_not = await reply.platform.audiences.why_not_share(reply.slack, owner.team_id, channel)
+        if why_not is not None:
+            raise NotFollowed(seen.issue.id, why_not)
+        created, poster = press.button.created, poster_of(press.message) or owner
+        await self._following.start(owner, seen, thread, ts, posted_by=poster.user_id, created=created)
+        stop = StopFollowing(issue=seen.issue.id, created=created)
+        message = await built(reply.slack, reply.platform, poster, seen, stop)
+        await posting.update(reply.slack, channel, ts, message)
+
+    async def stop_pressed(self, press: ButtonPress[StopFollowing], reply: Reply) -> None:
+        """*Stop following*: the post stays as it is, except for its menu."""
+        thread = _thread_of(reply)
+        await self._following.stop(reply.owner, press.button.issue, thread)
+        message = views.stopped(press.message, press.button)
+        if not await posting.update(reply.slack, thread.channel_id, str(press.message.get("ts")), message):
+            await reply.privately(sentence("I stopped updating this post."))
+
+
+def _thread_of(reply: Reply, carried: str = "") -> Thread:
+    """The thread where a button was pressed, or that it carried. Raises ActionExpired if there's none."""
+    channel, ts = reply.place.channel_id, carried or reply.place.thread_ts
+    if not channel or not ts:
+        raise ActionExpired
+    return Thread(channel, ts)

@@ -1,0 +1,95 @@
+"""Reads an issue as the post that follows it shows it, with a user's key."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from bot.errors import AnswerTooLarge, Forbidden, NotFound, ServiceBroken
+from bot.features.accounts.accounts import Session
+from bot.features.issues.issues import IssueNotFound, Issues
+from bot.service.client import Client
+from bot.service.conventions import IssueDetailInclude
+from bot.service.models import Issue, Project
+
+JOURNALS: tuple[IssueDetailInclude, ...] = ("journals",)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An issue, its project if that can be read, and who commented last for everyone to see."""
+
+    issue: Issue
+    project: Project | None
+    closed: bool
+    commenter: str = ""
+
+    @property
+    def public(self) -> bool:
+        """Whether everyone can see it in the service."""
+        return self.project is not None and self.project.is_public is True and not self.issue.is_private
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for equal posts."""
+        issue = self.issue
+        refs = (issue.project, issue.status, issue.priority, issue.assigned_to)
+        shown = [issue.subject, *(ref and ref.name for ref in refs), str(issue.due_date)]
+        return hashlib.sha256(json.dumps([*shown, self.closed, self.commenter]).encode()).hexdigest()
+
+
+class IssueReader:
+    """Reads followed issues."""
+
+    def __init__(self, client: Client, issues: Issues) -> None:
+        self._client = client
+        self._issues = issues
+
+    async def read(self, session: Session, number: int) -> Seen:
+        """One issue. Raises IssueNotFound if the user can't see it, ServiceError."""
+        return await self._read(session, number, {})
+
+    async def read_all(self, session: Session, numbers: Iterable[int]) -> dict[int, Seen | None]:
+        """Several issues, None for those that the user can't see. Raises ServiceError.
+
+        Leaves out those that the service fails to send, so that the others don't wait for them.
+        """
+        found: dict[int, Seen | None] = {}
+        projects: dict[int, Project | None] = {}
+        for number in numbers:
+            with suppress(ServiceBroken, AnswerTooLarge):
+                try:
+                    found[number] = await self._read(session, number, projects)
+                except IssueNotFound:
+                    found[number] = None
+        return found
+
+    async def _read(self, session: Session, number: int, projects: dict[int, Project | None]) -> Seen:
+        issue = await self._client.optional.get_issue(session.key, number, JOURNALS)
+        if issue is None:
+            issue = await self._issues.one(session, number)
+        if issue.project and issue.project.id not in projects:
+            projects[issue.project.id] = await self._project(session, issue.project.id)
+        public = [j for j in issue.journals if j.notes and j.private_notes is False]
+        commenters = [journal.user.name for journal in public if journal.user]
+        return Seen(
+            issue,
+            projects[issue.project.id] if issue.project else None,
+            await self._is_closed(session, issue),
+            commenters[-1] if commenters else "",
+        )
+
+    async def _project(self, session: Session, project_id: int) -> Project | None:
+        """The project as it is now: it may have been made private."""
+        try:
+            return await self._client.get_project(session.key, project_id)
+        except (Forbidden, NotFound):
+            return None
+
+    async def _is_closed(self, session: Session, issue: Issue) -> bool:
+        """Services that don't send whether a status is closed may list it."""
+        if issue.status is None or issue.status.is_closed is not None:
+            return bool(issue.status and issue.status.is_closed)
+        statuses = await self._client.optional.issue_statuses(session.key) or ()
+        return any(status.id == issue.status.id and status.is_closed for status in statuses)

@@ -1,0 +1,203 @@
+"""Keeps the posts that follow issues up to date: one process for each follower, however many replicas run.
+
+A follower's issues are read in pages of 100, at most once in `Timings.follow_every`: those updated since the
+last read, and from time to time all of them, to notice the ones that aren't visible anymore. Only issues that
+changed are then read one by one, with a key that is verified before anything is posted.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+
+from bot.errors import BotError, KeyRejected, KeyUnreadable, NotLinked, Unauthorized
+from bot.features.accounts.accounts import Accounts
+from bot.features.digests.clock import Clock
+from bot.features.following.posts import ThreadPoster
+from bot.features.following.reading import IssueReader, Seen
+from bot.features.following.showing import Showing
+from bot.service.client import Client
+from bot.service.conventions import PAGE
+from bot.service.filters import IssueFilters, Sort, TimeRange
+from bot.service.models import Issue
+from bot.store.followed import Followed, Follower
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.timings import Timings
+
+MAX_IN_FLIGHT = 200
+"""How many followers one process may have claimed at a time."""
+READERS = 8
+"""How many followers' issues are read at once."""
+MOST_CHANGES = 50
+"""How many changed issues of one follower are read one by one; the others wait for the next read."""
+ALL_EVERY = 10
+"""Every how many reads all issues are read."""
+OVERLAP = timedelta(minutes=15)
+"""How late an update may become visible, and how far the service's clock may be set back."""
+QUIET = timedelta(days=30)
+"""After this long without a change, an issue isn't followed anymore."""
+LONGEST_TURN = 300.0
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Poll:
+    """The followed issues that have to be read one by one, and up to when all changes are known."""
+
+    changed: tuple[Followed, ...]
+    covered_to: datetime | None
+
+
+class FollowRuns:
+    """Updates posts in one process."""
+
+    def __init__(
+        self,
+        client: Client,
+        store: Store,
+        accounts: Accounts,
+        *,
+        reader: IssueReader,
+        poster: ThreadPoster,
+        timings: Timings,
+    ) -> None:
+        self._client = client
+        self._store = store
+        self._accounts = accounts
+        self._reader = reader
+        self._poster = poster
+        self._every = timedelta(seconds=timings.follow_every)
+        self._clock = Clock()
+        self._showing = Showing(store.followed, poster, clock=self._clock, timings=timings)
+        self._readers = asyncio.Semaphore(READERS)
+        self._tasks: dict[Owner, asyncio.Task[None]] = {}
+
+    async def run_due(self) -> None:
+        """Claim followers whose issues are due to be read, and start; `idle` waits for them."""
+        self._clock.set(await self._store.followed.now())
+        if (free := MAX_IN_FLIGHT - len(self._tasks)) <= 0:
+            return
+        now = self._clock.now()
+        claimed = await self._store.followed.claim(
+            now,
+            free,
+            lease_until=self._showing.lease_until(),
+            next_at=now + self._every,
+            excluding=set(self._tasks),
+        )
+        for follower in claimed:
+            task = self._tasks[follower.owner] = asyncio.create_task(self._run_logged(follower))
+            task.add_done_callback(partial(self._done, follower.owner))
+
+    async def idle(self) -> None:
+        """Wait until everything in flight is done."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks.values()))
+
+    async def stop(self, seconds: float) -> None:
+        """Give work in flight `seconds` to finish. Another process continues the rest."""
+        if self._tasks:
+            await asyncio.wait(set(self._tasks.values()), timeout=seconds)
+        for task in (left := set(self._tasks.values())):
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    def _done(self, owner: Owner, _: asyncio.Task[None]) -> None:
+        del self._tasks[owner]
+
+    async def _run_logged(self, follower: Follower) -> None:
+        """One follower's turn; all its log lines share one reference."""
+        owner = follower.owner
+        who = {"reference": secrets.token_hex(4), "team": owner.team_id, "user": owner.user_id}
+        with structlog.contextvars.bound_contextvars(**who):
+            covered_to = follower.covered_to
+            try:
+                async with self._readers, asyncio.timeout(LONGEST_TURN):
+                    covered_to = await self._turn(follower)
+            except KeyUnreadable:  # the operator may restore the right encryption key
+                log.warning("stored key can't be decrypted", action="follow.key_unreadable")
+            except BotError as error:
+                why = str(error) or type(error).__name__
+                log.warning("followed issues not read", action="follow.not_read", error=why)
+            except Exception:
+                log.exception("followed issues not handled", action="follow.failed")
+            try:
+                await self._store.followed.release(follower, covered_to)
+            except Exception:
+                log.exception("follower not released", action="follow.not_released")
+
+    async def _turn(self, follower: Follower) -> datetime | None:
+        """Handle a follower's changes; returns up to when they are handled."""
+        owner = follower.owner
+        followed = await self._without_quiet(await self._store.followed.of(owner))
+        try:
+            poll = await self._poll(follower, followed)
+            if not poll.changed:
+                return poll.covered_to
+            seen = await self._read(owner, poll.changed)
+        except KeyRejected:
+            await self._showing.end(followed, "key")
+            await self._poster.notify_owner(owner, len(followed))
+            return None
+        except NotLinked:
+            await self._showing.end(followed, "unlinked")
+            return None
+        complete = True
+        for one in poll.changed:
+            complete &= one.issue_id in seen and await self._showing.show(one, seen[one.issue_id])
+        return poll.covered_to if complete else follower.covered_to
+
+    async def _without_quiet(self, followed: Sequence[Followed]) -> Sequence[Followed]:
+        oldest = self._clock.now() - QUIET
+        quiet = [one for one in followed if one.changed_at and one.changed_at < oldest]
+        await self._showing.end(quiet, "quiet")
+        return [one for one in followed if one not in quiet]
+
+    async def _poll(self, follower: Follower, followed: Sequence[Followed]) -> Poll:
+        """One request for each hundred issues. Raises NotLinked, KeyRejected, ServiceError."""
+        link = await self._accounts.link_of(follower.owner)
+        everything = follower.covered_to is None or follower.reads % ALL_EVERY == 0
+        since = follower.covered_to
+        updated_on = TimeRange(since=since - OVERLAP) if since and not everything else None
+        numbers = sorted({one.issue_id for one in followed})
+        found: dict[int, Issue] = {}
+        for start in range(0, len(numbers), PAGE):
+            filters = IssueFilters(
+                issue_ids=tuple(numbers[start : start + PAGE]),
+                status="any",
+                updated_on=updated_on,
+                sort=(Sort("id"),),
+            )
+            try:
+                page = await self._client.list_issues(link.key, filters)
+            except Unauthorized:
+                await self._accounts.whoami(follower.owner)
+                raise
+            found |= {issue.id: issue for issue in page.items}
+        changed = [one for one in followed if _changed(one, found.get(one.issue_id), everything=everything)]
+        moments = [issue.updated_on for issue in found.values() if issue.updated_on]
+        latest = max([*moments, *([since] if since else [])], default=None)
+        # Not past now: an issue dated in the future would hide all others until then.
+        covered_to = min(latest, self._clock.now()) if latest else None
+        return Poll(tuple(changed), covered_to)
+
+    async def _read(self, owner: Owner, changed: Sequence[Followed]) -> dict[int, Seen | None]:
+        """The issues as they are now, None for those that aren't visible. Raises as `_poll`."""
+        numbers = sorted({one.issue_id for one in changed})[:MOST_CHANGES]
+        async with self._accounts.reading(owner, background=True) as session:
+            return await self._reader.read_all(session, numbers)
+
+
+def _changed(one: Followed, issue: Issue | None, *, everything: bool) -> bool:
+    """Whether an issue has to be read, by its row in the list."""
+    if one.telling is not None:
+        return True
+    if issue is None:
+        return everything
+    return issue.updated_on != one.seen_on or issue.is_private

@@ -1,0 +1,238 @@
+"""The issues that threads follow.
+
+A follower's issues are read together, by one process at a time: the one that claimed the follower until its
+lease ends. Every write to Slack renews that lease first. If the process crashes, another one takes over.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, or_, select, update
+
+from bot.store.database import Database
+from bot.store.owner import Owner
+from bot.store.processes import Processes
+from bot.store.tables import FollowedIssueRow, FollowerRow
+from bot.store.upsert import insert
+
+NO_HOLDER = ""
+
+
+@dataclass(frozen=True)
+class Follower:
+    """A user who follows issues, claimed by this process.
+
+    `covered_to`: by the service's clock, up to when changes of their issues are handled. `reads` counts how
+    often they were read.
+    """
+
+    owner: Owner
+    covered_to: datetime | None
+    reads: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Followed:
+    """An issue that a thread follows; see `FollowedIssueRow`."""
+
+    owner: Owner
+    issue_id: int
+    channel_id: str
+    thread_ts: str
+    ts: str
+    posted_by: str
+    created: bool
+    agreed_project: int | None = None
+    seen_on: datetime | None = None
+    shown: str = ""
+    closed: bool = False
+    id: int = 0
+    telling: bool | None = None
+    telling_at: datetime | None = None
+    told: int = 0
+    changed_at: datetime | None = None
+
+
+class StoredFollowed:
+    """The stored followers and what they follow. All times are from the database's clock."""
+
+    def __init__(self, database: Database, processes: Processes) -> None:
+        self._database = database
+        self._processes = processes
+
+    async def now(self) -> datetime:
+        """Return the database's time."""
+        return await self._processes.now()
+
+    async def add(self, followed: Followed, now: datetime) -> bool:
+        """Follow an issue; returns False if the thread already follows it."""
+        values = {
+            name: getattr(followed, name)
+            for name in (
+                *("issue_id", "channel_id", "thread_ts", "ts", "posted_by", "created", "agreed_project"),
+                *("seen_on", "shown", "closed", "told"),
+            )
+        }
+        dialect, owner = self._database.dialect, followed.owner.columns
+        follower = (
+            insert(dialect, FollowerRow)
+            .values(**owner, next_at=now, holder=NO_HOLDER, reads=0)
+            # An update, so that the row isn't pruned before this transaction ends.
+            .on_conflict_do_update(index_elements=list(owner), set_={"next_at": FollowerRow.next_at})
+        )
+        issue = (
+            insert(dialect, FollowedIssueRow)
+            .values(**owner, **values, changed_at=now)
+            .on_conflict_do_nothing()
+            .returning(FollowedIssueRow.id)
+        )
+
+        def work(connection: Connection) -> bool:
+            connection.execute(follower)
+            return connection.scalar(issue) is not None
+
+        return await self._database.write(work)
+
+    async def in_thread(self, channel_id: str, thread_ts: str, issue_id: int) -> Followed | None:
+        """Return how the thread follows the issue, or None."""
+        found = await self._found(
+            and_(
+                FollowedIssueRow.channel_id == channel_id,
+                FollowedIssueRow.thread_ts == thread_ts,
+                FollowedIssueRow.issue_id == issue_id,
+            )
+        )
+        return found[0] if found else None
+
+    async def of(self, owner: Owner) -> tuple[Followed, ...]:
+        """Return what a user follows."""
+        return await self._found(FollowedIssueRow.of(owner))
+
+    async def end(self, followed: Collection[Followed]) -> None:
+        """Stop following."""
+        ids = [one.id for one in followed]
+        await self._database.execute(delete(FollowedIssueRow).where(FollowedIssueRow.id.in_(ids)))
+
+    async def claim(
+        self,
+        now: datetime,
+        limit: int,
+        *,
+        lease_until: datetime,
+        next_at: datetime,
+        excluding: Collection[Owner],
+    ) -> tuple[Follower, ...]:
+        """Claim followers whose issues are due to be read, the longest overdue first.
+
+        Leaves out those in `excluding`. They are due again at `next_at`, even if this process crashes.
+        """
+        due = (
+            select(FollowerRow)
+            .where(FollowerRow.next_at <= now, self._unheld(now), exists().where(_of_follower()))
+            .order_by(FollowerRow.next_at)
+            .limit(limit + len(excluding))
+            .with_for_update(skip_locked=True)
+        )
+
+        def work(connection: Connection) -> tuple[Follower, ...]:
+            claimed: list[Follower] = []
+            for row in connection.execute(due).all():
+                owner = Owner(row.enterprise_id or None, row.team_id, row.user_id)
+                if owner in excluding or len(claimed) == limit:
+                    continue
+                holding = (
+                    update(FollowerRow)
+                    .where(FollowerRow.of(owner))
+                    .values(holder=self._processes.name, lease_until=lease_until, next_at=next_at)
+                )
+                connection.execute(holding)
+                claimed.append(Follower(owner, row.covered_to, row.reads))
+            return tuple(claimed)
+
+        return await self._database.write(work)
+
+    async def release(self, follower: Follower, covered_to: datetime | None) -> None:
+        """Release a follower whose changes up to `covered_to` are handled."""
+        statement = (
+            update(FollowerRow)
+            .where(self._held(follower.owner))
+            .values(holder=NO_HOLDER, lease_until=None, covered_to=covered_to, reads=FollowerRow.reads + 1)
+        )
+        await self._database.execute(statement)
+
+    async def begin_sending(self, followed: Followed, lease_until: datetime) -> bool:
+        """Renew the lease; returns False if this process lost it, or the issue isn't followed anymore."""
+
+        def work(connection: Connection) -> bool:
+            still = select(FollowedIssueRow.id).where(FollowedIssueRow.id == followed.id)
+            return self._renews(connection, followed, lease_until) and connection.scalar(still) is not None
+
+        return await self._database.write(work)
+
+    async def begin_telling(
+        self, followed: Followed, *, telling: bool, at: datetime, lease_until: datetime
+    ) -> Followed | None:
+        """As `begin_sending`, and record that a line is about to be sent. Returns None in place of False."""
+        telling_now = (
+            update(FollowedIssueRow)
+            .where(FollowedIssueRow.id == followed.id)
+            .values(telling=telling, telling_at=at, told=FollowedIssueRow.told + 1)
+            .returning(FollowedIssueRow)
+        )
+
+        def work(connection: Connection) -> Followed | None:
+            if not self._renews(connection, followed, lease_until):
+                return None
+            row = connection.execute(telling_now).one_or_none()
+            return _followed_of(row) if row else None
+
+        return await self._database.write(work)
+
+    async def record(self, followed: Followed, **values: object) -> None:
+        """Record what the post shows and what the thread was told, unless this process lost its lease."""
+        statement = (
+            update(FollowedIssueRow)
+            .where(FollowedIssueRow.id == followed.id, exists().where(self._held(followed.owner)))
+            .values(**values)
+        )
+        await self._database.execute(statement)
+
+    async def prune(self, older_than: datetime) -> None:
+        """Delete the followers who follow nothing anymore."""
+        idle = and_(FollowerRow.next_at < older_than, ~exists().where(_of_follower()))
+        await self._database.delete_in_batches(FollowerRow, idle)
+
+    def _renews(self, connection: Connection, followed: Followed, lease_until: datetime) -> bool:
+        renewed = update(FollowerRow).where(self._held(followed.owner)).values(lease_until=lease_until)
+        return connection.scalar(renewed.returning(FollowerRow.user_id)) is not None
+
+    def _held(self, owner: Owner) -> ColumnElement[bool]:
+        return and_(FollowerRow.of(owner), FollowerRow.holder == self._processes.name)
+
+    def _unheld(self, now: datetime) -> ColumnElement[bool]:
+        mine = (NO_HOLDER, self._processes.name)
+        dead = self._processes.dead(FollowerRow.holder, now)
+        ended = and_(FollowerRow.lease_until <= now, or_(FollowerRow.holder.in_(mine), dead))
+        return or_(FollowerRow.lease_until.is_(None), ended)
+
+    async def _found(self, which: ColumnElement[bool]) -> tuple[Followed, ...]:
+        rows: Sequence[Row[Any]] = await self._database.rows(
+            select(FollowedIssueRow).where(which).order_by(FollowedIssueRow.id)
+        )
+        return tuple(map(_followed_of, rows))
+
+
+def _of_follower() -> ColumnElement[bool]:
+    return and_(
+        FollowedIssueRow.enterprise_id == FollowerRow.enterprise_id,
+        FollowedIssueRow.team_id == FollowerRow.team_id,
+        FollowedIssueRow.user_id == FollowerRow.user_id,
+    )
+
+
+def _followed_of(row: Row[Any]) -> Followed:
+    values = dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's own name for it
+    owner = Owner(values.pop("enterprise_id") or None, values.pop("team_id"), values.pop("user_id"))
+    return Followed(owner=owner, **values)

@@ -1,0 +1,23 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.slack.waits import Waits
+from bot.timings import Timings
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.slackwire import SlackWire
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    """Opens an office whose jobs run only when a test runs them, behind a faulty proxy to Slack."""
+    # Always due: the database's clock is in whole seconds.
+    waits, timings = Waits(channels=0), Timings(interval=3600, follow_every=-2)
+    office = Office(tmp_path, timings=timings, waits=waits, slack_wire=SlackWire(), issue_reads=True)
+    await office.open()
+    await office.link("U0ANA0001", KEYS["ana"])
+    yield office
+    await office.close()
+    assert office.violations() == []

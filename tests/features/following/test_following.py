@@ -1,0 +1,231 @@
+"""Threads follow their issues."""
+
+import math
+from collections.abc import Callable
+from datetime import date, timedelta
+
+import pytest
+from sqlalchemy import delete, select, update
+
+from bot.sandbox.tracker import defaults
+from bot.sandbox.tracker.data import Issue
+from bot.store.followed import Followed
+from bot.store.tables import FollowedIssueRow, LinkRow
+from bot.telemetry import SERVICE_REQUESTS
+from tests.features.following.threads import change, create_from_message, in_thread, read_followed
+from tests.support.digesting import ANA
+from tests.support.office import Office
+from tests.support.person import DM, Person
+from tests.support.reading import text_of
+
+WEBSHOP = "webshop"
+
+
+def requests_sent() -> float:
+    (metric,) = SERVICE_REQUESTS.collect()
+    return sum(sample.value for sample in metric.samples if sample.name.endswith("_total"))
+
+
+async def followed(office: Office) -> int:
+    rows = await office.bot.database.rows(select(FollowedIssueRow.id))
+    return len(rows)
+
+
+async def test_a_thread_shows_how_its_issue_goes_on(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    issue = office.newest_issue()
+
+    change(issue, assigned_to_id=2, due_date=date(2026, 12, 1), comment_by=2)
+    await read_followed(office)
+    (shown,) = await in_thread(ana, post)
+    assert shown["ts"] == post["ts"]
+    for text in ("Ana Ruiz created", "assigned to Ben Okafor", "due <!date^", "last comment by Ben Okafor"):
+        assert text in shown["text"]
+
+    for status, line in ((defaults.CLOSED, "Closed: "), (defaults.NEW, "Reopened: ")):
+        change(issue, status_id=status)
+        await read_followed(office)
+        await read_followed(office)
+        last = (await in_thread(ana, post))[-1]
+        assert line in last["text"]
+    assert len(await in_thread(ana, post)) == 3
+
+
+def make_private(_: Office, issue: Issue) -> None:
+    issue.is_private = True
+
+
+def hide_project(office: Office, issue: Issue) -> None:
+    office.tracker.data.projects[issue.project_id].is_public = False
+
+
+def hide_issue(office: Office, issue: Issue) -> None:
+    del office.tracker.data.issues[issue.id]
+
+
+def share_channel(office: Office, _: Issue) -> None:
+    office.workspace.state.channels[office.channel_id(WEBSHOP)].is_ext_shared = True
+
+
+def archive_channel(office: Office, _: Issue) -> None:
+    office.workspace.state.channels[office.channel_id(WEBSHOP)].is_archived = True
+
+
+def remove_bot(office: Office, _: Issue) -> None:
+    state = office.workspace.state
+    state.channels[office.channel_id(WEBSHOP)].members.discard(state.app.bot_user_id)
+
+
+@pytest.mark.parametrize(
+    "happens", [make_private, hide_project, hide_issue, share_channel, archive_channel, remove_bot]
+)
+async def test_a_thread_is_silent_for_good_where_its_issue_may_not_be_shown(
+    office: Office, ana: Person, happens: Callable[[Office, Issue], None]
+) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    issue = office.newest_issue()
+    change(issue, subject="Renamed", status_id=defaults.CLOSED)
+    happens(office, issue)
+
+    await read_followed(office)
+
+    (shown,) = await in_thread(ana, post)
+    assert shown["text"] == post["text"]
+    assert await followed(office) == 0
+    assert await ana.messages(DM) == []
+
+
+async def test_following_starts_and_stops_in_the_menu_of_the_post(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    issue = office.newest_issue()
+
+    stopped = await ana.after(ana.choose_from_menu(post, "Cart loses", "Stop following"))
+    change(issue, status_id=defaults.CLOSED)
+    await read_followed(office)
+    assert [m["text"] for m in await in_thread(ana, post)] == [post["text"]]
+
+    shown = await ana.after(ana.choose_from_menu(stopped, "Cart loses", "Follow in this thread"))
+    assert shown["ts"] == post["ts"]
+    assert ":white_check_mark: Closed" in shown["text"]
+    change(issue, status_id=defaults.NEW)
+    await read_followed(office)
+    assert [m["text"].split(":")[1] for m in (await in_thread(ana, post))[1:]] == [
+        "leftwards_arrow_with_hook"
+    ]
+
+
+async def test_a_card_opened_in_a_thread_follows_there_once(office: Office, ana: Person, ben: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    issue = office.newest_issue()
+    card = await ana.after(ana.choose_from_menu(post, "Cart loses", "More actions"))
+    again = await ana.after(ana.press(card, "Follow in this thread"))
+    assert f"This thread already follows #{issue.id}." in text_of(again)
+    await ana.choose_from_menu(post, "Cart loses", "Stop following")
+    await office.idle()
+
+    shared = await ana.after(ana.press(card, "Follow in this thread"))
+
+    assert shared["thread_ts"] == post["thread_ts"]
+    ben.channel = ana.channel
+    change(issue, assigned_to_id=2)
+    await read_followed(office)
+    texts = [m["text"] for m in await in_thread(ben, post)]
+    assert [text.split(" <")[0] for text in texts] == ["Ana Ruiz created", "Ana Ruiz shared"]
+    assert ["Ben Okafor" in text for text in texts] == [False, True]
+
+
+async def test_an_issue_that_is_not_public_is_followed_only_after_a_question(
+    office: Office, ana: Person
+) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    issue = office.newest_issue()
+    stopped = await ana.after(ana.choose_from_menu(post, "Cart loses", "Stop following"))
+    office.tracker.data.projects[issue.project_id].is_public = False
+
+    asked = await ana.after(ana.choose_from_menu(stopped, "Cart loses", "Follow in this thread"))
+    assert "Web Shop isn't public. Others here may not have permission to see" in text_of(asked)
+    await ana.after(ana.press(asked, "Follow in this thread"))
+    change(issue, status_id=defaults.CLOSED)
+    await read_followed(office)
+    assert ":white_check_mark: Closed" in (await in_thread(ana, post))[-1]["text"]
+
+    projects = office.tracker.data.projects.values()
+    others = next(p for p in projects if not p.is_public and p.id != issue.project_id)
+    change(issue, project_id=others.id, subject="Moved")
+    await read_followed(office)
+    assert not any("Moved" in m["text"] for m in await in_thread(ana, post))
+    assert await followed(office) == 0
+
+
+@pytest.mark.parametrize("rejected", [True, False])
+async def test_only_a_key_that_stopped_working_is_told_once(
+    office: Office, ana: Person, *, rejected: bool
+) -> None:
+    await create_from_message(ana, "Cart loses items")
+    if rejected:
+        office.tracker.data.users[1].api_key = "renewed"
+    else:
+        await office.bot.database.execute(delete(LinkRow))
+
+    for _ in range(2):
+        change(office.newest_issue(), subject="Renamed")
+        await read_followed(office)
+
+    told = [text_of(m) for m in await ana.messages(DM)]
+    assert [("I stopped updating the post" in text) for text in told] == [True] * rejected
+    assert await followed(office) == 0
+
+
+async def test_stops_after_thirty_days_without_a_change(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    await read_followed(office)
+    before = await in_thread(ana, post)
+    long_ago = update(FollowedIssueRow).values(
+        changed_at=(await office.bot.store.followed.now()) - timedelta(days=31)
+    )
+    await office.bot.database.execute(long_ago)
+
+    change(office.newest_issue(), subject="Renamed")
+    await read_followed(office)
+
+    assert await in_thread(ana, post) == before
+
+
+@pytest.mark.parametrize(
+    "fault", ["lose the answer", "lose the request", "refuse:ratelimited", "500 after it", "500 before it"]
+)
+async def test_a_line_is_added_once_whatever_slack_answers(office: Office, ana: Person, fault: str) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    change(office.newest_issue(), status_id=defaults.CLOSED)
+    wire = office.slack_wire
+    assert wire
+    wire.faults = [("chat.postMessage", fault), ("chat.update", fault)]
+
+    for _ in range(4):
+        await read_followed(office)
+
+    assert wire.faults == []
+    assert ["Closed" in m["text"] for m in await in_thread(ana, post)] == [True, True]
+
+
+async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
+    store, now = office.bot.store.followed, await office.bot.store.followed.now()
+    issues = [i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private][:150]
+    for issue in issues:
+        one = Followed(
+            owner=ANA,
+            issue_id=issue.id,
+            channel_id="C1",
+            thread_ts="1.0",
+            ts=f"{issue.id}.0",
+            posted_by=ANA.user_id,
+            created=False,
+            seen_on=issue.updated_on,
+        )
+        await store.add(one, now)
+
+    before = requests_sent()
+    for _ in range(3):
+        await read_followed(office)
+
+    assert requests_sent() - before == 3 * math.ceil(len(issues) / 100)

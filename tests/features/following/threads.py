@@ -1,0 +1,46 @@
+"""Helpers for tests of followed issues: an office whose followed issues are read only when a test says so."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from bot.sandbox.tracker.data import Issue, Note
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import JSON
+
+_seconds = count(10)
+
+
+async def read_followed(office: Office) -> None:
+    """Reads all followed issues, as the job does every minute."""
+    await office.bot.following.run_due()
+    await office.bot.following.idle()
+
+
+def change(issue: Issue, *, comment_by: int | None = None, **values: Any) -> None:
+    """Changes an issue in the tracker; each change has a time of its own."""
+    moment = (
+        datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=5) + timedelta(seconds=next(_seconds))
+    )
+    for name, value in values.items():
+        setattr(issue, name, value)
+    if comment_by:
+        issue.notes = [*issue.notes, Note(comment_by, "Looking into it", moment)]
+    issue.updated_on = moment
+
+
+async def create_from_message(person: Person, subject: str) -> JSON:
+    """Creates an issue from a message in #webshop; returns the announcement in its thread."""
+    person.channel = "webshop"
+    asked = await person.say(f"Please fix: {subject}")
+    await person.shortcut("issue_from_message", asked)
+    form = await person.form("New issue")
+    return await person.after(person.submit(form, {"Subject": subject, "Project": "Web Shop"}))
+
+
+async def in_thread(person: Person, message: JSON) -> list[JSON]:
+    """Returns what the person sees in the message's thread, without the message that started it."""
+    return [
+        m for m in await person.messages() if m["thread_ts"] == message["thread_ts"] and not m["ephemeral"]
+    ]
