@@ -48,8 +48,8 @@ ANSWERED = (200, 400)
 JUNK: list[Any] = ["", "x", "-1", "9" * 30, "²", "1:", "{}", '{"q":"x","o":-1}', None, 7, {"a": 1}, ["1"]]
 PRESSERS = {"another": BEN.user_id, "administrator": CHRIS.user_id, "unlinked": GWEN, "outside": LENA}
 MAY_USE = {"another": {KEYS["ben"]}, "administrator": {KEYS["chris"]}}
-SILENT = {"open", "issue.share", "issue.share_listed", "issue.subject", "project.name"}
-"""Handlers that may say nothing: links, typing, and issues that were just shared."""
+SILENT = {"open", "issue.share", "issue.share_listed", "issue.subject", "project.name", "template.issue"}
+"""Handlers that may say nothing: links, typing, cleared selects, and issues that were just shared."""
 IN_FORMS_ONLY = (
     "issue.project",
     "issue.tracker",

@@ -30,11 +30,11 @@ class ChooseTemplate(Button):
     """In the form for a new issue; 0 for none."""
 
     action = "issue.template"
-    template: Number
+    template: Number = 0
 
 
 class CopyIssue(Button):
-    """In a template's form: the issue that it is made from."""
+    """In a template's form: the issue that it is made from, None once that is cleared."""
 
     action = "template.issue"
-    issue: Number
+    issue: Number | None = None

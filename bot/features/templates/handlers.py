@@ -95,6 +95,8 @@ class TemplateHandlers:
         """*Copy from issue*: fill the form from an issue; a description that was typed stays."""
         if press.view is None:
             raise ActionExpired
+        if press.button.issue is None:
+            return
         metadata, entered = TemplateMetadata.of(press.view), template_form.entered_in(press.view.json)
         reply = reply.at(Place.from_json(metadata.place))
         typed = await _text(reply, entered.description)
