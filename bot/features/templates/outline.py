@@ -32,8 +32,10 @@ class Outline:
         return next((part.heading for part in self.parts if key(part.heading) == key(heading)), None)
 
     def text(self, heading: str) -> str:
-        """The text below a heading; empty without that heading."""
-        return next((part.text for part in self.parts if key(part.heading) == key(heading)), "")
+        """The text below a heading, wherever that is repeated; empty without it."""
+        return "\n\n".join(
+            part.text for part in self.parts if part.text and key(part.heading) == key(heading)
+        )
 
 
 def key(text: str) -> str:
@@ -42,9 +44,12 @@ def key(text: str) -> str:
 
 
 def read(text: str, text_format: str, only: Outline | None = None) -> Outline:
-    """The outline of a description in the service's format; `only` with the headings of another outline."""
+    """The outline of a description in the service's format.
+
+    With `only`, it has just the headings of that outline, and a line such as `Expected result:` is one, too.
+    """
     found: list[tuple[str, list[str]]] = [("", [])]
-    for line, heading in _lines(text.replace("\r\n", "\n"), text_format):
+    for line, heading in _lines(text.replace("\r\n", "\n"), text_format, colons=only is not None):
         meant = only.heading(heading) if only and heading else heading
         if meant:
             found.append((meant, []))
@@ -61,8 +66,8 @@ def written(outline: Outline, text_format: str) -> str:
     return "\n\n".join(filter(None, (outline.before, *parts)))
 
 
-def _lines(text: str, text_format: str) -> Iterator[tuple[str, str]]:
-    """The lines, each with the heading that it is, or an empty text."""
+def _lines(text: str, text_format: str, *, colons: bool) -> Iterator[tuple[str, str]]:
+    """The lines, each with the heading that it is or an empty text; `colons` start a part, too."""
     _, bold, (opens, closes) = MARKS[text_format]
     in_code = False
     for line in text.split("\n"):
@@ -71,7 +76,8 @@ def _lines(text: str, text_format: str) -> Iterator[tuple[str, str]]:
             in_code = closes not in (bare if in_code else bare.removeprefix(opens))
             yield line, ""
         else:
-            yield line, _heading(bare, text_format) or _all_bold(bare, bold)
+            plain = bare if colons and bare.endswith(":") else ""
+            yield line, _heading(bare, text_format) or _all_bold(bare, bold) or plain
 
 
 def _heading(line: str, text_format: str) -> str:

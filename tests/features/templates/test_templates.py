@@ -115,7 +115,7 @@ async def test_a_command_that_leaves_out_a_required_part_opens_the_form(office: 
     )
     assert described(office) == "### Steps to reproduce\n\nType a wrong password"
 
-    lines = "/issue new template:bug Login fails\n**Steps to reproduce**\nType a wrong password"
+    lines = "/issue new template:bug Login fails\nSteps to reproduce:\nType a wrong password"
     await ana.ask(lines)
     assert "Type a wrong password\n\n### Expected result" in described(office)
 
