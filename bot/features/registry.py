@@ -202,6 +202,7 @@ def build(
         store.saved_input,
         store.deliveries,
         entry_handlers,
+        pauses,
     )
     templates = Templates(client, store, accounts, projects, catalogs=catalogs, issues=issues)
     template = TemplateHandlers(templates, accounts, projects, issues)

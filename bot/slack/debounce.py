@@ -29,11 +29,17 @@ class Debouncer:
 
         `typed_at` is Slack's time of the action, since actions may be handled out of order.
         """
+        if not self.begin(form, typed_at):
+            return False
+        await asyncio.sleep(self._pause)
+        return self.is_latest(form, typed_at)
+
+    def begin(self, form: str, typed_at: float) -> bool:
+        """Record an input at Slack's time; returns False if a later one is known."""
         if typed_at < self._latest.get(form, 0.0):
             return False
         _keep(self._latest, form, typed_at)
-        await asyncio.sleep(self._pause)
-        return self.is_latest(form, typed_at)
+        return True
 
     def is_latest(self, form: str, typed_at: float) -> bool:
         """Whether nothing was typed since `typed_at`."""

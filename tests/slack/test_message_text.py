@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.slack.message_text import issue_named
+from bot.slack.message_text import issue_named, text_of
 
 SERVICE = "https://tracker.example/app"
 
@@ -22,3 +22,12 @@ SERVICE = "https://tracker.example/app"
 )
 def test_issue_named_in_a_message_is_found(text: str, number: int | None) -> None:
     assert issue_named(text, SERVICE) == number
+
+
+def test_a_shared_message_is_quoted_and_a_link_preview_is_not() -> None:
+    shared = {"is_share": True, "author_name": "Ana & Ben", "text": "It *fails*\nagain"}
+    preview = {"title": "A page", "text": "About it"}
+
+    text = text_of({"text": "See this", "attachments": [shared, preview]})
+
+    assert text == "See this\n&gt; *Ana &amp; Ben*\n&gt; It *fails*\n&gt; again"

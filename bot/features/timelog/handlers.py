@@ -1,5 +1,6 @@
 """Logging time with `/timelog` or its form."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,7 @@ from bot.slack import forms, posting
 from bot.slack.blocks import JSON, Block, button_row
 from bot.slack.buttons import ActionExpired
 from bot.slack.claims import claimed
+from bot.slack.debounce import Debouncer
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.grammar.requests import Help
@@ -51,11 +53,13 @@ class DraftExpired(UserError):
 class LogMetadata(TimeMetadata):
     """Of the form that logs time: the project, if it isn't logged on an issue.
 
-    `announce` if the form came from a message, whose thread the result is posted in.
+    `announce` if the form came from a message, whose thread the result is posted in. `activity` is what the
+    user typed for an issue that isn't known yet.
     """
 
     project: str | None = None
     announce: bool = False
+    activity: str | None = None
 
 
 class TimelogHandlers:
@@ -67,7 +71,9 @@ class TimelogHandlers:
         saved: SavedInput,
         deliveries: Deliveries,
         entries: EntryHandlers,
+        pauses: Debouncer,
     ) -> None:
+        self._pauses = pauses
         self._timelog = timelog
         self._saved = saved
         self._deliveries = deliveries
@@ -231,18 +237,28 @@ class TimelogHandlers:
     ) -> None:
         project = f"#{on.project.id}" if on and on.issue is None else None
         place = reply.place.as_json()
-        metadata = LogMetadata(place=place, project=project, agreed=agreed, announce=announce)
+        activity = None if on else draft.activity
+        metadata = LogMetadata(
+            place=place, project=project, agreed=agreed, announce=announce, activity=activity
+        )
         values = views.entered(draft, await reply.today())
         await reply.show(views.time_form(on, values, metadata.dump(), said))
 
     async def issue_chosen(self, press: ButtonPress[ChooseIssue], reply: Reply) -> None:
-        """Another issue was chosen in the form: offer its activities and keep what was typed."""
+        """Another issue was chosen in the form: offer its activities and keep what was typed.
+
+        Only the last choice counts, whatever order the lookups end in.
+        """
         if press.view is None:
             raise ActionExpired
+        if not self._pauses.begin(press.form_key, press.pressed_at):
+            return
         metadata = LogMetadata.of(press.view)
         on = await self._timelog.loggable(reply.owner, TimeDraft(issue=press.button.issue))
         values = views.entered_in(press.view.json, await reply.today())
-        await reply.show(views.time_form(on, values, metadata.dump()))
+        values = replace(values, activity=values.activity or metadata.activity)
+        if self._pauses.is_latest(press.form_key, press.pressed_at):
+            await reply.show(views.time_form(on, values, metadata.dump()))
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues by number or subject, the user's own before anything is typed."""
@@ -258,7 +274,7 @@ class TimelogHandlers:
             spent_on=values.spent_on,
             issue=forms.Values(form.view.json).number("issue"),
             project=metadata.project,
-            activity=f"#{values.activity.id}" if values.activity else None,
+            activity=f"#{values.activity.id}" if values.activity else metadata.activity,
             comment=values.comment,
             agreed=values.agreed,
         )

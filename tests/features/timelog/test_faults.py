@@ -8,7 +8,7 @@ from bot.sandbox.tracker.data import Issue, TimeEntry
 from bot.sandbox.tracker.server import Tracker
 from tests.support.people import KEYS
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.reading import JSON, input_named, text_of, until, values_of
 from tests.support.wire import FULL, Wire
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
@@ -44,6 +44,23 @@ async def test_lost_answer_is_recovered_from_spent_hours(
     told = await answer(ana, "Logged 20m on")
     assert "you can't edit it from Slack" in text_of(told)
     assert len(service.data.time_entries) == count + 1
+
+
+async def test_the_last_chosen_issue_wins_while_the_service_is_slow(
+    ana: Person, wire: Wire, service: Tracker, issue: Issue
+) -> None:
+    other = next(i for i in service.data.issues.values() if i.project_id == 3 and not i.is_private)
+    await ana.command("/timelog")
+    form = await ana.form("Log time")
+    block = input_named(form, "Issue")
+    found = [(await ana.suggest(form, "Issue", f"#{one.id}"))["options"][0] for one in (other, issue)]
+    wire.fail("slow")
+
+    for option in found:
+        await ana._act({"view": {"id": form["id"]}}, block, block["element"], selected_option=option)
+    await ana.office.idle()
+
+    assert values_of(await ana.form("Log time"))["Issue"].startswith(f"#{issue.id} ")
 
 
 async def test_unconfirmed_time_is_reported_unknown_and_not_retried(

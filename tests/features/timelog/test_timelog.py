@@ -306,6 +306,17 @@ async def test_refusal_offers_the_form_with_everything_typed(office: Office, ana
     assert (await ana.errors())["issue"] == "Issue is invalid"
 
 
+async def test_an_activity_typed_for_an_unknown_issue_is_kept(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    said = await ana.ask("/timelog 99999 1h activity:des Pairing")
+    await ana.press(said, "Open form")
+    await ana.choose(await ana.form("Log time"), "Issue", f"#{issue.id} ")
+    await office.idle()
+
+    assert values_of(await ana.form("Log time"))["Activity"] == "Design"
+
+
 @pytest.mark.parametrize(
     ("typed", "told", "understood"),
     [
