@@ -49,7 +49,7 @@ async def home_mine(s: Scene) -> Steps:
     await s.ana.press_at_home(title)
 
 
-@scenario("home: switch", "action:home.tell_when_assigned")
+@scenario("home: switch", "action:home.tell_when_assigned", said="Tell me when I'm assigned")
 async def home_switch(s: Scene) -> Steps:
     shown = await home(s)
     title = "Turn off" if "Turn off" in text_of(shown) else "Turn on"

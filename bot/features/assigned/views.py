@@ -23,7 +23,7 @@ def switch(*, on: bool) -> Block:
     does = (
         "You get a direct message when someone assigns you an issue with Issue Bot."
         if on
-        else "Off. Nobody tells you when someone assigns you an issue with Issue Bot."
+        else "Turn it on to get a direct message when someone assigns you an issue with Issue Bot."
     )
     press = button("Turn off" if on else "Turn on", TellWhenAssigned(on=not on))
     return section(f"*Tell me when I'm assigned*\n{does}", press)

@@ -223,7 +223,8 @@ class IssueHandlers:
         number = shown.issue.id
         if shown.issue.is_private:
             raise PrivateIssueNotShared(number)
-        twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{reply.place.channel_id}:{number}"
+        where = f"{reply.place.channel_id}:{reply.place.thread_ts or ''}"
+        twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{where}:{number}"
 
         async def announce() -> Announced:
             mention = await self._issues.assignee_to_mention(reply.owner, shown.issue)

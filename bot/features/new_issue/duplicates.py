@@ -1,11 +1,11 @@
 """Possible duplicates: issues with a similar subject, and issues made from the same message."""
 
 import asyncio
-import re
 from dataclasses import dataclass
 
 from bot.features.accounts.accounts import Session
 from bot.features.issues.issues import IssueNotFound, Issues, Source
+from bot.features.related.words import telling_words
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue
@@ -14,8 +14,6 @@ from bot.store.store import Store
 SHOWN = 3
 SEARCHED = 3
 CANDIDATES = 15
-LONG = 4
-STEM = 6
 SIMILAR = 0.5
 
 
@@ -61,7 +59,7 @@ class Duplicates:
 
     async def similar(self, session: Session, subject: str, project_id: int | None) -> tuple[Issue, ...]:
         """Open issues in the project with a similar subject, the most similar first. Raises ServiceError."""
-        words = sorted(long_words(subject), key=len, reverse=True)[:SEARCHED]
+        words = telling_words(subject)[:SEARCHED]
         if not words or project_id is None:
             return ()
         latest = (Sort("updated_on", descending=True),)
@@ -82,12 +80,7 @@ class Duplicates:
         return tuple(issue for _, issue in similar[:SHOWN])
 
 
-def long_words(subject: str) -> set[str]:
-    """The long words of a subject, which distinguish it best in any language."""
-    return {word for word in re.findall(r"\w+", subject.casefold()) if len(word) >= LONG}
-
-
 def similarity(one: str, other: str) -> float:
-    """How similar two subjects are, from 0 to 1: the share of long words with the same stem."""
-    ours, theirs = ({word[:STEM] for word in long_words(text)} for text in (one, other))
+    """How similar two subjects are, from 0 to 1: the share of telling words that they have in common."""
+    ours, theirs = (set(telling_words(text)) for text in (one, other))
     return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours and theirs else 0.0

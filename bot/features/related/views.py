@@ -25,7 +25,7 @@ def related(found: Found, wording: Wording, today: date, job: str, *, files: boo
     project = found.project
     where = f"in {line(project.name)}" if project else "in all projects"
     fixed = {"project": project.id} if project else {}
-    blocks: list[Block] = [section(f"No issues {where} have the words of this message.")]
+    blocks: list[Block] = [section("No related issues found in any project.")]
     if found.issues:
         rows = (
             listed(issue, wording, today, fixed=fixed, menu=_menu(issue, wording, job, files=files))

@@ -67,7 +67,7 @@ async def test_the_switch_on_home_turns_it_off(ana: Person, linked_ben: Person) 
     await linked_ben.open_home()
     await wait_for_home(linked_ben, "Tell me when I'm assigned")
     await linked_ben.press_at_home("Turn off")
-    await wait_for_home(linked_ben, "Nobody tells you")
+    await wait_for_home(linked_ben, "Turn it on to get a direct message")
     await create_by_command(ana)
     assert await told(linked_ben) == []
 

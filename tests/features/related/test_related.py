@@ -128,7 +128,7 @@ async def test_shares_in_the_thread_what_everyone_may_see(office: Office, ana: P
 async def test_creates_an_issue_where_none_fits(office: Office, ana: Person) -> None:
     message = await ana.say("Zeppelins hover over the quay")
     view = await find(ana, message)
-    assert "No issues in all projects" in text_of(view)
+    assert "No related issues found in any project" in text_of(view)
 
     await ana.press_in_form(view, "Create an issue")
     await ana.choose(await ana.form("New issue"), "Project", "Web Shop")
