@@ -13,7 +13,8 @@ from pydantic import SecretStr
 from bot.app import Bot, stop_signal
 from bot.config import Settings, has_display
 from bot.features.accounts.accounts import Accounts
-from bot.features.digests.digests import Digests, DigestSettings
+from bot.features.digests.digests import Digests
+from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.sandbox import SERVICE_NAME
 from bot.sandbox.demo import demo_data

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 
 from bot import telemetry
-from bot.features.digests.digests import DigestSettings
+from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.sandbox.tracker.server import Tracker
 from bot.store.channels import Channel

@@ -256,7 +256,7 @@ def build(
         assigned=assigned.told,
     )
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser, issue.show)
-    digest_forms = DigestForms(digests, accounts, projects, catalogs)
+    digest_forms = DigestForms(digests, accounts, projects)
     digest = DigestHandlers(
         digests,
         runs,

@@ -46,6 +46,7 @@ SORT_KEYS = 3
 # Operators of the issue list's filters (docs/service.md, Lists)
 ANY, NONE = "*", "!*"
 CONTAINS, EQUALS, SINCE, UNTIL, BETWEEN = "~", "=", ">=", "<=", "><"
+NOT = "!"
 OR = "|"
 OPERATORS = tuple("~!*^$=><")  # a value that starts with one of these would be read as an operator
 SEARCHED_WORDS = 5  # Redmine::Search::Tokenizer drops further words, and words of one letter

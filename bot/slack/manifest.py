@@ -73,6 +73,7 @@ SCOPES = {
     "channels:read": "see whether a channel is archived or shared with other companies",
     "groups:read": "the same for private channels",
     "im:read": "the same for direct messages",
+    "im:write": "open direct messages for personal digests",
     "mpim:read": "the same for group messages",
     "channels:history": "read threads for issues and comments, and find a digest posted before a crash",
     "groups:history": "the same for private channels",

@@ -26,7 +26,15 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.database import Database
-from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered
+from bot.store.digests import (
+    Covered,
+    Digest,
+    digest_of,
+    history_kept,
+    issues_covered,
+    seen_kept,
+    seen_of,
+)
 from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 from bot.store.upsert import insert
@@ -57,7 +65,7 @@ class Run:
     """One due time of a digest.
 
     `missed` counts the earlier due times that this run includes. `asked`: a user requested the run, outside
-    the schedule. For `sending_at` and `searched_to` see `DigestRunRow`.
+    the schedule. For the others see `DigestRunRow`.
     """
 
     digest: Digest
@@ -70,6 +78,7 @@ class Run:
     sending_at: datetime | None = None
     searched_to: str | None = None
     covered_to: datetime | None = None
+    seen: Mapping[int, datetime] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +168,7 @@ class StoredRuns:
         example in a database outage.
         """
         statement = (
-            select(DigestRow, DigestRunRow.state, *RUN_COLUMNS.values())
+            select(DigestRow, DigestRunRow.state, DigestRunRow.seen.label("run_seen"), *RUN_COLUMNS.values())
             .join(DigestRunRow, DigestRow.id == DigestRunRow.digest_id)
             .where(self._unheld(now), DigestRunRow.digest_id.not_in(excluding))
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
@@ -203,6 +212,7 @@ class StoredRuns:
         covered: Sequence[Covered],
         *,
         covered_to: datetime | None,
+        seen: Mapping[int, datetime] | None,
         sending_at: datetime,
         lease_until: datetime,
     ) -> bool:
@@ -223,6 +233,7 @@ class StoredRuns:
                 searched_to=None,
                 lease_until=lease_until,
                 covered_to=covered_to,
+                seen=None if seen is None else seen_kept(seen),
             )
             .returning(DigestRunRow.digest_id)
         )
@@ -230,9 +241,13 @@ class StoredRuns:
         def work(connection: Connection) -> bool:
             if connection.scalar(begins) is None:
                 return False
-            if covered:
+            if covered:  # one that was closed again replaces its earlier row
                 rows = issues_covered(run.digest.id, run.due_at, covered)
-                connection.execute(insert(self._database.dialect, DigestIssueRow), rows)
+                new = insert(self._database.dialect, DigestIssueRow)
+                again = {"due_at": new.excluded.due_at, "created_on": new.excluded.created_on}
+                connection.execute(
+                    new.on_conflict_do_update(index_elements=["digest_id", "issue_id"], set_=again), rows
+                )
             return True
 
         return await self._database.write(work)
@@ -285,6 +300,7 @@ class StoredRuns:
         *,
         ts: str | None = None,
         covered_to: datetime | None,
+        seen: Mapping[int, datetime] | None,
         forget_before: datetime | None,
         period_from: datetime,
         history: Sequence[tuple[datetime, int]],
@@ -293,8 +309,14 @@ class StoredRuns:
 
         Deletes covered issues created before `forget_before`, which can't appear again.
         """
-        ended = _update(run).values(state=state, ts=ts, lease_until=None).returning(DigestRunRow.digest_id)
-        forward = {"covered_to": covered_to, "period_from": period_from}
+        ended = (
+            _update(run)
+            .values(state=state, ts=ts, lease_until=None, seen=None)
+            .returning(DigestRunRow.digest_id)
+        )
+        forward: dict[str, Any] = {"covered_to": covered_to, "period_from": period_from}
+        if seen is not None:
+            forward["seen"] = seen_kept(seen)
         plan = run.digest.plan
         as_planned = and_(DigestRow.schedule == plan.schedule, DigestRow.zone == plan.zone)
 
@@ -314,16 +336,12 @@ class StoredRuns:
 
         return await self._database.write(work)
 
-    async def covered(self, digests: Collection[int]) -> Mapping[int, Collection[int]]:
-        """Return the issues covered by these digests, by digest ID."""
-        statement = select(DigestIssueRow.digest_id, DigestIssueRow.issue_id).where(
-            DigestIssueRow.digest_id.in_(digests)
-        )
-        found: dict[int, set[int]] = {digest: set() for digest in digests}
-        for digest, issue in await self._database.read(
-            lambda connection: connection.execute(statement).all()
-        ):
-            found[digest].add(issue)
+    async def covered(self, digests: Collection[int]) -> Mapping[int, Mapping[int, datetime]]:
+        """Return the issues covered by these digests, and when each was opened or closed, by digest ID."""
+        statement = select(DigestIssueRow).where(DigestIssueRow.digest_id.in_(digests))
+        found: dict[int, dict[int, datetime]] = {digest: {} for digest in digests}
+        for row in await self._database.read(lambda connection: connection.execute(statement).all()):
+            found[row.digest_id][row.issue_id] = row.created_on
         return found
 
     async def merge_missed(self, run: Run, newer: Claim) -> Run:
@@ -382,4 +400,5 @@ def _unfinished_of(digest_id: int | InstrumentedAttribute[int]) -> ColumnElement
 
 def _run_of(row: Row[*tuple[Any, ...]]) -> Run:
     about = {name: getattr(row, column.name) for name, column in RUN_COLUMNS.items()}
-    return Run(digest=digest_of(row), state=RunState(row.state), **about)
+    seen = None if row.run_seen is None else seen_of(row.run_seen)
+    return Run(digest=digest_of(row), state=RunState(row.state), seen=seen, **about)

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Update,
     and_,
     case,
+    delete,
     insert,
     literal,
     or_,
@@ -31,14 +32,21 @@ Notice = Literal["stopped", "unsure", "delayed"]
 overdue and still can't be posted.
 """
 GROUPS: tuple[Group, ...] = get_args(Group)
-FilterKind = Literal["tracker", "priority", "category"]
-FILTER_KINDS: tuple[FilterKind, ...] = get_args(FilterKind)
+Kind = Literal["new", "due", "stale", "closed", "personal"]
+"""What a digest lists. A personal one lists its owner's issues to them alone."""
+KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
+STALE_DAYS = 14
+FilterKind = Literal["tracker", "priority", "category", "author", "to", "version"]
 STORED_FILTERS: Mapping[FilterKind, str] = {
     "tracker": "trackers",
     "priority": "priorities",
     "category": "categories",
+    "author": "authors",
+    "to": "assignees",
+    "version": "versions",
 }
-"""The kinds' names in the database."""
+"""The filters' names in the database."""
+FILTER_KINDS: tuple[FilterKind, ...] = get_args(FilterKind)
 NOTICES: Mapping[str, Notice] = {notice: notice for notice in get_args(Notice)}
 
 
@@ -75,7 +83,7 @@ _NO_NOTICES: Mapping[str, Any] = {"owner_notice": None, "channel_notice": False}
 
 @dataclass(frozen=True)
 class Choice:
-    """A tracker, priority, or category that a digest is filtered by, as ID and name."""
+    """A value that a digest is filtered by, such as a tracker or a person, as ID and name."""
 
     id: int
     name: str
@@ -85,14 +93,18 @@ class Choice:
 class Plan:
     """A digest's settings. `schedule` is the canonical text of a schedule, `zone` a time zone's name.
 
-    `filters` has no kind without choices.
+    `filters` and `excluded` have no kind without choices. `stale_days` counts for kind `stale` only. A
+    personal digest has no project: its `project_id` is 0, and `project` is the digest's name.
     """
 
     project_id: int
     project: str
     schedule: str
     zone: str
+    kind: Kind = "new"
+    stale_days: int = STALE_DAYS
     filters: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
+    excluded: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
 
@@ -101,9 +113,11 @@ class Plan:
 class Digest:
     """A digest. Times are in UTC.
 
-    `covered_to` is by the service's clock: issues opened since then (with some overlap) that aren't covered
-    are new. `period_from` is the time of the last digest, or when it was added. `history` has the number of
-    issues opened in each past period, by the due time at the period's end, oldest first.
+    `covered_to` is by the service's clock: issues opened, or closed, since then (with some overlap) that
+    aren't covered are listed next. `period_from` is the time of the last digest, or when it was added.
+    `history` has the number of issues opened, or closed, in each past period, by the due time at the period's
+    end, oldest first. `seen` has the owner's issues at the last personal digest, with the times of their last
+    updates.
     """
 
     id: int
@@ -116,14 +130,31 @@ class Digest:
     covered_to: datetime | None
     period_from: datetime
     history: tuple[tuple[datetime, int], ...]
+    seen: Mapping[int, datetime] = field(default_factory=dict)
+
+    @property
+    def personal(self) -> bool:
+        return self.plan.kind == "personal"
 
 
 @dataclass(frozen=True)
 class Covered:
-    """An issue that a digest has covered."""
+    """An issue that a digest has listed, and when it was opened or closed."""
 
     issue_id: int
-    created_on: datetime
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """Where a digest starts: how far the service's issues go, the last ones, which it leaves out, the history
+    before it, and what a personal digest's owner has seen.
+    """
+
+    covered_to: datetime | None = None
+    covered: Sequence[Covered] = ()
+    history: Sequence[tuple[datetime, int]] = ()
+    seen: Mapping[int, datetime] = field(default_factory=dict)
 
 
 class StoredDigests:
@@ -141,12 +172,10 @@ class StoredDigests:
         plan: Plan,
         *,
         next_due: datetime,
-        covered_to: datetime | None,
-        covered: Sequence[Covered],
-        history: Sequence[tuple[datetime, int]],
+        start: Start,
         now: datetime,
     ) -> Digest:
-        """Add an active digest; `covered` are the issues that existed before it."""
+        """Add an active digest."""
         statement = (
             insert(DigestRow)
             .values(
@@ -154,10 +183,9 @@ class StoredDigests:
                 channel_id=channel_id,
                 next_due=next_due,
                 paused=None,
-                covered_to=covered_to,
                 period_from=now,
-                history=history_kept(history),
                 created_at=now,
+                **_start_columns(start),
                 **owner.columns,
                 **_plan_columns(plan),
                 **_NO_NOTICES,
@@ -167,8 +195,8 @@ class StoredDigests:
 
         def work(connection: Connection) -> Digest:
             digest = digest_of(connection.execute(statement).one())
-            if covered:
-                connection.execute(insert(DigestIssueRow), issues_covered(digest.id, None, covered))
+            if start.covered:
+                connection.execute(insert(DigestIssueRow), issues_covered(digest.id, None, start.covered))
             return digest
 
         return await self._database.write(work)
@@ -192,16 +220,28 @@ class StoredDigests:
         plan: Plan,
         next_due: datetime,
         history: Sequence[tuple[datetime, int]],
+        *,
+        start: Start | None = None,
+        now: datetime | None = None,
     ) -> None:
         """Replace the settings, except the project, and the history by the new periods.
 
-        `next_due` is ignored if the digest is paused.
+        `next_due` is ignored if the digest is paused. With `start` and the time `now`, it begins anew.
         """
         changed = {name: value for name, value in _plan_columns(plan).items() if name != "project_id"}
+        changed["history"] = history_kept(history)
+        if start:
+            changed |= {**_start_columns(start), "period_from": now}
         active = case((DigestRow.paused.is_(None), literal(next_due, UtcDateTime)), else_=None)
-        await self._database.execute(
-            _one(digest).values(next_due=active, history=history_kept(history), **changed)
-        )
+
+        def work(connection: Connection) -> None:
+            connection.execute(_one(digest).values(next_due=active, **changed))
+            if start:
+                connection.execute(delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id))
+            if start and start.covered:
+                connection.execute(insert(DigestIssueRow), issues_covered(digest.id, None, start.covered))
+
+        await self._database.write(work)
 
     async def pause(self, digest: Digest) -> None:
         """Pause the digest on a user's request, without notices."""
@@ -259,7 +299,7 @@ class StoredDigests:
                 paused=why,
                 next_due=None,
                 owner_notice="stopped" if tell_owner else None,
-                channel_notice=why.told_to_channel,
+                channel_notice=DigestRow.kind != "personal" if why.told_to_channel else False,
             )
         )
         await self._database.execute(statement)
@@ -349,7 +389,6 @@ class StoredDigests:
 
 
 def digest_of(row: Row[DigestRow]) -> Digest:
-    stored = ((kind, row.filters.get(name)) for kind, name in STORED_FILTERS.items())
     return Digest(
         id=row.id,
         owner=Owner(row.enterprise_id or None, row.team_id, row.user_id),
@@ -362,14 +401,28 @@ def digest_of(row: Row[DigestRow]) -> Digest:
             zone=row.zone,
             group=next(group for group in GROUPS if group == row.grouped_by),
             empty=row.empty,
-            filters={kind: tuple(Choice(*one) for one in chosen) for kind, chosen in stored if chosen},
+            kind=KINDS[row.kind],
+            stale_days=row.stale_days or STALE_DAYS,
+            filters=_choices_of(row.filters),
+            excluded=_choices_of(row.filters.get("excluded") or {}),
         ),
         next_due=row.next_due,
         paused=Pause(row.paused) if row.paused else None,
         covered_to=row.covered_to,
         period_from=row.period_from,
         history=tuple((datetime.fromisoformat(end), count) for end, count in sorted(row.history.items())),
+        seen=seen_of(row.seen),
     )
+
+
+def seen_of(stored: Mapping[str, str] | None) -> Mapping[int, datetime]:
+    """Return the content of a column written with `seen_kept`."""
+    return {int(number): datetime.fromisoformat(at) for number, at in (stored or {}).items()}
+
+
+def seen_kept(seen: Mapping[int, datetime]) -> Mapping[str, str]:
+    """Return the owner's issues in the format of their column."""
+    return {str(number): at.isoformat() for number, at in seen.items()}
 
 
 def history_kept(history: Sequence[tuple[datetime, int]]) -> Mapping[str, int]:
@@ -382,7 +435,7 @@ def issues_covered(
 ) -> list[dict[str, Any]]:
     """Return rows for the issues that a digest covers; for `due_at` see `DigestIssueRow`."""
     about = {"digest_id": digest_id, "due_at": due_at}
-    return [{**about, "issue_id": one.issue_id, "created_on": one.created_on} for one in covered]
+    return [{**about, "issue_id": one.issue_id, "created_on": one.at} for one in covered]
 
 
 def _plan_columns(plan: Plan) -> dict[str, Any]:
@@ -391,13 +444,29 @@ def _plan_columns(plan: Plan) -> dict[str, Any]:
         "project": plan.project,
         "schedule": plan.schedule,
         "zone": plan.zone,
-        "filters": {
-            name: [[one.id, one.name] for one in plan.filters.get(kind, ())]
-            for kind, name in STORED_FILTERS.items()
-        },
+        "kind": plan.kind,
+        "stale_days": plan.stale_days,
+        "filters": {**_choices_kept(plan.filters), "excluded": _choices_kept(plan.excluded)},
         "grouped_by": plan.group,
         "empty": plan.empty,
     }
+
+
+def _start_columns(start: Start) -> dict[str, Any]:
+    return {
+        "covered_to": start.covered_to,
+        "history": history_kept(start.history),
+        "seen": seen_kept(start.seen),
+    }
+
+
+def _choices_kept(filters: Mapping[FilterKind, tuple[Choice, ...]]) -> dict[str, Any]:
+    return {STORED_FILTERS[kind]: [[one.id, one.name] for one in chosen] for kind, chosen in filters.items()}
+
+
+def _choices_of(stored: Mapping[str, Any]) -> dict[FilterKind, tuple[Choice, ...]]:
+    named = ((kind, stored.get(name)) for kind, name in STORED_FILTERS.items())
+    return {kind: tuple(Choice(*one) for one in chosen) for kind, chosen in named if chosen}
 
 
 def _each(digests: Collection[Digest]) -> Update:

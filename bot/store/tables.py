@@ -223,7 +223,7 @@ class AssignmentMessagesOffRow(Owned, Table):
 
 class DigestRow(Owned, Table):
     """A digest. `next_due` is null while it is paused. The notices are pending, and `notice_holder` is the
-    process that is sending them.
+    process that is sending them. `seen` has a personal digest's issues and their last updates, by issue ID.
 
     A removed digest is kept as paused for a while so that it can be restored; `removed_paused` is the value
     of `paused` before the removal.
@@ -246,6 +246,9 @@ class DigestRow(Owned, Table):
     filters: Mapped[dict[str, Any]]
     grouped_by: Mapped[str]
     empty: Mapped[bool]
+    kind: Mapped[str] = mapped_column(server_default="new")
+    stale_days: Mapped[int | None] = mapped_column(Integer)
+    seen: Mapped[dict[str, Any] | None]
     next_due: Mapped[datetime | None] = mapped_column(index=True)
     paused: Mapped[str | None]
     covered_to: Mapped[datetime | None]
@@ -264,7 +267,7 @@ class DigestRunRow(Table):
 
     If its holder dies, another process takes it over after `lease_until`, which is null for a finished run.
     `sending_at` is by Slack's clock if that's known. `searched_to` is the oldest `ts` in the channel that was
-    searched for the run's message.
+    searched for the run's message. `covered_to` and `seen` are the digest's once the message is sent.
     """
 
     __tablename__ = "digest_runs"
@@ -282,12 +285,13 @@ class DigestRunRow(Table):
     sending_at: Mapped[datetime | None]
     searched_to: Mapped[str | None]
     covered_to: Mapped[datetime | None]
+    seen: Mapped[dict[str, Any] | None]
     ts: Mapped[str | None]
 
 
 class DigestIssueRow(Table):
     """An issue that a digest has covered and won't list again. `due_at` is that of the run; null for issues
-    from before the digest.
+    from before the digest. `created_on` is when it was opened, or closed in a digest of closed issues.
     """
 
     __tablename__ = "digest_issues"

@@ -29,7 +29,7 @@ from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
-from bot.store.digests import Plan
+from bot.store.digests import Plan, Start
 from bot.store.owner import Owner
 from bot.store.vault import Vault
 from tests.benchmarks.processes import running
@@ -107,9 +107,7 @@ async def add_digests(bot: Bot, now: datetime, count: int) -> None:
                 zone="UTC",
             ),
             next_due=now,
-            covered_to=now - HOUR,
-            covered=(),
-            history=(),
+            start=Start(covered_to=now - HOUR),
             now=now - HOUR,
         )
 

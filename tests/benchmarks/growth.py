@@ -35,7 +35,7 @@ from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from bot.slack.waits import Waits
 from bot.store.database import Database
-from bot.store.digests import Plan
+from bot.store.digests import Plan, Start
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import Table
@@ -222,7 +222,7 @@ async def digests(directory: Path, most: int) -> None:
             later = now + timedelta(hours=1)
             await store.digests.add(
                 FIRST, "Somebody", "C0FIRST", plan,
-                next_due=later, covered_to=now, covered=(), history=(), now=now,
+                next_due=later, start=Start(covered_to=now), now=now,
             )  # fmt: skip
             there = 1
             for count in amounts(100, min(most, 100_000)):

@@ -12,6 +12,7 @@ await scene.settled()
 from tests.faults import (
     account_scenarios,
     comment_scenarios,
+    digest_scenarios,
     editing_scenarios,
     file_scenarios,
     following_scenarios,
@@ -35,6 +36,7 @@ MODULES = (
     related_scenarios,
     editing_scenarios,
     time_scenarios,
+    digest_scenarios,
     account_scenarios,
 )
 SCENARIOS: dict[str, Scenario] = {

@@ -82,7 +82,8 @@ class Scene:
             state.messages[name] = [m for m in state.messages[name] if m.ts in kept]
         for name in state.messages.keys() - self._kept.keys():
             state.messages[name] = []
-        for digest in await store.digests.in_channel(TEAM, CHANNEL):
+        of_ana = await store.digests.of_owner(owner("ana"))
+        for digest in (*of_ana, *await store.digests.in_channel(TEAM, CHANNEL)):
             await store.digests.remove(digest)
         for template in await store.templates.of_project(TEAM, WEBSHOP, Channel(TEAM, CHANNEL)):
             await store.templates.remove(TEAM, template.id)

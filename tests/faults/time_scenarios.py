@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 
+from bot.store.digests import FILTER_KINDS
 from tests.faults.scene import CHANNEL, NUMBER, Scene, owner, scenario
 from tests.support.digesting import AT, WEB
 from tests.support.office import TEAM
@@ -398,7 +399,7 @@ async def offer_zones(s: Scene) -> Steps:
 
 @scenario(
     "offer a digest's choices",
-    *(f"options:digest.{n}" for n in ("tracker", "priority", "category")),
+    *(f"options:digest.{n}" for n in (*FILTER_KINDS, "excluded")),
     expects_answer=False,
 )
 async def offer_choices(s: Scene) -> Steps:

@@ -98,7 +98,7 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("related.everywhere", "related.create"), scene.kept),
         (("files.from_message",), tuple(f"{hidden}:{saved}" for saved in scene.kept)),
         (("related.share",), tuple(f"{hidden}:1:{saved}" for saved in scene.kept)),
-        (("open", "help", "digest.add", "digest.preview_form", "issue.more_fields"), ("",)),
+        (("open", "help", "digest.add", "digest.set_up", "digest.preview_form", "issue.more_fields"), ("",)),
         (("home.create", "home.search", "home.time", "home.mine"), ("",)),
         (("home.tell_when_assigned",), ("0", "1")),
         (("issue.follow",), (f"{hidden}:0:0:", f"{hidden}:0:1:1.1")),

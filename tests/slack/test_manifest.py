@@ -30,6 +30,7 @@ NEEDED: dict[str, set[str]] = {
     "conversations_history": HISTORY,
     "conversations_info": READ,
     "conversations_members": READ,
+    "conversations_open": {"im:write"},
     "conversations_replies": HISTORY,
     "entity_presentDetails": set(),
     "files_info": {"files:read"},

@@ -13,7 +13,8 @@ from pydantic import SecretStr
 from sqlalchemy import Connection, func, select, update
 
 from bot.features.accounts.accounts import Accounts
-from bot.features.digests.digests import Digests, DigestSettings
+from bot.features.digests.digests import Digests
+from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects

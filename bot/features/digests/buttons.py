@@ -21,6 +21,10 @@ class OpenAddForm(Button):
     action = "digest.add"
 
 
+class SetUpPersonal(Button):
+    action = "digest.set_up"
+
+
 class OpenFilledForm(Button):
     """`saved` is the ID of the command that is saved."""
 
@@ -48,10 +52,11 @@ class PreviewForm(Button):
 
 
 class DigestButton(Button):
-    """`owner` is the digest's owner whom the confirmation named."""
+    """`owner` is the digest's owner whom the confirmation named; `personal` is what kind it is."""
 
     digest: Number
     owner: str = ""
+    personal: bool = False
 
 
 class OpenChangeForm(DigestButton):

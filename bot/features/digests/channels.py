@@ -7,7 +7,7 @@ from bot.features.digests.digests import Digests
 from bot.slack import members
 from bot.slack.audience import shared_outside
 from bot.slack.interaction import FormSubmission
-from bot.slack.posting import NO_ACCESS, SLACK_FAILED, reason
+from bot.slack.posting import NO_ACCESS, OUTCOME_UNKNOWN, SLACK_FAILED, reason
 from bot.slack.replies import Reply
 from bot.store.channels import Channel
 from bot.store.digests import Digest
@@ -22,6 +22,7 @@ class ChannelProblem(Enum):
     READERS_UNKNOWN = auto()
     SHARED_OUTSIDE = auto()
     USER_NOT_A_MEMBER = auto()
+    NO_DIRECT_MESSAGES = auto()
 
 
 class ChannelRefused(UserError):
@@ -50,6 +51,17 @@ async def digest_channel(reply: Reply, channel_id: str | None) -> Channel:
     if shared:
         raise ChannelRefused(ChannelProblem.SHARED_OUTSIDE)
     return Channel(reply.owner.team_id, channel_id)
+
+
+async def direct_messages(reply: Reply) -> Channel:
+    """The user's direct messages with the bot. Raises ChannelRefused."""
+    try:
+        opened = await reply.slack.conversations_open(users=reply.owner.user_id)
+    except SLACK_FAILED as error:
+        transient = reason(error) in OUTCOME_UNKNOWN | {"ratelimited"}
+        why = ChannelProblem.SLACK_UNREACHABLE if transient else ChannelProblem.NO_DIRECT_MESSAGES
+        raise ChannelRefused(why) from None
+    return Channel(reply.owner.team_id, str(opened["channel"]["id"]))
 
 
 async def find_digest(reply: Reply, digests: Digests, digest_id: int | None) -> Digest:

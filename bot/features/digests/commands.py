@@ -10,13 +10,16 @@ from typing import TypeVar
 from bot.errors import UserError
 from bot.features.digests import schedules
 from bot.features.digests.buttons import Act
+from bot.features.digests.plans import Typed
 from bot.features.digests.schedules import Schedule
+from bot.features.users.people import Who
 from bot.slack.grammar import values
 from bot.slack.grammar.errors import UnclosedQuote
 from bot.slack.grammar.options import Parsed, understand
-from bot.slack.grammar.requests import Help
+from bot.slack.grammar.requests import Help, who
 from bot.slack.grammar.tokens import Word
-from bot.store.digests import FILTER_KINDS, GROUPS, FilterKind, Group
+from bot.store.digests import FILTER_KINDS, GROUPS, STALE_DAYS, FilterKind, Group, Kind
+from bot.store.owner import Owner
 
 T = TypeVar("T")
 
@@ -36,9 +39,22 @@ class AddDigest:
     project: str | None = None
     schedule: Schedule | None = None
     zone: str | None = None
-    filters: Mapping[FilterKind, tuple[str, ...]] = field(default_factory=dict)
+    kind: Kind = "new"
+    stale_days: int = STALE_DAYS
+    filters: Typed = field(default_factory=dict)
+    excluded: Typed = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
+    problems: tuple[UserError, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonalDigest:
+    """`/digest me`, with what to do or a schedule to set up. `problems` are as in `AddDigest`."""
+
+    act: Act | None = None
+    schedule: Schedule | None = None
+    zone: str | None = None
     problems: tuple[UserError, ...] = ()
 
 
@@ -50,7 +66,7 @@ class OnDigest:
     id: int | None = None
 
 
-DigestRequest = ListDigests | AddDigest | OnDigest | Help
+DigestRequest = ListDigests | AddDigest | PersonalDigest | OnDigest | Help
 
 
 class NothingExpected(UserError):
@@ -74,7 +90,12 @@ class UnknownGroup(UserError):
     """`group:` has another value than those known."""
 
 
-OPTIONS = ("project", *FILTER_KINDS, "group", "empty", "tz")
+class UnknownKind(UserError):
+    """`kind:` has another value than those known, or `stale:` no number of days, or they contradict."""
+
+
+EXCLUSIONS: Mapping[FilterKind, str] = {kind: f"-{kind}" for kind in FILTER_KINDS}
+OPTIONS = ("project", "kind", "stale", *FILTER_KINDS, *EXCLUSIONS.values(), "group", "empty", "tz")
 
 _ALONE: dict[str, DigestRequest] = {"list": ListDigests(), "help": Help()}
 _ACTS = {
@@ -89,23 +110,33 @@ _ACTS = {
     "take": Act.TAKE_OVER,
     "takeover": Act.TAKE_OVER,
 }
-_KNOWN = ("add", *_ALONE, *_ACTS)
+_KNOWN = ("add", "me", *_ALONE, *_ACTS)
+_KIND_WORDS: Mapping[str, Kind] = {
+    "new": "new",
+    "due": "due",
+    "overdue": "due",
+    "stale": "stale",
+    "closed": "closed",
+}
+_DAYS = re.compile(r"([1-9][0-9]{0,2}) ?(?:(w)(?:eeks?)?|d(?:ays?)?)?", re.IGNORECASE)
 _NUMBER = re.compile(r"#?([0-9]{1,9})")
 _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
 _SCHEDULE_WORDS = 12
 _SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
 
 
-def digest_command(text: str) -> DigestRequest:
+def digest_command(text: str, asker: Owner) -> DigestRequest:
     """The request in `/digest <text>`. Raises UserError, which never repeats a key that was typed."""
     values.reject_api_key(text)
     parsed, problems = _understood(text)
     command = parsed.words[0].text.lower() if parsed.words else "list"
     rest = parsed.after(1)
     if command == "add":
-        return _add(rest, problems)
+        return _add(rest, problems, asker)
+    if command == "me":
+        return _personal(rest, problems)
     if command not in _KNOWN and any(map(_starts_schedule, parsed.words)):
-        return _add(parsed, problems)
+        return _add(parsed, problems, asker)
     if problems:
         raise problems[0]
     if command not in _KNOWN:
@@ -140,7 +171,20 @@ def _on_digest(word: str, parsed: Parsed) -> OnDigest:
     return OnDigest(_ACTS[word], int(number[1]))
 
 
-def _add(parsed: Parsed, problems: list[UserError]) -> AddDigest:
+def _personal(parsed: Parsed, problems: list[UserError]) -> PersonalDigest:
+    if (act := parsed.plain.lower()) in _ACTS and not parsed.options:
+        return PersonalDigest(act=_ACTS[act])
+    if other := next((key for key in parsed.options if key != "tz"), None):
+        problems.append(NothingExpected("me", other))
+    zone = None
+    try:
+        zone = _zone(parsed, "tz")
+    except UserError as error:
+        problems.append(error)
+    return PersonalDigest(schedule=_schedule(parsed, problems), zone=zone, problems=tuple(problems))
+
+
+def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
     words = parsed.words
     starts = [n for n, word in enumerate(words) if _starts_schedule(word)]
     mistyped = [n for n, word in enumerate(words) if n and _looks_like_schedule(word)]
@@ -158,11 +202,21 @@ def _add(parsed: Parsed, problems: list[UserError]) -> AddDigest:
     if project and option:
         problems.append(ProjectNamedTwice())
     zone = given(_zone, "tz")
+
+    def chosen(parsed: Parsed, key: str) -> tuple[Who, ...]:
+        if key.removeprefix("-") in ("author", "to"):
+            return tuple(who(person, asker) for person in values.people(parsed, key))
+        return values.names(parsed, key)
+
+    kind, stale_days = given(_kind, "kind") or ("new", STALE_DAYS)
     return AddDigest(
         project=project or option,
         zone=zone,
         schedule=_schedule(parsed.after(start), problems),
-        filters={kind: names for kind in FILTER_KINDS if (names := given(values.names, kind))},
+        kind=kind,
+        stale_days=stale_days,
+        filters={kind: names for kind in FILTER_KINDS if (names := given(chosen, kind))},
+        excluded={kind: names for kind, key in EXCLUSIONS.items() if (names := given(chosen, key))},
         group=given(_group, "group") or "tracker",
         empty=given(values.yes_or_no, "empty") or False,
         problems=tuple(problems),
@@ -191,6 +245,17 @@ def _looks_like_schedule(word: Word) -> bool:
     typed = word.text.lower()
     near = get_close_matches(typed, schedules.KEYWORDS, n=1, cutoff=0.7)
     return not word.quoted and bool(near or typed in _SCHEDULE_LIKE or _TIME.fullmatch(typed))
+
+
+def _kind(parsed: Parsed, key: str) -> tuple[Kind, int]:
+    """`kind:due`, `kind:stale`, `kind:stale:14d` or `stale:14d`."""
+    word, _, days = (values.name(parsed, key) or "").lower().partition(":")
+    days = days or values.name(parsed, "stale") or ""
+    kind = _KIND_WORDS.get(word or ("stale" if days else "new"))
+    number = _DAYS.fullmatch(days)
+    if kind is None or (days and (kind != "stale" or number is None)):
+        raise UnknownKind
+    return kind, int(number[1]) * (7 if number[2] else 1) if number else STALE_DAYS
 
 
 def _zone(parsed: Parsed, key: str) -> str | None:

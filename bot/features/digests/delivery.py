@@ -29,11 +29,10 @@ from bot.features.digests.posts import (
     Unfinished,
     Unsure,
 )
-from bot.features.digests.reading import OVERLAP, Opened, read
+from bot.features.digests.reading import OVERLAP, Content, read
 from bot.service.client import Client
-from bot.service.models import Issue
 from bot.store.digest_runs import Run, RunState
-from bot.store.digests import Covered, Digest, Pause
+from bot.store.digests import Digest, Pause
 from bot.store.store import Store
 from bot.timings import Timings
 
@@ -53,6 +52,8 @@ K = TypeVar("K")
 T = TypeVar("T")
 OnFinished = Callable[[RunState, timedelta], None]
 RunKey = tuple[int, datetime]
+Contents = Mapping[int, Content | Pause]
+"""What digests list, by digest ID, or why they stop."""
 
 
 class Delivery:
@@ -142,10 +143,10 @@ class Delivery:
         await self._stop([run], Pause.OUTSIDERS if channel_status is ChannelStatus.SHARED else Pause.CHANNEL)
         return RunState.DROPPED
 
-    async def read(self, runs: Sequence[Run]) -> Opened | None:
-        """The new issues of one owner's runs; None if unreadable, and the runs are finished or postponed."""
+    async def read(self, runs: Sequence[Run]) -> Contents | None:
+        """What one owner's runs list; None if unreadable, and the runs are finished or postponed."""
         try:
-            return await self.opened(runs)
+            return await self.contents(runs)
         except KeyUnreadable:  # the operator may restore the right encryption key
             log.warning("stored key can't be decrypted", action="digest.key_unreadable")
             await asyncio.gather(*(self.postpone(run) for run in runs))
@@ -161,44 +162,42 @@ class Delivery:
             await asyncio.gather(*(self.postpone(run, wait) for run in runs))
         return None
 
-    async def opened(self, runs: Sequence[Run]) -> Opened:
-        """The new issues of one owner's runs. Raises NotLinked and ServiceError."""
+    async def contents(self, runs: Sequence[Run]) -> Contents:
+        """What one owner's runs list. Raises NotLinked and ServiceError."""
         digests = [run.digest for run in runs]
         covered = await self._store.digest_runs.covered([digest.id for digest in digests])
+        hidden = await self._store.created_issues.refused_privacy()
         reading = self._accounts.reading(digests[0].owner, background=True)
         async with self._readers, reading as session:
             now = self._clock.now()
-            found = await read(self._client, session, digests, covered=covered, now=now)
-        return found.without(await self._store.created_issues.refused_privacy())
+            return await read(self._client, session, digests, covered=covered, hidden=hidden, now=now)
 
-    async def deliver(self, run: Run, opened: Opened) -> RunState | None:
-        """Post one run's new issues; its final state, None if postponed."""
+    async def deliver(self, run: Run, content: Content | Pause) -> RunState | None:
+        """Post what one run lists; its final state, None if postponed."""
         digest = run.digest
-        if why := opened.stopped.get(digest.id):
-            await self._stop([run], why)
+        if isinstance(content, Pause):
+            await self._stop([run], content)
             return RunState.DROPPED
-        if (name := opened.names[digest.id]) != digest.plan.project:
-            await self._store.digests.rename(digest, name)
-            digest = replace(digest, plan=replace(digest.plan, project=name))
+        if content.project != digest.plan.project:
+            await self._store.digests.rename(digest, content.project)
+            digest = replace(digest, plan=replace(digest.plan, project=content.project))
             run = replace(run, digest=digest)
         if not run.asked:
             run = await self._merged(run)
-        issues = opened.issues[digest.id]
-        moments = [moment for moment in (digest.covered_to, opened.covered_to) if moment]
-        covered_to = max(moments, default=None)
-        covered = [Covered(issue.id, issue.created_on) for issue in issues if issue.created_on]
-        if not issues and (run.asked or not digest.plan.empty):
-            await self._finish(run, RunState.EMPTY, covered_to=covered_to)
+        moments = [moment for moment in (digest.covered_to, content.covered_to) if moment]
+        content = replace(content, covered_to=max(moments, default=None))
+        if not content.issues and (run.asked or not digest.plan.empty):
+            await self._finish(run, RunState.EMPTY, content)
             return RunState.EMPTY
         for _ in range(POST_ATTEMPTS):
             async with self._poster.turn(digest, run.due_at):
                 # People outside the company may have joined while it waited.
                 if (channel_status := await self.channel_status(digest)) is not ChannelStatus.OPEN:
                     return await self.settle_closed(run, channel_status)
-                outcome = await self._send(run, issues, covered, covered_to)
+                outcome = await self._send(run, content)
             match outcome:
                 case Posted(ts):
-                    await self._finish(run, RunState.SENT, ts=ts, covered_to=covered_to, covered=covered)
+                    await self._finish(run, RunState.SENT, content, ts=ts)
                     return RunState.SENT
                 case Refused(why):
                     await self._store.digest_runs.undo_sending(run)
@@ -214,16 +213,15 @@ class Delivery:
         await self.postpone(run)
         return None
 
-    async def _send(
-        self, run: Run, issues: tuple[Issue, ...], covered: Sequence[Covered], covered_to: datetime | None
-    ) -> Outcome | None:
+    async def _send(self, run: Run, content: Content) -> Outcome | None:
         """Mark a run as sending and post its message; None if the run is no longer this process's to post."""
         now, began = self._clock.now(), time.monotonic()
-        post = self._poster.prepared(periods.edition(run, issues, now))
+        post = self._poster.prepared(periods.edition(run, content.issues, now))
         begun = await self._store.digest_runs.begin_sending(
             run,
-            covered,
-            covered_to=covered_to,
+            content.covered,
+            covered_to=content.covered_to,
+            seen=content.seen,
             sending_at=self._poster.slack_time() or now,
             lease_until=self.lease_until(),
         )
@@ -246,18 +244,17 @@ class Delivery:
         return await self._store.digest_runs.merge_missed(run, claim)
 
     async def _finish(
-        self,
-        run: Run,
-        state: RunState,
-        *,
-        ts: str | None = None,
-        covered_to: datetime | None = None,
-        covered: Sequence[Covered] | None = None,
+        self, run: Run, state: RunState, content: Content | None = None, *, ts: str | None = None
     ) -> None:
-        """Finish a run; `covered_to` and `covered` default to what was recorded before it was sent."""
-        if covered is None:
-            covered = () if state is RunState.EMPTY else await self._store.digest_runs.sent(run)
-        covered_to = covered_to or run.covered_to or run.digest.covered_to
+        """Finish a run; `content` defaults to what was recorded before it was sent."""
+        if content is None:
+            content = Content(
+                project=run.digest.plan.project,
+                covered=await self._store.digest_runs.sent(run),
+                covered_to=run.covered_to,
+                seen=run.seen,
+            )
+        covered_to = content.covered_to or run.digest.covered_to
         now = self._clock.now()
         late = now - run.due_at
         on_time = late < timedelta(minutes=1) and not run.missed
@@ -266,12 +263,13 @@ class Delivery:
             state,
             ts=ts,
             covered_to=covered_to,
+            seen=content.seen,
             forget_before=covered_to - OVERLAP if covered_to else None,
             period_from=run.due_at if on_time else now,
-            history=periods.history(run.digest, [one.created_on for one in covered], now),
+            history=periods.history(run.digest, [one.at for one in content.covered], now),
         )
         if ended:
-            self._record(run, state, issues=len(covered))
+            self._record(run, state, issues=len(content.issues or content.covered))
 
     def _record(self, run: Run, state: RunState, **more: object) -> None:
         """Log and count a finished run."""

@@ -3,11 +3,12 @@
 import hashlib
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.errors import Forbidden, NotFound, UserError
 from bot.features.accounts.accounts import Accounts, Session
+from bot.features.digests import kinds
 from bot.features.digests.errors import (
     DigestNotNamed,
     DuplicateDigest,
@@ -20,18 +21,19 @@ from bot.features.digests.errors import (
     TooOften,
     UnknownDigest,
 )
-from bot.features.digests.periods import counted, ends_around
-from bot.features.digests.reading import filters_of, since
+from bot.features.digests.plans import DigestSettings, Plans
+from bot.features.digests.reading import own_issues
 from bot.features.digests.schedules import Schedule, due_times, next_times, parse, shortest_gap
-from bot.features.name_matching import pick
-from bot.features.projects.catalog import Catalog, Catalogs
+from bot.features.digests.starts import LATEST, history_of, start_of
+from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
+from bot.features.users.people import People
 from bot.service.client import Client
 from bot.service.conventions import ProjectStatus
-from bot.service.filters import IssueFilters, Sort, TimeRange
+from bot.service.filters import TimeRange
 from bot.service.models import Issue, Project, Ref
 from bot.store.channels import Channel
-from bot.store.digests import Choice, Covered, Digest, FilterKind, Group, Pause, Plan
+from bot.store.digests import Digest, FilterKind, Pause, Plan
 from bot.store.owner import Owner
 from bot.store.store import Store
 
@@ -41,25 +43,14 @@ ADD_CLAIM = timedelta(seconds=10)
 """How long a claim to add a digest keeps others from adding the same one."""
 SHORTEST_GAP = timedelta(minutes=15)
 MOST_IN_A_CHANNEL, MOST_OF_A_PERSON = 20, 50
-MOST_COUNTED = 2000
-"""If the history needs more issues than this, it starts empty."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DigestSettings:
-    """A digest's settings as requested: names as typed, empty if not given."""
-
-    project: str | None
-    schedule: Schedule
-    zone: str
-    filters: Mapping[FilterKind, tuple[str, ...]] = field(default_factory=dict)
-    group: Group = "tracker"
-    empty: bool = False
+PERSONAL = "My issues"
+"""The name of a personal digest, in place of a project's."""
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What a digest would have shown in the last PREVIEWED: the newest issues, and in how many posts.
+    """What a digest would show now, or would have shown in the last PREVIEWED: the first issues, and in how
+    many posts, for new and closed issues.
 
     `more`: there are more issues than were read, so that `posts` is too low.
     """
@@ -68,6 +59,7 @@ class Preview:
     issues: tuple[Issue, ...]
     posts: int
     more: bool
+    now: datetime
 
 
 @dataclass(frozen=True)
@@ -96,11 +88,11 @@ class Digests:
         self._store = store
         self._accounts = accounts
         self._projects = projects
-        self._catalogs = catalogs
+        self.plans = Plans(catalogs, People(store))
         self._shortest_gap = shortest_gap
 
     async def add(self, owner: Owner, channel: Channel, wanted: DigestSettings) -> Planned:
-        """Add a digest for issues opened from now on.
+        """Add a digest; one of new or closed issues lists those from now on.
 
         Raises UserError, also if the channel has the same digest, NotLinked and ServiceError.
         """
@@ -113,47 +105,77 @@ class Digests:
             project = await self._projects.chosen(session, wanted.project, channel)
             if project.status == ProjectStatus.CLOSED:
                 raise ProjectClosed(project.name)
-            plan = await self._plan(session, project, wanted)
-            covered_to, covered = await self._already_opened(session, project, now)
-            history = await self._history(session, plan, wanted.schedule, now)
-        times = _times(wanted.schedule, wanted.zone, now)
+            plan = await self.plans.of(session, project, wanted)
+            planned = await self._added(session, channel, plan, now)
+        return replace(planned, public=project.is_public is True)
+
+    async def _added(self, session: Session, channel: Channel, plan: Plan, now: datetime) -> Planned:
+        times = _times(parse(plan.schedule), plan.zone, now)
+        start = await start_of(self._client, session, plan, now)
+        start = replace(start, history=await history_of(self._client, session, plan, now))
         adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
         if not await self._store.deliveries.claim_for(adding, ADD_CLAIM):
             raise DuplicateDigest(None)
         try:
             await self._require_new(channel, plan)
             digest = await self._store.digests.add(
-                owner,
+                session.owner,
                 session.name,
                 channel.channel_id,
                 plan,
                 next_due=times[0],
-                covered_to=covered_to,
-                covered=covered,
-                history=history,
+                start=start,
                 now=now,
             )
         finally:
             await self._store.deliveries.release(adding)
-        return Planned(digest, times, project.is_public is True)
+        return Planned(digest, times, public=True)
+
+    async def personal(self, owner: Owner) -> Digest | None:
+        """The user's personal digest, if they have one."""
+        return next((digest for digest in await self.of_owner(owner) if digest.personal), None)
+
+    async def set_up_personal(self, owner: Owner, channel: Channel, schedule: Schedule, zone: str) -> Planned:
+        """Add the user's personal digest, in their direct messages, or change its schedule.
+
+        Raises UserError, NotLinked and ServiceError.
+        """
+        wanted = DigestSettings(project=None, schedule=schedule, zone=zone)
+        if (digest := await self.personal(owner)) is not None:
+            return await self.change(owner, digest, wanted)
+        self._require_gap(schedule)
+        await self._require_room(owner)
+        plan = Plan(kind="personal", project_id=0, project=PERSONAL, schedule=schedule.text, zone=zone)
+        async with self._accounts.reading(owner) as session:
+            return await self._added(session, channel, plan, await self._store.digest_runs.now())
 
     async def change(self, user: Owner, digest: Digest, wanted: DigestSettings) -> Planned:
-        """Change a digest's schedule and filters. Raises UserError, NotLinked, ServiceError."""
+        """Change a digest's settings; of another kind, it begins anew.
+
+        A personal digest keeps everything but its schedule. Raises UserError, NotLinked, ServiceError.
+        """
         self._require_gap(wanted.schedule)
         now = await self._store.digest_runs.now()
+        times = _times(wanted.schedule, wanted.zone, now)
+        if digest.personal:
+            plan = replace(digest.plan, schedule=wanted.schedule.text, zone=wanted.zone)
+            await self._store.digests.change(digest, plan, times[0], ())
+            return Planned(await self._reloaded(digest), times, public=True)
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
-            plan = await self._plan(session, project, wanted)
-            history = await self._history(session, plan, wanted.schedule, now)
-        times = _times(wanted.schedule, wanted.zone, now)
-        await self._store.digests.change(digest, plan, times[0], history)
+            plan = await self.plans.of(session, project, wanted)
+            history = await history_of(self._client, session, plan, now)
+            other = plan.kind != digest.plan.kind
+            start = await start_of(self._client, session, plan, now) if other else None
+            start = replace(start, history=history) if start else None
+        await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
         return Planned(await self._reloaded(digest), times, project.is_public is True)
 
     async def preview(self, user: Owner, wanted: DigestSettings, channel: Channel | None) -> Preview:
         """What a digest with these settings would have shown. Raises UserError, NotLinked, ServiceError."""
         async with self._accounts.reading(user) as session:
             project = await self._projects.chosen(session, wanted.project, channel)
-            return await self._preview(session, await self._plan(session, project, wanted))
+            return await self._preview(session, await self.plans.of(session, project, wanted))
 
     async def preview_of(self, user: Owner, digest: Digest) -> Preview:
         """What a digest would have shown of the issues that `user` can see. Raises as `preview` does."""
@@ -162,14 +184,15 @@ class Digests:
 
     async def _preview(self, session: Session, plan: Plan) -> Preview:
         now = await self._store.digest_runs.now()
-        newest = (Sort("created_on", descending=True),)
-        opened = replace(filters_of(plan, TimeRange(since=now - PREVIEWED)), sort=newest)
-        page = await self._client.list_issues(session.key, opened)
-        issues = tuple(issue for issue in page.items if not issue.is_private)
-        due = due_times(parse(plan.schedule), plan.zone, now - PREVIEWED, now)
-        posts = {bisect_left(due, issue.created_on) for issue in issues if issue.created_on}
+        filters = kinds.filters_of(plan, now, TimeRange(since=now - PREVIEWED))
+        page = await self._client.list_issues(session.key, replace(filters, sort=LATEST[plan.kind]))
+        issues = tuple(issue for issue in page.items if kinds.passes(plan, issue))
         more = page.total_count > len(page.items)
-        return Preview(plan, issues, len(due) if plan.empty else len(posts), more)
+        if plan.kind not in kinds.HAPPENED:
+            return Preview(plan, issues, 0, more, now)
+        due = due_times(parse(plan.schedule), plan.zone, now - PREVIEWED, now)
+        posts = {bisect_left(due, at) for issue in issues if (at := kinds.happened(plan.kind, issue))}
+        return Preview(plan, issues, len(due) if plan.empty else len(posts), more, now)
 
     async def listed(self, channel: Channel) -> tuple[Digest, ...]:
         """The channel's digests; everyone in it may see them."""
@@ -204,7 +227,7 @@ class Digests:
     ) -> Digest:
         """The digest, if the user may act on it. Raises `otherwise` if it isn't here."""
         there = channel is not None and digest is not None and digest.channel_id == channel.channel_id
-        if digest is None or not (there or digest.owner == user):
+        if digest is None or not (digest.owner == user or (there and not digest.personal)):
             raise otherwise
         if digest.owner != user:
             async with self._accounts.reading(user) as session:
@@ -221,11 +244,11 @@ class Digests:
 
         Raises UserError if its owner can't read the project, and ServiceError.
         """
-        project = await self._owners_project(digest, user)
+        public = await self._readable(digest, user)
         times = self.times(digest, await self._store.digest_runs.now())
         if digest.paused:
             await self._store.digests.resume(digest, times[0])
-        return Planned(await self._reloaded(digest), times, project.is_public is True)
+        return Planned(await self._reloaded(digest), times, public)
 
     async def take_over(self, user: Owner, digest: Digest) -> Planned:
         """Make the user the owner; the digest runs with their key from now on. Raises UserError,
@@ -260,7 +283,7 @@ class Digests:
     async def choices(self, user: Owner, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
         """What a project's digests can be filtered by. Raises NotLinked, ServiceError."""
         async with self._accounts.reading(user) as session:
-            return choices_of(await self._catalogs.of(session, project_id))
+            return await self.plans.choices(session, project_id)
 
     def times(self, digest: Digest, after: datetime) -> tuple[datetime, ...]:
         """The digest's next due times if it were active."""
@@ -276,7 +299,7 @@ class Digests:
 
     async def _require_new(self, channel: Channel, plan: Plan) -> None:
         for other in await self.listed(channel):
-            if other.plan == plan:
+            if other.plan == plan or (other.personal and plan.kind == "personal"):
                 raise DuplicateDigest(other.id)
 
     async def _reloaded(self, digest: Digest) -> Digest:
@@ -289,9 +312,13 @@ class Digests:
             owner = None if session.owner == digest.owner else digest.owner_name
             raise ProjectHidden(digest.plan.project, digest.id, owner) from None
 
-    async def _owners_project(self, digest: Digest, user: Owner) -> Project:
+    async def _readable(self, digest: Digest, user: Owner) -> bool:
+        """Whether the project is public. Raises UserError if the owner can't read what the digest lists."""
         try:
             async with self._accounts.reading(digest.owner) as session:
+                if digest.personal:
+                    await own_issues(self._client, session)
+                    return True
                 project = await self._visible_project(session, digest)
         except UserError as error:
             if user == digest.owner:
@@ -299,53 +326,7 @@ class Digests:
             raise OwnerLostAccess(digest.id, digest.owner_name, digest.plan.project) from error
         if project.status == ProjectStatus.CLOSED:
             raise ProjectClosed(project.name)
-        return project
-
-    async def _plan(self, session: Session, project: Project, wanted: DigestSettings) -> Plan:
-        filters: dict[FilterKind, tuple[Choice, ...]] = {}
-        if wanted.filters:
-            known = choices_of(await self._catalogs.of(session, project.id))
-            for kind, names in wanted.filters.items():
-                filters[kind] = tuple(picked(kind, name, known) for name in names)
-        return Plan(
-            project_id=project.id,
-            project=project.name,
-            schedule=wanted.schedule.text,
-            zone=wanted.zone,
-            group=wanted.group,
-            empty=wanted.empty,
-            filters=filters,
-        )
-
-    async def _already_opened(
-        self, session: Session, project: Project, now: datetime
-    ) -> tuple[datetime | None, list[Covered]]:
-        """Where a new digest starts, in the service's time, and the older issues that it skips."""
-        latest = IssueFilters(status="any", sort=(Sort("created_on", descending=True),))
-        page = await self._client.list_issues(session.key, latest, limit=1)
-        newest = max((row.created_on for row in page.items if row.created_on), default=None)
-        covered_to = min(newest, now) if newest else None
-        if covered_to is None:
-            return None, []
-        before = IssueFilters(
-            project_id=project.id, subprojects="none", status="any", created_on=since(covered_to)
-        )
-        rows = [row async for row in self._client.iter_issues(session.key, before)]
-        return covered_to, [Covered(row.id, row.created_on) for row in rows if row.created_on]
-
-    async def _history(
-        self, session: Session, plan: Plan, schedule: Schedule, now: datetime
-    ) -> list[tuple[datetime, int]]:
-        """How many issues were opened in the last periods, for the first message's chart."""
-        ends = ends_around(schedule, plan.zone, now)
-        if not ends[:-1]:
-            return []
-        filters = filters_of(plan, TimeRange(since=ends[0]))
-        if (await self._client.list_issues(session.key, filters, limit=1)).total_count > MOST_COUNTED:
-            return []
-        rows = [row async for row in self._client.iter_issues(session.key, filters)]
-        opened = [row.created_on for row in rows if row.created_on and not row.is_private]
-        return counted(ends, (), opened, since=ends[0])
+        return project.is_public is True
 
 
 def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ...]:
@@ -356,14 +337,3 @@ def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ..
     if not times:
         raise NeverDue(zone)
     return times
-
-
-def choices_of(catalog: Catalog) -> Mapping[FilterKind, Sequence[Ref]]:
-    """What a digest can be filtered by."""
-    return {"tracker": catalog.trackers, "priority": catalog.priorities, "category": catalog.categories}
-
-
-def picked(kind: FilterKind, name: str, known: Mapping[FilterKind, Sequence[Ref]]) -> Choice:
-    """The choice that a user named. Raises UserError."""
-    ref = pick(kind, name, known[kind])
-    return Choice(ref.id, ref.name)

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.errors import UserError
+from bot.features.digests import kind_words, kinds
 from bot.features.digests.buttons import ChooseSchedule, PreviewForm
-from bot.features.digests.digests import DigestSettings
 from bot.features.digests.errors import NeverDue, TooOften
+from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import (
     DAYS,
     Schedule,
@@ -19,33 +20,50 @@ from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, actions, button, option, section
 from bot.slack.buttons import ActionExpired, Number
+from bot.slack.interaction import View
 from bot.slack.metadata import Metadata
 from bot.slack.text import bold, line, prose
-from bot.store.digests import FILTER_KINDS, GROUPS, Choice, Digest, FilterKind, Group, Plan
+from bot.store.digests import (
+    FILTER_KINDS,
+    GROUPS,
+    KINDS,
+    STALE_DAYS,
+    Choice,
+    Digest,
+    FilterKind,
+    Group,
+    Kind,
+    Plan,
+)
 
-KINDS = [
+SCHEDULES = [
     ("daily", "Every day"),
     ("weekdays", "Weekdays"),
     ("weekly", "Weekly"),
     ("hourly", "Hourly"),
     ("cron", "Custom"),
 ]
+STALE_CHOICES = (7, STALE_DAYS, 30, 90)
+LONGEST_STALE = 999 * 7
 DEFAULT_SCHEDULE = parse("weekdays 09:00")
 TIME, DAY, CRON = "09:00", "mon", "0 9 * * 1-5"
 """What fields contain when they first appear."""
 
 
 class DigestMetadata(Metadata):
-    """Of both forms: the digest that it changes, if any, and its project.
+    """Of all forms: the digest that it changes, if any, and its project.
 
     `replace`: the result replaces the list that the form was opened from. `owner` is the digest's owner whom
-    the form names.
+    the form names. The others are what the fields that another kind of schedule hides contained.
     """
 
     digest: Number | None = None
     project: Number | None = None
     replace: bool = False
     owner: str = ""
+    days: tuple[str, ...] = (DAY,)
+    time: str = TIME
+    cron: str = CRON
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +73,10 @@ class Filled:
     zone: str
     project: Choice | None = None
     schedule: Schedule = DEFAULT_SCHEDULE
+    kind: Kind = "new"
+    stale_days: int = STALE_DAYS
     filters: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
+    excluded: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
 
@@ -74,7 +95,7 @@ def add_form(
             optional=False,
         )
     )
-    blocks += _schedule_fields(filled)
+    blocks += [_lists_field(filled), *_schedule_fields(filled)]
     channel = forms.conversation("channel", channel_id, "Choose a channel")
     blocks.append(forms.field("channel", "Channel", channel, optional=False))
     blocks += _filter_fields(filled)
@@ -84,24 +105,30 @@ def add_form(
 def change_form(digest: Digest, metadata: DigestMetadata, *, mine: bool) -> JSON:
     """The form that changes a digest; its project and channel can't be changed."""
     plan = digest.plan
+    if digest.personal:
+        return personal_form(_schedule_of(plan), plan.zone, metadata)
     filled = Filled(
         zone=plan.zone,
         schedule=_schedule_of(plan),
+        kind=plan.kind,
+        stale_days=plan.stale_days,
         filters=plan.filters,
+        excluded=plan.excluded,
         group=plan.group,
         empty=plan.empty,
     )
     about = f"Digest {digest.id}: {bold(plan.project)} in <#{digest.channel_id}>"
     if not mine:
         about += f"\nIt belongs to {line(digest.owner_name)}, who will be notified of your changes."
-    blocks = [section(about), *_schedule_fields(filled), *_filter_fields(filled)]
-    return forms.form(
-        "digest.change",
-        "Edit digest",
-        blocks,
-        submit="Save",
-        metadata=metadata.dump(),
-    )
+    blocks = [section(about), _lists_field(filled), *_schedule_fields(filled), *_filter_fields(filled)]
+    return forms.form("digest.change", "Edit digest", blocks, submit="Save", metadata=metadata.dump())
+
+
+def personal_form(schedule: Schedule, zone: str, metadata: DigestMetadata, said: str | None = None) -> JSON:
+    """The form for a personal digest, new or existing."""
+    blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
+    blocks += _schedule_fields(Filled(zone=zone, schedule=schedule))
+    return forms.form("digest.me", "My digest", blocks, submit="Save", metadata=metadata.dump())
 
 
 def _schedule_of(plan: Plan) -> Schedule:
@@ -129,8 +156,22 @@ def _schedule_fields(filled: Filled) -> list[Block]:
 
 
 def _kind_field(kind: str) -> Block:
-    select = forms.choice(ChooseSchedule.action, KINDS, kind, "Choose a schedule")
+    select = forms.choice(ChooseSchedule.action, SCHEDULES, kind, "Choose a schedule")
     return forms.field("schedule", "Schedule", select, optional=False, dispatch=True)
+
+
+def _lists_field(filled: Filled) -> Block:
+    """Which kind of issues the digest lists; each number of days is a choice of its own."""
+    days = sorted({*STALE_CHOICES, filled.stale_days})
+    known = [
+        ("new", "New issues"),
+        ("due", f"Overdue or due within {kinds.SOON_DAYS} days"),
+        *((f"stale:{count}", f"Not updated for {kind_words.days(count)}") for count in days),
+        ("closed", "Closed issues"),
+    ]
+    chosen = f"stale:{filled.stale_days}" if filled.kind == "stale" else filled.kind
+    select = forms.choice("kind", known, chosen, "Choose what to post")
+    return forms.field("kind", "Issues", select, optional=False)
 
 
 def _timing(kind: str, days: Sequence[str] = (DAY,), time: str = TIME, cron: str = CRON) -> list[Block]:
@@ -149,41 +190,55 @@ def _timing(kind: str, days: Sequence[str] = (DAY,), time: str = TIME, cron: str
     return blocks
 
 
-def rescheduled(view: JSON, kind: str) -> JSON:
+def rescheduled(view: View, kind: str) -> JSON:
     """The form with the fields of another kind of schedule; Slack keeps what the others contain."""
+    values, before = forms.Values(view.json), DigestMetadata.of(view)
+    kept = before.model_copy(
+        update={
+            "days": values.all_chosen("days") or before.days,
+            "time": values.time("time") or before.time,
+            "cron": values.text("cron") or before.cron,
+        }
+    )
     blocks: list[Block] = []
-    for block in view["blocks"]:
+    for block in view.json["blocks"]:
         match block.get("block_id"):
             case "schedule":
-                blocks += [_kind_field(kind), *_timing(kind, time=forms.Values(view).time("time") or TIME)]
+                blocks += [_kind_field(kind), *_timing(kind, kept.days, kept.time, kept.cron)]
             case "days" | "time" | "cron":
                 continue
             case _:
                 blocks.append(block)
-    return forms.redefined(view, blocks)
+    return forms.redefined(view.json, blocks, kept.dump())
 
 
 def _filter_fields(filled: Filled) -> list[Block]:
     blocks: list[Block] = [
         forms.field(
             kind,
-            kind.capitalize(),
+            kind_words.LABELS[kind],
             forms.several_searched(
                 f"digest.{kind}", [_option(one) for one in filled.filters.get(kind, ())], "Any"
             ),
         )
         for kind in FILTER_KINDS
     ]
+    without = [
+        _exclusion(kind, choice.id, choice.name)
+        for kind, choices in filled.excluded.items()
+        for choice in choices
+    ]
     groups = [(group, group.capitalize()) for group in GROUPS]
     return [
         *blocks,
+        forms.field("excluded", "Leave out", forms.several_searched("digest.excluded", without, "Nothing")),
         forms.field(
             "group", "Group by", forms.choice("group", groups, filled.group, "Tracker"), optional=False
         ),
         forms.field(
             "empty",
             "Empty digests",
-            forms.checkbox("empty", "Post even when nothing is new", checked=filled.empty),
+            forms.checkbox("empty", "Post even when there's nothing to show", checked=filled.empty),
         ),
         actions([button("Preview", PreviewForm())]),
     ]
@@ -193,22 +248,54 @@ def _option(choice: Choice) -> JSON:
     return option(choice.name, str(choice.id))
 
 
+def exclusions(known: Mapping[FilterKind, Sequence[Ref]], sought: str) -> list[JSON]:
+    """What can be left out, as options: those that contain the text."""
+    options = [_exclusion(kind, ref.id, ref.name) for kind, refs in known.items() for ref in refs]
+    return [one for one in options if sought in one["text"]["text"].casefold()]
+
+
+def _exclusion(kind: FilterKind, number: int, name: str) -> JSON:
+    return option(f"{kind_words.LABELS[kind]}: {name}", f"{kind}:{number}")
+
+
+def _excluded(values: forms.Values) -> dict[FilterKind, tuple[int, ...]]:
+    """The IDs to leave out. Raises ActionExpired."""
+    chosen: dict[FilterKind, tuple[int, ...]] = {}
+    for value in values.all_chosen("excluded"):
+        word, _, number = value.partition(":")
+        kind = next((kind for kind in FILTER_KINDS if kind == word), None)
+        if kind is None:
+            raise ActionExpired
+        chosen[kind] = (*chosen.get(kind, ()), forms.number_in(number))
+    return chosen
+
+
 def submitted(view: JSON) -> DigestSettings:
     """The submitted settings; choices are ids (`#5`). Raises ScheduleError."""
     values = forms.Values(view)
     project = values.chosen("project")
+    kind, _, days = (values.chosen("kind") or "new").partition(":")
     return DigestSettings(
         project=f"#{project}" if project else None,
         schedule=_submitted_schedule(values),
         zone=zone_named(values.chosen("zone") or "UTC"),
+        kind=_kind(kind),
+        stale_days=min(forms.number_in(days), LONGEST_STALE) if days else STALE_DAYS,
         filters={
             kind: tuple(f"#{one}" for one in chosen)
             for kind in FILTER_KINDS
             if (chosen := values.all_chosen(kind))
         },
+        excluded={kind: tuple(f"#{one}" for one in ids) for kind, ids in _excluded(values).items()},
         group=next((group for group in GROUPS if group == values.chosen("group")), "tracker"),
         empty=bool(values.all_chosen("empty")),
     )
+
+
+def _kind(chosen: str) -> Kind:
+    if chosen not in KINDS or chosen == "personal":
+        raise ActionExpired
+    return KINDS[chosen]
 
 
 def _submitted_schedule(values: forms.Values) -> Schedule:
@@ -240,9 +327,13 @@ def field_of(error: UserError, view: JSON) -> str:
 def unknown_choices(view: JSON, known: Mapping[FilterKind, Sequence[Ref]]) -> dict[str, str]:
     """Errors at fields with choices that the project doesn't have."""
     values = forms.Values(view)
-    return {
-        name: f"This project has no {name} “{text}”. Remove it."
-        for name, refs in known.items()
+    ids = {kind: {ref.id for ref in refs} for kind, refs in known.items()}
+    errors: dict[str, str] = {
+        name: f"This project has no {kind_words.LABELS[name].lower()} “{text}”. Remove it."
+        for name in known
         for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True)
-        if forms.number_in(value) not in [ref.id for ref in refs]
+        if forms.number_in(value) not in ids[name]
     }
+    if any(not ids[kind].issuperset(chosen) for kind, chosen in _excluded(values).items()):
+        errors["excluded"] = "This project doesn't have all of these. Choose them again."
+    return errors

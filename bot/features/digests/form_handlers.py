@@ -17,16 +17,16 @@ from bot.features.digests.buttons import (
     OpenChangeForm,
     PreviewDigest,
     PreviewForm,
+    SetUpPersonal,
 )
-from bot.features.digests.channels import digest_channel, find_digest, require_member
-from bot.features.digests.commands import AddDigest
-from bot.features.digests.digests import Digests, Preview, choices_of, picked
+from bot.features.digests.channels import digest_channel, direct_messages, find_digest, require_member
+from bot.features.digests.commands import AddDigest, PersonalDigest
+from bot.features.digests.digests import Digests, Preview
 from bot.features.digests.errors import NeverDue, OwnerChanged, TooOften
 from bot.features.digests.form import DigestMetadata
+from bot.features.digests.plans import Resolved, Typed
 from bot.features.digests.schedules import ScheduleError, zones_matching
-from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import ProjectNotChosen, Projects
-from bot.service.models import Project
 from bot.slack import forms
 from bot.slack.blocks import JSON, option
 from bot.slack.buttons import ActionExpired
@@ -34,17 +34,16 @@ from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.replies import Reply
-from bot.store.digests import FILTER_KINDS, Choice, FilterKind
+from bot.store.digests import FILTER_KINDS, Choice
 
 
 class DigestForms:
     """Opens, refreshes and submits the form for a digest."""
 
-    def __init__(self, digests: Digests, accounts: Accounts, projects: Projects, catalogs: Catalogs) -> None:
+    def __init__(self, digests: Digests, accounts: Accounts, projects: Projects) -> None:
         self._digests = digests
         self._accounts = accounts
         self._projects = projects
-        self._catalogs = catalogs
 
     def feature(self) -> Feature:
         reading = "Reading the project in {service}…"
@@ -53,16 +52,18 @@ class DigestForms:
                 OpenAddForm: self.add_pressed,
                 ChooseSchedule: self.schedule_chosen,
                 OpenChangeForm: self.change_pressed,
+                SetUpPersonal: self.set_up_pressed,
                 PreviewForm: self.preview_pressed,
                 PreviewDigest: self.preview_pressed,
             },
             forms={
                 "digest.add": Form(self.submit, reading),
                 "digest.change": Form(self.submit_change, reading),
+                "digest.me": Form(self.submit_personal, "Reading your issues in {service}…"),
             },
             options={
                 "digest.zone": self.zone_options,
-                **{f"digest.{kind}": self.choice_options for kind in FILTER_KINDS},
+                **{f"digest.{kind}": self.choice_options for kind in (*FILTER_KINDS, "excluded")},
             },
         )
 
@@ -81,30 +82,32 @@ class DigestForms:
         async with self._accounts.reading(reply.owner) as session:
             with _collected(errors if request.project else []):
                 project = await self._projects.chosen(session, request.project, reply.channel)
-            chosen = await self._chosen(session, request, project, errors)
+            project_id = project.id if project else None
+            filters = await self._chosen(session, project_id, request.filters, errors)
+            excluded = await self._chosen(session, project_id, request.excluded, errors)
         filled = digest_form.Filled(
             zone=request.zone or (await reply.profile()).zone.key,
             project=Choice(project.id, project.name) if project else None,
             schedule=request.schedule or digest_form.DEFAULT_SCHEDULE,
+            kind=request.kind,
+            stale_days=request.stale_days,
             group=request.group,
             empty=request.empty,
-            filters=chosen,
+            filters=filters,
+            excluded=excluded,
         )
         said = " ".join(map(reply.wording.sentence, errors))
         metadata = DigestMetadata(place=reply.place.as_json())
         await reply.show(digest_form.add_form(filled, channel_id, metadata, said or None))
 
     async def _chosen(
-        self, session: Session, request: AddDigest, project: Project | None, errors: list[UserError]
-    ) -> dict[FilterKind, tuple[Choice, ...]]:
-        if not request.filters:
-            return {}
-        known = choices_of(await self._catalogs.of(session, project.id if project else None))
-        chosen: dict[FilterKind, tuple[Choice, ...]] = dict.fromkeys(request.filters, ())
-        for kind, names in request.filters.items():
+        self, session: Session, project_id: int | None, typed: Typed, errors: list[UserError]
+    ) -> Resolved:
+        chosen: Resolved = dict.fromkeys(typed, ())
+        for kind, names in typed.items():
             for name in names:
                 with _collected(errors):
-                    chosen[kind] += (picked(kind, name, known),)
+                    chosen[kind] += (await self._digests.plans.choice(session, project_id, kind, name),)
         return chosen
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
@@ -134,7 +137,7 @@ class DigestForms:
         """Another kind of schedule was chosen: show its fields."""
         if press.view is None:
             raise ActionExpired
-        await reply.show(digest_form.rescheduled(press.view.json, press.button.kind))
+        await reply.show(digest_form.rescheduled(press.view, press.button.kind))
 
     async def preview_pressed(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> None:
         """*Preview*, in the list and in the form."""
@@ -165,7 +168,7 @@ class DigestForms:
         """Errors at choices made before the project was changed to one that doesn't have them."""
         values = forms.Values(view)
         project = values.number("project")
-        if project is None or not any(values.all_chosen(kind) for kind in FILTER_KINDS):
+        if project is None or not any(values.all_chosen(kind) for kind in (*FILTER_KINDS, "excluded")):
             return {}
         return digest_form.unknown_choices(view, await self._digests.choices(reply.owner, project))
 
@@ -214,6 +217,39 @@ class DigestForms:
 
         return FormResult(then=confirm)
 
+    # A personal digest
+
+    async def set_up_pressed(self, _: ButtonPress[SetUpPersonal], reply: Reply) -> None:
+        """*Set up*."""
+        await self.open_personal(reply, PersonalDigest())
+
+    async def open_personal(self, reply: Reply, request: PersonalDigest) -> None:
+        """Open the form with what was understood of a command, and its errors above the fields."""
+        await reply.open(loading("My digest"))
+        zone = request.zone or (await reply.profile()).zone.key
+        said = " ".join(map(reply.wording.sentence, request.problems))
+        metadata = DigestMetadata(place=reply.place.as_json())
+        schedule = request.schedule or digest_form.DEFAULT_SCHEDULE
+        await reply.show(digest_form.personal_form(schedule, zone, metadata, said or None))
+
+    async def submit_personal(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Set up the personal digest, or change its schedule."""
+        try:
+            wanted = digest_form.submitted(form.view.json)
+            channel = await direct_messages(reply)
+            planned = await self._digests.set_up_personal(reply.owner, channel, wanted.schedule, wanted.zone)
+        except NotLinked:
+            raise
+        except UserError as error:
+            field = digest_form.field_of(error, form.view.json)
+            return FormResult(errors={field: reply.wording.sentence(error)})
+
+        async def confirm() -> None:
+            said = views.text_message(views.set_up(planned))
+            await reply.privately(views.personal(planned.digest, reply.wording, said))
+
+        return FormResult(then=confirm)
+
     # Options of the form's selects
 
     async def zone_options(self, request: OptionsRequest, _: Reply) -> list[JSON]:
@@ -221,7 +257,7 @@ class DigestForms:
         return [option(zone, zone) for zone in zones_matching(request.text)]
 
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """The project's trackers, priorities or categories; none until a project is chosen."""
+        """What the project can be filtered by; none until a project is chosen."""
         if request.view is None:
             return []
         chosen = forms.Values(request.view.json).number("project")
@@ -229,8 +265,10 @@ class DigestForms:
         if project is None:
             return []
         choices = await self._digests.choices(reply.owner, project)
-        refs = next(refs for kind, refs in choices.items() if request.name == f"digest.{kind}")
         sought = request.text.strip().casefold()
+        if request.name == "digest.excluded":
+            return digest_form.exclusions(choices, sought)
+        refs = next(refs for kind, refs in choices.items() if request.name == f"digest.{kind}")
         return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
 
 

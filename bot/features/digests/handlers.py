@@ -19,11 +19,18 @@ from bot.features.digests.buttons import (
     ResumeDigest,
     TakeOverDigest,
 )
-from bot.features.digests.channels import digest_channel, find_digest, require_access
-from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
-from bot.features.digests.digests import Digests, DigestSettings
+from bot.features.digests.channels import digest_channel, direct_messages, find_digest, require_access
+from bot.features.digests.commands import (
+    AddDigest,
+    ListDigests,
+    OnDigest,
+    PersonalDigest,
+    digest_command,
+)
+from bot.features.digests.digests import Digests
 from bot.features.digests.errors import DigestPaused, OwnerLostAccess, RepeatedRequest
 from bot.features.digests.form_handlers import DigestForms
+from bot.features.digests.plans import DigestSettings
 from bot.features.digests.reasons import why_paused
 from bot.features.digests.runs import DigestRuns
 from bot.features.help import views as help_views
@@ -80,7 +87,7 @@ class DigestHandlers:
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         """`/digest …`."""
         try:
-            request = digest_command(command.text)
+            request = digest_command(command.text, reply.owner)
         except UnknownWord as error:
             await show_list(reply, self._digests, sentence(reply.wording.sentence(error)))
             return
@@ -91,6 +98,8 @@ class DigestHandlers:
                 await self._forms.open_add(reply, request)
             case AddDigest():
                 await self.add(reply, request, command.text)
+            case PersonalDigest():
+                await self.personal(reply, request, command.text)
             case OnDigest(Act.CHANGE, number):
                 await self._forms.open_change(reply, number)
             case Help():
@@ -103,7 +112,8 @@ class DigestHandlers:
     async def act_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         """A digest's button. The list replaces a message that only this user sees; other messages stay."""
         button = press.button
-        await self._show_result(reply, await self.run(reply, Act(button.action), button.digest, button.owner))
+        said = await self.run(reply, Act(button.action), button.digest, button.owner)
+        await self._show_result(reply, said, personal=button.personal)
 
     async def restore_pressed(self, press: ButtonPress[RestoreDigest], reply: Reply) -> None:
         """*Undo*: restore a removed digest, for anyone who may remove it."""
@@ -113,14 +123,16 @@ class DigestHandlers:
         restored = await self._digests.restore(digest)
         said = views.text_message(views.restored(restored, reply.owner, reply.wording))
         await notify_owner(reply, digest, Act.RESTORE)
-        await self._show_result(reply, said)
+        await self._show_result(reply, said, personal=digest.personal)
 
-    async def _show_result(self, reply: Reply, said: Message) -> None:
+    async def _show_result(self, reply: Reply, said: Message, *, personal: bool) -> None:
         if reply.place.home:
             try:
                 await self._publish_home(reply)
             except SLACK_FAILED:
                 await reply.privately(said)
+        elif ephemeral(reply) and personal:
+            await self._show_personal(reply, said, replace=True)
         elif ephemeral(reply):
             await show_list(reply, self._digests, said, replace=True)
         else:
@@ -177,6 +189,34 @@ class DigestHandlers:
             stopped = why_paused(after, reply.owner, reply.wording) if after.paused else ""
         return views.run_result(digest, state, stopped, reply.wording.service)
 
+    # A personal digest
+
+    async def personal(self, reply: Reply, request: PersonalDigest, typed: str) -> None:
+        """`/digest me …`: show the user's own digest, act on it, or set it up."""
+        if request.problems or request.schedule:
+            await self._set_up(reply, request, typed)
+        elif request.act is None or (digest := await self._digests.personal(reply.owner)) is None:
+            await self._show_personal(reply)
+        elif request.act is Act.CHANGE:
+            await self._forms.open_change(reply, digest.id)
+        else:
+            await reply.privately(await self.run(reply, request.act, digest.id))
+
+    async def _set_up(self, reply: Reply, request: PersonalDigest, typed: str) -> None:
+        self._offer_form(reply, typed)
+        if request.problems or request.schedule is None:
+            raise request.problems[0]
+        zone = request.zone or (await reply.profile()).zone.key
+        channel = await direct_messages(reply)
+        planned = await self._digests.set_up_personal(reply.owner, channel, request.schedule, zone)
+        await self._show_personal(reply, views.text_message(views.set_up(planned)))
+
+    async def _show_personal(
+        self, reply: Reply, said: Message | None = None, *, replace: bool = False
+    ) -> None:
+        digest = await self._digests.personal(reply.owner)
+        await reply.privately(views.personal(digest, reply.wording, said), replace=replace)
+
     # Adding
 
     async def add(
@@ -192,11 +232,7 @@ class DigestHandlers:
 
         An error offers the form, filled from what was `typed`; without a project, the user is asked for it.
         """
-
-        async def offer_form(_: BotError) -> Block:
-            return button_row("Open form", OpenFilledForm(saved=await self._save(reply, typed)))
-
-        reply.recovery = offer_form
+        self._offer_form(reply, typed)
         if request.problems:
             raise request.problems[0]
         channel = await digest_channel(reply, reply.place.channel_id)
@@ -205,7 +241,10 @@ class DigestHandlers:
             project=project or request.project,
             schedule=request.schedule or digest_form.DEFAULT_SCHEDULE,
             zone=zone,
+            kind=request.kind,
+            stale_days=request.stale_days,
             filters=request.filters,
+            excluded=request.excluded,
             group=request.group,
             empty=request.empty,
         )
@@ -222,21 +261,34 @@ class DigestHandlers:
     async def project_chosen(self, press: ButtonPress[ChooseProject], reply: Reply) -> None:
         """The project for a command without one: add the digest."""
         request, typed = await self._saved_command(reply, press.button.saved)
+        if not isinstance(request, AddDigest):
+            raise ActionExpired
         await self.add(reply, request, typed, f"#{press.button.project}", replace=True)
 
     async def filled_form_pressed(self, press: ButtonPress[OpenFilledForm], reply: Reply) -> None:
         """*Open form*: what was understood of a command."""
-        await reply.open(loading("New digest"))
+        await reply.open(loading("Digest"))
         request, _ = await self._saved_command(reply, press.button.saved)
-        await self._forms.open_add(reply, request)
+        if isinstance(request, AddDigest):
+            await self._forms.open_add(reply, request)
+        else:
+            await self._forms.open_personal(reply, request)
+
+    def _offer_form(self, reply: Reply, typed: str) -> None:
+        """Offer the form, filled from what was `typed`, with an error."""
+
+        async def offer(_: BotError) -> Block:
+            return button_row("Open form", OpenFilledForm(saved=await self._save(reply, typed)))
+
+        reply.recovery = offer
 
     async def _save(self, reply: Reply, typed: str) -> str:
         return await self._saved.put(reply.owner, {"digest": typed})
 
-    async def _saved_command(self, reply: Reply, saved: str) -> tuple[AddDigest, str]:
+    async def _saved_command(self, reply: Reply, saved: str) -> tuple[AddDigest | PersonalDigest, str]:
         match await self._saved.get(reply.owner, saved):
             case {"digest": str(typed)}:
-                request = digest_command(typed)
-                if isinstance(request, AddDigest):
+                request = digest_command(typed, reply.owner)
+                if isinstance(request, AddDigest | PersonalDigest):
                     return request, typed
         raise ActionExpired

@@ -1,23 +1,24 @@
-"""A digest's message: a project's new issues, grouped, oldest first.
+"""A digest's message: its issues, grouped, oldest first.
 
 As many issues as fit get a row with a menu; the next ones get a short line, and a link leads to the service's
 list for the rest.
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from itertools import islice
 
+from bot.features.digests import kind_words, kinds
 from bot.features.digests.digests import Preview
 from bot.features.digests.posts import Edition
-from bot.features.digests.reading import filters_of
-from bot.features.digests.views import filters_in_words, moment, when_of
+from bot.features.digests.views import filters_in_words, when_of
 from bot.features.issues.actions import post_menu
 from bot.features.issues.buttons import TakeIssue
-from bot.features.issues.views import priority_and_assignee
+from bot.features.issues.views import listed
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Ref
@@ -35,9 +36,9 @@ from bot.slack.blocks import (
     text_length,
 )
 from bot.slack.retractable import delete_menu
-from bot.slack.text import bold, cut, line, link
+from bot.slack.text import bold, cut, line, link, moment
 from bot.slack.wording import Wording
-from bot.store.digests import Digest, Group
+from bot.store.digests import KINDS, Digest, Group, Kind
 
 NAME, SUBJECT, SHORT_SUBJECT, FACTS = 80, 150, 60, 300
 ROWS, PREVIEW_ROWS = 40, 5
@@ -51,6 +52,8 @@ RESERVED = (0, 1_000, 2_000, 3_500)
 BLOCK_WEIGHT = 100
 """What a block counts in addition to its text (see `blocks.ALL`)."""
 BARS = "▁▂▃▄▅▆▇█"
+_ROW = re.compile(rf"({'|'.join(KINDS)}):[0-9]+:([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})")
+"""A row's block ID: what it shows is worded alike when its issue changes."""
 UNITS = {"daily": "day", "hourly": "hour", "weekly": "week"}
 
 REFS: dict[Group, Callable[[Issue], Ref | None]] = {
@@ -84,7 +87,8 @@ class Part:
 def message(edition: Edition, wording: Wording) -> Message:
     """The message that is posted in the channel."""
     digest, headline, catch_up = edition.digest, _headline(edition), _catch_up(edition)
-    since = f"Since {moment(digest.period_from)}"
+    once = digest.plan.kind in kinds.HAPPENED or digest.personal
+    since = f"Since {moment(digest.period_from)}" if once else f"As of {moment(edition.now)}"
     delete = delete_menu(digest.owner, digest.owner_name.partition(" ")[0], wording.service)
     blocks: list[Block] = [header(headline), section(" · ".join([since, *_compared(edition)]), delete)]
     if catch_up:
@@ -95,27 +99,29 @@ def message(edition: Edition, wording: Wording) -> Message:
 
 
 def preview(shown: Preview, wording: Wording) -> list[Block]:
-    """What a digest would have shown in the last seven days: how many issues, and the newest ones."""
-    count = len(shown.issues)
-    many = "1 new issue" if count == 1 else f"{'more than ' if shown.more else ''}{count or 'no'} new issues"
+    """What a digest would show, or would have shown in a week: how many issues, and the first ones."""
+    plan, count = shown.plan, len(shown.issues)
+    many = ("more than " if shown.more and count > 1 else "") + kind_words.noun(plan, count)
     posts = (
         f" in {shown.posts} post{'' if shown.posts == 1 else 's'}" if shown.posts and not shown.more else ""
     )
     would = f"In the last 7 days, this digest would have shown you {many}{posts}."
-    about = " · ".join(filter(None, (when_of(shown.plan), filters_in_words(shown.plan))))
-    rows = [section(_row_text(issue, wording)) for issue in shown.issues[:PREVIEW_ROWS]]
+    if plan.kind not in kinds.HAPPENED:
+        would = f"Right now, this digest would show you {many}."
+    about = " · ".join(filter(None, (when_of(plan), filters_in_words(plan))))
+    day = kinds.today(plan, shown.now)
+    rows = [section(_row_text(plan.kind, issue, wording, day)) for issue in shown.issues[:PREVIEW_ROWS]]
     rest = [context(f"and {count - PREVIEW_ROWS} more")] if count > PREVIEW_ROWS else []
-    return [section(f"{bold(shown.plan.project)} · {about}\n{would}"), *rows, *rest]
+    return [section(f"{bold(plan.project)} · {about}\n{would}"), *rows, *rest]
 
 
 def _headline(edition: Edition) -> str:
-    count = len(edition.issues)
-    news = f"{count} new issue{'' if count == 1 else 's'}" if count else "nothing new"
+    news = kind_words.headline(edition.digest, edition.issues, edition.now)
     return f"{shortened(edition.digest.plan.project, NAME)}: {news}"
 
 
 def _compared(edition: Edition) -> list[str]:
-    """How many issues were opened in the last periods, in words and as a chart."""
+    """How many issues were opened, or closed, in the last periods, in words and as a chart."""
     if edition.asked or len(edition.periods) < 2:  # noqa: PLR2004 - two can be compared
         return []
     *_, before, now = edition.periods
@@ -126,7 +132,7 @@ def _compared(edition: Edition) -> list[str]:
     kind, *rest = edition.digest.plan.schedule.split()
     several = any("," in word for word in rest)
     unit = "period" if several else UNITS.get(kind, "period")
-    chart = f"new per {unit}: {_chart(edition.periods)}"
+    chart = f"{edition.digest.plan.kind} per {unit}: {_chart(edition.periods)}"
     # A message that doesn't cover exactly its period, such as a first one, can't be compared.
     return [comparison, chart] if now == len(edition.issues) else [chart]
 
@@ -141,7 +147,8 @@ def _catch_up(edition: Edition) -> str:
     """Whether this digest is late or covers missed ones, in mrkdwn; empty for one on time."""
     missed = edition.missed
     late = f"This digest was due {moment(edition.due_at)}." if edition.late else ""
-    several = f"It includes {missed} missed digest{'' if missed == 1 else 's'}." if missed else ""
+    past = missed and (edition.digest.plan.kind in kinds.HAPPENED or edition.digest.personal)
+    several = f"It includes {missed} missed digest{'' if missed == 1 else 's'}." if past else ""
     return " ".join(filter(None, (late, several)))
 
 
@@ -162,7 +169,14 @@ def _body(edition: Edition, wording: Wording) -> list[Block]:
 
 
 def _parts(edition: Edition) -> list[Part]:
-    by = edition.digest.plan.group
+    digest, by = edition.digest, edition.digest.plan.group
+    if digest.personal:
+        of = [(issue, kinds.section(digest, issue, edition.now)) for issue in edition.issues]
+        parts = [
+            Part(f"*{name}*", [issue for issue, its in of if its == one])
+            for one, name in kind_words.SECTIONS.items()
+        ]
+        return [part for part in parts if part.issues]
     refs: dict[int, Ref] = {}
     found: dict[int | None, list[Issue]] = defaultdict(list)
     for issue in edition.issues:
@@ -181,10 +195,11 @@ def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], l
     """The groups' rows as far as they fit, and the issues left over."""
     blocks: list[Block] = []
     left: list[Part] = []
+    plan, day = edition.digest.plan, kinds.today(edition.digest.plan, edition.now)
     for part in _parts(edition):
         shown = 0
         for issue in () if left else part.issues:
-            new: list[Block] = [_row(issue, wording)]
+            new: list[Block] = [_row(plan.kind, issue, wording, day)]
             if not shown:
                 new.insert(0, section(f"{part.name} · {len(part.issues)}"))
             room -= sum(map(_weight, new))
@@ -198,21 +213,16 @@ def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], l
     return blocks, left
 
 
-def _row(issue: Issue, wording: Wording) -> Block:
-    return section(_row_text(issue, wording), post_menu(issue.id, wording, assign=TakeIssue(issue=issue.id)))
+def _row(kind: Kind, issue: Issue, wording: Wording, day: date) -> Block:
+    if kind == "personal":
+        return listed(issue, wording, day, shareable=False)
+    menu = post_menu(issue.id, wording, assign=TakeIssue(issue=issue.id))
+    return section(_row_text(kind, issue, wording, day), menu, block_id=f"{kind}:{issue.id}:{day}")
 
 
-def _row_text(issue: Issue, wording: Wording) -> str:
+def _row_text(kind: Kind, issue: Issue, wording: Wording, day: date) -> str:
     name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
-    return f"*{name}*\n{_facts(issue)}"
-
-
-def _facts(issue: Issue) -> str:
-    by = f" by {line(issue.author.name)}" if issue.author and issue.author.name else ""
-    at = f" {moment(issue.created_on)}" if issue.created_on else ""
-    closed = "closed" if issue.status and issue.status.is_closed else ""
-    facts = (priority_and_assignee(issue), f"opened{by}{at}" if by or at else "", closed)
-    return cut(" · ".join(filter(None, facts)), FACTS)
+    return f"*{name}*\n{cut(kind_words.facts(kind, issue, day), FACTS)}"
 
 
 def updated(blocks: Sequence[Block], issues: Mapping[int, Issue]) -> list[Block]:
@@ -227,7 +237,10 @@ def _updated(block: Block, issues: Mapping[int, Issue]) -> Block:
     if issue is None:
         return block
     subject, _, _ = block["text"]["text"].partition("\n")
-    return block | {"text": block["text"] | {"text": f"{subject}\n{_facts(issue)}"}}
+    row = _ROW.fullmatch(block.get("block_id") or "")
+    kind, day = (KINDS[row[1]], date.fromisoformat(row[2])) if row else ("new", date.min)
+    facts = cut(kind_words.facts(kind, issue, day), FACTS)
+    return block | {"text": block["text"] | {"text": f"{subject}\n{facts}"}}
 
 
 def _weight(block: Block) -> int:
@@ -266,13 +279,16 @@ def _paragraphs(lines: Iterable[str]) -> list[str]:
 
 
 def _list_url(edition: Edition, wording: Wording) -> str:
-    """The service's own list of these issues, filtered by when they were opened."""
-    opened = [issue.created_on.replace(microsecond=0) for issue in edition.issues if issue.created_on]
-    times = TimeRange(min(opened), max(opened) + timedelta(seconds=1)) if opened else None
-    return issues_url(wording.base_url, filters_of(edition.digest.plan, times).to_params())
+    """The service's own list of these issues, filtered by when they were opened or closed."""
+    plan = edition.digest.plan
+    found = [at.replace(microsecond=0) for i in edition.issues if (at := kinds.happened(plan.kind, i))]
+    times = TimeRange(min(found), max(found) + timedelta(seconds=1)) if found else None
+    return issues_url(wording.base_url, kinds.list_params(plan, edition.now, times))
 
 
 def _footer(digest: Digest, wording: Wording) -> str:
+    if digest.personal:
+        return f"Only you can see this · `{wording.command('digest')} me` to manage"
     who = line(shortened(digest.owner_name, NAME))
     return (
         f"Shows what {who} can see, except private issues · Digest {digest.id} · "

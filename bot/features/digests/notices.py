@@ -27,7 +27,7 @@ def to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording) -> Mes
             said = f"{len(digests)} of your digests stopped." if several else "Your digest stopped."
             hint = (
                 f"Press *Resume* or type `{wording.command('digest')} resume <number>`. The next post "
-                "includes the issues opened in the meantime."
+                "catches up."
             )
     blocks = [_to_owner(digest, notice, wording) for digest in digests[:SHOWN]]
     if len(digests) > SHOWN:

@@ -1,4 +1,4 @@
-"""The periods between due times: which ones a run covers, and how many issues were opened in each."""
+"""The periods between due times: which ones a run covers, and how many issues came up in each."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.errors import UserError
+from bot.features.digests import kinds
 from bot.features.digests.posts import Edition
 from bot.features.digests.schedules import Schedule, due_times, next_times, parse, previous_times
 from bot.service.models import Issue
@@ -53,10 +54,12 @@ def edition(run: Run, issues: tuple[Issue, ...], now: datetime) -> Edition:
     """What a run posts at `now` if these issues are new."""
     digest = run.digest
     schedule, zone = parse(digest.plan.schedule), digest.plan.zone
-    counts = dict(history(digest, [issue.created_on for issue in issues if issue.created_on], now))
+    moments = [at for issue in issues if (at := kinds.happened(digest.plan.kind, issue))]
+    counts = dict(history(digest, moments, now))
     ends = (*previous_times(schedule, zone, run.due_at, PERIODS - 1), run.due_at)
     late = now - run.due_at
-    comparable = not run.asked and not run.missed and set(ends) <= counts.keys()
+    counted_once = digest.plan.kind in kinds.HAPPENED
+    comparable = counted_once and not run.asked and not run.missed and set(ends) <= counts.keys()
     return Edition(
         digest=digest,
         due_at=run.due_at,

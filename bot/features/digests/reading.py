@@ -1,46 +1,45 @@
-"""Reads the new issues for an owner's digests together: the number of requests depends on the new issues.
+"""Reads what an owner's digests list: the new issues for all of them together, so that the number of requests
+depends on the new issues, and the other kinds one by one.
 
-Each read overlaps the last one by OVERLAP and skips issues already covered, by their numbers. So an issue
-that becomes visible late is still found, and none is posted twice. `covered_to` is in the service's own time,
-which may differ from every other clock.
+Each read of new or closed issues overlaps the last one by OVERLAP and skips issues already covered, by their
+numbers. So an issue that becomes visible late is still found, and none is posted twice. `covered_to` is in
+the service's own time, which may differ from every other clock.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from bot.errors import Forbidden, NotFound
 from bot.features.accounts.accounts import Session
+from bot.features.digests import kinds
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Issue
-from bot.store.digests import Digest, FilterKind, Pause, Plan
+from bot.store.digests import Covered, Digest, Pause
 
 OVERLAP = timedelta(hours=3)
 """How late an issue may become visible, and how far the service's clock may be set back."""
+NEVER = datetime.min.replace(tzinfo=UTC)
 FEW = 5
 """Up to this many projects are read one by one; for more, the list of all projects is read."""
 
 
-@dataclass(frozen=True)
-class Opened:
-    """Each digest's new issues by its number, oldest first, and how far they go.
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """What a digest lists, in order, and its project's current name.
 
-    `stopped` has the digests whose project can't be read anymore, and why; `names` has the others' current
-    project names.
+    `covered_to` and `covered` are how far the issues go, and those not to be listed again. `seen` has all of
+    the owner's issues, in a personal digest.
     """
 
-    issues: Mapping[int, tuple[Issue, ...]]
-    covered_to: datetime | None
-    stopped: Mapping[int, Pause]
-    names: Mapping[int, str]
-
-    def without(self, numbers: Collection[int]) -> "Opened":
-        """The same without the issues with these numbers."""
-        kept = {digest: tuple(i for i in rows if i.id not in numbers) for digest, rows in self.issues.items()}
-        return replace(self, issues=kept)
+    project: str
+    issues: tuple[Issue, ...] = ()
+    covered_to: datetime | None = None
+    covered: tuple[Covered, ...] = ()
+    seen: Mapping[int, datetime] | None = None
 
 
 async def read(
@@ -48,29 +47,44 @@ async def read(
     session: Session,
     digests: Sequence[Digest],
     *,
-    covered: Mapping[int, Collection[int]],
+    covered: Mapping[int, Mapping[int, datetime]],
+    hidden: Collection[int],
     now: datetime,
-) -> Opened:
-    """Read the new issues for one owner's digests. Raises ServiceError."""
+) -> Mapping[int, Content | Pause]:
+    """Read the content of one owner's digests, by digest ID, or why a project can't be read anymore.
+
+    Issues in `hidden` are left out of channels. Raises ServiceError.
+    """
+    found: dict[int, Content | Pause] = {}
+    listing: list[Digest] = []
     states = await _projects(client, session, digests)
-    found = {digest.id: states[digest.plan.project_id] for digest in digests}
-    stopped = {number: why for number, why in found.items() if isinstance(why, Pause)}
-    names = {number: name for number, name in found.items() if number not in stopped}
-    active = [digest for digest in digests if digest.id not in stopped]
-    if not active:
-        return Opened({}, None, stopped, names)
-    rows, newest = await _rows(client, session, active)
-    issues = {
-        digest.id: tuple(
-            sorted(
-                (row for row in rows if row.id not in covered[digest.id] and _is_new(row, digest)),
-                key=lambda row: (row.created_on, row.id),
-            )
+    for digest in digests:
+        state = states.get(digest.plan.project_id, Pause.PROJECT)
+        if digest.personal:
+            found[digest.id] = await _personal(client, session, digest, now)
+        elif isinstance(state, Pause):
+            found[digest.id] = state
+        else:
+            listing.append(replace(digest, plan=replace(digest.plan, project=state)))
+    opened = [digest for digest in listing if digest.plan.kind == "new"]
+    rows, newest = await _rows(client, session, opened) if opened else ([], None)
+    for digest in listing:
+        kind, reached = digest.plan.kind, newest
+        if kind != "new":
+            filters = kinds.filters_of(digest.plan, now, since(digest.covered_to))
+            rows = [row async for row in client.iter_issues(session.key, filters)]
+            reached = max((at for row in rows if (at := kinds.happened(kind, row))), default=None)
+        listed = [row for row in rows if row.id not in hidden and _is_listed(row, digest, covered[digest.id])]
+        listed.sort(key=lambda row: (kinds.ORDER[kind](row), row.id))
+        times = ((row.id, kinds.happened(kind, row)) for row in listed)
+        found[digest.id] = Content(
+            project=digest.plan.project,
+            issues=tuple(listed),
+            # Not past now: an issue dated in the future would make all others until then look old.
+            covered_to=min(reached, now) if reached else None,
+            covered=tuple(Covered(number, at) for number, at in times if at),
         )
-        for digest in active
-    }
-    # Not past now: an issue dated in the future would make all others until then look old.
-    return Opened(issues, min(newest, now) if newest else None, stopped, names)
+    return found
 
 
 def since(covered_to: datetime | None) -> TimeRange | None:
@@ -78,46 +92,38 @@ def since(covered_to: datetime | None) -> TimeRange | None:
     return TimeRange(since=covered_to - OVERLAP) if covered_to else None
 
 
-def filters_of(plan: Plan, created_on: TimeRange | None) -> IssueFilters:
-    """Filters for a digest's issues opened in this time."""
-
-    def ids(kind: FilterKind) -> tuple[int, ...]:
-        return tuple(choice.id for choice in plan.filters.get(kind, ()))
-
-    return IssueFilters(
-        project_id=plan.project_id,
-        subprojects="none",
-        status="any",
-        created_on=created_on,
-        tracker_ids=ids("tracker"),
-        priority_ids=ids("priority"),
-        category_ids=ids("category"),
-    )
+async def own_issues(client: Client, session: Session) -> list[Issue]:
+    """The open issues that are assigned to a user or their groups. Raises ServiceError."""
+    mine = IssueFilters(assigned_to=("me",), status="open")
+    return [row async for row in client.iter_issues(session.key, mine)]
 
 
-def _passes_filters(plan: Plan, issue: Issue) -> bool:
-    refs = {"tracker": issue.tracker, "priority": issue.priority, "category": issue.category}
-    return all(
-        (ref := refs[kind]) is not None and ref.id in {choice.id for choice in chosen}
-        for kind, chosen in plan.filters.items()
-    )
+def updates(issues: Iterable[Issue]) -> dict[int, datetime]:
+    """The times of the issues' last updates, by issue ID."""
+    return {issue.id: issue.updated_on or NEVER for issue in issues}
 
 
-def _is_new(issue: Issue, digest: Digest) -> bool:
-    window = since(digest.covered_to)
-    return (
-        not issue.is_private
-        and issue.project is not None
-        and issue.project.id == digest.plan.project_id
-        and issue.created_on is not None
-        and (window is None or window.since is None or issue.created_on >= window.since)
-        and _passes_filters(digest.plan, issue)
-    )
+async def _personal(client: Client, session: Session, digest: Digest, now: datetime) -> Content:
+    mine = await own_issues(client, session)
+    listed = [issue for issue in mine if kinds.section(digest, issue, now)]
+    listed.sort(key=lambda issue: (issue.due_date or date.max, issue.id))
+    return Content(project=digest.plan.project, issues=tuple(listed), seen=updates(mine))
+
+
+def _is_listed(issue: Issue, digest: Digest, covered: Mapping[int, datetime]) -> bool:
+    if not kinds.passes(digest.plan, issue):
+        return False
+    if digest.plan.kind not in kinds.HAPPENED:
+        return kinds.ORDER[digest.plan.kind](issue) is not None
+    at, window = kinds.happened(digest.plan.kind, issue), since(digest.covered_to)
+    if at is None or (window and window.since and at < window.since):
+        return False
+    return issue.id not in covered or at > covered[issue.id]
 
 
 async def _projects(client: Client, session: Session, digests: Sequence[Digest]) -> dict[int, str | Pause]:
     """Each project's name by its number, or why it can't be read anymore."""
-    numbers = {digest.plan.project_id for digest in digests}
+    numbers = {digest.plan.project_id for digest in digests if not digest.personal}
     listed = {}
     if len(numbers) > FEW:
         listed = {project.id: project async for project in client.iter_projects(session.key)}

@@ -37,6 +37,8 @@ def why_paused(digest: Digest, user: Owner | None, wording: Wording) -> str:
     if digest.paused is None or digest.paused is Pause.PERSON:
         return "Paused"
     why, then = REASONS[digest.paused]
+    if digest.personal and digest.paused in {Pause.CHANNEL, Pause.OUTSIDERS}:
+        why, then = "Slack doesn't let me send you direct messages", "Resume the digest to try again."
     owner, mine = line(digest.owner_name), user == digest.owner
     if mine and digest.paused is Pause.KEY:
         then = f"Link your account with `{wording.command('tracker')} link`, then resume the digest."

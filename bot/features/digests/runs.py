@@ -166,10 +166,13 @@ class DigestRuns:
     async def _run(self, runs: Sequence[Run]) -> None:
         try:
             ready = await self._delivery.ready(runs)
-            opened = await self._delivery.read(ready) if ready else None
-            if opened is not None:
+            contents = await self._delivery.read(ready) if ready else None
+            if contents is not None:
                 await asyncio.gather(
-                    *(self._postponed_on_error(run, self._delivery.deliver(run, opened)) for run in ready)
+                    *(
+                        self._postponed_on_error(run, self._delivery.deliver(run, contents[run.digest.id]))
+                        for run in ready
+                    )
                 )
         except Exception:
             log.exception("digest runs failed", action="digests.failed", runs=len(runs))
@@ -195,12 +198,13 @@ class DigestRuns:
                     channel_status := await self._delivery.channel_status(run.digest)
                 ) is not ChannelStatus.OPEN:
                     return await self._delivery.settle_closed(run, channel_status)
-                opened = await self._delivery.opened([run])
+                contents = await self._delivery.contents([run])
             except (NotLinked, ServiceError):
                 await self._store.digest_runs.drop(run)
                 raise
             held.pop_all()
-        delivering = self._start(self._postponed_on_error(run, self._delivery.deliver(run, opened)))
+        work = self._delivery.deliver(run, contents[run.digest.id])
+        delivering = self._start(self._postponed_on_error(run, work))
         done, _ = await asyncio.wait({delivering}, timeout=self._now_seconds)
         return delivering.result() if done else None
 

@@ -29,6 +29,10 @@ CHANNELS = {
     ChannelProblem.SHARED_OUTSIDE: (
         "That channel is shared with people outside your company. Choose another one."
     ),
+    ChannelProblem.NO_DIRECT_MESSAGES: (
+        "Slack doesn't let me send you direct messages. Ask your administrator to reinstall me, then try "
+        "again."
+    ),
     ChannelProblem.USER_NOT_A_MEMBER: "You're not in that channel. Join it first, or choose another one.",
 }
 
@@ -79,6 +83,8 @@ def _command(error: BotError, command: str) -> str | None:
         case commands.UnknownGroup():
             groups = [f"`{group}`" for group in GROUPS]
             return f"`group:` can be {series(groups)}. Try `group:priority`."
+        case commands.UnknownKind():
+            return "`kind:` can be `new`, `due`, `closed`, or `stale`. For stale issues, try `stale:14d`."
     return None
 
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
+from bot.features.digests import kind_words
 from bot.features.digests.buttons import (
     Act,
     ChooseProject,
@@ -18,19 +18,21 @@ from bot.features.digests.buttons import (
     RemoveDigest,
     RestoreDigest,
     ResumeDigest,
+    SetUpPersonal,
     TakeOverDigest,
 )
-from bot.features.digests.digests import DigestSettings, Planned
+from bot.features.digests.digests import Planned
+from bot.features.digests.plans import DigestSettings
 from bot.features.digests.reasons import why_paused
 from bot.features.digests.schedules import KEYWORDS, ScheduleError, parse
 from bot.features.series import series
 from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import Block, Element, Message, actions, button, confirm, context, section, shortened
-from bot.slack.text import bold, code, cut, escape, line
+from bot.slack.text import bold, code, cut, escape, line, moment
 from bot.slack.wording import Wording
 from bot.store.digest_runs import RunState
-from bot.store.digests import Choice, Digest, Pause, Plan
+from bot.store.digests import Choice, Digest, FilterKind, Pause, Plan
 from bot.store.owner import Owner
 
 NAME = 80
@@ -118,6 +120,33 @@ def _headed(digest: Digest) -> str:
     return bold(f"{digest.id} · {digest.plan.project}")
 
 
+def personal(digest: Digest | None, wording: Wording, said: Message | None = None) -> Message:
+    """The user's own digest with its buttons, or an offer to set it up, below the result of an action."""
+    blocks: list[Block] = list(said.blocks) if said else []
+    if digest is None:
+        text = "You don't have a personal digest yet."
+        about = (
+            "It's a direct message with your issues that are overdue, due today, newly assigned to you, or "
+            "changed since the last one. I send it only if there are any."
+        )
+        blocks += [section(text), context(about)]
+        blocks.append(actions([button("Set up", SetUpPersonal(), style="primary")]))
+    else:
+        text = f"{title(digest)}\n{status_line(digest, digest.owner, wording)}"
+        acts = [Act.RESUME] if digest.paused else [Act.NOW, Act.PAUSE]
+        shown = [act_button(act, digest, digest.owner) for act in (*acts, Act.CHANGE, Act.REMOVE)]
+        blocks += [section(text), actions(shown)]
+    return Message(" ".join(filter(None, (said.text if said else "", text))), tuple(blocks))
+
+
+def set_up(planned: Planned) -> str:
+    """Confirms a personal digest."""
+    return (
+        f"Your digest is set up. I'll send you what's overdue, due today, newly assigned, or changed "
+        f"{when_of(planned.digest.plan)}. Next: {moment(planned.times[0])}"
+    )
+
+
 def where(digest: Digest) -> str:
     """The conversation where a digest is posted."""
     return "our direct messages" if _direct(digest) else f"<#{digest.channel_id}>"
@@ -131,7 +160,8 @@ def _buttons(digest: Digest, user: Owner) -> Block:
     first = [Act.RESUME] if digest.paused else [Act.NOW, Act.PAUSE]
     last = [Act.REMOVE] if digest.owner == user else [Act.TAKE_OVER, Act.REMOVE]
     buttons = [act_button(act, digest, user) for act in (*first, Act.CHANGE, *last)]
-    buttons.insert(len(first) + 1, button("Preview", PreviewDigest(digest=digest.id)))
+    if not digest.personal:
+        buttons.insert(len(first) + 1, button("Preview", PreviewDigest(digest=digest.id)))
     return actions(buttons)
 
 
@@ -145,8 +175,9 @@ def act_button(act: Act, digest: Digest, user: Owner | None) -> Element:
         it = f"digest {digest.id}" if mine else f"{owner}'s digest"
         told = "" if mine else f" {owner} will be notified."
         question = confirm(action.ask.format(it=it), action.then + told, action.label, style=danger)
-    carried = action.carries(digest=digest.id, owner=digest.owner.user_id)
-    return button(action.label, carried, style=danger, confirm=question)
+    carried = action.carries(digest=digest.id, owner=digest.owner.user_id, personal=digest.personal)
+    label = "Change" if act is Act.CHANGE and digest.personal else action.label
+    return button(label, carried, style=danger, confirm=question)
 
 
 def confirmation(digest: Digest, act: Act) -> Message:
@@ -176,18 +207,17 @@ def when_of(plan: Plan) -> str:
 
 
 def filters_in_words(plan: Plan) -> str:
-    """The filters and options that differ from the defaults; in mrkdwn."""
-    parts = [f"{kind} {line(series([one.name for one in chosen]))}" for kind, chosen in plan.filters.items()]
+    """The kind, filters and options that differ from the defaults; in mrkdwn."""
+    parts = [kind_words.explained(plan)] if kind_words.explained(plan) else []
+    parts += [_filter(kind, chosen) for kind, chosen in plan.filters.items()]
+    parts += [f"except {_filter(kind, chosen)}" for kind, chosen in plan.excluded.items()]
     parts += [f"grouped by {plan.group}"] if plan.group != "tracker" else []
-    parts += ["posts even when nothing is new"] if plan.empty else []
+    parts += ["posts even when there's nothing to show"] if plan.empty else []
     return " · ".join(parts)
 
 
-def moment(at: datetime) -> str:
-    """A time in Slack's date token: each reader sees it in their own time zone."""
-    utc = at.astimezone(UTC)
-    shown = f"{utc:%b} {utc.day}, {utc.year} at {utc:%H:%M} UTC"
-    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} at {{time}}|{shown}>"
+def _filter(kind: FilterKind, chosen: Sequence[Choice]) -> str:
+    return f"{kind_words.LABELS[kind].lower()} {line(series([one.name for one in chosen]))}"
 
 
 # Results
@@ -195,7 +225,7 @@ def moment(at: datetime) -> str:
 
 def which_project(wanted: DigestSettings, projects: Sequence[Ref], saved: str) -> Message:
     """Asks for the project of a digest, the one thing that the command left out."""
-    text = f"Which project's new issues should I post here {wanted.schedule.in_words()}?"
+    text = f"Which project's {kind_words.noun(wanted)} should I post here {wanted.schedule.in_words()}?"
     known = [(ChooseProject(project=one.id, saved=saved).pack(), one.name) for one in projects]
     select = forms.choice(ChooseProject.action, known, None, "Choose a project")
     form = button("Open form", OpenFilledForm(saved=saved))
@@ -206,8 +236,8 @@ def added(planned: Planned, service: str) -> Message:
     """Confirms a new digest to its owner: its settings, when it is posted, and who will read it."""
     digest, plan = planned.digest, planned.digest.plan
     text = (
-        f"Digest {digest.id} is set up. I'll post new issues from {bold(plan.project)} in {where(digest)} "
-        f"{when_of(plan)}."
+        f"Digest {digest.id} is set up. I'll post {kind_words.noun(plan)} from {bold(plan.project)} in "
+        f"{where(digest)} {when_of(plan)}."
     )
     blocks: list[Block] = [section(text)]
     if about := filters_in_words(plan):
@@ -215,7 +245,7 @@ def added(planned: Planned, service: str) -> Message:
     blocks.append(section(f"Next: {', '.join(map(moment, planned.times))}"))
     blocks.append(context(f"It shows what you can see in {escape(service)}, except private issues."))
     if not planned.public and not _direct(digest):
-        readers = f"Everyone in {where(digest)} will see its new issues."
+        readers = f"Everyone in {where(digest)} will see its {kind_words.noun(plan)}."
         warning = f":warning: {line(plan.project)} isn't public. {readers}"
         blocks.append(section(warning))
         text += f" {warning}"
@@ -240,10 +270,9 @@ def paused(digest: Digest, user: Owner, wording: Wording) -> str:
 
 def resumed(planned: Planned) -> str:
     """Confirms that a digest is active again."""
-    return (
-        f"{_named(planned.digest)} is active again. Its next post includes issues opened while it was "
-        f"paused. Next: {moment(planned.times[0])}"
-    )
+    digest = planned.digest
+    parts = (kind_words.resumed(digest.plan.kind), f"Next: {moment(planned.times[0])}")
+    return " ".join((f"{_named(digest)} is active again.", *filter(None, parts)))
 
 
 def taken_over(planned: Planned, service: str) -> str:
@@ -287,7 +316,7 @@ def run_result(digest: Digest, state: RunState | None, stopped: str, service: st
     if state is RunState.SENT:
         return f"I posted digest {digest.id} of {project} in {where(digest)}."
     if state is RunState.EMPTY:
-        return f"Nothing new in {project} since {moment(digest.period_from)}, so I didn't post."
+        return kind_words.nothing(digest)
     if stopped:
         return f"{_named(digest)} wasn't posted. {stopped}"
     return (
@@ -298,9 +327,14 @@ def run_result(digest: Digest, state: RunState | None, stopped: str, service: st
 
 def add_command(plan: Plan, wording: Wording) -> str:
     """The command that adds such a digest."""
+    if plan.kind == "personal":
+        return f"{wording.command('digest')} me {plan.schedule} tz:{plan.zone}"
     project = plan.project if _quotable(plan.project) else f"#{plan.project_id}"
     words = [wording.command("digest"), "add", _quoted(project), plan.schedule, f"tz:{plan.zone}"]
+    kind = f"stale:{plan.stale_days}d" if plan.kind == "stale" else f"kind:{plan.kind}"
+    words += [kind] if plan.kind != "new" else []
     words += [f"{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.filters.items()]
+    words += [f"-{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.excluded.items()]
     words += [f"group:{plan.group}"] if plan.group != "tracker" else []
     words += ["empty:yes"] if plan.empty else []
     return " ".join(words)

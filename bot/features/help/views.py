@@ -42,6 +42,8 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
     "digest": (
         ("", "List this channel's digests"),
         ("add webshop weekdays 09:00", "Post new issues here every weekday at 9:00 AM"),
+        ("me weekdays 9:00", "Send you a direct message with your due and changed issues"),
+        ("add webshop daily 9 kind:due -to:me", "Post issues that are overdue or due soon, except yours"),
         ("add webshop", "Open the form for a new digest"),
         ("now", "Post a digest now"),
         ("pause 3", "Pause digest 3 (`resume 3` restarts it)"),
@@ -72,7 +74,8 @@ OPTIONS = {
     "timelog": "Durations: `1.5` `1,5h` `90m` `1h30` `1h 30m` `1:30`. "
     "Days: `on:yesterday`, `on:mon` to `on:sun`, `on:2026-07-01`",
     "digest": "Schedules: `daily 9am`, `weekdays 09:00`, `weekly mon 09:00`, `hourly`, `cron 0 9 * * 1-5`. "
-    "Options: `tracker: priority: category: group:tracker|priority|category|assignee empty:yes tz:`",
+    "Kinds: `kind:new|due|stale:14d|closed`. Filters: `tracker: priority: category: author: to: version:`, "
+    "with a minus to leave out. Options: `group:tracker|priority|category|assignee empty:yes tz:`",
 }
 
 

@@ -231,13 +231,13 @@ def listed(
         return _name(ref) if ref or field != "assigned_to" else "Unassigned"
 
     facts = [name(field) for field in ("project", "tracker", "status", "priority", "assigned_to")]
-    facts += [_due(issue, today), ":lock: private" if issue.is_private else ""]
+    facts += [due(issue, today), ":lock: private" if issue.is_private else ""]
     below = " · ".join(fact for fact in facts if fact)
     menu = menu or row_menu(issue.id, wording, share=shareable and not issue.is_private)
     return section(f"*{title(issue, wording)}*\n{below}".rstrip(), menu)
 
 
-def _due(issue: Issue, today: date) -> str:
+def due(issue: Issue, today: date) -> str:
     """`due Nov 3`, marked if it is overdue; empty without a due date."""
     if issue.due_date is None:
         return ""
@@ -268,7 +268,7 @@ def _facts(shown: Shown, today: date) -> list[tuple[str, str]]:
         ("Category", _name(issue.category)),
         ("Target version", _name(issue.fixed_version)),
         ("Start date", day(issue.start_date) if issue.start_date else ""),
-        ("Due date", _due(issue, today).removeprefix("due ")),
+        ("Due date", due(issue, today).removeprefix("due ")),
         ("Progress", _progress(issue.done_ratio)),
         ("Time", spent_and_estimated(issue)),
     ]

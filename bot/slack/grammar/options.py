@@ -19,7 +19,7 @@ from bot.slack.grammar.errors import (
 from bot.slack.grammar.tokens import Atom, Value, Word, words
 
 CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
-_OPTION = re.compile(r"([^\W\d_][\w-]{0,31}):(.*)", re.DOTALL)
+_OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31}):(.*)", re.DOTALL)
 _CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
 _DATES = frozenset({"created", "updated", "closed", "start", "due", "on"})
 _CONTINUED = 4
@@ -100,10 +100,11 @@ def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) 
     except UnclosedQuote as error:
         problems.append(error)
         typed_words = list(_with_quotes_closed(text))
+    excludes = any(key.startswith("-") for key in known)
     while typed_words:
         word = typed_words.pop(0)
         option = _option(word)
-        if option is None:
+        if option is None or (option[0].startswith("-") and not excludes):
             plain.append(word)
             continue
         typed, value = option
@@ -173,6 +174,9 @@ def same_option(name: str, names: Collection[str]) -> str | None:
 def nearest(name: str, names: Collection[str]) -> str | None:
     """The best match for a misspelled name, if any."""
     name = name.lower()
+    if name.startswith("-"):
+        meant = nearest(name[1:], [n[1:] for n in names if n.startswith("-")])
+        return f"-{meant}" if meant else None
     if (other := _SYNONYMS.get(name)) in names:
         return other
     started = [n for n in names if len(name) > 1 and n.startswith(name)]

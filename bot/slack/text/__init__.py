@@ -1,7 +1,7 @@
 """Slack's mrkdwn: escapes other people's text, and converts from and to the service's text formats."""
 
 from bot.slack.text.building import LONGEST, code
-from bot.slack.text.dates import day
+from bot.slack.text.dates import day, moment
 from bot.slack.text.escaping import bold, clean, cut, escape, is_web, line, link, own, prose, spoken, stripped
 from bot.slack.text.formats import to_markdown, to_textile
 from bot.slack.text.markdown import from_markdown
@@ -21,6 +21,7 @@ __all__ = [
     "is_web",
     "line",
     "link",
+    "moment",
     "own",
     "prose",
     "rendered",

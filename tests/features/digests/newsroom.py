@@ -15,7 +15,8 @@ from pydantic import SecretStr
 from sqlalchemy import bindparam, select
 
 from bot.features.accounts.accounts import Accounts
-from bot.features.digests.digests import Digests, DigestSettings, Planned
+from bot.features.digests.digests import Digests, Planned
+from bot.features.digests.plans import DigestSettings
 from bot.features.digests.posts import (
     Absent,
     ChannelStatus,

@@ -9,6 +9,7 @@ from bot.features.digests import schedules
 from bot.features.digests.buttons import Act
 from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
 from bot.slack.grammar.requests import Help
+from tests.support.digesting import ANA
 from tests.support.wording import worded
 
 KEY = "0123456789abcdefABCD" * 2
@@ -23,7 +24,7 @@ TYPED = st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=12).map("".join
 
 def refused(text: str) -> str:
     try:
-        request = digest_command(text)
+        request = digest_command(text, ANA)
     except UserError as error:
         return worded(error)
     assert isinstance(request, AddDigest)
@@ -52,7 +53,7 @@ def refused(text: str) -> str:
     ],
 )
 def test_commands_parse_with_and_without_a_digest_number(text: str, request_: object) -> None:
-    assert digest_command(text) == request_
+    assert digest_command(text, ANA) == request_
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_words_before_the_schedule_are_the_project(
 ) -> None:
     wanted = schedules.parse(schedule) if schedule else None
 
-    assert digest_command(text) == AddDigest(project=project, schedule=wanted)
+    assert digest_command(text, ANA) == AddDigest(project=project, schedule=wanted)
 
 
 def test_add_accepts_every_option_anywhere() -> None:
@@ -88,7 +89,7 @@ def test_add_accepts_every_option_anywhere() -> None:
         "category:UI group:Assignee empty:yes"
     )
 
-    assert digest_command(typed) == AddDigest(
+    assert digest_command(typed, ANA) == AddDigest(
         project="Web shop",
         schedule=schedules.parse("daily 09:00"),
         zone="Europe/Paris",
@@ -142,4 +143,4 @@ def test_typed_key_is_refused_and_not_repeated(text: str) -> None:
 @given(TYPED, st.sampled_from(["", "add web "]))
 def test_any_input_raises_only_user_errors(text: str, begin: str) -> None:
     with suppress(UserError):
-        digest_command(begin + text)
+        digest_command(begin + text, ANA)

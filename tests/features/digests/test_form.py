@@ -116,7 +116,7 @@ async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: P
     now = await ana.after(ana.submit(form, changed))
 
     assert now["ts"] == listed["ts"]
-    said = "priority High · category Search · posts even when nothing is new. Next: "
+    said = "priority High · category Search · posts even when there's nothing to show. Next: "
     assert f"Digest 1 (Web Shop) is saved: every hour at :30 (Europe/Madrid) · {said}" in text_of(now)
     assert "*1 digest in this channel*" in text_of(now)
     plan = (await stored(office)).plan

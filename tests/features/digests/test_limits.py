@@ -2,8 +2,9 @@
 
 import pytest
 
-from bot.features.digests.digests import MOST_IN_A_CHANNEL, MOST_OF_A_PERSON, DigestSettings
+from bot.features.digests.digests import MOST_IN_A_CHANNEL, MOST_OF_A_PERSON
 from bot.features.digests.errors import TooManyDigests, TooOften
+from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import parse
 from tests.features.digests.newsroom import DigestHarness
 from tests.support.wording import WORDING

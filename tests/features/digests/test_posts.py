@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.features.digests.digests import DigestSettings
+from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from bot.features.digests import digests as usecase
-from bot.features.digests.digests import DigestSettings
+from bot.features.digests import starts as usecase
 from bot.features.digests.errors import DuplicateDigest
+from bot.features.digests.plans import DigestSettings
 from bot.features.digests.posts import ChannelStatus
 from bot.features.digests.schedules import parse
 from bot.store.channels import Channel

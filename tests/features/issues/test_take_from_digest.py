@@ -11,7 +11,7 @@ import pytest
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import DEVELOPER, REPORTER
 from bot.sandbox.tracker.server import Tracker
-from bot.store.digests import Plan
+from bot.store.digests import Plan, Start
 from bot.store.owner import Owner
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
@@ -43,9 +43,7 @@ async def post_digest(office: Office, person: Person) -> JSON:
         office.channel_id(person.channel),
         plan,
         next_due=now + timedelta(days=1),
-        covered_to=now,
-        covered=[],
-        history=[],
+        start=Start(covered_to=now),
         now=now,
     )
     return await person.after(office.bot.digests.run_now(added))

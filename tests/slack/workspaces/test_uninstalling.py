@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection
 from structlog.testing import capture_logs
 
-from bot.store.digests import Covered, Plan
+from bot.store.digests import Covered, Plan, Start
 from bot.store.owner import Owner
 from bot.store.tables import Table
 from bot.store.time_entries import Entry
@@ -61,9 +61,7 @@ async def _remember(company: Company, owner: Owner, number: int) -> None:
         "C1",
         plan,
         next_due=now.replace(year=now.year + 1),
-        covered_to=now,
-        covered=[Covered(1, now)],
-        history=(),
+        start=Start(covered_to=now, covered=[Covered(1, now)]),
         now=now,
     )
 

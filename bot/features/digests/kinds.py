@@ -1,0 +1,121 @@
+"""What each kind of digest lists, and in which order.
+
+A digest of new or closed issues lists each issue once. The others list the state at their due time.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from bot.service.conventions import NOT, OR
+from bot.service.filters import DateRange, IssueFilters, TimeRange
+from bot.service.models import Issue, Ref
+from bot.store.digests import Choice, Digest, FilterKind, Kind, Plan
+
+SOON_DAYS = 7
+"""How many days ahead a digest of due issues looks."""
+Section = Literal["overdue", "today", "assigned", "changed"]
+"""A personal digest's sections, in their order."""
+
+REFS: Mapping[FilterKind, Callable[[Issue], Ref | None]] = {
+    "tracker": lambda issue: issue.tracker,
+    "priority": lambda issue: issue.priority,
+    "category": lambda issue: issue.category,
+    "author": lambda issue: issue.author,
+    "to": lambda issue: issue.assigned_to,
+    "version": lambda issue: issue.fixed_version,
+}
+PARAMS: Mapping[FilterKind, str] = {
+    "tracker": "tracker_id",
+    "priority": "priority_id",
+    "category": "category_id",
+    "author": "author_id",
+    "to": "assigned_to_id",
+    "version": "fixed_version_id",
+}
+HAPPENED: Mapping[Kind, Callable[[Issue], datetime | None]] = {
+    "new": lambda issue: issue.created_on,
+    "closed": lambda issue: issue.closed_on,
+}
+"""When the issues were opened or closed, for the kinds that list each one once."""
+ORDER: Mapping[Kind, Callable[[Issue], date | None]] = {
+    **HAPPENED,
+    "due": lambda issue: issue.due_date,
+    "stale": lambda issue: issue.updated_on,
+}
+
+
+def happened(kind: Kind, issue: Issue) -> datetime | None:
+    """When the issue was opened or closed, if the kind lists each issue once."""
+    return HAPPENED[kind](issue) if kind in HAPPENED else None
+
+
+def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> IssueFilters:
+    """Filters for the issues that a digest lists at `now`, apart from what it excludes.
+
+    `span` is when they were opened or closed, for the kinds that list each issue once.
+    """
+
+    def ids(kind: FilterKind) -> tuple[int, ...]:
+        return tuple(choice.id for choice in plan.filters.get(kind, ()))
+
+    soon = DateRange(until=today(plan, now) + timedelta(days=SOON_DAYS)) if plan.kind == "due" else None
+    old = TimeRange(until=now - timedelta(days=plan.stale_days)) if plan.kind == "stale" else None
+    return IssueFilters(
+        project_id=plan.project_id,
+        subprojects="none",
+        status="any" if plan.kind == "new" else "closed" if plan.kind == "closed" else "open",
+        created_on=span if plan.kind == "new" else None,
+        closed_on=span if plan.kind == "closed" else None,
+        due_date=soon,
+        updated_on=old,
+        tracker_ids=ids("tracker"),
+        priority_ids=ids("priority"),
+        category_ids=ids("category"),
+        author=ids("author"),
+        assigned_to=ids("to"),
+        fixed_version_ids=ids("version"),
+    )
+
+
+def list_params(plan: Plan, now: datetime, span: TimeRange | None = None) -> dict[str, str]:
+    """Parameters for the service's own list of the same issues."""
+    if plan.kind == "personal":
+        return IssueFilters(assigned_to=("me",), status="open").to_params()
+    excluded = {
+        PARAMS[kind]: NOT + OR.join(str(choice.id) for choice in choices)
+        for kind, choices in plan.excluded.items()
+    }
+    return excluded | filters_of(plan, now, span).to_params()
+
+
+def passes(plan: Plan, issue: Issue) -> bool:
+    """Whether the issue isn't private and passes the digest's filters."""
+
+    def among(kind: FilterKind, choices: tuple[Choice, ...]) -> bool:
+        ref = REFS[kind](issue)
+        return ref is not None and ref.id in {choice.id for choice in choices}
+
+    return (
+        not issue.is_private
+        and issue.project is not None
+        and issue.project.id == plan.project_id
+        and all(among(kind, choices) for kind, choices in plan.filters.items())
+        and not any(among(kind, choices) for kind, choices in plan.excluded.items())
+    )
+
+
+def today(plan: Plan, now: datetime) -> date:
+    """The day in the digest's time zone."""
+    return now.astimezone(ZoneInfo(plan.zone)).date()
+
+
+def section(digest: Digest, issue: Issue, now: datetime) -> Section | None:
+    """The first section of a personal digest that the issue belongs to, if any."""
+    day = today(digest.plan, now)
+    if issue.due_date is not None and issue.due_date <= day:
+        return "today" if issue.due_date == day else "overdue"
+    if issue.id not in digest.seen:
+        return "assigned"
+    return "changed" if issue.updated_on and issue.updated_on > digest.seen[issue.id] else None

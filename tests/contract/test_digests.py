@@ -1,0 +1,154 @@
+"""What each kind of digest lists, compared with the issues themselves."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from bot.features.accounts.accounts import Session
+from bot.features.digests.reading import OVERLAP, Content, read
+from bot.service.client import Client
+from bot.store.digests import Choice, Digest, FilterKind, Kind, Plan
+from bot.store.owner import Owner
+from tests.contract.oracle import Depot, Row, depot
+from tests.contract.world import World
+
+ANA = Owner(None, "T1", "U1")
+ZONE = "Europe/Madrid"
+KEYS: dict[FilterKind, str] = {
+    "tracker": "tracker",
+    "priority": "priority",
+    "category": "category",
+    "author": "author",
+    "to": "assigned_to",
+    "version": "fixed_version",
+}
+
+
+def moment(row: Row, name: str) -> datetime | None:
+    return datetime.fromisoformat(row[name]) if row.get(name) else None
+
+
+def midday(day: str) -> datetime:
+    return datetime.fromisoformat(f"{day}T10:00:00+00:00")
+
+
+def middle(found: list[datetime]) -> datetime:
+    return sorted(found)[len(found) // 2]
+
+
+def digest(held: Depot, number: int, kind: Kind, covered_to: datetime, **plan: Any) -> Digest:
+    about = Plan(project_id=held.project, project="Depot", schedule="hourly", zone=ZONE, kind=kind, **plan)
+    return Digest(
+        id=number,
+        owner=ANA,
+        owner_name="Ana",
+        channel_id="C1",
+        plan=about,
+        next_due=None,
+        paused=None,
+        covered_to=covered_to,
+        period_from=covered_to,
+        history=(),
+    )
+
+
+def expected(held: Depot, kind: Kind, covered_to: datetime, now: datetime) -> Callable[[Row], bool]:
+    day, window = now.astimezone(held.zone).date(), covered_to - OVERLAP
+
+    def lists(row: Row) -> bool:
+        is_open, due = not row["status"]["is_closed"], row["due_date"]
+        closed, updated = moment(row, "closed_on"), moment(row, "updated_on")
+        match kind:
+            case "new":
+                created = moment(row, "created_on")
+                return created is not None and created >= window
+            case "closed":
+                return not is_open and closed is not None and closed >= window
+            case "due":
+                return is_open and due is not None and (date.fromisoformat(due) - day).days <= 7
+            case _:
+                return is_open and updated is not None and (now - updated) >= timedelta(days=14)
+
+    return lists
+
+
+async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world: World) -> None:
+    held = await depot(world, "ana", ZONE)
+    rows = [row for row in held.rows if row["project"]["id"] == held.project and not row["is_private"]]
+    times = {name: [at for row in rows if (at := moment(row, name))] for name in ("created_on", "closed_on")}
+    starts: dict[Kind, datetime] = {
+        "new": middle(times["created_on"]),
+        "closed": middle(times["closed_on"]),
+        "due": middle(times["created_on"]),
+        "stale": middle(times["created_on"]),
+    }
+    now = middle([midday(row["due_date"]) for row in rows if row["due_date"]])
+    cases: dict[int, tuple[str, Digest, set[int]]] = {}
+    for kind, start in starts.items():
+        lists = expected(held, kind, start, now)
+        of_kind = [row for row in rows if lists(row)]
+        assert 0 < len(of_kind) < len(rows) or kind == "stale", kind
+        number = len(cases)
+        cases[number] = (kind, digest(held, number, kind, start), {row["id"] for row in of_kind})
+        for which, key in KEYS.items():
+            ref = next((row[key] for row in of_kind if key in row), None)
+            if ref is None:
+                continue
+            choices = {which: (Choice(ref["id"], ref["name"]),)}
+            fitting = {row["id"] for row in of_kind if row.get(key, {}).get("id") == ref["id"]}
+            for field, ids in (("filters", fitting), ("excluded", {row["id"] for row in of_kind} - fitting)):
+                number = len(cases)
+                one = digest(held, number, kind, start, **{field: choices})
+                cases[number] = (f"{kind} {field} {which}", one, ids)
+
+    found = await read(
+        client,
+        Session(ANA, world.key("ana"), world.users["ana"], "Ana"),
+        [one for _, one, _ in cases.values()],
+        covered={number: {} for number in cases},
+        hidden=(),
+        now=now,
+    )
+
+    differing = {}
+    for number, (name, _, ids) in cases.items():
+        content = found[number]
+        assert isinstance(content, Content)
+        if (listed := {issue.id for issue in content.issues}) != ids:
+            differing[name] = (ids - listed, listed - ids)
+    assert differing == {}
+
+
+async def test_personal_digest_lists_due_new_and_changed_issues(client: Client, world: World) -> None:
+    held = await depot(world, "ana", ZONE)
+    session = Session(ANA, world.key("ana"), world.users["ana"], "Ana")
+    mine = [
+        row
+        for row in held.rows
+        if not row["status"]["is_closed"] and row.get("assigned_to", {}).get("id") in held.me
+    ]
+    now = middle(
+        [datetime.fromisoformat(f"{row['due_date']}T10:00:00+00:00") for row in mine if row["due_date"]]
+    )
+    today = now.astimezone(held.zone).date()
+    one = digest(held, 1, "personal", now)
+
+    first = (await read(client, session, [one], covered={1: {}}, hidden=(), now=now))[1]
+    assert isinstance(first, Content)
+    assert first.seen is not None
+    assert {row["id"] for row in mine} <= {issue.id for issue in first.issues} == first.seen.keys()
+
+    seen = dict(first.seen)
+    later = [row["id"] for row in mine if not row["due_date"] or date.fromisoformat(row["due_date"]) > today]
+    changed, assigned, *_ = later
+    seen[changed] -= timedelta(seconds=1)
+    del seen[assigned]
+    again = (await read(client, session, [replace(one, seen=seen)], covered={1: {}}, hidden=(), now=now))[1]
+
+    assert isinstance(again, Content)
+    due = {row["id"] for row in mine if row["id"] not in later}
+    assert {issue.id for issue in again.issues} & {row["id"] for row in held.rows} == due | {
+        changed,
+        assigned,
+    }

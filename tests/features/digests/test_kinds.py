@@ -1,0 +1,157 @@
+"""Digests of due, stale and closed issues, and personal digests."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from bot.features.digests.errors import UnknownDigest
+from bot.features.digests.plans import DigestSettings
+from bot.features.digests.schedules import parse
+from bot.sandbox.tracker import defaults
+from bot.sandbox.tracker.data import Issue
+from bot.store.channels import Channel
+from bot.store.digest_runs import RunState
+from bot.store.digests import Digest, Pause
+from tests.features.digests.newsroom import SHOP, TEAM, VAULT, DigestHarness, Process
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+ANA, BEN = 1, 2
+
+
+def update(harness: DigestHarness, issue: Issue, status: int = defaults.NEW) -> None:
+    issue.status_id = status
+    issue.updated_on = harness.now.replace(microsecond=0)
+    if status == defaults.CLOSED:
+        issue.closed_on = issue.updated_on
+
+
+def assigned(
+    harness: DigestHarness, user: int = ANA, *, due: int | None = None, project: int = SHOP
+) -> Issue:
+    """Opens an issue that is assigned to a user and due in some days."""
+    issue = harness.report(project)
+    issue.assigned_to_id = user
+    issue.due_date = None if due is None else harness.now.date() + timedelta(days=due)
+    return issue
+
+
+async def personal(harness: DigestHarness) -> Digest:
+    where = Channel(TEAM, "D1")
+    planned = await harness.digests.set_up_personal(harness.ana, where, parse("hourly"), "Europe/Madrid")
+    return planned.digest
+
+
+def listed(harness: DigestHarness, digest: Digest) -> list[Sequence[int]]:
+    return [post.issues for post in harness.poster.posts if post.digest == digest.id]
+
+
+async def test_each_kind_lists_its_issues_when_it_is_due(harness: DigestHarness) -> None:
+    overdue, today, soon, _later = (assigned(harness, due=days) for days in (-30, 0, 7, 8))
+    assigned(harness, due=0).is_private = True
+    old = harness.report()
+    old.updated_on -= 14 * DAY
+    update(harness, harness.report(), defaults.CLOSED)
+    kinds = {kind: await harness.add(f"C{kind}", kind=kind) for kind in ("due", "stale", "closed")}
+    engine = harness.engine()
+
+    await harness.tick(engine, after=HOUR)
+    update(harness, overdue, defaults.CLOSED)
+    await harness.tick(engine, after=HOUR)
+    update(harness, overdue)  # reopened, and closed again
+    harness.now += timedelta(minutes=5)
+    update(harness, overdue, defaults.CLOSED)
+    await harness.tick(engine, after=HOUR)
+
+    due = [(overdue.id, today.id, soon.id), (today.id, soon.id), (today.id, soon.id)]
+    assert listed(harness, kinds["due"]) == due
+    assert listed(harness, kinds["stale"]) == [(old.id,)] * 3
+    assert listed(harness, kinds["closed"]) == [(overdue.id,)] * 2
+
+
+async def test_filters_by_person_and_exclusions_limit_the_issues(harness: DigestHarness) -> None:
+    assigned(harness, BEN)
+    bens = await harness.add("C1", filters={"to": ("ben",)})
+    others = await harness.add("C2", excluded={"to": ("me",), "tracker": ("task",)})
+    first, _ = assigned(harness, BEN), assigned(harness, ANA)
+    second = harness.report()
+    harness.report(tracker=defaults.TASK)
+
+    await harness.tick(harness.engine(), after=HOUR)
+
+    assert listed(harness, bens) == [(first.id,)]
+    assert listed(harness, others) == [(first.id, second.id)]
+
+
+async def test_another_kind_starts_anew(harness: DigestHarness) -> None:
+    digest, engine = await harness.add(), harness.engine()
+    closed = harness.report()
+    update(harness, closed, defaults.CLOSED)
+    wanted = DigestSettings(project=None, zone="UTC", schedule=parse("hourly"), kind="closed")
+    await harness.digests.change(harness.ana, digest, wanted)
+    late = harness.report()
+    harness.now += timedelta(minutes=5)
+    update(harness, late, defaults.CLOSED)
+
+    await harness.tick(engine, after=HOUR)
+
+    assert listed(harness, digest) == [(late.id,)]
+
+
+async def test_personal_digest_has_each_issue_in_one_section(harness: DigestHarness) -> None:
+    known = assigned(harness, project=VAULT)
+    assigned(harness, BEN, due=-1)
+    digest, engine = await personal(harness), harness.engine()
+    await harness.tick(engine, after=HOUR)
+    assert harness.finished == [RunState.EMPTY]
+
+    overdue, today, new = (assigned(harness, due=days) for days in (-1, 0, 3))
+    new.is_private = True
+    update(harness, known)
+    await harness.tick(engine, after=HOUR)
+    await harness.tick(engine, after=HOUR)
+    given_away = [known, overdue, today]
+    for issue in given_away:
+        issue.assigned_to_id = BEN
+    await harness.tick(engine, after=HOUR)
+    known.assigned_to_id = ANA
+    await harness.tick(engine, after=HOUR)
+
+    assert listed(harness, digest) == [
+        (overdue.id, today.id, new.id, known.id),
+        (overdue.id, today.id),
+        (known.id,),
+    ]
+
+
+async def test_kills_neither_lose_nor_repeat_a_personal_digests_news(harness: DigestHarness) -> None:
+    digest = await personal(harness)
+    news, living = [], harness.engine()
+    for steps in range(1, 18):
+        news.append(assigned(harness).id)
+        killed = Process(harness)
+        killed.die_after(steps)
+        harness.now += HOUR
+        await harness.run_until_killed(killed)
+        await harness.run_for(living, 90)
+
+    assert [issue for issues in listed(harness, digest) for issue in issues] == news
+    assert len({post.due_at for post in harness.poster.posts}) == len(harness.poster.posts)
+
+
+async def test_nobody_else_can_act_on_a_personal_digest(harness: DigestHarness) -> None:
+    digest = await personal(harness)
+
+    with pytest.raises(UnknownDigest):
+        await harness.digests.one(harness.ben, Channel(TEAM, "D1"), digest.id)
+
+
+async def test_dead_key_stops_a_personal_digest_and_tells_only_its_owner(harness: DigestHarness) -> None:
+    digest, engine = await personal(harness), harness.engine()
+    harness.tracker.data.users[ANA].api_key = "another"
+
+    for _ in range(3):
+        await harness.tick(engine, after=HOUR)
+
+    assert (await harness.stored(digest)).paused is Pause.KEY
+    assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]

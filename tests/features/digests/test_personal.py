@@ -1,0 +1,59 @@
+"""`/digest me`: a personal digest, by command, form and buttons."""
+
+import re
+
+from tests.support.digesting import AT, EVERY_DAY, buttons, stored
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import text_of, until, values_of
+
+
+async def test_command_sets_it_up_and_buttons_manage_it(office: Office, ana: Person) -> None:
+    assert "You don't have a personal digest yet." in text_of(await ana.ask("/digest me pause"))
+    shown = await ana.ask(f"/digest me daily {AT}")
+    assert "Your digest is set up. I'll send you what's overdue" in text_of(shown)
+    assert f"*1 · My issues* in our direct messages · {EVERY_DAY} (Europe/Madrid)" in text_of(shown)
+    assert buttons(shown) == ["Send now", "Pause", "Change", "Remove"]
+    assert "digest" not in text_of(await ana.ask("/digest")).partition("No digests in this channel")[0]
+
+    paused = await ana.after(ana.press(shown, "Pause"))
+    assert buttons(paused) == ["Resume", "Change", "Remove"]
+    assert "is active again. Your next one" in text_of(await ana.after(ana.press(paused, "Resume")))
+    removed = await ana.ask("/digest me remove")
+    assert f"`/digest me daily {AT} tz:Europe/Madrid`" in text_of(removed)
+    assert buttons(await ana.ask("/digest me")) == ["Set up"]
+    await ana.after(ana.press(removed, "Undo"))
+    assert (await stored(office)).paused is None
+
+
+async def test_form_sets_it_up_and_changes_its_schedule(office: Office, ana: Person) -> None:
+    refused = await ana.ask("/digest me weekly mon 25:00 tz:UTC")
+    await ana.press(refused, "Open form")
+    form = await ana.form("My digest")
+    assert values_of(form).items() >= {"Schedule": "Weekly", "Days": ["Monday"], "Time zone": "UTC"}.items()
+    await ana.after(ana.submit(form, {"Days": ["Tuesday"], "Time": AT}))
+
+    await ana.press(await ana.ask("/digest me"), "Change")
+    form = await ana.form("My digest")
+    await ana.choose(form, "Schedule", "Custom")
+    await ana.choose(await ana.form_saying("My digest", "Cron line"), "Schedule", "Weekly")
+    form = await ana.form_saying("My digest", "Days")
+    assert values_of(form)["Days"] == ["Tuesday"]
+    await ana.after(ana.submit(form, {"Time zone": "Tokyo"}))
+
+    digest = await stored(office)
+    assert (digest.plan.schedule, digest.plan.zone) == (f"weekly tue {AT}", "Asia/Tokyo")
+
+
+async def test_it_is_a_direct_message_with_private_issues(ana: Person) -> None:
+    await ana.ask(f"/digest me daily {AT}")
+    await ana.ask("/issue new For me alone project:webshop to:me private:yes due:today")
+
+    async def sent() -> str | None:
+        found = [text_of(message) for message in await ana.direct()]
+        return next((text for text in found if "For me alone" in text), None)
+
+    await ana.ask("/digest me now")
+
+    text = await until(sent)
+    assert re.search(r"My issues: .*due today", text)
