@@ -49,6 +49,7 @@ from bot.features.new_issue import sentences as new_issue_sentences
 from bot.features.new_issue.choices import ChoiceHandlers
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
 from bot.features.new_issue.duplicates import Duplicates
+from bot.features.new_issue.filling import FormFilling
 from bot.features.new_issue.from_files import CreateWithFiles
 from bot.features.new_issue.handlers import CreateFormHandlers
 from bot.features.new_issue.templates import FormTemplates
@@ -218,20 +219,28 @@ def build(
     follow = FollowHandlers(Following(accounts, store.followed, reader), store.deliveries)
     looking = Duplicates(client, store, issues)
     duplicates = DuplicateHandlers(looking, pauses, accounts)
-    create_form = CreateFormHandlers(
-        issues,
+    thread, form_templates = ThreadInclusion(Threads(), store.saved_input, waits), FormTemplates(templates)
+    filling = FormFilling(
         accounts,
         projects,
         catalogs,
         people,
         duplicates=duplicates,
+        jobs=jobs,
+        thread=thread,
+        templates=form_templates,
+        saved=store.saved_input,
+    )
+    create_form = CreateFormHandlers(
+        issues,
+        filling,
         files=attaching,
         jobs=jobs,
-        thread=ThreadInclusion(Threads(), store.saved_input, waits),
+        thread=thread,
+        templates=form_templates,
         saved=store.saved_input,
         pauses=pauses,
         assigned=assigned.told,
-        templates=FormTemplates(templates),
         follow_post=follow.follow_created,
     )
     updates = Updates(client, issues, waits.lookups)

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -20,7 +18,6 @@ from bot.errors import (
     UserError,
     WrongField,
 )
-from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files.attach import Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
@@ -31,21 +28,16 @@ from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.issues.inputs import names_in
 from bot.features.issues.issues import Assigned, IssueRefused, Issues, Source
-from bot.features.issues.resolution import Names
 from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.new_issue import form as create_form
-from bot.features.new_issue.duplicate_handlers import DuplicateHandlers, source_as_json, source_from_metadata
+from bot.features.new_issue.duplicate_handlers import source_as_json, source_from_metadata
+from bot.features.new_issue.filling import FormFilling
 from bot.features.new_issue.form import TITLE, Shown
 from bot.features.new_issue.from_message import draft_from_message
-from bot.features.new_issue.templates import NO_TEMPLATE, FormTemplates
+from bot.features.new_issue.templates import FormTemplates
 from bot.features.new_issue.thread import FIELD, ThreadInclusion
-from bot.features.new_issue.thread_views import thread_field
-from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import Projects
 from bot.features.templates.buttons import ChooseTemplate, UseTemplate
-from bot.features.users.people import People
-from bot.service.models import Project
-from bot.slack import forms, rich_input
+from bot.slack import forms
 from bot.slack.blocks import JSON, Block, button_row, shortened
 from bot.slack.buttons import ActionExpired
 from bot.slack.debounce import Debouncer
@@ -69,12 +61,8 @@ class CreateFormHandlers:
     def __init__(
         self,
         issues: Issues,
-        accounts: Accounts,
-        projects: Projects,
-        catalogs: Catalogs,
-        people: People,
+        filling: FormFilling,
         *,
-        duplicates: DuplicateHandlers,
         files: Files,
         jobs: FileJobs,
         thread: ThreadInclusion,
@@ -86,11 +74,7 @@ class CreateFormHandlers:
     ) -> None:
         self._templates = templates
         self._issues = issues
-        self._accounts = accounts
-        self._projects = projects
-        self._catalogs = catalogs
-        self._people = people
-        self._duplicates = duplicates
+        self._filling = filling
         self._files = files
         self._jobs = jobs
         self._thread = thread
@@ -103,10 +87,9 @@ class CreateFormHandlers:
         return Feature(
             shortcuts={"create_issue": self.open_create, "issue_from_message": self.open_from_message},
             buttons={
-                ChooseProject: self.project_chosen,
-                ChooseTracker: self.form_changed,
-                MoreFields: self.form_changed,
-                ChooseTemplate: self.template_chosen,
+                **dict.fromkeys(
+                    (ChooseProject, ChooseTracker, ChooseTemplate, MoreFields), self.form_changed
+                ),
                 UseTemplate: self.open_from_template,
                 OpenIssueForm: self.open_create,
                 OpenDraft: self.open_draft,
@@ -166,23 +149,10 @@ class CreateFormHandlers:
         """
         if not reply.view_id:
             await reply.show(loading(TITLE))
-        async with self._accounts.reading(reply.owner) as session:
-            try:
-                project = await self._project(reply, session, draft)
-            except (AmbiguousName, UnknownName) as error:
-                project, shown = None, _with_problems(reply, shown, [WrongField("project", error)])
-            if project is not None:
-                try:
-                    draft = await self._templates.opened(
-                        reply, session, project, draft, preset=not shown.said
-                    )
-                except WrongField as error:
-                    shown = _with_problems(reply, shown, [error])
-                    draft = draft.model_copy(update={"template": None})
-            metadata = {"place": reply.place.as_json(), "source": source_as_json(source), "files": files_job}
-            if thread:
-                metadata[FIELD] = thread
-            view = await self.filled(reply, session, draft, project, metadata=metadata, shown=shown)
+        metadata = {"place": reply.place.as_json(), "source": source_as_json(source), "files": files_job}
+        if thread:
+            metadata[FIELD] = thread
+        view = await self._filling.opened(reply, draft, metadata=metadata, shown=shown)
         await reply.show(view)
 
     async def offer(self, reply: Reply, draft: Draft, error: BotError) -> Block | None:
@@ -212,83 +182,17 @@ class CreateFormHandlers:
         shown = Shown(said=saved["said"], wrong=tuple(saved["wrong"]), needed=frozenset(saved["needed"]))
         await self.open_form(reply, Draft.model_validate(saved["draft"]), shown=shown)
 
-    async def filled(
-        self,
-        reply: Reply,
-        session: Session,
-        draft: Draft,
-        project: Project | None,
-        *,
-        metadata: JSON,
-        shown: Shown,
-    ) -> JSON:
-        """The form with the choices of a project."""
-        offered, files = await asyncio.gather(
-            self._thread.offered(reply, metadata), self._jobs.form_field(reply, metadata)
-        )
-        attached = [*([thread_field(offered)] if offered else ()), *files]
-        project_id = project.id if project else None
-        description = await _description(reply, draft, shown)
-        looking = self._duplicates.notes(reply, session, draft.subject, project_id, metadata)
-        if project is None:
-            # The other fields appear once a project is chosen; until then, their values are saved.
-            hidden = {"values": {key: value for key, value in draft.values.items() if key != DESCRIPTION.key}}
-            waiting = draft.model_copy(update=hidden).model_dump(
-                mode="json", exclude_defaults=True, exclude={"subject", "project"}
-            )
-            if waiting:
-                metadata = metadata | {"draft": await self._saved.put(reply.owner, waiting)}
-            return create_form.create_form(
-                draft,
-                None,
-                shown,
-                description=description,
-                notes=await looking,
-                attached=attached,
-                metadata=json.dumps(metadata),
-            )
-        catalog, notes, templates = await asyncio.gather(
-            self._catalogs.of(session, project.id),
-            looking,
-            self._templates.offered(reply.owner, project, metadata.get("place")),
-        )
-        chosen = next((one.id for one in templates if draft.template == f"#{one.id}"), 0)
-        shown, metadata = replace(shown, template=chosen), metadata | {"template": chosen}
-        meant, problems = await Names(self._people, session, catalog).known(draft)
-        shown = _with_problems(reply, shown, problems)
-        required = self._catalogs.required(reply.owner, project.id)
-        fields = create_form.project_fields(draft, meant, catalog, required, shown)
-        return create_form.create_form(
-            draft,
-            project,
-            shown,
-            description=description,
-            templates=templates,
-            details=fields,
-            notes=notes,
-            attached=attached,
-            metadata=json.dumps(metadata),
-        )
-
-    async def project_chosen(self, press: ButtonPress[ChooseProject], reply: Reply) -> None:
-        """Another project was chosen: offer its choices and keep the typed values."""
-        await self._refresh(press, reply, press.button.project)
-
-    async def template_chosen(self, press: ButtonPress[ChooseTemplate], reply: Reply) -> None:
-        """Another template was chosen: fill in what it has, and keep what was typed."""
-        await self._refresh(press, reply, None)
-
-    async def form_changed(self, press: ButtonPress[ChooseTracker | MoreFields], reply: Reply) -> None:
-        """*More fields*, or another tracker, which may require other fields."""
-        await self._refresh(press, reply, None)
-
-    async def _refresh(self, press: ButtonPress[Any], reply: Reply, project_id: int | None) -> None:
-        """Show the form for a project, by default the one that is chosen in it."""
+    async def form_changed(
+        self, press: ButtonPress[ChooseProject | ChooseTracker | ChooseTemplate | MoreFields], reply: Reply
+    ) -> None:
+        """Another project, tracker or template, or *More fields*: show its fields and keep the rest."""
         if (view := press.view) is None:
             raise ActionExpired
-        more = isinstance(press.button, MoreFields)
-        template = f"#{press.button.template}" if isinstance(press.button, ChooseTemplate) else None
-        refreshed = await self.refreshed_form(reply, view, project_id, Shown(more=more), template)
+        pressed = press.button
+        project = pressed.project if isinstance(pressed, ChooseProject) else None
+        template = f"#{pressed.template}" if isinstance(pressed, ChooseTemplate) else None
+        shown = Shown(more=isinstance(pressed, MoreFields))
+        refreshed = await self._filling.refreshed(reply, view, project, shown, template)
         known = view.json.get("hash")
         over = self._pauses.hash_now(press.form_key, known) if known else None
         try:
@@ -297,55 +201,6 @@ class CreateFormHandlers:
             # A later choice has its own refresh, and that one has to stay.
             if reason(error) != "hash_conflict":
                 raise
-
-    async def refreshed_form(
-        self, reply: Reply, view: View, project_id: int | None, shown: Shown, template: str | None = None
-    ) -> JSON:
-        """The form with another project's choices or from another template, and all entered values."""
-        project_id = project_id or forms.Values(view.json).number("project")
-        metadata = dict(view.metadata)
-        draft = create_form.carried_over(view.json)
-        if saved := metadata.pop("draft", None):
-            waiting = Draft.model_validate(await self._saved.get(reply.owner, str(saved)) or {})
-            draft = draft.model_copy(
-                update={
-                    "values": waiting.values | draft.values,
-                    "custom_fields": waiting.custom_fields | draft.custom_fields,
-                    "unread": waiting.unread | draft.unread,
-                    "template": waiting.template,
-                }
-            )
-            template = waiting.template
-        elif before := metadata.get("template"):
-            draft = draft.model_copy(update={"template": f"#{before}"})
-            template = template or (NO_TEMPLATE if create_form.outdated(view.json) else None)
-        if shown.more:
-            metadata["more"] = True
-        shown = replace(
-            shown,
-            more=metadata.get("more") is True,
-            fields=names_in(view.json),
-            description=forms.Values(view.json).rich_text(DESCRIPTION.name),
-        )
-        async with self._accounts.reading(reply.owner) as session:
-            project = await self._projects.by_id(session, project_id) if project_id else None
-            if project and template:
-                try:
-                    draft = await self._templates.switched(
-                        reply, session, view, project, draft, wanted=template
-                    )
-                    shown = replace(shown, description=None)
-                except WrongField as error:
-                    shown = _with_problems(reply, shown, [error])
-            return await self.filled(reply, session, draft, project, metadata=metadata, shown=shown)
-
-    async def _project(self, reply: Reply, session: Session, draft: Draft) -> Project | None:
-        if draft.project is not None:
-            return await self._projects.find(session, draft.project)
-        if (default := await self._projects.default_in(session, reply.channel)) is not None:
-            return default
-        projects = await self._projects.visible(session)
-        return projects[0] if len(projects) == 1 else None
 
     # Submitting
 
@@ -408,22 +263,7 @@ class CreateFormHandlers:
 
     async def _again(self, reply: Reply, view: View, shown: Shown) -> FormResult:
         """The submitted form with all entered values, and what is wrong."""
-        return FormResult(view=await self.refreshed_form(reply, view, None, shown), said=shown.said)
-
-
-async def _description(reply: Reply, draft: Draft, shown: Shown) -> JSON | None:
-    """The rich text entered so far, or else the draft's description."""
-    if shown.description:
-        return shown.description if rich_input.has_content(shown.description) else None
-    text = draft.values.get(DESCRIPTION.key)
-    return await rich_input.prefilled(text, reply.wording.text_format) if text else None
-
-
-def _with_problems(reply: Reply, shown: Shown, problems: Sequence[WrongField]) -> Shown:
-    """The same with more problems, unless it says them already."""
-    said = [sentence for error in problems if (sentence := reply.wording.sentence(error)) not in shown.said]
-    wrong = (*shown.wrong, *(error.field for error in problems))
-    return replace(shown, said=" ".join(filter(None, [shown.said, *said])), wrong=wrong)
+        return FormResult(view=await self._filling.refreshed(reply, view, None, shown), said=shown.said)
 
 
 def _fields_of(error: BotError) -> tuple[str, ...]:
