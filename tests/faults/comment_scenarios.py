@@ -8,6 +8,8 @@ from tests.support.reading import JSON
 
 Steps = AsyncGenerator[None, None]
 ADDED = r"Commented on|Added this message to"
+FORM = "Write a comment"
+"""In the form, which has no *Private note* if the user's role can't be read."""
 
 
 async def comments_made(s: Scene) -> int:
@@ -32,7 +34,7 @@ async def comment(s: Scene) -> Steps:
     await s.ana.command(f"/issue {NUMBER} comment {s.word}")
 
 
-@scenario("comment button", "action:comment.open")
+@scenario("comment button", "action:comment.open", refused=FORM)
 async def comment_pressed(s: Scene) -> Steps:
     card = await s.after(s.ana.command(f"/issue {NUMBER}"))
     yield
@@ -46,7 +48,7 @@ async def submit_comment(s: Scene) -> Steps:
     await s.ana.submit(form, {"Comment": s.word})
 
 
-@scenario("comment from message", "shortcut:comment_from_message")
+@scenario("comment from message", "shortcut:comment_from_message", refused=FORM)
 async def comment_from_message(s: Scene) -> Steps:
     found = await message(s, f"{s.slug}.log", text=f"{s.word} #{NUMBER}")
     yield
@@ -60,7 +62,7 @@ async def submit_message(s: Scene) -> Steps:
     await s.ana.submit(form, {})
 
 
-@scenario("open a saved comment", "action:comment.open_saved")
+@scenario("open a saved comment", "action:comment.open_saved", refused=FORM)
 async def open_saved(s: Scene) -> Steps:
     kept = {"issue": NUMBER, "text": s.word, "after": None, "said": "Try again."}
     offer = await s.offer(kept, "Open form", "comment.open_saved")
@@ -68,7 +70,7 @@ async def open_saved(s: Scene) -> Steps:
     await s.ana.press(offer, "Open form")
 
 
-@scenario("comment with a message", "action:comment.with_message")
+@scenario("comment with a message", "action:comment.with_message", refused=FORM)
 async def comment_with_message(s: Scene) -> Steps:
     found = await message(s)
     place = {"channel_id": found["channel"], "thread_ts": found["ts"]}
@@ -78,7 +80,7 @@ async def comment_with_message(s: Scene) -> Steps:
     await s.ana.press(offer, "Comment")
 
 
-@scenario("choose an issue to comment on", "action:comment.issue")
+@scenario("choose an issue to comment on", "action:comment.issue", refused=FORM)
 async def choose_issue(s: Scene) -> Steps:
     choose = await s.choosing(await opened_for_message(s), "Issue", f"#{NUMBER}")
     yield

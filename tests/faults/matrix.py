@@ -25,8 +25,10 @@ UNKNOWN = re.compile(
 )
 UNTOUCHED = re.compile(
     r"nothing was (?:changed|posted)|wasn't sent|rejected that|permission|limiting requests"
-    r"|isn't yours|not attached"
+    r"|isn't yours|not attached|doesn't let me change"
 )
+UNSUPPORTED = "doesn't let me change issues"
+"""The user has to make the change in the service."""
 GENERIC = "Something went wrong on my end"
 LINK = "Link account"
 NO_KEY = re.compile(r"Link account|no longer accepts your API key")
@@ -54,7 +56,12 @@ LOOKED_UP = re.compile(r"(POST|PUT|PATCH) /(issues|projects|attachments/|users/|
 """
 NOT_LOOKED_UP = frozenset({"timelog on a project"})
 """Scenarios whose write can't be looked up anyway: the service sums up the hours of issues only."""
-SHOWN_IN_PART = frozenset({"issue show", "menu: share"})
+SHOWN_IN_PART = frozenset(
+    {
+        *("issue show", "menu: share", "comment button", "comment from message", "comment with a message"),
+        *("open a saved comment", "choose an issue to comment on"),
+    }
+)
 """Scenarios that show a result without the parts that couldn't be read."""
 SILENCE = re.compile(r'"options": \[\]\}$|\[\]$')
 """No suggestions, or a link that wasn't unfurled."""
@@ -169,7 +176,7 @@ class Matrix:
             return
         scenario = SCENARIOS[cell.scenario]
         wrong = self._broken_rules(cell, did)
-        if scenario.effect:
+        if scenario.effect and UNSUPPORTED not in "\n".join(did.said):
             wrong += await self._follow_instructions(cell, did.made)
         wrong += secrets.shown(self.scene, [await self._person(cell).state()])
         wrong += [f"a request followed a redirect: {one}" for one in self.wire.elsewhere]

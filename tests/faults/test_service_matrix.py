@@ -41,7 +41,7 @@ def _short_retries() -> Iterator[None]:
 @asynccontextmanager
 async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
     """Opens an office behind a faulty proxy to the service."""
-    service = Tracker(demo(), issue_updates=True, time_deletes=True)
+    service = Tracker(demo(), issue_updates=True, issue_reads=True, roles=True, time_deletes=True)
     await service.start()
     wire = Wire(service.url)
     await wire.up()

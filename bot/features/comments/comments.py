@@ -25,13 +25,14 @@ from bot.store.owner import Owner
 
 
 class CommentUnconfirmed(UserError):
-    """The service didn't answer, and the issue doesn't show the comment.
+    """The service didn't answer, and the issue doesn't show the comment, or can't be read (`unread`).
 
     `after` is the last entry of the issue's history before it; None if the service doesn't tell the history.
     """
 
     number: int
     after: int | None
+    unread: bool
 
 
 class CommentDropped(UserError):
@@ -178,8 +179,8 @@ class Comments:
         )
         try:
             issue = await self._updates.apply(session, before, changes, arrived, read=self._read)
-        except (UpdateUnconfirmed, OutcomeUnknown):
-            raise CommentUnconfirmed(before.id, last) from None
+        except (UpdateUnconfirmed, OutcomeUnknown) as error:
+            raise CommentUnconfirmed(before.id, last, isinstance(error, OutcomeUnknown)) from None
         note = None
         if last is not None and _has_history(issue):
             note = _own_note(session, issue, last)

@@ -29,7 +29,7 @@ from bot.features.issues.updates import UpdatesUnsupported
 from bot.features.issues.views import issue_option
 from bot.features.new_issue.from_message import permalink_of
 from bot.slack import forms, rich_input
-from bot.slack.blocks import JSON, Block, button_row
+from bot.slack.blocks import JSON, Block, Message, button_row, section
 from bot.slack.buttons import ActionExpired, Number
 from bot.slack.claims import claimed
 from bot.slack.errors import FormExpired
@@ -39,7 +39,9 @@ from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, P
 from bot.slack.mentions import writer
 from bot.slack.metadata import Metadata
 from bot.slack.posting import Announced
+from bot.slack.redaction import typed
 from bot.slack.replies import Reply
+from bot.slack.text import prose
 from bot.store.store import Store
 
 DOING = "Adding the comment in {service}…"
@@ -56,13 +58,16 @@ class CommentMetadata(Metadata):
 
 
 class SavedComment(BaseModel):
-    """A typed comment whose form can be opened; `after` as in `Comment`, `said` is what was wrong."""
+    """A typed comment whose form can be opened; `said` is what was wrong, `files` and `after` are as in
+    `CommentMetadata`.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     issue: Number
     text: str
     said: str
+    files: str | None = None
     after: Number | None = None
 
 
@@ -108,7 +113,10 @@ class CommentHandlers:
             case UpdatesUnsupported():
                 return open_buttons(number, reply.wording)
         after = error.after if isinstance(error, CommentUnconfirmed) else None
-        comment = SavedComment(issue=number, text=text, said=reply.wording.sentence(error), after=after)
+        said = reply.wording.sentence(error)
+        return await self._form_row(reply, SavedComment(issue=number, text=text, said=said, after=after))
+
+    async def _form_row(self, reply: Reply, comment: SavedComment) -> Block:
         saved = await self._store.saved_input.put(reply.owner, comment.model_dump())
         return button_row("Open form", OpenComment(saved=saved))
 
@@ -127,7 +135,8 @@ class CommentHandlers:
             )
         except ValidationError:
             raise FormExpired("issue") from None
-        metadata = CommentMetadata(issue=saved.issue, after=saved.after, place=reply.place.as_json())
+        place = (await self._message(reply, saved.files)).place if saved.files else reply.place.as_json()
+        metadata = CommentMetadata(issue=saved.issue, files=saved.files, after=saved.after, place=place)
         text = await rich_input.prefilled(saved.text, reply.wording.text_format)
         await self._show(reply, metadata, text, said=saved.said)
 
@@ -225,8 +234,14 @@ class CommentHandlers:
             async with self._once(reply, job, number):
                 done = await self._comments.add(reply.owner, number, comment, batch)
         except CommentUnconfirmed as error:
-            said, later = reply.wording.sentence(error), metadata.model_copy(update={"after": error.after})
-            return FormResult(view=forms.refilled(form.view.json, said, later.dump()), said=said)
+            said = reply.wording.sentence(error)
+            if error.after is None:  # only the user can look, so the form isn't left open
+                saved = SavedComment(issue=number, text=text, said=said, files=metadata.files)
+                rows = open_buttons(number, reply.wording), await self._form_row(reply, saved)
+                message = Message(prose(said), (section(prose(said)), typed(text), *rows))
+                return FormResult(view=forms.said("Check first", message.blocks), message=message)
+            later = metadata.model_copy(update={"after": error.after}).dump()
+            return FormResult(view=forms.refilled(form.view.json, said, later), said=said)
         except (AddedAlready, UpdatesUnsupported) as error:
             said = reply.wording.sentence(error)
             return FormResult(view=_linked(forms.refilled(form.view.json, said), number, reply), said=said)

@@ -11,8 +11,13 @@ def sentence(error: BotError, wording: Wording) -> str | None:
     match error:
         case CommentUnconfirmed(number=number, after=None):
             return (
-                f"{service} stopped responding, so the comment may not have been added. Check #{number} "
+                f"{service} stopped responding, so the comment may not have been saved. Check #{number} "
                 "before you try again."
+            )
+        case CommentUnconfirmed(number=number, unread=True):
+            return (
+                f"{service} stopped responding, so the comment may not have been saved. Try again: I'll "
+                f"check #{number} first."
             )
         case CommentUnconfirmed(number=number):
             return (

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from bot.features.comments.buttons import ChooseIssue
 from bot.features.comments.comments import Commented, Target
 from bot.features.issues.actions import post_menu
-from bot.features.issues.views import issue_option, title
+from bot.features.issues.views import issue_option, share_button, title
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Message, context, section, shortened
+from bot.slack.blocks import JSON, Block, Message, actions, context, section, shortened
 from bot.slack.posting import Announced
 from bot.slack.sentences import not_posted
 from bot.slack.text import escape, line, link, prose
@@ -36,7 +36,7 @@ def comment_form(
     blocks.append(forms.field("comment", "Comment", written, optional=False))
     blocks += files
     if target and target.private_notes:
-        box = forms.checkbox("private", "Hide from people without permission", checked=False)
+        box = forms.checkbox("private", "Only for people who can see private notes", checked=False)
         blocks.append(forms.field("private", "Private note", box))
     view = forms.form("comment.add", TITLE, blocks, submit="Add comment", metadata=metadata)
     return forms.warned(view, said) if said else view
@@ -58,10 +58,24 @@ def commented(done: Commented, wording: Wording, text: str) -> Message:
 
 
 def added(done: Commented, wording: Wording, announced: Announced | None) -> Message:
-    """The private answer about an added message, and why it wasn't `announced`."""
-    return _answer(
-        done, wording, f"Added this message to {title(done.issue, wording)}.", _why_private(done, announced)
-    )
+    """The private answer about an added message. Unless it was announced, the answer says why, and a button
+    shares the issue if that is only a question of who may see its project.
+    """
+    issue = done.issue
+    answer = _answer(done, wording, f"Added this message to {title(issue, wording)}.")
+    if announced in (Announced.YES, Announced.NOWHERE):
+        return answer
+    if announced is not None:
+        return _with(answer, context(prose(not_posted(announced))))
+    if issue.is_private or done.private:
+        what = "issue" if issue.is_private else "comment"
+        return _with(answer, context(f"Only you can see this: the {what} is private."))
+    why = "Only you can see this: the project is private, and others here may not have access to it."
+    return _with(answer, context(why), actions([share_button(issue.id, public=False)]))
+
+
+def _with(answer: Message, *blocks: Block) -> Message:
+    return Message(answer.text, (*answer.blocks, *blocks))
 
 
 def announced(done: Commented, wording: Wording, by: str, permalink: str | None) -> Message:
@@ -71,28 +85,16 @@ def announced(done: Commented, wording: Wording, by: str, permalink: str | None)
     return Message(text, (section(text, post_menu(done.issue.id, wording)),))
 
 
-def _answer(done: Commented, wording: Wording, text: str, why: str | None = None) -> Message:
-    service = escape(wording.service)
+def _answer(done: Commented, wording: Wording, text: str) -> Message:
+    service, issue = escape(wording.service), title(done.issue, wording)
     if not done.certain:
         text = (
-            f"{service} stopped responding, but {title(done.issue, wording)} was updated since. "
-            "Check that your comment is there."
+            f"{service} stopped responding, but {issue} was updated since. "
+            "Check whether your comment is there."
         )
     elif done.exposed:
         text = (
-            f"Everyone who can see {title(done.issue, wording)} can see your comment: {service} didn't make "
-            f"it private. Open the issue to delete it."
+            f"Everyone who can see {issue} can see your comment: {service} didn't make it private. "
+            "Open the issue to delete it."
         )
-    notes = [context(prose(why))] if why else []
-    return Message(text, (section(text), *notes))
-
-
-def _why_private(done: Commented, announced: Announced | None) -> str | None:
-    """Why only the user sees the answer; None if it was announced, or can't be."""
-    if announced in (Announced.YES, Announced.NOWHERE):
-        return None
-    if announced is not None:
-        return not_posted(announced)
-    if done.issue.is_private:
-        return "Only you can see this: the issue is private."
-    return "Only you can see this: others here may not have access to the comment."
+    return Message(text, (section(text),))

@@ -373,10 +373,13 @@ def format_size(size: int) -> str:
 
 def _share(shown: Shown) -> Element | None:
     """The button that shares an issue; None for a private one."""
-    if shown.issue.is_private:
-        return None
-    carries = ShareIssue(issue=shown.issue.id, asked=not shown.public)
-    return button(SHARE, carries, confirm=_question(shown, "Share this issue here?", "Share issue"))
+    return None if shown.issue.is_private else share_button(shown.issue.id, public=shown.public)
+
+
+def share_button(number: int, *, public: bool) -> Element:
+    """The button that shares an issue; unless everyone can see the issue, it asks first."""
+    question = _question("Share this issue here?", "Share issue", public=public)
+    return button(SHARE, ShareIssue(issue=number, asked=not public), confirm=question)
 
 
 def _follow(shown: Shown, thread: str) -> Element | None:
@@ -384,13 +387,14 @@ def _follow(shown: Shown, thread: str) -> Element | None:
     if shown.issue.is_private:
         return None
     carries = FollowIssue(issue=shown.issue.id, asked=not shown.public, thread=thread)
-    return button(FOLLOW, carries, confirm=_question(shown, "Follow this issue here?", "Follow issue"))
+    question = _question("Follow this issue here?", "Follow issue", public=shown.public)
+    return button(FOLLOW, carries, confirm=question)
 
 
-def _question(shown: Shown, title: str, yes: str) -> JSON | None:
+def _question(title: str, yes: str, *, public: bool) -> JSON | None:
     """What to confirm before others see an issue, unless everyone can."""
     said = "Its project isn't public. Others here may not have permission to see it."
-    return None if shown.public else confirm(title, said, yes)
+    return None if public else confirm(title, said, yes)
 
 
 def issue_option(issue: Issue) -> JSON:

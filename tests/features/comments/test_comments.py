@@ -12,7 +12,7 @@ from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import JSON, labels_of, text_of, values_of
 
-NUMBER = 12
+NUMBER, SECURITY = 12, 4
 ANA = 1
 
 
@@ -56,6 +56,16 @@ async def test_a_typed_comment_is_added_as_it_is_written(office: Office, ana: Pe
     assert (note.user_id, note.is_private) == (ANA, False)
     assert f"Commented on <{url}|#{NUMBER} Delivery" in said
     assert '“It\'s the "second" one: - see' in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "fields"),
+    [("comment", {"Issue", "Comment"}), (f"{NUMBER} comment", {"Comment", "Private note"})],
+)
+async def test_a_command_without_a_text_opens_the_form(ana: Person, typed: str, fields: set[str]) -> None:
+    await ana.command(f"/issue {typed}")
+
+    assert labels_of(await ana.form("Comment")) == fields
 
 
 async def test_the_form_on_a_card_offers_private_notes_to_those_who_may_write_them(
@@ -141,15 +151,21 @@ async def test_the_form_for_a_message_finds_its_issue_or_asks_for_it(
 async def test_a_message_is_announced_only_where_everyone_may_see_the_comment(
     office: Office, ana: Person, ben: Person
 ) -> None:
-    hidden = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and i.id != NUMBER)
-    hidden.is_private, hidden.author_id = True, ANA
-    for number, values in ((hidden.id, {}), (NUMBER, {"Private note": True})):
-        message = await ana.say(f"For #{number}")
-        form = await comment_form(ana, message)
-        answer = await ana.after(ana.submit(form, values))
-        assert "Only you can see this" in text_of(answer)
-        assert len(notes(office, number)) >= 1
+    issues = office.tracker.data.issues
+    hidden = next(
+        number for number, issue in issues.items() if (issue.project_id, issue.author_id) == (1, ANA)
+    )
+    other = next(number for number, issue in issues.items() if issue.project_id == SECURITY)
+    issues[hidden].is_private = True
+    answers = {}
+    for number, values in ((hidden, {}), (NUMBER, {"Private note": True}), (other, {})):
+        form = await comment_form(ana, await ana.say(f"For #{number}"))
+        answers[number] = text_of(await ana.after(ana.submit(form, values)))
+        assert notes(office, number)
 
+    assert "the issue is private" in answers[hidden]
+    assert "the comment is private" in answers[NUMBER]
+    assert "Share here" in answers[other]
     assert not [text for text in await texts(ben) if "added" in text]
 
 
