@@ -68,13 +68,13 @@ class Installations(AsyncInstallationStore):
         self._database = database
         self._vault = vault
         self._client_id = client_id
-        self._kept = SQLAlchemyInstallationStore(client_id, database.engine)
         self.states = OAuthStates(database)
 
     async def async_save(self, installation: Installation) -> None:
         """Store an installation, replacing an earlier one of the same team or organization."""
         bot = self._sealed(installation.to_bot())
-        await self._database.run(lambda: self._kept.save_bot(bot))
+        kept = SQLAlchemyInstallationStore(self._client_id, self._database.engine)
+        await self._database.run(lambda: kept.save_bot(bot))
         installed_at = datetime.fromtimestamp(bot.installed_at, UTC).replace(tzinfo=None)
         earlier = and_(self._there(bot.enterprise_id, bot.team_id), _ROW.installed_at < installed_at)
         await self._database.execute(delete(INSTALLATIONS).where(earlier))

@@ -1,4 +1,4 @@
-# Seeds a fresh Redmine for the tests: run by redmine.py with `rails runner`, after the migrations.
+# Seeds a fresh Redmine for the tests: run by redmine.ru, after the migrations.
 # Writes the IDs and keys that the tests need as JSON to the path in ISSUEBOT_WORLD.
 require 'json'
 

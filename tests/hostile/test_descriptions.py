@@ -35,9 +35,10 @@ async def _seconds_held(text: str, text_format: str) -> float:
     ("text_format", "text"), [pytest.param(form, text, id=f"{form}: {name}") for form, text, name in TEXTS]
 )
 async def test_no_description_blocks_the_event_loop(text_format: str, text: str) -> None:
-    tries = [await _seconds_held(text, text_format) for _ in range(3)]
-
-    assert min(tries) < HELD
+    for _ in range(2):  # garbage collection may hold up a conversion, but not three in a row
+        if await _seconds_held(text, text_format) < HELD:
+            return
+    assert await _seconds_held(text, text_format) < HELD
 
 
 async def test_a_description_that_converts_too_slowly_becomes_plain_text() -> None:

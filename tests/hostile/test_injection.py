@@ -398,7 +398,8 @@ async def share(office: Office, chris: Person, evil: str) -> None:
         await search_all(office, chris)
     file = await chris.upload("x.txt", b"1")
     office.workspace.state.files[file["id"]].name = evil[:200]
-    text = f"{evil[:2000]} {office.tracker.url.rstrip('/')}/issues/{CHILD}"
+    unformatted = re.sub("kursiv|kode|zaun", "x", evil[:2000])  # else a comment made of it is formatted, too
+    text = f"{unformatted} {office.tracker.url.rstrip('/')}/issues/{CHILD}"
     await chris._post("message", channel=office.channel_id("general"), file_ids=[file["id"]], text=text)
     await office.idle()
     message = next(m for m in reversed(await chris.messages()) if m["files"])

@@ -28,7 +28,9 @@ def _seconds(use: Use, pieces: tuple[str, str, str], length: int, tries: int) ->
 def _suspicious(use: Use, pieces: tuple[str, str, str]) -> bool:
     """A quick check that rules out almost all texts."""
     longer = _seconds(use, pieces, 2_000, 1)
-    return longer > BRIEF and longer > QUADRATIC * 0.7 * _seconds(use, pieces, 500, 1)
+    if longer < BRIEF or longer < QUADRATIC * 0.7 * _seconds(use, pieces, 500, 1):
+        return False
+    return _seconds(use, pieces, 6_000, 1) > 4 * longer  # rules out lookaheads of a bounded length
 
 
 def _out_of_proportion(use: Use, pieces: tuple[str, str, str], tries: int) -> bool:

@@ -4,6 +4,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from importlib.resources import files
 
 from bot.sandbox.people import GWEN, Person
@@ -126,6 +127,7 @@ def _add_file(state: State, name: str, user: str) -> str:
     return file_id
 
 
+@cache
 def _chart() -> bytes:
     """Return a small bar chart that drops at the end."""
     paper, good, bad = b"\xf6\xf7\xf9", b"\x3b\x82\xc4", b"\xd9\x48\x3b"
