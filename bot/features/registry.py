@@ -52,6 +52,7 @@ from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.filling import FormFilling
 from bot.features.new_issue.from_files import CreateWithFiles
 from bot.features.new_issue.handlers import CreateFormHandlers
+from bot.features.new_issue.long_description import LongDescriptions
 from bot.features.new_issue.templates import FormTemplates
 from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.projects import sentences as project_sentences
@@ -220,6 +221,7 @@ def build(
     looking = Duplicates(client, store, issues)
     duplicates = DuplicateHandlers(looking, pauses, accounts)
     thread, form_templates = ThreadInclusion(Threads(), store.saved_input, waits), FormTemplates(templates)
+    long = LongDescriptions(store.saved_input)
     filling = FormFilling(
         accounts,
         projects,
@@ -228,6 +230,7 @@ def build(
         duplicates=duplicates,
         jobs=jobs,
         thread=thread,
+        long=long,
         templates=form_templates,
         saved=store.saved_input,
     )
@@ -237,6 +240,7 @@ def build(
         files=attaching,
         jobs=jobs,
         thread=thread,
+        long=long,
         templates=form_templates,
         saved=store.saved_input,
         pauses=pauses,

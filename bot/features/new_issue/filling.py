@@ -15,6 +15,7 @@ from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
 from bot.features.new_issue.form import Shown
+from bot.features.new_issue.long_description import LongDescriptions
 from bot.features.new_issue.templates import NO_TEMPLATE, FormTemplates
 from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.new_issue.thread_views import thread_field
@@ -44,6 +45,7 @@ class FormFilling:
         jobs: FileJobs,
         thread: ThreadInclusion,
         templates: FormTemplates,
+        long: LongDescriptions,
         saved: SavedInput,
     ) -> None:
         self._accounts = accounts
@@ -54,6 +56,7 @@ class FormFilling:
         self._jobs = jobs
         self._thread = thread
         self._templates = templates
+        self._long = long
         self._saved = saved
 
     async def opened(self, reply: Reply, draft: Draft, *, metadata: JSON, shown: Shown) -> JSON:
@@ -132,10 +135,18 @@ class FormFilling:
         shown: Shown,
     ) -> JSON:
         """The form with the choices of a project."""
-        offered, files = await asyncio.gather(
-            self._thread.offered(reply, metadata), self._jobs.form_field(reply, metadata)
+        description = shown.description
+        if description is None:
+            text, metadata = await self._long.started(reply, draft, metadata)
+            description = await rich_input.prefilled(text, reply.wording.text_format) if text else None
+        elif not rich_input.has_content(description):
+            description = None
+        rest, offered, files = await asyncio.gather(
+            self._long.field(reply, metadata),
+            self._thread.offered(reply, metadata),
+            self._jobs.form_field(reply, metadata),
         )
-        attached = [*([thread_field(offered)] if offered else ()), *files]
+        attached = [*rest, *([thread_field(offered)] if offered else ()), *files]
         project_id = project.id if project else None
         looking = self._duplicates.notes(reply, session, draft.subject, project_id, metadata)
         templates: tuple[Template, ...] = ()
@@ -158,7 +169,7 @@ class FormFilling:
             draft,
             project,
             shown,
-            description=await _description(reply, draft, shown),
+            description=description,
             templates=templates,
             details=details,
             notes=notes,
@@ -173,14 +184,6 @@ class FormFilling:
             mode="json", exclude_defaults=True, exclude={"subject", "project"}
         )
         return {"draft": await self._saved.put(reply.owner, waiting)} if waiting else {}
-
-
-async def _description(reply: Reply, draft: Draft, shown: Shown) -> JSON | None:
-    """The rich text entered so far, or else the draft's description."""
-    if shown.description:
-        return shown.description if rich_input.has_content(shown.description) else None
-    text = draft.values.get(DESCRIPTION.key)
-    return await rich_input.prefilled(text, reply.wording.text_format) if text else None
 
 
 def _with_problems(reply: Reply, shown: Shown, problems: Sequence[WrongField]) -> Shown:

@@ -34,6 +34,7 @@ from bot.features.new_issue.duplicate_handlers import source_as_json, source_fro
 from bot.features.new_issue.filling import FormFilling
 from bot.features.new_issue.form import TITLE, Shown
 from bot.features.new_issue.from_message import draft_from_message
+from bot.features.new_issue.long_description import LongDescriptions
 from bot.features.new_issue.templates import FormTemplates
 from bot.features.new_issue.thread import FIELD, ThreadInclusion
 from bot.features.templates.buttons import ChooseTemplate, UseTemplate
@@ -66,6 +67,7 @@ class CreateFormHandlers:
         files: Files,
         jobs: FileJobs,
         thread: ThreadInclusion,
+        long: LongDescriptions,
         saved: SavedInput,
         pauses: Debouncer,
         assigned: Assigned,
@@ -78,6 +80,7 @@ class CreateFormHandlers:
         self._files = files
         self._jobs = jobs
         self._thread = thread
+        self._long = long
         self._saved = saved
         self._pauses = pauses
         self._assigned = assigned
@@ -209,6 +212,7 @@ class CreateFormHandlers:
         view = form.view.json
         rich = forms.Values(view).rich_text(DESCRIPTION.name) or {}
         draft = create_form.submitted(view, await writer(reply, rich))
+        draft = await self._long.complete(reply, form.view, draft)
         if missing := create_form.missing(view, draft):
             return FormResult(errors=missing)
         if create_form.outdated(view) or "draft" in form.view.metadata:

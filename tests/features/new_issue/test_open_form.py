@@ -164,3 +164,22 @@ async def test_the_answer_warns_of_a_possible_duplicate(office: Office, ana: Per
 async def _with(person: Person, label: str) -> JSON | None:
     form = await person.form("New issue")
     return form if label in labels_of(form) else None
+
+
+@pytest.mark.parametrize("added", [True, False])
+async def test_a_description_too_long_for_the_form_is_kept(
+    office: Office, ana: Person, *, added: bool
+) -> None:
+    start, code, end = " ".join(["word"] * 500), "x = 1\n" * 200, "last words"
+    typed = f"/issue new Long story project:webshop priority:hihg\n{start}\n```\n{code}```\n{end}"
+
+    answer = await ana.ask(typed)
+    await ana.press(answer, "Open form")
+    form = await ana.form("New issue")
+    await ana.submit(form, {"Rest of the description": added})
+    await office.idle()
+
+    made = office.newest_issue()
+    assert made.subject == "Long story"
+    whole = start + (f"\n```\n{code}```\n{end}" if added else "")
+    assert (made.description or "").replace("\r", "") == whole

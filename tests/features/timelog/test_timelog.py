@@ -309,12 +309,12 @@ async def test_refusal_offers_the_form_with_everything_typed(office: Office, ana
 async def test_an_activity_typed_for_an_unknown_issue_is_kept(
     office: Office, ana: Person, issue: Issue
 ) -> None:
-    said = await ana.ask("/timelog 99999 1h activity:des Pairing")
+    said = await ana.ask("/timelog 99999 1h activity:test Pairing")
     await ana.press(said, "Open form")
     await ana.choose(await ana.form("Log time"), "Issue", f"#{issue.id} ")
     await office.idle()
 
-    assert values_of(await ana.form("Log time"))["Activity"] == "Design"
+    assert values_of(await ana.form("Log time"))["Activity"] == "Testing"
 
 
 @pytest.mark.parametrize(
