@@ -55,6 +55,19 @@ def closest(wanted: str, known: Sequence[Ref]) -> list[Ref]:
     return [by_name[name] for name in get_close_matches(wanted.strip().casefold(), by_name, n=3)]
 
 
+def meant(error: AmbiguousName | UnknownName) -> Sequence[Ref]:
+    """The items that an unknown or ambiguous name may mean: those like it, or else all."""
+    if isinstance(error, AmbiguousName):
+        return error.matches
+    return closest(error.wanted, error.known) or error.known
+
+
+def probable(error: UserError) -> Ref | None:
+    """The item that a misspelled name probably means: the only one that it resembles."""
+    near = closest(error.wanted, error.known) if isinstance(error, UnknownName) else []
+    return near[0] if len(near) == 1 else None
+
+
 def identifier_of(name: str) -> str:
     """A project identifier derived from a name: `Web Shop (new)` becomes `web-shop-new`.
 

@@ -303,7 +303,7 @@ def build(
             comments.feature(),
             digest.feature(),
             digest_forms.feature(),
-            TrackerHandlers(account, project, user).feature(),
+            TrackerHandlers(account, project, user, store.saved_input).feature(),
             account.feature(),
             project.feature(),
             user.feature(),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from bot.errors import UserError, WrongField
 from bot.features.accounts.accounts import Session
 from bot.features.issues.fields import FIELDS, Draft, Field, Kind, Meant
-from bot.features.name_matching import pick
+from bot.features.name_matching import pick, probable
 from bot.features.projects.catalog import Catalog
 from bot.features.users.people import People, Who
 from bot.service.inputs import CustomFieldInput, NewIssue
@@ -28,7 +28,10 @@ class Names:
         return found
 
     async def known(self, draft: Draft) -> tuple[dict[str, Meant], list[WrongField]]:
-        """The draft's values without the unknown and ambiguous names, and an error for each of those."""
+        """The draft's values, and an error for each unknown or ambiguous name.
+
+        A misspelled name has the value that it probably means; other such names have none.
+        """
         found: dict[str, Meant] = {}
         errors: list[WrongField] = []
         for key, value in draft.values.items():
@@ -42,6 +45,7 @@ class Names:
                     refs.append(await self._ref(field, name))
                 except UserError as error:
                     errors.append(WrongField(field.name, error))
+                    refs += filter(None, [probable(error)])
             if refs:
                 found[key] = tuple(refs) if field.kind is Kind.PEOPLE else refs[0]
         return found, errors

@@ -11,7 +11,7 @@ from bot.features.files.jobs import FileJobs
 from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.issues.inputs import names_in
 from bot.features.issues.resolution import Names
-from bot.features.name_matching import AmbiguousName, UnknownName
+from bot.features.name_matching import AmbiguousName, UnknownName, probable
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
 from bot.features.new_issue.form import Shown
@@ -70,6 +70,8 @@ class FormFilling:
                     draft = await self._templates.opened(reply, session, project, draft, preset=preset)
             except (AmbiguousName, UnknownName) as error:
                 shown = _with_problems(reply, shown, [WrongField("project", error)])
+                near = probable(error)
+                project = await self._projects.by_id(session, near.id) if near else None
             except WrongField as error:
                 shown = _with_problems(reply, shown, [error])
                 draft = draft.model_copy(update={"template": None})

@@ -8,7 +8,7 @@ import structlog
 
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.accounts.accounts import Accounts
-from bot.features.name_matching import AmbiguousName, UnknownName, closest, identifier_of
+from bot.features.name_matching import AmbiguousName, UnknownName, identifier_of, meant
 from bot.features.projects import views
 from bot.features.projects.buttons import MakeDefault, ShowProject
 from bot.features.projects.projects import ProjectDraft, Projects
@@ -95,10 +95,7 @@ class ProjectHandlers:
         self, reply: Reply, error: AmbiguousName | UnknownName, action: type[MakeDefault | ShowProject]
     ) -> None:
         """Offer the projects that may be meant, or else all. Raises the error if there is none."""
-        if isinstance(error, AmbiguousName):
-            found = error.matches
-        else:
-            found = closest(error.wanted, error.known) or error.known
+        found = meant(error)
         if not found:
             raise error
         await reply.privately(views.candidates(reply.wording.sentence(error), found, action))

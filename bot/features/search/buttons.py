@@ -7,7 +7,10 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from bot.slack.buttons import BUTTON_VALUE, ActionExpired, Button, Number
 
-CHANGE = r"^(closed|projects|filters|(tracker|status|priority|category|version)=.+)$"
+CHANGE = (
+    r"^(closed|projects|filters|(tracker|status|priority|category|version)=.+"
+    r"|(project|tracker|status|priority|category|version|to|author):[^=]+=.+)$"
+)
 
 
 class Page(Button):
@@ -23,7 +26,7 @@ class Page(Button):
     changes: tuple[Annotated[str, Field(pattern=CHANGE)], ...] = Field((), alias="c", max_length=5)
 
     def pack(self) -> str:
-        packed = json.dumps(self.model_dump(by_alias=True), ensure_ascii=False)
+        packed = json.dumps(self.model_dump(by_alias=True, exclude_defaults=True), ensure_ascii=False)
         if len(packed) > BUTTON_VALUE:
             raise ValueError(f"{self.action} carries {len(packed)} characters")
         return packed
@@ -61,7 +64,7 @@ class ClearFilters(Page):
 
 
 class FilterInstead(Page):
-    """Searches by a filter in place of the text."""
+    """Searches by a filter in place of the text, or by another name in a filter."""
 
     action = "search.filter"
 

@@ -4,7 +4,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial, reduce
 from typing import Any
 
+from bot.errors import BotError
 from bot.features.help import views as help_views
+from bot.features.name_matching import AmbiguousName, UnknownName, meant
 from bot.features.projects.custom_fields import CommandParser
 from bot.features.search import views
 from bot.features.search.buttons import (
@@ -19,9 +21,9 @@ from bot.features.search.buttons import (
     ShowMyIssues,
 )
 from bot.features.search.commands import ShowIssue, issues_command
-from bot.features.search.search import Query, Search, changed
+from bot.features.search.search import Query, Search, changed, correction
 from bot.slack import forms
-from bot.slack.blocks import Message
+from bot.slack.blocks import Block, Message
 from bot.slack.buttons import ActionExpired
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
@@ -99,8 +101,16 @@ class SearchHandlers:
         today, zone = await reply.today(), (await reply.profile()).zone
         return await self._parser.parse(reply, partial(issues_command, page.query, reply.owner, today, zone))
 
+    async def _names(self, query: Query, page: Page, error: BotError) -> Block | None:
+        """The names that an unknown or ambiguous one in the search may mean."""
+        if not isinstance(error, AmbiguousName | UnknownName):
+            return None
+        found = [(ref.name, correction(query, error, ref)) for ref in meant(error)[: views.NAMES]]
+        return views.name_choice(error.kind, [(name, change) for name, change in found if change], page)
+
     async def _find(self, reply: Reply, query: Query, page: Page) -> Message:
         query = reduce(changed, page.changes, query)
+        reply.recovery = partial(self._names, query, page)
         results = await self._search.find(reply.owner, query, reply.channel, page.offset)
         shareable = reply.place.channel_id is not None
         return views.results(results, reply.wording, page, await reply.today(), shareable=shareable)

@@ -18,13 +18,27 @@ from bot.features.search.buttons import (
 from bot.features.search.search import Change, Query, Resolved, Results
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Element, Message, actions, button, context, divider, section
+from bot.slack.blocks import (
+    JSON,
+    Block,
+    Element,
+    Message,
+    actions,
+    button,
+    context,
+    divider,
+    option,
+    plain,
+    section,
+)
+from bot.slack.buttons import OPTION_VALUE
 from bot.slack.text import cut, day, line
 from bot.slack.wording import Wording
 
 DESCRIPTION_LENGTH = 1000
 TRAIL = 50
 """How many earlier offsets a page button carries. Its value is limited to 2,000 characters."""
+PLACEHOLDER, NAMES = 150, 10
 STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
 NAMED = {
     "tracker_ids": "Tracker",
@@ -100,6 +114,18 @@ def _offer(change: Change, page: Page) -> Element:
     name, _, value = change.partition("=")
     label, kind = OFFERS.get(name) or (f"Filter by {name} {value}", FilterInstead)
     return button(label, kind(query=page.query, changes=(*page.changes, change)))
+
+
+def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: Page) -> Block | None:
+    """A choice of the names that may be meant, which search again; None if there is none."""
+    found = [
+        (name, FilterInstead(query=page.query, changes=(*page.changes, change))) for name, change in offers
+    ]
+    short = [option(name, again.pack()) for name, again in found if len(again.pack()) <= OPTION_VALUE]
+    if len(short) > 1:
+        select = {"type": "static_select", "action_id": FilterInstead.action, "options": short}
+        return actions([select | {"placeholder": plain(f"Choose a {kind}", PLACEHOLDER)}])
+    return actions([button(f"Search with {found[0][0]}", found[0][1])]) if found else None
 
 
 def require_pageable(page: Page) -> None:

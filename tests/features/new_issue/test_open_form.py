@@ -24,7 +24,7 @@ def focused(form: JSON) -> list[str]:
 @pytest.mark.parametrize(
     ("typed", "said", "field", "values"),
     [
-        ("priority:hihg due:2030-01-31", "hihg", "Priority", {"Due date": "2030-01-31", "Priority": None}),
+        ("priority:hihg due:2030-01-31", "hihg", "Priority", {"Due date": "2030-01-31", "Priority": "High"}),
         ("priorty:high", "`priority:`", None, {"Priority": "High"}),
         ("nosuch:x to:me", "nosuch:", None, {"Assignee": "Ana Ruiz", "Description": "nosuch:x"}),
         ("due:someday status:new", "someday", "Due date", {"Status": "New", "Due date": None}),
@@ -45,6 +45,13 @@ async def test_a_mistake_leads_to_the_form_with_the_rest_filled_in(
     assert {label: filled[label] for label in values} == values
     assert said in text_of(form["blocks"][0])
     assert focused(form) == ([field] if field else [])
+
+
+async def test_a_misspelled_project_is_chosen_in_the_form(ana: Person) -> None:
+    form = await form_offered(ana, "/issue new Pay button is dead project:webshp", "webshp")
+
+    assert values_of(form)["Project"] == "Web Shop"
+    assert focused(form) == ["Project"]
 
 
 async def test_a_long_subject_moves_into_the_description(ana: Person) -> None:

@@ -74,6 +74,17 @@ async def test_an_unknown_option_suggests_the_nearest_custom_field(ana: Person) 
     assert "Did you mean `priority:`?" in text_of(await ana.ask("/issues priorty:high"))
 
 
+async def test_a_misspelled_name_in_a_filter_is_replaced_with_one_press(ana: Person) -> None:
+    refused = await ana.ask("/issues umlaut tracker:bgu status:any project:webshop")
+    found = await ana.after(ana.press(refused, "Search with Bug"))
+    assert "Tracker: Bug" in text_of(found)
+    assert "umlaut" in text_of(found)
+
+    refused = await ana.ask("/issues project:e")
+    found = await ana.after(ana.choose_in_message(refused, "Web Shop"))
+    assert "Project: Web Shop" in text_of(found)
+
+
 async def test_a_category_without_a_project_asks_for_one(ana: Person) -> None:
     assert "Add `project:`" in (await ana.ask("/issues category:search"))["text"]
 
