@@ -27,26 +27,29 @@ from sqlalchemy import text
 
 from bot.features.accounts.accounts import Accounts
 from bot.features.digests.runs import DigestRuns
+from bot.features.following.runs import FollowRuns
 from bot.features.projects.projects import Projects
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker import defaults
-from bot.sandbox.tracker.data import Data, Project, User, put
+from bot.sandbox.tracker.data import Data, Issue, Project, User, put
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from bot.slack.waits import Waits
 from bot.store.database import Database
 from bot.store.digests import Plan, Start
+from bot.store.followed import Followed
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
+from bot.timings import DEFAULT
 from tests.benchmarks.processes import running
 from tests.benchmarks.sides import scene
 from tests.benchmarks.slack import SECRET, TEAM, TOKEN, USER
 from tests.benchmarks.table import share
 from tests.support.ports import free_port
 
-PARTS = ("core", "users", "digests", "workspaces", "projects")
+PARTS = ("core", "users", "digests", "followed", "workspaces", "projects")
 RATES = (20, 50, 100, 150, 200, 250, 300, 350, 400, 500)
 SECONDS_AT_A_RATE = 5
 SLOWEST = 1.0
@@ -57,6 +60,7 @@ INSTALLED: dict[str, Any] = {
     "app_id": "A1", "team_id": "T0FIRST", "user_id": "U1", "bot_token": TOKEN, "bot_id": "B1",
     "bot_user_id": "U2", "bot_scopes": "commands",
 }  # fmt: skip
+FOLLOWED_EACH = 50
 FIRST = Owner(None, "T0FIRST", "U0FIRST")
 """The owner of the rows that all others are copied from."""
 
@@ -259,6 +263,62 @@ async def _ticks(client: Client, store: Store) -> list[str]:
     return [a_tick, f"{spent * 1000:.1f} ms", due, f"{first:.2f} s"]
 
 
+async def followed(directory: Path, most: int) -> None:
+    """Measures a minute in which none of the followed issues changes."""
+    say("followed issues", "requests a minute", "until all are read", "CPU of that")
+    for count in amounts(100, min(most, 10_000)):
+        data = _company(1)
+        numbers = [_reported(data, number).id for number in range(1, FOLLOWED_EACH + 1)]
+        tracker = Tracker(data)
+        await tracker.start()
+        database = Database(f"sqlite:///{directory / f'followed-{count}.db'}")
+        await database.open()
+        store = Store(database, Vault([Vault.generate_key()]))
+        now, people = await store.followed.now(), count // FOLLOWED_EACH
+        for owner in (Owner(None, "T0FIRST", f"U{person}") for person in range(people)):
+            await store.links.put(owner, SecretStr(ANA.api_key), 1, "Ana Ruiz")
+            for number in numbers:
+                await store.followed.add(
+                    Followed(
+                        owner=owner,
+                        issue_id=number,
+                        channel_id=owner.user_id,
+                        thread_ts="1.0",
+                        ts="1.1",
+                        posted_by=owner.user_id,
+                        created=True,
+                        seen_on=data.issues[number].updated_on,
+                    ),
+                    now,
+                )
+        say(f"  {count:,} of {people} people", *await _read(tracker.url, store))
+        await database.close()
+        await tracker.stop()
+
+
+def _reported(data: Data, number: int) -> Issue:
+    yesterday = datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)
+    issue = Issue(number, 1, defaults.BUG, defaults.NEW, defaults.NORMAL, 1, "Something is broken")
+    issue.created_on = issue.updated_on = yesterday
+    return put(data.issues, issue)
+
+
+async def _read(url: str, store: Store) -> list[str]:
+    asked: list[tuple[object, ...]] = []
+    async with Client(url, on_answer=lambda *told: asked.append(told)) as client:
+        runs = FollowRuns(
+            client, store, Accounts(client, store), reader=mock.Mock(), poster=mock.Mock(), timings=DEFAULT
+        )
+        began, spent = time.perf_counter(), time.process_time()
+        before = -1
+        while len(asked) > before:  # until nobody is due anymore
+            before = len(asked)
+            await runs.run_due()
+            await runs.idle()
+        seconds, spent = time.perf_counter() - began, time.process_time() - spent
+    return [str(len(asked)), f"{seconds:.1f} s", f"{spent:.1f} s"]
+
+
 async def workspaces(directory: Path, most: int) -> None:
     """Measures finding a workspace's token, which every payload requires."""
     say("workspaces", "find a token")
@@ -321,7 +381,8 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1_000_000, help="how many of anything at most")
     options = parser.parse_args()
     measures: dict[str, Callable[[Path, int], Any]] = {
-        "core": core, "users": users, "digests": digests, "workspaces": workspaces, "projects": projects,
+        "core": core, "users": users, "digests": digests, "followed": followed, "workspaces": workspaces,
+        "projects": projects,
     }  # fmt: skip
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}")
