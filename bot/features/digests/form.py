@@ -4,19 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.errors import UserError
-from bot.features.digests import kind_words, kinds
+from bot.features.digests import filter_fields, kind_words, kinds
 from bot.features.digests.buttons import ChooseSchedule, PreviewForm
 from bot.features.digests.errors import NeverDue, TooOften
 from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import (
     DAYS,
+    LONGEST,
     Schedule,
     ScheduleError,
     UnreadableSchedule,
     parse,
     zone_named,
 )
-from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, actions, button, option, section
 from bot.slack.buttons import ActionExpired, Number
@@ -24,7 +24,6 @@ from bot.slack.interaction import View
 from bot.slack.metadata import Metadata
 from bot.slack.text import bold, line, prose
 from bot.store.digests import (
-    FILTER_KINDS,
     GROUPS,
     KINDS,
     STALE_DAYS,
@@ -185,7 +184,7 @@ def _timing(kind: str, days: Sequence[str] = (DAY,), time: str = TIME, cron: str
         blocks.append(forms.field("time", "Time", forms.time_of_day("time", time), optional=False))
     if kind == "cron":
         hint = f"Minute, hour, day of the month, month, day of the week. For example: {CRON}"
-        text = forms.text("cron", cron, most=200)
+        text = forms.text("cron", cron, most=LONGEST)
         blocks.append(forms.field("cron", "Cron line", text, optional=False, hint=hint))
     return blocks
 
@@ -197,7 +196,7 @@ def rescheduled(view: View, kind: str) -> JSON:
         update={
             "days": values.all_chosen("days") or before.days,
             "time": values.time("time") or before.time,
-            "cron": values.text("cron") or before.cron,
+            "cron": (values.text("cron") or before.cron)[:LONGEST],
         }
     )
     blocks: list[Block] = []
@@ -213,25 +212,9 @@ def rescheduled(view: View, kind: str) -> JSON:
 
 
 def _filter_fields(filled: Filled) -> list[Block]:
-    blocks: list[Block] = [
-        forms.field(
-            kind,
-            kind_words.LABELS[kind],
-            forms.several_searched(
-                f"digest.{kind}", [_option(one) for one in filled.filters.get(kind, ())], "Any"
-            ),
-        )
-        for kind in FILTER_KINDS
-    ]
-    without = [
-        _exclusion(kind, choice.id, choice.name)
-        for kind, choices in filled.excluded.items()
-        for choice in choices
-    ]
     groups = [(group, group.capitalize()) for group in GROUPS]
     return [
-        *blocks,
-        forms.field("excluded", "Leave out", forms.several_searched("digest.excluded", without, "Nothing")),
+        *filter_fields.fields(filled.filters, filled.excluded),
         forms.field(
             "group", "Group by", forms.choice("group", groups, filled.group, "Tracker"), optional=False
         ),
@@ -248,28 +231,6 @@ def _option(choice: Choice) -> JSON:
     return option(choice.name, str(choice.id))
 
 
-def exclusions(known: Mapping[FilterKind, Sequence[Ref]], sought: str) -> list[JSON]:
-    """What can be left out, as options: those that contain the text."""
-    options = [_exclusion(kind, ref.id, ref.name) for kind, refs in known.items() for ref in refs]
-    return [one for one in options if sought in one["text"]["text"].casefold()]
-
-
-def _exclusion(kind: FilterKind, number: int, name: str) -> JSON:
-    return option(f"{kind_words.LABELS[kind]}: {name}", f"{kind}:{number}")
-
-
-def _excluded(values: forms.Values) -> dict[FilterKind, tuple[int, ...]]:
-    """The IDs to leave out. Raises ActionExpired."""
-    chosen: dict[FilterKind, tuple[int, ...]] = {}
-    for value in values.all_chosen("excluded"):
-        word, _, number = value.partition(":")
-        kind = next((kind for kind in FILTER_KINDS if kind == word), None)
-        if kind is None:
-            raise ActionExpired
-        chosen[kind] = (*chosen.get(kind, ()), forms.number_in(number))
-    return chosen
-
-
 def submitted(view: JSON) -> DigestSettings:
     """The submitted settings; choices are ids (`#5`). Raises ScheduleError."""
     values = forms.Values(view)
@@ -281,12 +242,8 @@ def submitted(view: JSON) -> DigestSettings:
         zone=zone_named(values.chosen("zone") or "UTC"),
         kind=_kind(kind),
         stale_days=min(forms.number_in(days), LONGEST_STALE) if days else STALE_DAYS,
-        filters={
-            kind: tuple(f"#{one}" for one in chosen)
-            for kind in FILTER_KINDS
-            if (chosen := values.all_chosen(kind))
-        },
-        excluded={kind: tuple(f"#{one}" for one in ids) for kind, ids in _excluded(values).items()},
+        filters=filter_fields.chosen(values),
+        excluded=filter_fields.excluded(values),
         group=next((group for group in GROUPS if group == values.chosen("group")), "tracker"),
         empty=bool(values.all_chosen("empty")),
     )
@@ -320,20 +277,5 @@ def field_of(error: UserError, view: JSON) -> str:
         case ScheduleError() | TooOften() | NeverDue():
             name = "cron"
         case _:
-            return "project"
+            name = "project"
     return name if name in forms.Values(view).block_ids else "schedule"
-
-
-def unknown_choices(view: JSON, known: Mapping[FilterKind, Sequence[Ref]]) -> dict[str, str]:
-    """Errors at fields with choices that the project doesn't have."""
-    values = forms.Values(view)
-    ids = {kind: {ref.id for ref in refs} for kind, refs in known.items()}
-    errors: dict[str, str] = {
-        name: f"This project has no {kind_words.LABELS[name].lower()} “{text}”. Remove it."
-        for name in known
-        for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True)
-        if forms.number_in(value) not in ids[name]
-    }
-    if any(not ids[kind].issuperset(chosen) for kind, chosen in _excluded(values).items()):
-        errors["excluded"] = "This project doesn't have all of these. Choose them again."
-    return errors

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from bot.errors import BotError, NotLinked, Unauthorized, UserError
 from bot.features.accounts.accounts import Accounts, Session
+from bot.features.digests import filter_fields, personal_views, views
 from bot.features.digests import form as digest_form
 from bot.features.digests import message as digest_message
-from bot.features.digests import views
 from bot.features.digests.answers import ephemeral, notify_owner, show_list
 from bot.features.digests.buttons import (
     Act,
@@ -34,7 +34,7 @@ from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.replies import Reply
-from bot.store.digests import FILTER_KINDS, Choice
+from bot.store.digests import Choice
 
 
 class DigestForms:
@@ -63,7 +63,7 @@ class DigestForms:
             },
             options={
                 "digest.zone": self.zone_options,
-                **{f"digest.{kind}": self.choice_options for kind in (*FILTER_KINDS, "excluded")},
+                **{f"digest.{field}": self.choice_options for field in filter_fields.FIELDS},
             },
         )
 
@@ -168,9 +168,9 @@ class DigestForms:
         """Errors at choices made before the project was changed to one that doesn't have them."""
         values = forms.Values(view)
         project = values.number("project")
-        if project is None or not any(values.all_chosen(kind) for kind in (*FILTER_KINDS, "excluded")):
+        if project is None or not any(map(values.all_chosen, filter_fields.FIELDS)):
             return {}
-        return digest_form.unknown_choices(view, await self._digests.choices(reply.owner, project))
+        return filter_fields.unknown_choices(view, await self._digests.choices(reply.owner, project))
 
     # Changing
 
@@ -245,8 +245,8 @@ class DigestForms:
             return FormResult(errors={field: reply.wording.sentence(error)})
 
         async def confirm() -> None:
-            said = views.text_message(views.set_up(planned))
-            await reply.privately(views.personal(planned.digest, reply.wording, said))
+            said = views.text_message(personal_views.SET_UP)
+            await reply.privately(personal_views.listing(planned.digest, reply.wording, said))
 
         return FormResult(then=confirm)
 
@@ -265,11 +265,8 @@ class DigestForms:
         if project is None:
             return []
         choices = await self._digests.choices(reply.owner, project)
-        sought = request.text.strip().casefold()
-        if request.name == "digest.excluded":
-            return digest_form.exclusions(choices, sought)
-        refs = next(refs for kind, refs in choices.items() if request.name == f"digest.{kind}")
-        return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
+        field = request.name.removeprefix("digest.")
+        return filter_fields.options(field, choices, request.text.strip().casefold())
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.errors import BotError, NotLinked
 from bot.features.digests import form as digest_form
-from bot.features.digests import views
+from bot.features.digests import personal_views, views
 from bot.features.digests.answers import ephemeral, notify_owner, show_list
 from bot.features.digests.buttons import (
     Act,
@@ -208,14 +208,14 @@ class DigestHandlers:
             raise request.problems[0]
         zone = request.zone or (await reply.profile()).zone.key
         channel = await direct_messages(reply)
-        planned = await self._digests.set_up_personal(reply.owner, channel, request.schedule, zone)
-        await self._show_personal(reply, views.text_message(views.set_up(planned)))
+        await self._digests.set_up_personal(reply.owner, channel, request.schedule, zone)
+        await self._show_personal(reply, views.text_message(personal_views.SET_UP))
 
     async def _show_personal(
         self, reply: Reply, said: Message | None = None, *, replace: bool = False
     ) -> None:
         digest = await self._digests.personal(reply.owner)
-        await reply.privately(views.personal(digest, reply.wording, said), replace=replace)
+        await reply.privately(personal_views.listing(digest, reply.wording, said), replace=replace)
 
     # Adding
 

@@ -18,7 +18,6 @@ from bot.features.digests.buttons import (
     RemoveDigest,
     RestoreDigest,
     ResumeDigest,
-    SetUpPersonal,
     TakeOverDigest,
 )
 from bot.features.digests.digests import Planned
@@ -118,33 +117,6 @@ def title(digest: Digest) -> str:
 
 def _headed(digest: Digest) -> str:
     return bold(f"{digest.id} · {digest.plan.project}")
-
-
-def personal(digest: Digest | None, wording: Wording, said: Message | None = None) -> Message:
-    """The user's own digest with its buttons, or an offer to set it up, below the result of an action."""
-    blocks: list[Block] = list(said.blocks) if said else []
-    if digest is None:
-        text = "You don't have a personal digest yet."
-        about = (
-            "It's a direct message with your issues that are overdue, due today, newly assigned to you, or "
-            "changed since the last one. I send it only if there are any."
-        )
-        blocks += [section(text), context(about)]
-        blocks.append(actions([button("Set up", SetUpPersonal(), style="primary")]))
-    else:
-        text = f"{title(digest)}\n{status_line(digest, digest.owner, wording)}"
-        acts = [Act.RESUME] if digest.paused else [Act.NOW, Act.PAUSE]
-        shown = [act_button(act, digest, digest.owner) for act in (*acts, Act.CHANGE, Act.REMOVE)]
-        blocks += [section(text), actions(shown)]
-    return Message(" ".join(filter(None, (said.text if said else "", text))), tuple(blocks))
-
-
-def set_up(planned: Planned) -> str:
-    """Confirms a personal digest."""
-    return (
-        f"Your digest is set up. I'll send you what's overdue, due today, newly assigned, or changed "
-        f"{when_of(planned.digest.plan)}. Next: {moment(planned.times[0])}"
-    )
 
 
 def where(digest: Digest) -> str:
@@ -313,6 +285,8 @@ def _undoable(text: str, digest: Digest) -> Message:
 def run_result(digest: Digest, state: RunState | None, stopped: str, service: str) -> str:
     """The result of *Send now*; `stopped` is why the digest has stopped, if it has."""
     project = bold(digest.plan.project)
+    if state is RunState.SENT and digest.personal:
+        return f"I sent your digest to {where(digest)}."
     if state is RunState.SENT:
         return f"I posted digest {digest.id} of {project} in {where(digest)}."
     if state is RunState.EMPTY:

@@ -84,6 +84,7 @@ class FakePoster:
     failing_notices: int = 0
     """How many of the next notices fail."""
     unsure: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    _prepared: dict[tuple[int, datetime], set[int]] = field(default_factory=dict)
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
@@ -96,6 +97,7 @@ class FakePoster:
         yield
 
     def prepared(self, edition: Edition) -> Callable[[float], Awaitable[Outcome]]:
+        self._prepared[edition.digest.id, edition.due_at] = {issue.id for issue in edition.issues}
         return lambda _latest: self.post(edition)
 
     def slack_time(self) -> datetime | None:
@@ -125,8 +127,7 @@ class FakePoster:
 
     async def find(self, digest: Digest, due_at: datetime, *_: object) -> Found:
         if self.hidden:
-            run = Run(digest=digest, due_at=due_at, state=RunState.SENDING, holder="")
-            self.unsure[digest.id] |= {one.issue_id for one in await self.store.digest_runs.sent(run)}
+            self.unsure[digest.id] |= self._prepared[digest.id, due_at]
             return Hidden()
         found = (post for post in self.posts if (post.digest, post.due_at) == (digest.id, due_at))
         return next((Posted(post.ts) for post in found), Absent())
@@ -222,7 +223,7 @@ class Steps:
         if name in {"turn", "slack_time"}:
             return method
         if name == "prepared":
-            return lambda edition: lambda latest: self._process.step("post", lambda: method(edition)(latest))
+            return self._prepared
 
         async def step(*given: Any, **named: Any) -> Any:
             about = (name, given[0].digest.id) if given and isinstance(given[0], Run) else None
@@ -232,6 +233,10 @@ class Steps:
             return await self._process.step(name, lambda: method(*given, **named))
 
         return step
+
+    def _prepared(self, edition: Edition) -> Callable[[float], Awaitable[Outcome]]:
+        post = self._of.prepared(edition)
+        return lambda latest: self._process.step("post", lambda: post(latest))
 
 
 class DigestHarness:

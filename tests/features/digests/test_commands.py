@@ -9,6 +9,7 @@ from bot.features.digests import schedules
 from bot.features.digests.buttons import Act
 from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
 from bot.slack.grammar.requests import Help
+from bot.store.owner import Owner
 from tests.support.digesting import ANA
 from tests.support.wording import worded
 
@@ -104,8 +105,31 @@ def test_add_accepts_every_option_anywhere() -> None:
 
 
 @pytest.mark.parametrize(
+    ("typed", "kind", "days"),
+    [
+        ("", "new", 14),
+        ("kind:overdue", "due", 14),
+        ("kind:stale", "stale", 14),
+        ("kind:stale:30d", "stale", 30),
+        ("stale:2w", "stale", 14),
+        ("kind:closed", "closed", 14),
+    ],
+)
+def test_kinds_people_and_exclusions_are_understood(typed: str, kind: str, days: int) -> None:
+    request = digest_command(f"add web daily 9 {typed} to:me,<@U2> -tracker:support -to:Ben", ANA)
+
+    assert isinstance(request, AddDigest)
+    assert (request.kind, request.stale_days, request.problems) == (kind, days, ())
+    assert request.filters == {"to": ("me", Owner(None, ANA.team_id, "U2"))}
+    assert request.excluded == {"tracker": ("support",), "to": ("Ben",)}
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("add web daily 9 kind:old", "`kind:` can be"),
+        ("add web daily 9 kind:due stale:14d", "`kind:` can be"),
+        ("add web daily 9 -traker:bug", "`-tracker:`"),
         ("puase 3", "Did you mean `/digest pause`?"),
         ("xyzzy", "Try `/digest help`"),
         ("list all", "Type `/digest list` on its own"),

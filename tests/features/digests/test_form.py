@@ -124,6 +124,28 @@ async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: P
     assert [one.name for one in plan.filters["priority"]] == ["High"]
 
 
+async def test_form_has_the_kind_and_what_to_leave_out(office: Office, ana: Person) -> None:
+    refused = await ana.ask("/digest add webshop daily 25:00 stale:10d -tracker:support -to:me")
+    await ana.press(refused, "Open form")
+    form = await ana.form("New digest")
+    held = values_of(form)
+    assert (held["Issues"], held["Leave out"]) == (
+        "Not updated for 10 days",
+        ["Tracker: Support", "Assignee: Ana Ruiz"],
+    )
+
+    await ana.press_in_form(form, "Preview")
+    assert "Right now, this digest would show you" in text_of(await ana.form("Preview"))
+    await ana.close(await ana.form("Preview"))
+    left_out = {"Leave out": ["Tracker: Bug"], "Issues": "Overdue or due within 7 days", "Time": AT}
+    answer = await ana.after(ana.submit(form, left_out))
+
+    assert "I'll post overdue and upcoming issues from *Web Shop*" in text_of(answer)
+    assert "overdue or due within 7 days · except tracker Bug" in text_of(answer)
+    plan = (await stored(office)).plan
+    assert (plan.kind, [one.name for one in plan.excluded["tracker"]]) == ("due", ["Bug"])
+
+
 async def test_changing_a_paused_digest_keeps_it_paused(office: Office, ana: Person) -> None:
     await ana.ask(WEB)
     await ana.ask("/digest pause")

@@ -21,6 +21,8 @@ from hypothesis.stateful import (
 )
 
 from bot.features.digests.reading import OVERLAP
+from bot.features.digests.schedules import parse
+from bot.store.channels import Channel
 from bot.store.database import Database
 from bot.store.digests import Digest, Pause
 from bot.timings import DEFAULT
@@ -28,6 +30,8 @@ from tests.features.digests.newsroom import SHOP, VAULT, DigestHarness, FakePost
 from tests.support.prepared import new_postgresql, sqlite
 
 T = TypeVar("T")
+ANA, PERSONAL = 1, 4
+"""Who owns the digests, and the number of the personal one."""
 EXAMPLES = int(os.environ.get("ISSUEBOT_DIGEST_EXAMPLES", "8"))
 FAULTS = st.sampled_from(("lose the request", "lose the answer", "refuse", "delay"))
 STEPS = st.integers(1, 40)
@@ -63,10 +67,16 @@ class Machine(RuleBasedStateMachine):
         ):
             digest = self.run(self.harness.add(f"C{number}", schedule, project=project))
             self.expected[digest.id] = set()
+        work = self.harness.digests.set_up_personal(
+            self.harness.ana, Channel("T1", "D1"), parse("hourly"), "UTC"
+        )
+        self.expected[self.run(work).digest.id] = set()
 
     @rule(project=st.sampled_from((SHOP, VAULT)), visible=st.booleans(), private=st.booleans())
     def report(self, *, project: int, visible: bool, private: bool) -> None:
         issue = self.harness.report(project, visible=visible, private=private)
+        issue.assigned_to_id = ANA
+        self.expected[PERSONAL].add(issue.id)
         for digest in (1, 2) if project == SHOP else (3,):
             if not private:
                 self.expected[digest].add(issue.id)
@@ -129,15 +139,15 @@ class Machine(RuleBasedStateMachine):
             self.harness.while_stalled(slow, steps, lambda: self.harness.tick(other.engine, after=after))
         )
 
-    @rule(digest=st.integers(1, 3))
+    @rule(digest=st.integers(1, 4))
     def user_pauses_digest(self, digest: int) -> None:
         self.run(self.harness.digests.pause(self.run(self._stored(digest))))
 
-    @rule(digest=st.integers(1, 3))
+    @rule(digest=st.integers(1, 4))
     def user_resumes_digest(self, digest: int) -> None:
         self.run(self.harness.digests.resume(self.harness.ana, self.run(self._stored(digest))))
 
-    @rule(digest=st.integers(1, 3))
+    @rule(digest=st.integers(1, 4))
     def user_runs_digest_now(self, digest: int) -> None:
         async def ask() -> None:
             found = await self._stored(digest)

@@ -104,6 +104,32 @@ Web Shop: 3 new issues
 """)
 
 
+@pytest.mark.parametrize(
+    ("plan", "headline", "fact"),
+    [
+        (replace(PLAN, kind="due"), "1 issue overdue, 1 due within 7 days", ":warning: overdue since"),
+        (replace(PLAN, kind="stale", stale_days=30), "2 issues not updated for 30 days", "last updated <20"),
+        (replace(PLAN, kind="closed"), "2 issues closed", "closed <21"),
+        (
+            replace(PLAN, kind="personal", project="My issues"),
+            "1 overdue, 1 newly assigned",
+            ":warning: overdue since",
+        ),
+    ],
+)
+def test_each_kind_says_what_it_lists(plan: Plan, headline: str, fact: str) -> None:
+    about: dict[str, Any] = {"updated_on": NOW - timedelta(days=3), "project": Ref(id=1, name="Web Shop")}
+    about["closed_on"] = NOW - timedelta(days=2) if plan.kind == "closed" else None
+    late = issue(1, due_date=NOW.date() - timedelta(days=1), **about)
+    soon = issue(2, due_date=NOW.date() + timedelta(days=1), **about)
+
+    said = shown(posted(edition(late, soon, plan=plan)))
+
+    assert said.startswith(f"{plan.project}: {headline}\n")
+    assert fact in said
+    assert ("Digest 3" in said) == (plan.kind != "personal")
+
+
 def test_late_digest_says_when_it_was_due() -> None:
     late: dict[str, Any] = {"due_at": NOW - timedelta(hours=2), "late": timedelta(hours=2)}
 

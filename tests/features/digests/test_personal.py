@@ -11,7 +11,7 @@ from tests.support.reading import text_of, until, values_of
 async def test_command_sets_it_up_and_buttons_manage_it(office: Office, ana: Person) -> None:
     assert "You don't have a personal digest yet." in text_of(await ana.ask("/digest me pause"))
     shown = await ana.ask(f"/digest me daily {AT}")
-    assert "Your digest is set up. I'll send you what's overdue" in text_of(shown)
+    assert "Your digest is set up. I'll send you a direct message" in text_of(shown)
     assert f"*1 · My issues* in our direct messages · {EVERY_DAY} (Europe/Madrid)" in text_of(shown)
     assert buttons(shown) == ["Send now", "Pause", "Change", "Remove"]
     assert "digest" not in text_of(await ana.ask("/digest")).partition("No digests in this channel")[0]
