@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from bot.errors import BotError, NotLinked
+from bot.errors import BotError, KeyInRequest, NotLinked
 from bot.features.accounts.accounts import Accounts
 from bot.features.comments import views
 from bot.features.comments.buttons import ChooseIssue, CommentOnIssue, CommentWithMessage, OpenComment
@@ -18,6 +18,7 @@ from bot.features.comments.comments import (
     CommentUnconfirmed,
     Target,
 )
+from bot.features.comments.form_state import CommentMetadata, SavedComment
 from bot.features.comments.message_issue import issues_of
 from bot.features.comments.quotes import quoted
 from bot.features.files.batch import Batch
@@ -30,14 +31,13 @@ from bot.features.issues.views import issue_option
 from bot.features.new_issue.from_message import permalink_of
 from bot.slack import forms, rich_input
 from bot.slack.blocks import JSON, Block, Message, button_row, section
-from bot.slack.buttons import ActionExpired, Number
+from bot.slack.buttons import ActionExpired
 from bot.slack.claims import claimed
 from bot.slack.errors import FormExpired
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut
 from bot.slack.mentions import writer
-from bot.slack.metadata import Metadata
 from bot.slack.posting import Announced
 from bot.slack.redaction import typed
 from bot.slack.replies import Reply
@@ -45,30 +45,6 @@ from bot.slack.text import prose
 from bot.store.store import Store
 
 DOING = "Adding the comment in {service}…"
-
-
-class CommentMetadata(Metadata):
-    """Of the form: the `issue`, unless it is chosen there; the job `files` of the message that is added; and
-    `after` as in `Comment`.
-    """
-
-    issue: Number | None = None
-    files: str | None = None
-    after: Number | None = None
-
-
-class SavedComment(BaseModel):
-    """A typed comment whose form can be opened; `said` is what was wrong, `files` and `after` are as in
-    `CommentMetadata`.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    issue: Number
-    text: str
-    said: str
-    files: str | None = None
-    after: Number | None = None
 
 
 class CommentHandlers:
@@ -108,7 +84,7 @@ class CommentHandlers:
     async def _way_on(self, reply: Reply, number: int, text: str, error: BotError) -> Block | None:
         """The buttons below an error: the form with what was typed, or the issue."""
         match error:
-            case NotLinked():
+            case NotLinked() | KeyInRequest():
                 return None
             case UpdatesUnsupported():
                 return open_buttons(number, reply.wording)

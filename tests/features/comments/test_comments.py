@@ -108,7 +108,8 @@ async def test_a_message_reaches_its_threads_issue_with_its_files_in_one_change(
 
     form = await comment_form(ana, reply)
     assert f"#{number}" in str(values_of(form)["Issue"])
-    await ana.after(ana.submit(form, {}))
+    await ana.submit(form, {})
+    await office.idle()
 
     [note] = office.tracker.data.issues[number].notes
     assert "[Ben Okafor in Slack](" in note.text
