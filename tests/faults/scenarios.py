@@ -9,6 +9,9 @@ await anext(steps, None)     # the action under test
 await scene.settled()
 """
 
+import os
+from collections.abc import Iterable
+
 from tests.faults import (
     account_scenarios,
     comment_scenarios,
@@ -42,3 +45,15 @@ MODULES = (
 SCENARIOS: dict[str, Scenario] = {
     found.name: found for module in MODULES for found in vars(module).values() if isinstance(found, Scenario)
 }
+WHOLE = "ISSUEBOT_MATRIX" in os.environ
+
+
+def sampled(scenarios: Iterable[Scenario]) -> list[Scenario]:
+    """Returns the scenarios that are the first with one of their handlers; all of them if `WHOLE`."""
+    seen: set[str] = set()
+    kept = []
+    for scenario in scenarios:
+        if WHOLE or not seen.issuperset(scenario.handlers):
+            kept.append(scenario)
+        seen.update(scenario.handlers)
+    return kept

@@ -5,12 +5,13 @@ from pathlib import Path
 
 from bot.sandbox.tracker.server import Tracker
 from bot.slack.waits import Waits
-from tests.faults.scenarios import SCENARIOS
+from tests.faults.scenarios import SCENARIOS, sampled
 from tests.faults.scene import Scene
 from tests.support.office import Office
 from tests.support.prepared import demo
 from tests.support.wire import Wire
 
+WRITING = {one.name: one for one in sampled(s for s in SCENARIOS.values() if s.effect)}
 SILENT = {
     *("unlink", "delete post", "delete post in answer"),
     *("digest pause", "digest remove", "undo removal"),
@@ -29,9 +30,7 @@ async def test_nothing_is_written_after_the_key_is_revoked(tmp_path: Path) -> No
     keys = {user.id: user.api_key for user in scene.data.users.values()}
     asked: dict[str, list[str]] = {}
 
-    for name, scenario in SCENARIOS.items():
-        if scenario.effect is None:
-            continue
+    for name, scenario in WRITING.items():
         await scene.reset()
         async with aclosing(scenario.steps(scene)) as steps:
             await anext(steps)
@@ -48,6 +47,6 @@ async def test_nothing_is_written_after_the_key_is_revoked(tmp_path: Path) -> No
     await office.close()
     await wire.down()
     await service.stop()
-    assert {name for name, requests in asked.items() if not requests} == SILENT
+    assert {name for name, requests in asked.items() if not requests} == SILENT & asked.keys()
     written = {name: [one for one in sent if not one.startswith("GET ")] for name, sent in asked.items()}
     assert {name: sent for name, sent in written.items() if sent} == {}

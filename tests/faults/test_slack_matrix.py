@@ -1,7 +1,7 @@
 """Every scenario × every call to Slack it makes × every fault of that call.
 
-By default each method meets one fault in every second scenario that calls it; faults rotate from scenario to
-scenario.
+By default one scenario of each handler runs, and each method meets one fault in every second of those that
+call it; faults rotate from scenario to scenario.
 `ISSUEBOT_MATRIX=all` runs all faults, at one call and at every call.
 """
 
@@ -20,7 +20,7 @@ from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryInterv
 
 from bot.slack.waits import Waits
 from tests.faults import secrets
-from tests.faults.scenarios import SCENARIOS
+from tests.faults.scenarios import SCENARIOS, sampled
 from tests.faults.scene import Scene
 from tests.faults.slack_matrix import IN_TIME, Cell, Matrix, faults_of
 from tests.support.office import Office
@@ -81,7 +81,7 @@ def cells(name: str, methods: list[str], turns: dict[str, int]) -> Iterator[Cell
 async def test_slack_faults_are_reported_truthfully_and_writes_happen_once(
     part: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    names, ran = list(SCENARIOS), 0
+    names, ran = [scenario.name for scenario in sampled(SCENARIOS.values())], 0
     wrong: list[str] = []
     turns: dict[str, int] = defaultdict(lambda: part * 14)
 

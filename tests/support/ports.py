@@ -1,6 +1,6 @@
 """Free ports, for servers whose address has to be known before they listen."""
 
-import random
+import secrets
 import socket
 
 NOT_GIVEN_AWAY = range(20_000, 32_000)
@@ -8,8 +8,11 @@ NOT_GIVEN_AWAY = range(20_000, 32_000)
 
 
 def free_port() -> int:
-    """Returns a port that nothing is listening on right now."""
-    for port in (random.choice(NOT_GIVEN_AWAY) for _ in NOT_GIVEN_AWAY):  # noqa: S311 - not a secret
+    """Returns a port that nothing is listening on right now.
+
+    `random` has the same seed in all workers, so they would pick the same ports.
+    """
+    for port in (secrets.choice(NOT_GIVEN_AWAY) for _ in NOT_GIVEN_AWAY):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

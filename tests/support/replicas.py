@@ -20,7 +20,7 @@ from tests.support.serving import serving
 from tests.support.wire import HOP_BY_HOP
 
 REPLICAS = 3
-SECONDS_TO_START = 40
+SECONDS_TO_START = 60
 SECONDS_TO_STOP = 20
 SLACK_WAITS = 2.9
 REPEATED_EVERY = 3
