@@ -14,6 +14,8 @@ def sentence(error: BotError, _: Wording) -> str | None:
             what = "I can't read direct messages between people. Copy what matters into the description"
         case ThreadUnreadable(why=Unread.NOT_MEMBER):
             what = "I can't read the thread. Invite me with `/invite @Issue Bot`"
+        case ThreadUnreadable(why=Unread.LEFT):
+            what = "You're no longer in this conversation. Ask to be added"
         case ThreadUnreadable(why=Unread.LIMITED):
             what = "Slack limits how fast I can read threads. Try again in a minute"
         case ThreadUnreadable():

@@ -8,7 +8,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.errors import UserError, WrongField
 from bot.features.new_issue.thread_text import Included, written
-from bot.slack import forms, rich_input
+from bot.slack import forms, members, rich_input
 from bot.slack.blocks import JSON
 from bot.slack.errors import FormExpired
 from bot.slack.interaction import FormSubmission
@@ -28,6 +28,8 @@ class Unread(StrEnum):
     NOT_MEMBER = auto()
     DIRECT = auto()
     """The bot can't be invited to direct messages."""
+    LEFT = auto()
+    """The user is no longer in the conversation."""
     SCOPE = auto()
     LIMITED = auto()
     FAILED = auto()
@@ -108,11 +110,20 @@ class ThreadInclusion:
         thread = Thread(reply.owner.team_id, offered.channel_id, offered.ts, total=offered.total)
         reply.progress = lambda: prose(_progress(thread))
         try:
+            if not await _may_read(reply, offered.channel_id):
+                raise WrongField(FIELD, ThreadUnreadable(Unread.LEFT, ""))
             await self._threads.read(reply.slack, thread, self._waits.thread)
         except SLACK_FAILED as error:
             raise WrongField(FIELD, _unreadable(error, offered.channel_id)) from None
         repeated = offered.ts in thread.messages and await _is_untouched(reply, offered.parent, description)
         return await written(reply, thread, "" if repeated else description)
+
+
+async def _may_read(reply: Reply, channel_id: str) -> bool:
+    """Whether the user can still read a conversation: a form may be submitted a day after it was opened."""
+    channel = (await reply.slack.conversations_info(channel=channel_id)).get("channel") or {}
+    is_public = channel.get("is_channel") is True and channel.get("is_private") is False
+    return is_public or await members.includes(reply.slack, channel_id, reply.owner.user_id)
 
 
 async def _is_untouched(reply: Reply, initial: str, submitted: str) -> bool:

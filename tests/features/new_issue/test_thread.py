@@ -183,6 +183,23 @@ async def test_keeps_the_form_when_the_thread_has_become_unreadable(office: Offi
     assert len(office.tracker.data.issues) == count + 1
 
 
+async def test_does_not_read_a_private_channel_for_someone_who_left(office: Office, ana: Person) -> None:
+    state, channel = office.workspace.state, office.channel_id("leadership")
+    state.invite(channel, state.app.bot_user_id)
+    parent = state.post(Message(state.new_ts(), channel, BEN.slack_id, "The numbers"))
+    state.post(Message(state.new_ts(), channel, BEN.slack_id, "Not yet", thread_ts=parent.ts))
+    form = await form_on(ana, parent)
+    await ana.choose(form, "Project", "Web Shop")
+    form = await ana.form_saying("New issue", "Tracker")
+    count = len(office.tracker.data.issues)
+    state.kick(channel, ana.user_id)
+
+    await ana.submit(form, {"Thread": True})
+
+    assert (await ana.errors())["thread"].startswith("You're no longer in this conversation.")
+    assert len(office.tracker.data.issues) == count
+
+
 async def test_leaves_a_deleted_parent_out(office: Office, ana: Person) -> None:
     parent = reply_to(office, None, "Posted by mistake", user=ANA.slack_id)
     reply = reply_to(office, parent.ts, "Still true")
