@@ -5,17 +5,17 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import structlog
 
-from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongField
+from bot.errors import Refused, ServiceError, UserError, WrongField
 from bot.features.accounts.accounts import Accounts, Session
+from bot.features.issues.creating import Creating, Upload
 from bot.features.issues.fields import Draft, Meant, fields_named
 from bot.features.issues.resolution import Names, request
 from bot.features.issues.service_changes import ServiceChange, service_changes
-from bot.features.lost_writes import CLOCK_SKEW
 from bot.features.projects.catalog import Catalog, Catalogs
 from bot.features.projects.permissions import may
 from bot.features.projects.projects import Projects
@@ -23,7 +23,6 @@ from bot.features.users.people import People
 from bot.service.client import Client
 from bot.service.conventions import SETS_PRIVACY
 from bot.service.filters import IssueFilters, Sort, searchable
-from bot.service.inputs import NewIssue, UploadInput
 from bot.service.models import Child, Issue, Project, Ref
 from bot.store.channels import Channel
 from bot.store.owner import Owner
@@ -31,8 +30,6 @@ from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
 
-Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
-"""Sends the files that an issue is created with."""
 Similar = Callable[[Session, str, int], Coroutine[Any, Any, tuple[Issue, ...]]]
 """Finds open issues with a similar subject in a project."""
 Assigned = Callable[[Owner, Issue], Awaitable[None]]
@@ -127,7 +124,7 @@ class Issues:
         people: People,
         looks: Sequence[float],
     ) -> None:
-        self._looks = looks
+        self._creating = Creating(client, store, accounts, looks)
         self._client = client
         self._store = store
         self._accounts = accounts
@@ -166,7 +163,7 @@ class Issues:
                 raise WrongField("private", PrivateIssuesForbidden(project.name))
         async with _beside(similar and similar(session, new.subject, project.id)) as found:
             try:
-                issue = await self._once(session, new, attempted_at, upload)
+                issue = await self._creating.once(session, new, attempted_at, upload)
             except Refused as error:
                 raise self._refused(owner, error, draft, meant, catalog) from None
             alike = tuple(other for other in await found() if other.id != issue.id)
@@ -265,36 +262,6 @@ class Issues:
             return await self._projects.by_id(session, issue.project.id) if issue.project else None
         return None
 
-    async def _once(
-        self, session: Session, new: NewIssue, attempted_at: datetime | None, upload: Upload | None
-    ) -> Issue:
-        if attempted_at:
-            if found := await self._find_own(session, new, attempted_at):
-                return found
-            session = await self._accounts.reverified(session)
-        if upload and (uploads := await upload(session)):
-            new = new.model_copy(update={"uploads": uploads})
-            session = await self._accounts.reverified(session)  # uploads may take minutes
-        started = datetime.now(UTC)
-        try:
-            return await self._client.create_issue(session.key, new)
-        except OutcomeUnknown:
-            found = await self._find_after_unknown_outcome(session, new, started)
-            if found is None and new.uploads:
-                found = await self._repeat(session, new, started)
-            if found is None:
-                raise
-            return found
-
-    async def _repeat(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
-        """Repeat the create: upload tokens work once, so it can't create a second issue."""
-        with suppress(ServiceError, UserError):
-            session = await self._accounts.reverified(session)
-            return await self._client.create_issue(session.key, new)
-        with suppress(ServiceError):
-            return await self._find_own(session, new, since)
-        return None
-
     async def _record(self, owner: Owner, created: Created, source: Source | None) -> None:
         """Record the issue. It exists, so an error here must not fail the request."""
         issue = created.issue
@@ -305,40 +272,6 @@ class Issues:
             )
         except Exception:
             log.exception("created issue not recorded", action="issue.not_remembered", issue=issue.id)
-
-    async def _find_after_unknown_outcome(
-        self, session: Session, new: NewIssue, since: datetime
-    ) -> Issue | None:
-        """The issue from a create that got no answer; None if it isn't there or can't be read."""
-        for wait in self._looks:
-            await asyncio.sleep(wait)
-            try:
-                if found := await self._find_own(session, new, since):
-                    return found
-            except ServiceError:
-                continue
-        return None
-
-    async def _find_own(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
-        """The user's own issue with this subject, created since `since`."""
-        filters = IssueFilters(
-            project_id=int(new.project_id), author=("me",), status="any", sort=(Sort("id", descending=True),)
-        )
-        for issue in (await self._client.list_issues(session.key, filters, limit=25)).items:
-            recent = issue.created_on is not None and issue.created_on >= since - CLOCK_SKEW
-            mine = issue.author is not None and issue.author.id == session.user_id
-            same = issue.subject == new.subject
-            if recent and mine and same and not await self._is_older(issue, since):
-                return issue
-        return None
-
-    async def _is_older(self, issue: Issue, since: datetime) -> bool:
-        """Whether the bot created it before `since`, by its own clock; True if that can't be looked up."""
-        try:
-            return await self._store.created_issues.is_older(issue.id, issue.subject, since)
-        except Exception:
-            log.exception("created issue not looked up", action="issue.not_looked_up", issue=issue.id)
-            return True
 
 
 @asynccontextmanager

@@ -1,15 +1,15 @@
 """Finds, lists, shows and creates projects, and sets a channel's default project."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from pydantic import SecretStr
 
 from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
-from bot.features.lost_writes import CLOCK_SKEW
+from bot.features.lost_writes import CLOCK_SKEW, looked_for
 from bot.features.name_matching import AmbiguousName, UnknownName, pick
 from bot.service.client import Client
 from bot.service.conventions import ProjectInclude
@@ -166,13 +166,10 @@ class Projects:
         except Forbidden:
             raise CreationForbidden from None
         except OutcomeUnknown:
-            for seconds in self._looks:
-                await asyncio.sleep(seconds)
-                if created := await self._created_since(session, draft, started):
-                    project = created
-                    break
-            else:
+            found = await looked_for(partial(self._created_since, session, draft, started), self._looks)
+            if found is None:
                 raise
+            project = found
         self._recent.discard((session.owner, session.key))
         return project
 

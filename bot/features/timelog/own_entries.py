@@ -11,8 +11,9 @@ from decimal import Decimal
 
 import structlog
 
-from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
+from bot.errors import NotFound, OutcomeUnknown, Refused, UserError
 from bot.features.accounts.accounts import Accounts, Session
+from bot.features.lost_writes import looked_for
 from bot.features.projects.projects import Projects
 from bot.features.timelog.activities import Activities
 from bot.service.client import Client
@@ -209,14 +210,11 @@ class OwnEntries:
 
     async def _has_gone(self, session: Session, entry: Entry) -> bool:
         """Whether a deletion with no answer was made."""
-        for wait in self._looks:
-            await asyncio.sleep(wait)
-            try:
-                if not await self._exists(session, entry):
-                    return True
-            except ServiceError:
-                continue
-        return False
+
+        async def gone() -> bool:
+            return not await self._exists(session, entry)
+
+        return bool(await looked_for(gone, self._looks))
 
 
 async def _stored(storing: Awaitable[None], entry: Entry, action: str = "time.not_remembered") -> bool:

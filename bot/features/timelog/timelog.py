@@ -8,9 +8,10 @@ from decimal import Decimal
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError
+from bot.errors import OutcomeUnknown, Refused, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
+from bot.features.lost_writes import looked_for
 from bot.features.name_matching import pick
 from bot.features.projects.projects import Projects
 from bot.features.timelog.activities import Activities
@@ -212,15 +213,13 @@ class Timelog:
         """Whether the issue's spent hours show that a write with no answer was made."""
         if issue is None or (before := issue.spent_hours) is None:
             return False
-        for wait in self._looks:
-            await asyncio.sleep(wait)
-            try:
-                after = (await self._issue(session, issue.id)).spent_hours
-            except (ServiceError, UserError):
-                continue
-            if after is not None and after > before and abs(after - before - hours) <= ROUNDING:
-                return True
-        return False
+        number = issue.id
+
+        async def grown() -> bool:
+            after = (await self._issue(session, number)).spent_hours
+            return after is not None and after > before and abs(after - before - hours) <= ROUNDING
+
+        return bool(await looked_for(grown, self._looks))
 
 
 def _new(on: Loggable, wanted: TimeToLog, activity: Ref | None) -> NewTimeEntry:
