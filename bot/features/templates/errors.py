@@ -24,6 +24,10 @@ class NoRoom(UserError):
     """The description is too long for a form to fill in a template."""
 
 
+class NameMissing(UserError):
+    """The template's name is only spaces."""
+
+
 class NameTaken(UserError):
     name: str
 

@@ -15,9 +15,12 @@ def sentence(error: BotError, wording: Wording) -> str | None:
         case errors.TemplateGone():
             return f"That template was removed. Type `{templates}` to see the others."
         case errors.PartsMissing(template=template, parts=parts):
-            return f"Write something below {_quoted(parts)}. {template} requires it."
+            below = "it" if len(parts) == 1 else "each"
+            return f"{template} requires {_quoted(parts)}. Write something below {below}."
         case errors.NoRoom():
             return "The description is too long for a template. Shorten it, then choose the template again."
+        case errors.NameMissing():
+            return "Enter a name."
         case errors.NameTaken(name=name):
             return f"There's already a template called “{name}”. Choose another name."
         case errors.UnknownPart(part=part, headings=()):

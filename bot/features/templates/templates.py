@@ -14,6 +14,7 @@ from bot.features.projects.projects import Projects
 from bot.features.templates.applying import TEMPLATED, applied, missing
 from bot.features.templates.errors import (
     DescriptionTooLong,
+    NameMissing,
     NameTaken,
     NoTemplates,
     NothingToCopy,
@@ -166,6 +167,8 @@ class Templates:
             catalog = await self.changeable(session, project)
         if session.key.get_secret_value() in repr(template):
             raise KeyInRequest
+        if not template.name:
+            raise WrongField("name", NameMissing())
         content = _checked(template.content, text_format)
         choices = {
             field.key: Choice(ref.id, ref.name)

@@ -47,7 +47,7 @@ def _entry(template: Template) -> str:
 def _buttons(template: Template) -> Block:
     question = confirm(
         f"Remove {shortened(template.name, NAME)}?",
-        "Everyone in the project loses this template. Issues made from it stay.",
+        "Forms and commands stop offering it. Issues made from it stay.",
         "Remove",
         style="danger",
     )

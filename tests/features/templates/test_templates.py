@@ -102,7 +102,7 @@ async def test_a_command_that_leaves_out_a_required_part_opens_the_form(office: 
 
     answer = await ana.ask('/issue new template:"bug report" Login fails')
 
-    assert "Write something below “Steps to reproduce”." in text_of(answer)
+    assert "Bug report requires “Steps to reproduce”. Write something below it." in text_of(answer)
     await ana.press(answer, "Open form")
     form = await ana.form("New issue")
     assert values_of(form)["Subject"] == "[Bug] Login fails"
@@ -185,6 +185,10 @@ async def test_a_template_is_made_from_an_issue_of_the_project(office: Office, a
     form = await refilled(ana, form, "Copy from issue", "9001", "In the shop")
 
     assert (values_of(form)["Tracker"], values_of(form)["Priority"]) == ("Support", "High")
+    await ana.submit(form, {"Name": KEYS["ana"]})
+    await ana.form_saying("New template", "contains your API key")
+    await ana.submit(form, {"Name": " "})
+    assert "Enter a name." in str(await ana.errors())
     await ana.submit(form, {"Name": "bug REPORT"})
     assert "already a template called" in str(await ana.errors())
     await ana.submit(form, {"Name": "Place", "Required parts": "When"})
