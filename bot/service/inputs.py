@@ -16,6 +16,10 @@ Hours = Annotated[Decimal, PlainSerializer(float, return_type=float)]
 Secret = Annotated[SecretStr, PlainSerializer(lambda secret: secret.get_secret_value(), return_type=str)]
 
 
+# Redmine ignores a null assignee in an update, and an empty one clears it.
+Clearable = Annotated[int | None, PlainSerializer(lambda value: "" if value is None else value)]
+
+
 class Write(BaseModel):
     """Base class of request bodies; `wrapper` is the JSON key around the fields."""
 
@@ -109,6 +113,7 @@ class NewIssue(_IssueOptions):
 class IssueChanges(_IssueOptions):
     """Changes to an issue, and a note; for `OptionalOperations.update_issue`."""
 
+    assigned_to_id: Clearable = None
     project_id: int | str | None = None
     subject: str | None = None
     notes: str | None = None

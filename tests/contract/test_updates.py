@@ -1,5 +1,6 @@
 """Changing issues and reading single ones, which the specification doesn't list."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -10,8 +11,12 @@ from bot.sandbox.tracker.server import Tracker
 from tests.contract import reference
 from tests.contract.raw import Answer, Wire, an_issue
 from tests.contract.world import World
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import text_of
 
 DONE = "Resolved"
+ANA, BEN = "U0ANA0001", "U0BEN0001"
 
 
 @pytest_asyncio.fixture(params=["reference", pytest.param("redmine", marks=pytest.mark.redmine)])
@@ -162,3 +167,76 @@ async def test_hidden_issue_is_not_shown_or_changed(wire: Wire, world: World) ->
     assert (await change(wire, vault, "ben", subject="Mine")).status == 403
     assert (await wire("GET", f"/issues/{vault}.json", "ben")).status == 403
     assert (await change(wire, 999_999, subject="None")).status == 404
+
+
+async def test_bot_changes_what_was_typed(office: Office, wire: Wire, world: World) -> None:
+    number = await new(
+        wire,
+        project_id=world.project("public"),
+        tracker_id=world.trackers["Feature"],
+        assigned_to_id=world.users["dora"],
+    )
+    await office.link(ANA, world.keys["ana"])
+    ana = Person(office, ANA)
+
+    answer = await ana.ask(
+        f"/issue {number} close to:me due:2036-05-31 done:60 estimate:2h30 category:checkout "
+        f"environment:staging version:#{world.versions['1.0']} "
+        f"priority:#{world.priorities['High']} subject:Changed"
+    )
+
+    issue = await read(wire, number)
+    ids = ("status", "priority", "assigned_to", "category", "fixed_version")
+    assert {name: issue[name]["id"] for name in ids} == {
+        "status": world.statuses["Closed"],
+        "priority": world.priorities["High"],
+        "assigned_to": world.users["ana"],
+        "category": world.categories["Checkout"],
+        "fixed_version": world.versions["1.0"],
+    }
+    shown = {name: issue[name] for name in ("subject", "due_date", "estimated_hours", "done_ratio")}
+    assert shown == {"subject": "Changed", "due_date": "2036-05-31", "estimated_hours": 2.5, "done_ratio": 60}
+    assert "staging" in str(issue["custom_fields"])
+    assert "→ *Closed*" in text_of(answer)
+    assert "didn't save" not in text_of(answer)
+
+    answer = await ana.ask(
+        f"/issue {number} reopen to:none due:none estimate:none version:none category:none environment:none"
+    )
+
+    issue = await read(wire, number)
+    assert issue["status"]["id"] == world.statuses["New"]
+    assert not {"assigned_to", "category", "fixed_version"} & issue.keys()
+    assert (issue["due_date"], issue["estimated_hours"]) == (None, None)
+    assert "staging" not in str(issue["custom_fields"])
+    assert "didn't save" not in text_of(answer)
+
+
+async def test_bot_keeps_what_someone_else_changed_meanwhile(
+    office: Office, wire: Wire, world: World
+) -> None:
+    number = await new(wire, tracker_id=world.trackers["Feature"])
+    await office.link(ANA, world.keys["ana"])
+    ana = Person(office, ANA)
+    await ana.press(await ana.ask(f"/issue {number}"), "Edit")
+    form = await ana.form(f"Edit #{number}")
+    await asyncio.sleep(1)  # so that the service's seconds differ
+    await change(wire, number, "dora", done_ratio=80, due_date="2036-05-31")
+
+    await ana.submit(form, {"% done": "50%", "Subject": "Mine"})
+    again = await ana.form_saying(f"Edit #{number}", "Someone else changed % done while you were editing.")
+    assert (await read(wire, number))["done_ratio"] == 80
+    await ana.after(ana.submit(again, {}))
+
+    issue = await read(wire, number)
+    assert (issue["done_ratio"], issue["due_date"], issue["subject"]) == (50, "2036-05-31", "Mine")
+
+
+async def test_bot_offers_the_statuses_of_the_role(office: Office, wire: Wire, world: World) -> None:
+    number = await new(wire)
+    await office.link(BEN, world.keys["ben"])
+    ben = Person(office, BEN)
+
+    refused = text_of(await ben.ask(f"/issue {number} status:resolved"))
+
+    assert "New or Closed." in refused

@@ -104,7 +104,6 @@ class Editing:
         changed the same fields since, WrongField, IssueNotFound, NotLinked, IssueRefused and the errors of
         `Updates.apply`.
         """
-        self._updates.check_supported(number)
         async with self._accounts.reading(owner) as session:
             editable = await self._editable(session, number)
             everything, errors = await editable.wanted(edit, session, self._people)

@@ -53,13 +53,14 @@ class Updates:
     ) -> Issue:
         """Send `changes` once, and return the issue as read afterwards.
 
+        It is sent even if the endpoint was missing a moment ago, since a proxy may have answered then.
+
         `before` is the issue as just read. `arrived` tells whether an issue shows the change, which is asked
         only if the service didn't answer. `read` reads more of the issue than its entry in the list.
 
         Raises UpdatesUnsupported, UpdateUnconfirmed, Refused and the other ServiceErrors; OutcomeUnknown when
         the issue can't be read afterwards.
         """
-        self.check_supported(before.id)
         optional = self._client.optional
         lost: OutcomeUnknown | None = None
         try:

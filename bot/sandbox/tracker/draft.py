@@ -142,8 +142,8 @@ class Draft:
             category = self._call.data.categories.get(as_int(self._sent.get("category_id")) or 0)
             default = category.assigned_to_id if category else None
             issue.assigned_to_id = default or project.default_assignee_id
-        elif self._is_cleared("assigned_to_id"):
-            issue.assigned_to_id = None
+        elif sent in (None, ""):  # null is ignored
+            issue.assigned_to_id = None if sent == "" else issue.assigned_to_id
         elif wanted in {issue.assigned_to_id, *self._call.data.assignable(project)}:
             issue.assigned_to_id = wanted
         elif "assigned_to_id" in self._sent:

@@ -108,6 +108,7 @@ async def test_update_sets_assignee_only_with_edit_permission(start: "Starter", 
 
     assert await assign("ana", 2) == (204, 2)
     assert await assign("mia", "me") == (204, 4)
+    assert await assign("ana", None) == (204, 4)
     assert await assign("ana", "") == (204, None)
     assert await assign("chris", "me") == (422, None)  # an administrator, but not a member
     assert await assign("ben", "me") == (403, None)
