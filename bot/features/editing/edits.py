@@ -79,6 +79,7 @@ class Editable:
                 values["status"] = self._stepped(edit.step)
             except StepNotAllowed as error:
                 errors.append(WrongField("status", error))
+        values = {key: values[key] for key in CHANGEABLE if key in values}
         emptied = (name.removeprefix("cf_") for name in edit.cleared if name not in CHANGEABLE)
         custom = tuple(map(self._several, custom_inputs(edit, self.catalog)))
         custom += tuple(CustomFieldInput(id=int(number), value="") for number in emptied)

@@ -3,7 +3,7 @@
 from bot.features.editing.editing import Changed, Edited
 from bot.features.issues.actions import SHARE, issue_buttons
 from bot.features.issues.buttons import ShareListedIssue
-from bot.features.issues.fields import Field, Meant
+from bot.features.issues.fields import Field, Kind, Meant
 from bot.features.issues.views import service_change, title, value_text
 from bot.slack.blocks import Block, Message, actions, button, section
 from bot.slack.text import escape, line
@@ -56,4 +56,6 @@ def _change(change: Changed) -> str:
 
 
 def _value(field: Field | None, value: Meant | None) -> str:
-    return "none" if value is None else value_text(field, value)
+    if value is None:
+        return "Unassigned" if field and field.kind is Kind.PERSON else "none"
+    return value_text(field, value)

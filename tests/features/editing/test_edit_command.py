@@ -39,7 +39,7 @@ async def issue(office: Office, ana: Person) -> Issue:
         ("close {n}", ["Status: New → *Closed*"]),
         ("{n} status:resolved done:50%", ["Status: New → *Resolved*", "% done: 0% → *50%*"]),
         ("{n} in progress", ["Status: New → *In progress*"]),
-        ("assign {n} to me", ["Assignee: none → *Ana Ruiz*"]),
+        ("assign {n} to me", ["Assignee: Unassigned → *Ana Ruiz*"]),
         ("{n} estimate:1h30 version:none", ["Estimated hours: none → *1h 30m*"]),
         (
             'edit {n} subject:"Empty carts" parent:1',

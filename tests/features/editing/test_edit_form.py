@@ -90,3 +90,17 @@ async def test_tells_whom_it_was_assigned_to(office: Office, ana: Person, ben: P
     told = await ben.after(ana.submit(form, {"Assignee": "Ben Okafor"}), DM)
 
     assert f"#{issue.id}" in text_of(told)
+
+
+async def test_works_in_a_form_outside_of_channels(office: Office, ana: Person) -> None:
+    await ana.shortcut("create_issue")
+    form = await ana.form("New issue")
+    await ana.choose(form, "Project", "Web Shop")
+    await ana.submit(await ana.form_saying("New issue", "More fields"), {"Subject": "From anywhere"})
+    await ana.press_in_form(await ana.form("Created"), "Show issue")
+    issue = office.newest_issue()
+    await ana.press_in_form(await ana.form(f"#{issue.id}"), "Edit")
+
+    await ana.submit(await ana.form(f"Edit #{issue.id}"), {"Status": "Closed"})
+
+    assert "Status: New → *Closed*" in text_of(await ana.form_saying(f"#{issue.id}", "Changed"))
