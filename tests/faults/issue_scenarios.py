@@ -57,6 +57,12 @@ async def create(s: Scene) -> Steps:
     await s.ana.command(f"/issue new {s.word} project:webshop priority:high to:me")
 
 
+@scenario("issue for a colleague", "command:issue", effect=issues_made, said=CREATED, typed=True)
+async def create_for_colleague(s: Scene) -> Steps:
+    yield
+    await s.ana.command(f"/issue new {s.word} project:infrastructure to:@chris")
+
+
 @scenario("issue show", "command:issue", refused=f"#{NUMBER} Delivery")
 async def show(s: Scene) -> Steps:
     yield

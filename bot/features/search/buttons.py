@@ -16,7 +16,7 @@ CHANGE = (
 class Page(Button):
     """Another page of results: the search as typed, the page's offset, and those of the pages before it.
 
-    `changes` are those made to the search with buttons (see `search.changed`).
+    `changes` are those made to the search with buttons (see `query.changed`).
     """
 
     model_config = ConfigDict(populate_by_name=True)

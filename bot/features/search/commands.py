@@ -7,7 +7,7 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from bot.errors import UserError
-from bot.features.search.search import Query
+from bot.features.search.query import Query
 from bot.features.users.people import Who
 from bot.service.conventions import SortField
 from bot.service.filters import DateRange, Sort, TimeRange

@@ -21,7 +21,8 @@ from bot.features.search.buttons import (
     ShowMyIssues,
 )
 from bot.features.search.commands import ShowIssue, issues_command
-from bot.features.search.search import Query, Search, changed, correction
+from bot.features.search.query import Query, changed, correction
+from bot.features.search.search import Search
 from bot.slack import forms
 from bot.slack.blocks import Block, Message
 from bot.slack.buttons import ActionExpired

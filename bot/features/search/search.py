@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 from bot.errors import ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
-from bot.features.name_matching import AmbiguousName, UnknownName, pick
+from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalogs, CustomField
 from bot.features.projects.projects import Projects
+from bot.features.search.query import Change, Query, changed
 from bot.features.users.people import People, Who
 from bot.service.client import Client
-from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange, searchable
-from bot.service.models import Issue, Page, Project, Ref
+from bot.service.filters import IssueFilters, Sort, searchable
+from bot.service.models import Issue, Page, Project
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
@@ -53,70 +54,6 @@ class InvalidFilters(UserError):
     """The service can't apply these filters together."""
 
     reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Query:
-    """A search with names as the user typed them. None or empty means no filter."""
-
-    text: str = ""
-    project: str | None = None
-    subproject: tuple[str, ...] | Literal["none"] = ()
-    tracker: tuple[str, ...] = ()
-    status: tuple[str, ...] | Literal["open", "closed", "any"] | None = None
-    to: tuple[Who, ...] | Literal["nobody", "anybody"] = ()
-    author: tuple[Who, ...] = ()
-    priority: tuple[str, ...] = ()
-    category: tuple[str, ...] | Literal["none", "any"] = ()
-    version: tuple[str, ...] | Literal["none", "any"] = ()
-    parent: tuple[int, ...] = ()
-    ids: tuple[int, ...] = ()
-    created: TimeRange | None = None
-    updated: TimeRange | None = None
-    closed: TimeRange | None = None
-    start: DateRange | None = None
-    due: DateRange | None = None
-    query: int | None = None
-    sort: tuple[Sort, ...] = ()
-    custom_fields: Mapping[int, str] = field(default_factory=dict)
-
-
-Change = str
-"""A change that a button offers: `closed`, `projects`, `filters`, a filter in place of the text such as
-`tracker=Bug`, or another name in a filter such as `tracker:bgu=Bug`.
-"""
-
-
-def changed(query: Query, change: Change) -> Query:
-    """The query without what `change` removes, or with its filter or name."""
-    name, _, value = change.partition("=")
-    name, _, wrong = name.partition(":")
-    if wrong:
-        return replace(query, **_corrected(name, getattr(query, name), wrong, value))
-    if value:
-        filters: dict[str, Any] = {name: (value,)}
-        return replace(query, text="", **filters)
-    if name == "closed":
-        return replace(query, status="any")
-    if name == "projects":
-        return replace(query, project="any")
-    return Query(text=query.text, project=query.project, sort=query.sort)
-
-
-def _corrected(name: str, kept: object, wrong: str, right: str) -> dict[str, Any]:
-    if isinstance(kept, tuple):
-        return {name: tuple(right if one == wrong else one for one in kept)}
-    return {name: right} if kept == wrong else {}
-
-
-def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> Change | None:
-    """The change that names `right` where the error's name is in a filter; None if it isn't in any."""
-    for name in ("to", "author") if error.kind == "person" else (error.kind,):
-        typed = getattr(query, name, ())
-        for one in (typed,) if isinstance(typed, str) else typed or ():
-            if str(one).removeprefix("@") == error.wanted and "=" not in error.wanted:
-                return f"{name}:{one}=#{right.id}"
-    return None
 
 
 @dataclass(frozen=True)

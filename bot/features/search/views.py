@@ -15,7 +15,8 @@ from bot.features.search.buttons import (
     Page,
     PreviousPage,
 )
-from bot.features.search.search import Change, Query, Resolved, Results
+from bot.features.search.query import Change, Query
+from bot.features.search.search import Resolved, Results
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack import forms
 from bot.slack.blocks import (

@@ -35,11 +35,18 @@ async def create_from_home(ana: Person) -> None:
     await until(lambda: ana.form("Created"))
 
 
-@pytest.mark.parametrize("create", [create_by_command, create_by_form, create_from_home])
+async def change(ana: Person) -> None:
+    """Assigns the issue, and does it again, which changes nothing."""
+    await ana.ask("/issue new Cart is empty project:webshop")
+    for _ in range(2):
+        await ana.ask(f"/issue {ana.office.newest_issue().id} to:@ben priority:high")
+
+
+@pytest.mark.parametrize("assign", [create_by_command, create_by_form, create_from_home, change])
 async def test_the_assignee_is_told_once(
-    office: Office, ana: Person, linked_ben: Person, create: Callable[[Person], Awaitable[None]]
+    office: Office, ana: Person, linked_ben: Person, assign: Callable[[Person], Awaitable[None]]
 ) -> None:
-    await create(ana)
+    await assign(ana)
 
     (message,) = await told(linked_ben)
     made = office.newest_issue()

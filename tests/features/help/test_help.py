@@ -8,7 +8,7 @@ import pytest
 
 from bot.features.help import views
 from bot.features.search.commands import OPTIONS, issues_command
-from bot.features.search.search import Query
+from bot.features.search.query import Query
 from bot.features.tracker.commands import Account, tracker_command
 from bot.store.owner import Owner
 

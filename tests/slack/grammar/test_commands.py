@@ -12,7 +12,7 @@ from bot.errors import UserError
 from bot.features.issues.commands import AttachFiles, CreateIssue, OpenForm, ShowIssue, issue_command
 from bot.features.issues.fields import FIELDS, Draft
 from bot.features.search.commands import issues_command
-from bot.features.search.search import Query
+from bot.features.search.query import Query
 from bot.features.tracker.commands import (
     Account,
     ClearDefault,
