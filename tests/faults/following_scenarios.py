@@ -26,14 +26,22 @@ async def issues_not_followed(s: Scene) -> int:
     return int(await issues_followed(s) == 0)
 
 
-@scenario("follow", "action:issue.follow", effect=issues_followed, expects_answer=False)
+@scenario(
+    "follow", "action:issue.follow", effect=issues_followed, said=r"Stop following", expects_answer=False
+)
 async def follow(s: Scene) -> Steps:
     post = await posted(s, FollowIssue(issue=s.issue().id))
     yield
     await s.ana.choose_from_menu(post, s.word, "Follow in this thread")
 
 
-@scenario("stop following", "action:issue.unfollow", effect=issues_not_followed, expects_answer=False)
+@scenario(
+    "stop following",
+    "action:issue.unfollow",
+    effect=issues_not_followed,
+    said="Follow in this thread",
+    expects_answer=False,
+)
 async def stop_following(s: Scene) -> Steps:
     post = await posted(s, FollowIssue(issue=s.issue().id))
     followed = await s.after(s.ana.choose_from_menu(post, s.word, "Follow in this thread"))

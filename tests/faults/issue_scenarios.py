@@ -204,7 +204,10 @@ async def show_more(s: Scene) -> Steps:
     await s.ana.press(card, "Show more")
 
 
-@scenario("share button", "action:issue.share", effect=shared_here, said="shared", refused="Share issue")
+SHARED = r"(?<!n't )\bshared <"
+
+
+@scenario("share button", "action:issue.share", effect=shared_here, said=SHARED, refused="Share issue")
 async def share(s: Scene) -> Steps:
     s.issue()
     card = await s.after(s.ana.command(f"/issue {max(s.data.issues)}"))
@@ -257,7 +260,7 @@ async def menu_assign(s: Scene) -> Steps:
     "menu: share",
     "action:issue.share_listed",
     effect=shared_here,
-    said="shared",
+    said=SHARED,
     refused="Share issue",
 )
 async def menu_share(s: Scene) -> Steps:

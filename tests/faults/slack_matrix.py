@@ -59,6 +59,7 @@ OWN = {
     ),
     "chat.getPermalink": ("channel_not_found", "message_not_found"),
     "conversations.info": ("channel_not_found", "method_not_supported_for_channel_type"),
+    "conversations.open": ("user_not_found", "user_disabled", "user_not_visible", "method_not_supported"),
     "conversations.members": ("channel_not_found", "fetch_members_failed"),
     "conversations.history": ("not_in_channel", "channel_not_found"),
     "conversations.replies": ("not_in_channel", "channel_not_found", "thread_not_found"),

@@ -173,7 +173,8 @@ def wrong_in(text: str, kind: str, office: Office) -> Iterator[str]:
         yield "holds half a tag, or a quote"
     if re.search(r"&(?!amp;|lt;|gt;)", text):
         yield "holds a bare &"
-    if found := FORMATTED.search(bare):
+    quoted = text.startswith("> ")  # a description or comment in which the user typed Markdown
+    if not quoted and (found := FORMATTED.search(bare)):
         yield f"formats {found[0]}"
 
 
@@ -398,8 +399,7 @@ async def share(office: Office, chris: Person, evil: str) -> None:
         await search_all(office, chris)
     file = await chris.upload("x.txt", b"1")
     office.workspace.state.files[file["id"]].name = evil[:200]
-    unformatted = re.sub("kursiv|kode|zaun", "x", evil[:2000])  # else a comment made of it is formatted, too
-    text = f"{unformatted} {office.tracker.url.rstrip('/')}/issues/{CHILD}"
+    text = f"{evil[:2000]} {office.tracker.url.rstrip('/')}/issues/{CHILD}"
     await chris._post("message", channel=office.channel_id("general"), file_ids=[file["id"]], text=text)
     await office.idle()
     message = next(m for m in reversed(await chris.messages()) if m["files"])
