@@ -27,7 +27,7 @@ async def issues_not_followed(s: Scene) -> int:
 
 
 @scenario(
-    "follow", "action:issue.follow", effect=issues_followed, said=r"Stop following", expects_answer=False
+    "follow", "action:issue.follow", effect=issues_followed, said="Stop following", expects_answer=False
 )
 async def follow(s: Scene) -> Steps:
     post = await posted(s, FollowIssue(issue=s.issue().id))

@@ -33,7 +33,7 @@ from bot.service.conventions import ProjectStatus
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Project, Ref
 from bot.store.channels import Channel
-from bot.store.digests import Digest, FilterKind, Pause, Plan
+from bot.store.digests import Digest, FilterKind, Pause, Plan, Start
 from bot.store.owner import Owner
 from bot.store.store import Store
 
@@ -106,13 +106,18 @@ class Digests:
             if project.status == ProjectStatus.CLOSED:
                 raise ProjectClosed(project.name)
             plan = await self.plans.of(session, project, wanted)
-            planned = await self._added(session, channel, plan, now)
+            start = await self._start(session, plan, now)
+        planned = await self._added(session, channel, plan, start, now)
         return replace(planned, public=project.is_public is True)
 
-    async def _added(self, session: Session, channel: Channel, plan: Plan, now: datetime) -> Planned:
-        times = _times(parse(plan.schedule), plan.zone, now)
+    async def _start(self, session: Session, plan: Plan, now: datetime) -> Start:
         start = await start_of(self._client, session, plan, now)
-        start = replace(start, history=await history_of(self._client, session, plan, now))
+        return replace(start, history=await history_of(self._client, session, plan, now))
+
+    async def _added(
+        self, session: Session, channel: Channel, plan: Plan, start: Start, now: datetime
+    ) -> Planned:
+        times = _times(parse(plan.schedule), plan.zone, now)
         adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
         if not await self._store.deliveries.claim_for(adding, ADD_CLAIM):
             raise DuplicateDigest(None)
@@ -146,8 +151,10 @@ class Digests:
         self._require_gap(schedule)
         await self._require_room(owner)
         plan = Plan(kind="personal", project_id=0, project=PERSONAL, schedule=schedule.text, zone=zone)
+        now = await self._store.digest_runs.now()
         async with self._accounts.reading(owner) as session:
-            return await self._added(session, channel, plan, await self._store.digest_runs.now())
+            start = await self._start(session, plan, now)
+        return await self._added(session, channel, plan, start, now)
 
     async def change(self, user: Owner, digest: Digest, wanted: DigestSettings) -> Planned:
         """Change a digest's settings; of another kind, it begins anew.
