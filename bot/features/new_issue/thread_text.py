@@ -12,7 +12,7 @@ from bot.slack.blocks import JSON, shortened
 from bot.slack.replies import Reply
 from bot.slack.text.formats import FORMATS
 from bot.slack.text.outgoing import Format, translate
-from bot.slack.threads import Thread
+from bot.slack.threads import MOST, Thread
 
 FILES, NAMES = 40, 1000
 """How many files of a thread are attached, and how long the list of the others' names may be."""
@@ -49,9 +49,15 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
     if count < len(said) or not thread.complete:
         url = await permalink_of(reply, said[min(count, len(said) - 1)])
         parts.append("The thread continues in Slack" + (f": {to.link(url, '')}" if url else "."))
-        why = "a description can't be longer" if count < len(said) else "Slack limits how fast I can read"
-        total = max(len(said), thread.total)
-        notes.append(f"The issue has {count} of the thread's {total} messages and a link, because {why}.")
+        total, why = max(len(said), thread.total), "Slack limits how fast I can read"
+        if count < len(said):
+            why = "a description can't be longer"
+        elif len(thread.messages) >= MOST:
+            why = f"I read up to {MOST}"
+        notes.append(
+            f"The issue has the first {count} of the thread's {total} messages and a link to the rest, "
+            f"because {why}."
+        )
     attached = tuple(files.values())
     if others := ", ".join(map(name_of, attached[FILES:])):
         notes.append(

@@ -135,7 +135,9 @@ async def test_says_where_the_thread_is_cut(office: Office, ana: Person, cause: 
     assert included == 15 if cause == "time" else 50 < included < 100
     assert "The thread continues in Slack: <http" in description
     why = {"time": "Slack limits how fast I can read", "length": "a description can't be longer"}[cause]
-    assert f"The issue has {included} of the thread's 100 messages and a link, because {why}." in answer
+    assert (
+        f"the first {included} of the thread's 100 messages and a link to the rest, because {why}." in answer
+    )
 
 
 @pytest.mark.parametrize(
