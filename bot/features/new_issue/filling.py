@@ -15,6 +15,7 @@ from bot.features.name_matching import AmbiguousName, UnknownName, probable
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
 from bot.features.new_issue.form import Shown
+from bot.features.new_issue.long_description import FIELD as REST
 from bot.features.new_issue.long_description import LongDescriptions
 from bot.features.new_issue.templates import NO_TEMPLATE, FormTemplates
 from bot.features.new_issue.thread import ThreadInclusion
@@ -26,6 +27,7 @@ from bot.service.models import Project
 from bot.slack import forms, rich_input
 from bot.slack.blocks import JSON, Block
 from bot.slack.interaction import View
+from bot.slack.mentions import writer
 from bot.slack.replies import Reply
 from bot.store.saved_input import SavedInput
 from bot.store.templates import Template
@@ -118,13 +120,21 @@ class FormFilling:
             project = await self._projects.by_id(session, project_id) if project_id else None
             if project and template:
                 try:
+                    draft = await self._long.complete(reply, view, await self._described(reply, view, draft))
                     draft = await self._templates.switched(
                         reply, session, view, project, draft, wanted=template
                     )
+                    metadata.pop(REST, None)
                     shown = replace(shown, description=None)
                 except WrongField as error:
                     shown = _with_problems(reply, shown, [error])
             return await self._filled(reply, session, draft, project, metadata=metadata, shown=shown)
+
+    async def _described(self, reply: Reply, view: View, draft: Draft) -> Draft:
+        """The draft with the description that the form holds."""
+        rich = forms.Values(view.json).rich_text(DESCRIPTION.name)
+        described = {DESCRIPTION.key: (await writer(reply, rich))(rich)} if rich else {}
+        return draft.model_copy(update={"values": draft.values | described})
 
     async def _filled(
         self,

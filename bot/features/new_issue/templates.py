@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 
-from bot.errors import WrongField
 from bot.features.accounts.accounts import Session
 from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.templates.applying import applied, missing, own_subject, with_headings, withdrawn
-from bot.features.templates.errors import NoRoom, PartsMissing
+from bot.features.templates.errors import PartsMissing
 from bot.features.templates.templates import Templates
 from bot.service.models import Project
-from bot.slack import forms, rich_input
+from bot.slack import forms
 from bot.slack.interaction import Place, View
-from bot.slack.mentions import writer
 from bot.slack.replies import Reply
 from bot.store.channels import Channel
 from bot.store.owner import Owner
@@ -48,17 +46,14 @@ class FormTemplates:
     async def switched(
         self, reply: Reply, session: Session, view: View, project: Project, draft: Draft, *, wanted: str
     ) -> Draft:
-        """The draft of an open form with the wanted template in place of the one that filled it in.
+        """The whole draft of an open form, with the wanted template in place of the one that filled it in.
 
         Raises WrongField.
         """
-        rich = forms.Values(view.json).rich_text(DESCRIPTION.name)
-        described = {DESCRIPTION.key: (await writer(reply, rich))(rich)} if rich else {}
-        draft = draft.model_copy(update={"values": draft.values | described})
         if before := await self._of(reply.owner, view):
             draft = withdrawn(draft, before, reply.wording.text_format)
         if wanted == NO_TEMPLATE:
-            return _fitting(draft)
+            return draft
         channel = _channel(reply.owner, view.metadata.get("place"))
         return _applied(draft, await self.templates.named(session, project, channel, wanted), reply)
 
@@ -82,14 +77,7 @@ class FormTemplates:
 
 
 def _applied(draft: Draft, template: Template, reply: Reply) -> Draft:
-    return _fitting(applied(draft, template, reply.wording.text_format))
-
-
-def _fitting(draft: Draft) -> Draft:
-    """The draft, whose description fits into a form. Raises WrongField."""
-    if len(str(draft.values.get(DESCRIPTION.key, ""))) > rich_input.LONGEST:
-        raise WrongField("template", NoRoom())
-    return draft
+    return applied(draft, template, reply.wording.text_format)
 
 
 def _channel(owner: Owner, place: object) -> Channel | None:

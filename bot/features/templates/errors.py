@@ -20,10 +20,6 @@ class PartsMissing(UserError):
     parts: tuple[str, ...]
 
 
-class NoRoom(UserError):
-    """The description is too long for a form to fill in a template."""
-
-
 class NameMissing(UserError):
     """The template's name is only spaces."""
 

@@ -17,8 +17,6 @@ def sentence(error: BotError, wording: Wording) -> str | None:
         case errors.PartsMissing(template=template, parts=parts):
             below = "it" if len(parts) == 1 else "each"
             return f"{template} requires {_quoted(parts)}. Write something below {below}."
-        case errors.NoRoom():
-            return "The description is too long for a template. Shorten it, then choose the template again."
         case errors.NameMissing():
             return "Enter a name."
         case errors.NameTaken(name=name):

@@ -152,6 +152,17 @@ async def test_the_form_switches_templates_and_keeps_what_was_typed(ana: Person)
     assert values_of(form)["Subject"] == "Wrong total"
 
 
+async def test_a_long_description_survives_a_change_of_template(office: Office, ana: Person) -> None:
+    await with_template(ana, {**BUG, "Required parts": ""})
+    words = " ".join(f"word{n}" for n in range(500))
+
+    await ana.command(f'/issue template bug desc:"{words}"')
+    form = await refilled(ana, await ana.form("New issue"), "Template", "No template", "'Tracker': None")
+    await ana.after(ana.submit(form, {"Subject": "All of it"}))
+
+    assert described(office) == words
+
+
 async def _without(ana: Person, label: str) -> JSON | None:
     form = await ana.form("New issue")
     return None if label in labels_of(form) else form
