@@ -171,10 +171,10 @@ class Digests:
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
             plan = await self.plans.of(session, project, wanted)
-            history = await history_of(self._client, session, plan, now)
-            other = plan.kind != digest.plan.kind
-            start = await start_of(self._client, session, plan, now) if other else None
-            start = replace(start, history=history) if start else None
+            start = None
+            if plan.kind != digest.plan.kind:
+                start = await self._start(session, plan, now)
+            history = start.history if start else await history_of(self._client, session, plan, now)
         await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
         return Planned(await self._reloaded(digest), times, project.is_public is True)
 
