@@ -89,7 +89,8 @@ class FollowHandlers:
         await self._following.start(owner, seen, thread, ts, posted_by=poster.user_id, created=created)
         stop = StopFollowing(issue=seen.issue.id, created=created)
         message = await built(reply.slack, reply.platform, poster, seen, stop)
-        await posting.update(reply.slack, channel, ts, message)
+        if not await posting.update(reply.slack, channel, ts, message):
+            await reply.privately(sentence("I'll keep this post up to date."))
 
     async def stop_pressed(self, press: ButtonPress[StopFollowing], reply: Reply) -> None:
         """*Stop following*: the post stays as it is, except for its menu."""

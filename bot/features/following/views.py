@@ -49,9 +49,8 @@ def stopped(post: JSON, stop: StopFollowing) -> Message:
 
 def closed_line(seen: Seen, wording: Wording, block_id: str) -> Message:
     """The line that the issue was closed or reopened; `block_id` identifies it."""
-    status = f" · {line(seen.issue.status.name)}" if seen.issue.status else ""
     did = ":white_check_mark: Closed" if seen.closed else ":leftwards_arrow_with_hook: Reopened"
-    text = f"{did}: {title(seen.issue, wording)}{status}"
+    text = f"{did}: {title(seen.issue, wording)}"
     return Message(text, (section(text, block_id=block_id),))
 
 
