@@ -2,12 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from bot.features.following.reading import JOURNALS
 from bot.sandbox.tracker.server import Tracker
+from bot.service.client import Client
+from bot.service.filters import IssueFilters, TimeRange
 from tests.contract import reference
 from tests.contract.raw import Answer, Wire, an_issue
 from tests.contract.world import World
@@ -240,3 +245,29 @@ async def test_bot_offers_the_statuses_of_the_role(office: Office, wire: Wire, w
     refused = text_of(await ben.ask(f"/issue {number} status:resolved"))
 
     assert "New or Closed." in refused
+
+
+async def test_a_changed_issue_is_listed_by_number_and_time_with_its_public_comments(
+    wire: Wire, world: World
+) -> None:
+    """What the bot relies on for the threads that follow issues."""
+    numbers = [await new(wire) for _ in range(2)]
+    await change(wire, numbers[0], "ana", status_id=world.statuses["Closed"], notes="For everyone")
+    await change(wire, numbers[0], "ana", notes="For some", private_notes=True)
+    async with Client(world.url, key_header=world.key_header) as client:
+        every = IssueFilters(issue_ids=tuple(numbers), status="any")
+        rows = (await client.list_issues(world.key("dora"), every)).items
+        since = max(row.updated_on for row in rows if row.updated_on)
+        changed = replace(every, updated_on=TimeRange(since=since))
+        listed = (await client.list_issues(world.key("dora"), changed)).items
+        later = replace(every, updated_on=TimeRange(since=since + timedelta(hours=1)))
+        issue = await client.optional.get_issue(world.key("dora"), numbers[0], JOURNALS)
+        assert (await client.list_issues(world.key("dora"), later)).items == ()
+
+    assert {row.id for row in rows} == set(numbers)
+    assert numbers[0] in {row.id for row in listed}
+    assert issue
+    assert issue.status
+    assert issue.status.is_closed
+    public = [journal.notes for journal in issue.journals if journal.private_notes is False]
+    assert [notes for notes in public if notes] == ["For everyone"]
