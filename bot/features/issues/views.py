@@ -152,8 +152,8 @@ def created(
         first = section(text)
     blocks: list[Block] = [first, section(_understood(issue))]
     if made.changes:
-        notes = "\n".join(f"• {service_change(change)}" for change in made.changes)
-        blocks.append(section(f"{service} changed what you asked for:\n{notes}"))
+        changed = "\n".join(f"• {service_change(change)}" for change in made.changes)
+        blocks.append(section(f"{service} changed what you asked for:\n{changed}"))
     for other in made.similar:
         said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
         blocks.append(section(said, button("Show it", ShowIssue(issue=other.id))))

@@ -74,3 +74,12 @@ def test_names_each_custom_field_the_service_changed(
     custom = [CustomFieldInput(id=1, value=wanted)]
 
     assert said({}, custom, {"custom_fields": got}) == ([sentence] if sentence else [])
+
+
+def test_changed_values_leave_the_other_notes_as_they_are() -> None:
+    issue = Issue(id=7, subject="One", is_private=False)
+    made = Created(issue, Project(id=1, is_public=True), service_changes({"parent": 3}, [], issue))
+
+    blocks = views.created(made, WORDING, Announced.YES, notes=["Cut short."]).blocks
+
+    assert [block["elements"][0]["text"] for block in blocks if block["type"] == "context"] == ["Cut short."]
