@@ -4,6 +4,8 @@ What the user typed stays. A field that has a value keeps it, and typed text com
 description, or below the heading that it has itself.
 """
 
+import re
+
 from bot.features.issues.fields import DESCRIPTION, FIELDS, Draft
 from bot.features.templates.outline import Outline, Part, key, read, written
 from bot.service.conventions import SUBJECT_LENGTH
@@ -20,7 +22,7 @@ def applied(draft: Draft, template: Template, text_format: str) -> Draft:
     parts = (Part(part.heading, typed.text(part.heading) or part.text) for part in skeleton.parts)
     chosen = {name: f"#{choice.id}" for name, choice in content.choices.items()}
     subject = draft.subject
-    if not subject.casefold().startswith(content.prefix.casefold()):
+    if content.prefix and own_subject(subject, template) == subject:
         prefixed = f"{content.prefix} {subject}"
         subject = prefixed if len(prefixed) <= SUBJECT_LENGTH else subject
     description = written(Outline(before, tuple(parts)), text_format)
@@ -48,9 +50,10 @@ def with_headings(draft: Draft, template: Template, text_format: str) -> Draft:
 
 
 def own_subject(subject: str, template: Template) -> str:
-    """The subject without the template's prefix."""
+    """The subject without the template's prefix, which ends at a word's end: `Bug` isn't one of `Bugs`."""
     prefix = template.content.prefix
-    return subject[len(prefix) :].strip() if subject.casefold().startswith(prefix.casefold()) else subject
+    found = re.match(rf"{re.escape(prefix)}(?!(?<=\w)\w)", subject, re.IGNORECASE) if prefix else None
+    return subject[found.end() :].strip() if found else subject
 
 
 def missing(draft: Draft, template: Template, text_format: str) -> tuple[str, ...]:

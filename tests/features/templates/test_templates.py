@@ -120,6 +120,14 @@ async def test_a_command_that_leaves_out_a_required_part_opens_the_form(office: 
     assert "Type a wrong password\n\n### Expected result" in described(office)
 
 
+async def test_a_word_that_starts_like_the_prefix_stays(office: Office, ana: Person) -> None:
+    await with_template(ana, BUG | {"Subject prefix": "Bug", "Required parts": ""})
+    await ana.ask("/issue new template:bug Bugs in the cart")
+    assert office.newest_issue().subject == "Bug Bugs in the cart"
+    await ana.ask("/issue new template:bug Bug hunt")
+    assert office.newest_issue().subject == "Bug hunt"
+
+
 async def test_an_unknown_template_is_answered_with_candidates(ana: Person) -> None:
     answer = await ana.ask("/issue new template:bug Login fails project:webshop")
     assert "Web Shop has no templates yet." in text_of(answer)
