@@ -42,7 +42,7 @@ async def create(s: Scene) -> Steps:
     await s.ana.press_in_form(view, "Create an issue")
 
 
-@scenario("share a related issue", "action:related.share", effect=shared_here, said="in the thread now")
+@scenario("share a related issue", "action:related.share", effect=shared_here, said="in the thread.")
 async def share(s: Scene) -> Steps:
     view = await related(s)
     yield

@@ -100,7 +100,7 @@ async def submit(s: Scene) -> Steps:
 
 @scenario("copy an issue to a template", "action:template.issue")
 async def copy(s: Scene) -> Steps:
-    choose = await s.choosing(await new_template(s), "Copy from issue", str(NUMBER))
+    choose = await s.choosing(await new_template(s), "Copy from an issue", str(NUMBER))
     yield
     await choose()
 
@@ -109,4 +109,4 @@ async def copy(s: Scene) -> Steps:
 async def offer_issues(s: Scene) -> Steps:
     form = await new_template(s)
     yield
-    s.offered = await s.ana.suggest(form, "Copy from issue", str(NUMBER))
+    s.offered = await s.ana.suggest(form, "Copy from an issue", str(NUMBER))

@@ -16,12 +16,12 @@ def sentence(error: BotError, wording: Wording) -> str | None:
             )
         case CommentUnconfirmed(number=number, unread=True):
             return (
-                f"{service} stopped responding, so the comment may not have been saved. Try again: I'll "
+                f"{service} stopped responding, so the comment may not have been saved. Try again, and I'll "
                 f"check #{number} first."
             )
         case CommentUnconfirmed(number=number):
             return (
-                f"{service} stopped responding, and #{number} doesn't show the comment. Try again: I'll "
+                f"{service} stopped responding, and #{number} doesn't show the comment. Try again, and I'll "
                 "check for it first."
             )
         case CommentDropped(number=number):

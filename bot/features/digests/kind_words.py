@@ -40,6 +40,7 @@ def noun(plan: Plan | DigestSettings, count: int | None = None) -> str:
     several = NOUNS[plan.kind]
     if count is None:
         return several
+    several = several.replace(" and ", " or ")
     return f"1 {several.removesuffix('s')}" if count == 1 else f"{count or 'no'} {several}"
 
 
@@ -64,7 +65,7 @@ def headline(digest: Digest, issues: Sequence[Issue], now: datetime) -> str:
         case "closed":
             return f"{_issues(count)} closed" if count else "nothing closed"
         case "stale":
-            return f"{_issues(count) if count else 'no open issues'} {explained(plan)}"
+            return f"{_issues(count)} {explained(plan)}" if count else "nothing stale"
         case "due":
             day = kinds.today(plan, now)
             overdue = sum(issue.due_date is not None and issue.due_date < day for issue in issues)

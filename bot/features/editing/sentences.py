@@ -18,7 +18,7 @@ def sentence(error: BotError, wording: Wording) -> str | None:
                 "`due:friday`, or open the form."
             )
         case NeverEmpty(key=key, label=label):
-            return f"{label} can't be empty. Type another one after `{key}:`."
+            return f"{label} can't be empty. Type a value after `{key}:`."
         case StatusNotAllowed(number=number, status=status, allowed=allowed):
             return f"{wording.service} doesn't let you set #{number} to {status}. Choose {listed(allowed)}."
         case StepNotAllowed(number=number, step=step, allowed=allowed):

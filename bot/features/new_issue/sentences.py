@@ -9,7 +9,7 @@ def sentence(error: BotError, _: Wording) -> str | None:
     """The sentence for an error of this feature; None for any other error."""
     match error:
         case ThreadUnreadable(why=Unread.SCOPE, scope=scope):
-            what = f"I can't read the thread. Ask an administrator to give me the scope `{scope}`"
+            what = f"I can't read the thread. Ask an administrator to grant me the scope `{scope}`"
         case ThreadUnreadable(why=Unread.DIRECT):
             what = "I can't read direct messages between people. Copy what matters into the description"
         case ThreadUnreadable(why=Unread.NOT_MEMBER):

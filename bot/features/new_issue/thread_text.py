@@ -34,7 +34,7 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
     app = reply.interaction.payload.get("api_app_id")
     said = [message for message in thread.messages.values() if not app or message.get("app_id") != app]
     if not said:
-        return Included(description, notes=("The thread has no messages but mine, so it isn't included.",))
+        return Included(description, notes=("The thread has only my own posts, so I didn't include it.",))
     zone, to = (await reply.profile()).zone, FORMATS[reply.wording.text_format]
     files = await _files(reply, said)
     parts = [await _introduction(reply, thread, zone, to)]
@@ -53,7 +53,7 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
         if count < len(said):
             why = "a description can't be longer"
         elif len(thread.messages) >= MOST:
-            why = f"I read up to {MOST}"
+            why = "I can't include more"
         notes.append(
             f"The issue has the first {count} of the thread's {total} messages and a link to the rest, "
             f"because {why}."
@@ -61,8 +61,8 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
     attached = tuple(files.values())
     if others := ", ".join(map(name_of, attached[FILES:])):
         notes.append(
-            f"I attach up to {FILES} files of a thread. To attach the others, use “Attach files” on their "
-            f"messages: {shortened(others, NAMES)}"
+            f"I attach up to {FILES} files from a thread. To attach the others, use “Attach files to an "
+            f"issue” on their messages: {shortened(others, NAMES)}"
         )
     return Included("\n\n".join(filter(None, (description, *parts))), attached[:FILES], tuple(notes))
 

@@ -10,7 +10,7 @@ def thread_field(offered: OfferedThread) -> Block:
     """The checkbox, or what to do so that the bot can read the thread."""
     if offered.unread:
         return context(prose(_how_to_include(offered.unread, offered.scope)))
-    many = f"{offered.total} messages" if offered.total > 1 else "Every message"
+    many = f"{offered.total} messages" if offered.total > 1 else "All messages"
     box = forms.checkbox(FIELD, "Include the thread", checked=False)
     return forms.field(FIELD, "Thread", box, hint=f"{many}, with their authors, times, and files")
 
@@ -19,7 +19,7 @@ def _how_to_include(why: Unread, scope: str) -> str:
     """What to do so that the bot can read a thread, in plain text."""
     match why:
         case Unread.SCOPE:
-            return f"To include the thread, ask an administrator to give me the scope `{scope}`."
+            return f"To include the thread, ask an administrator to grant me the scope `{scope}`."
         case Unread.DIRECT:
             return "I can't read direct messages between people. Copy what matters into the description."
         case _:

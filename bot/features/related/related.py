@@ -77,8 +77,8 @@ class RelatedIssues:
         if not numbers:
             return ()
         filters = IssueFilters(issue_ids=tuple(numbers[:NAMED]), status="any")
-        found = (await self._client.list_issues(session.key, filters, limit=NAMED)).items
-        return tuple(sorted(found, key=lambda issue: numbers.index(issue.id)))
+        found = {i.id: i for i in (await self._client.list_issues(session.key, filters, limit=NAMED)).items}
+        return tuple(found[number] for number in numbers[:NAMED] if number in found)
 
     async def _nearest(
         self, session: Session, words: Sequence[str], project: Project | None

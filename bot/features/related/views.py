@@ -59,4 +59,4 @@ def question(issue: Issue, wording: Wording, job: str) -> JSON:
 
 
 def in_thread(issue: Issue, wording: Wording) -> JSON:
-    return forms.said(SHARING, [section(f"{title(issue, wording)} is in the thread now.")])
+    return forms.said(SHARING, [section(f"I shared {title(issue, wording)} in the thread.")])

@@ -73,10 +73,10 @@ def template_form(
         *([_scope(entered, project)] if in_channel else []),
         forms.field(
             "copy",
-            "Copy from issue",
+            "Copy from an issue",
             copied,
             dispatch=True,
-            hint="Fills in the tracker, the priority and the description.",
+            hint="Fills in the tracker, priority, and description.",
         ),
         forms.field("prefix", "Subject prefix", prefix),
     ]
@@ -89,13 +89,13 @@ def template_form(
             DESCRIPTION.name + tag,
             DESCRIPTION.label,
             forms.formatted_text(DESCRIPTION.name, entered.description),
-            hint="Make each heading a line in bold.",
+            hint="Put each heading in bold on a line of its own.",
         ),
         forms.field(
             "required",
             "Required parts",
             required,
-            hint="The headings that must be filled in, each on its own line.",
+            hint="Headings that must be filled in, one per line.",
         ),
     ]
     title = "Edit template" if metadata.template else "New template"
@@ -105,7 +105,7 @@ def template_form(
 def _scope(entered: Entered, project: Project) -> Block:
     known = [(EVERYWHERE, f"All of {project.name}"), (HERE, "Only this channel")]
     chosen = HERE if entered.here else EVERYWHERE
-    return forms.field("scope", "Offered in", forms.choice("scope", known, chosen, "All"), optional=False)
+    return forms.field("scope", "Available in", forms.choice("scope", known, chosen, "All"), optional=False)
 
 
 def entered_in(view: JSON) -> Entered:

@@ -92,7 +92,7 @@ class TemplateHandlers:
         await self._show(reply, project, views.removed(template), replace=True)
 
     async def issue_chosen(self, press: ButtonPress[CopyIssue], reply: Reply) -> None:
-        """*Copy from issue*: fill the form from an issue; a description that was typed stays."""
+        """*Copy from an issue*: fill the form from an issue; a description that was typed stays."""
         if press.view is None:
             raise ActionExpired
         if press.button.issue is None:

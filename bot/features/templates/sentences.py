@@ -11,24 +11,27 @@ def sentence(error: BotError, wording: Wording) -> str | None:
     templates = f"{wording.command('issue')} template"
     match error:
         case errors.NoTemplates(project=project):
-            return f"{project} has no templates yet. Leave it out, or make one with `{templates} new`."
+            return (
+                f"{project} has no templates yet. Leave out `template:`, or create one with "
+                f"`{templates} new`."
+            )
         case errors.TemplateGone():
             return f"That template was removed. Type `{templates}` to see the others."
         case errors.PartsMissing(template=template, parts=parts):
-            below = "it" if len(parts) == 1 else "each"
-            return f"{template} requires {_quoted(parts)}. Write something below {below}."
+            them = "that part" if len(parts) == 1 else "those parts"
+            return f"The template “{template}” requires {_quoted(parts)}. Fill in {them}."
         case errors.NameMissing():
             return "Enter a name."
         case errors.NameTaken(name=name):
             return f"There's already a template called “{name}”. Choose another name."
         case errors.UnknownPart(part=part, headings=()):
-            return f"The description has no heading “{part}”. Make each heading a line in bold."
+            return f"The description has no heading “{part}”. Put each heading in bold on a line of its own."
         case errors.UnknownPart(part=part, headings=headings):
             return f"The description has no heading “{part}”. Try {_quoted(headings, 'or')}."
         case errors.DescriptionTooLong(length=length, longest=longest):
-            return f"The description has {length:,} characters. The limit is {longest:,}."
+            return f"The description has {length:,} characters. Shorten it to {longest:,}."
         case errors.TooManyTemplates(most=most):
-            return f"There are already {most} templates. Remove one first with `{templates}`."
+            return f"There are already {most} templates. Use `{templates}` to remove one first."
         case errors.TemplatesForbidden(project=project, known=True):
             return (
                 f"You can't create issues in {project}, so you can't change its templates. "
@@ -37,10 +40,13 @@ def sentence(error: BotError, wording: Wording) -> str | None:
         case errors.TemplatesForbidden(project=project):
             return (
                 f"{wording.service} doesn't say whether you can create issues in {project}. "
-                "Create one there first, then you can change its templates."
+                "Create an issue there first. Then you can change its templates."
             )
         case errors.NothingToCopy(number=number):
-            return f"#{number} is private or in another project. Choose another issue of this project."
+            return (
+                f"#{number} is private or in another project. Choose an issue of this project that isn't "
+                "private."
+            )
     return None
 
 

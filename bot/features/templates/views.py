@@ -7,7 +7,7 @@ from bot.slack.blocks import Block, Message, actions, button, confirm, context, 
 from bot.slack.text import bold, line
 from bot.store.templates import Template
 
-PURPOSE = "A template fills in a new issue's description, tracker and priority, and how its subject starts."
+PURPOSE = "A template fills in a new issue's description, tracker, priority, and the start of its subject."
 NAME = 60
 
 
@@ -47,7 +47,7 @@ def _entry(template: Template) -> str:
 def _buttons(template: Template) -> Block:
     question = confirm(
         f"Remove {shortened(template.name, NAME)}?",
-        "Forms and commands stop offering it. Issues made from it stay.",
+        "Nobody can use it for new issues anymore. Issues created from it stay.",
         "Remove",
         style="danger",
     )

@@ -111,7 +111,7 @@ async def test_shares_in_the_thread_what_everyone_may_see(office: Office, ana: P
     assert "Share in thread" not in str(row_with(view, f"#{hidden.id} "))
 
     await ana.choose_in_form(view, row_with(view, f"#{public.id} "), "Share in thread")
-    await ana.form_saying("Share issue", "is in the thread now")
+    await ana.form_saying("Share issue", "in the thread.")
     (reply,) = await replies_to(ana, message)
     assert "shared" in reply
     assert public.subject in reply
@@ -121,7 +121,7 @@ async def test_shares_in_the_thread_what_everyone_may_see(office: Office, ana: P
     question = await ana.form_saying("Share issue", "isn't public")
     assert len(await replies_to(ana, message)) == 1
     await ana.press_in_form(question, "Share issue")
-    await ana.form_saying("Share issue", "is in the thread now")
+    await ana.form_saying("Share issue", "in the thread.")
     assert "Session stays valid" in (await replies_to(ana, message))[1]
 
 

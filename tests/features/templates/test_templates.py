@@ -71,7 +71,7 @@ async def test_a_template_is_listed_changed_and_removed(ana: Person) -> None:
     await ana.press(listed, "Edit")
     form = await ana.form("Edit template")
     assert values_of(form)["Priority"] == "High"
-    changed = await ana.after(ana.submit(form, {"Name": "Defect", "Offered in": "Only this channel"}))
+    changed = await ana.after(ana.submit(form, {"Name": "Defect", "Available in": "Only this channel"}))
     assert "*Defect* is saved." in text_of(changed)
     assert "Only in this channel" in text_of(changed)
     assert "No templates" in text_of(
@@ -102,7 +102,7 @@ async def test_a_command_that_leaves_out_a_required_part_opens_the_form(office: 
 
     answer = await ana.ask('/issue new template:"bug report" Login fails')
 
-    assert "Bug report requires “Steps to reproduce”. Write something below it." in text_of(answer)
+    assert "The template “Bug report” requires “Steps to reproduce”. Fill in that part." in text_of(answer)
     await ana.press(answer, "Open form")
     form = await ana.form("New issue")
     assert values_of(form)["Subject"] == "[Bug] Login fails"
@@ -177,7 +177,7 @@ async def _without(ana: Person, label: str) -> JSON | None:
 
 
 async def test_a_message_is_filled_into_the_channels_only_template(office: Office, ana: Person) -> None:
-    await with_template(ana, {**BUG, "Offered in": "Only this channel"})
+    await with_template(ana, {**BUG, "Available in": "Only this channel"})
     message = next(m for m in await ana.messages() if "checkout returns 500" in m["text"])
 
     await ana.shortcut("issue_from_message", message)
@@ -199,9 +199,9 @@ async def test_a_template_is_made_from_an_issue_of_the_project(office: Office, a
     await ana.command("/issue template new")
     form = await ana.form("New template")
     for hidden in ("9002", "9003"):
-        assert not (await ana.suggest(form, "Copy from issue", hidden))["options"]
+        assert not (await ana.suggest(form, "Copy from an issue", hidden))["options"]
 
-    form = await refilled(ana, form, "Copy from issue", "9001", "In the shop")
+    form = await refilled(ana, form, "Copy from an issue", "9001", "In the shop")
 
     assert (values_of(form)["Tracker"], values_of(form)["Priority"]) == ("Support", "High")
     await ana.submit(form, {"Name": KEYS["ana"]})
