@@ -59,11 +59,11 @@ def commented(done: Commented, wording: Wording, text: str) -> Message:
 
 def added(done: Commented, wording: Wording, announced: Announced | None) -> Message:
     """The private answer about an added message. Unless it was announced, the answer says why, and a button
-    shares the issue if that is only a question of who may see its project.
+    shares the issue if that is only a question of who may see its project. A warning says enough by itself.
     """
     issue = done.issue
     answer = _answer(done, wording, f"Added this message to {title(issue, wording)}.")
-    if announced in (Announced.YES, Announced.NOWHERE):
+    if announced in (Announced.YES, Announced.NOWHERE) or done.exposed or not done.certain:
         return answer
     if announced is not None:
         return _with(answer, context(prose(not_posted(announced))))

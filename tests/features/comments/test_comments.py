@@ -185,3 +185,16 @@ async def test_a_service_without_updates_is_named_and_the_button_goes(ana: Perso
     assert "Open in Tracker" in said
     assert typed in said
     assert "'Comment'" not in str(await ana.ask(f"/issue {NUMBER}"))
+
+
+async def test_a_private_note_that_the_service_shows_to_everyone_is_not_called_private(
+    office: Office, ana: Person
+) -> None:
+    form = await comment_form(ana, await ana.say(f"For #{NUMBER}"))
+    for role in office.tracker.data.roles.values():
+        role.rights = role.rights - {"set_notes_private"}
+
+    said = text_of(await ana.after(ana.submit(form, {"Private note": True})))
+
+    assert "can see your comment" in said
+    assert "Only you" not in said
