@@ -164,6 +164,15 @@ async def delete_post(slack: AsyncWebClient, place: Place, ts: str) -> bool:
     return True
 
 
+async def is_deleted(slack: AsyncWebClient, channel_id: str, ts: str) -> bool:
+    """Whether Slack says that there's no such post anymore."""
+    try:
+        await slack.chat_getPermalink(channel=channel_id, message_ts=ts)
+    except SLACK_FAILED as error:
+        return reason(error) == "message_not_found"
+    return False
+
+
 async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tuple[Announced, str | None]:
     """Post where the user asked; call `Audiences.why_not_post` first.
 

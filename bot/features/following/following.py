@@ -51,6 +51,11 @@ class Following:
             raise AlreadyFollowed(number)
         return seen
 
+    async def post_in(self, thread: Thread, number: int) -> str | None:
+        """The `ts` of the post that follows the issue in the thread, if there is one."""
+        followed = await self._followed.in_thread(thread.channel_id, thread.ts, number)
+        return followed.ts if followed else None
+
     async def start(
         self,
         owner: Owner,

@@ -52,6 +52,7 @@ class FollowHandlers:
         """*Follow in this thread*: keep the post up to date, or from a card, a new one."""
         asked = press.button
         thread = _thread_of(reply, asked.thread)
+        await self._stop_if_deleted(reply, asked.issue, thread)
         seen = await self._following.may_follow(reply.owner, asked.issue, thread)
         if not (seen.public or asked.asked):
             await reply.privately(views.question(seen, reply.wording, thread.ts))
@@ -59,6 +60,12 @@ class FollowHandlers:
             await self._follow_in_new_post(reply, seen, thread)
         else:
             await self._follow_in_post(press, reply, seen, thread)
+
+    async def _stop_if_deleted(self, reply: Reply, number: int, thread: Thread) -> None:
+        """Stop following in a post that was deleted, so that the thread can follow the issue again."""
+        ts = await self._following.post_in(thread, number)
+        if ts and await posting.is_deleted(reply.slack, thread.channel_id, ts):
+            await self._following.stop(reply.owner, number, thread)
 
     async def _follow_in_new_post(self, reply: Reply, seen: Seen, thread: Thread) -> None:
         number = seen.issue.id

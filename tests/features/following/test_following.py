@@ -134,6 +134,20 @@ async def test_a_card_opened_in_a_thread_follows_there_once(office: Office, ana:
     assert ["Ben Okafor" in text for text in texts] == [False, True]
 
 
+async def test_a_thread_follows_again_after_its_post_was_deleted(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    card = await ana.after(ana.choose_from_menu(post, "Cart loses", "More actions"))
+    await ana.delete_post(post)
+    await office.idle()
+
+    shared = await ana.after(ana.press(card, "Follow in this thread"))
+
+    assert shared["thread_ts"] == post["thread_ts"]
+    change(office.newest_issue(), assigned_to_id=2)
+    await read_followed(office)
+    assert ["Ben Okafor" in m["text"] for m in await in_thread(ana, post)] == [True]
+
+
 async def test_an_issue_that_is_not_public_is_followed_only_after_a_question(
     office: Office, ana: Person
 ) -> None:
