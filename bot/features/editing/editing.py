@@ -45,7 +45,7 @@ class Edited:
     @property
     def assigned(self) -> bool:
         """Whether somebody else is its assignee now."""
-        return any(change.label == CHANGEABLE["to"].label for change in self.changed) and bool(
+        return any(change.field is CHANGEABLE["to"] for change in self.changed) and bool(
             self.issue.assigned_to
         )
 
@@ -122,8 +122,9 @@ class Editing:
         except Refused as error:
             raise IssueRefused(error, fields_named(error.errors, editable.catalog.custom_fields)) from None
         not_taken = service_changes(wanted.values, wanted.custom, after)
-        missed = {change.label for change in not_taken}
-        changed = tuple(change for change in _changes(wanted, before, after) if change.label not in missed)
+        missed = {(change.field, change.label) for change in not_taken}
+        changes = _changes(wanted, before, after)
+        changed = tuple(change for change in changes if (change.field, change.label) not in missed)
         return Edited(after, changed, not_taken)
 
     async def _editable(self, session: Session, number: int) -> Editable:

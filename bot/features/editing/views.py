@@ -14,20 +14,12 @@ def edited(edited: Edited, wording: Wording, *, shareable: bool) -> Message:
     """What changed, before → after, and what the service didn't take."""
     issue, linked = edited.issue, title(edited.issue, wording)
     text = f"Changed {linked}" if edited.changed else f"Nothing changed in {linked}"
-    blocks: list[Block] = []
-    if edited.changed:
-        blocks.append(section(f"{text}\n{_listed([_change(change) for change in edited.changed])}"))
-    elif edited.already:
-        has = ", ".join(
-            f"{line(change.label)} {_value(change.field, change.after)}" for change in edited.already
-        )
-        text = f"{linked} already has {has}."
-        blocks.append(section(text))
-    else:
-        blocks.append(section(text))
+    said = [*map(_change, edited.changed), *map(_already, edited.already)]
+    blocks: list[Block] = [section(f"{text}\n{_listed(said)}".rstrip())]
     if edited.not_taken:
-        said = _listed([service_change(change) for change in edited.not_taken])
-        blocks.append(section(f"{escape(wording.service)} didn't save everything:\n{said}"))
+        missed = _listed([service_change(change) for change in edited.not_taken])
+        what = "everything" if edited.changed else "your changes"
+        blocks.append(section(f"{escape(wording.service)} didn't save {what}:\n{missed}"))
     share = button(SHARE, ShareListedIssue(issue=issue.id)) if shareable and not issue.is_private else None
     blocks.append(actions(issue_buttons(issue.id, wording, share), block_id=f"issue-{issue.id}"))
     return Message(text, tuple(blocks))
@@ -53,6 +45,11 @@ def _listed(lines: list[str]) -> str:
 def _change(change: Changed) -> str:
     before, after = _value(change.field, change.before), _value(change.field, change.after)
     return f"{line(change.label)}: {before} → *{after}*"
+
+
+def _already(change: Changed) -> str:
+    value = "empty" if change.after is None else f"*{_value(change.field, change.after)}*"
+    return f"{line(change.label)} is already {value}"
 
 
 def _value(field: Field | None, value: Meant | None) -> str:

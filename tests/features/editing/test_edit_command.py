@@ -46,7 +46,7 @@ async def issue(office: Office, ana: Person) -> Issue:
             ["Subject: The cart forgets its items → *Empty carts*", "Parent issue: none → *#1*"],
         ),
         ("{n} customer-reference:K-7", ["Customer reference: none → *K-7*"]),
-        ("{n} reopen", ["already has Status New"]),
+        ("{n} reopen due:none", ["Status is already *New*", "Due date is already empty"]),
     ],
 )
 async def test_changes_are_told_before_and_after(
