@@ -32,15 +32,15 @@ class Shortcut:
 COMMANDS = (
     Command(
         "issue",
-        "Create or show an issue",
-        "new <subject> | <number> | <number> comment <text> | attach <number> | help",
+        "Create, show, or change an issue",
+        "new <subject> | <number> [close] | <number> comment <text> | template | attach <number> | help",
     ),
     Command("issues", "Search issues", "[text] [status: to: priority: updated:] | help"),
     Command("timelog", "Log time on an issue", "<number> <duration> [comment] | edit | help"),
     Command(
         "digest",
-        "Post new issues on a schedule",
-        "add <project> <schedule> | now | pause | resume | change | take over | remove | help",
+        "Post issues on a schedule",
+        "add <project> <schedule> | me <schedule> | now | pause | resume | change | remove | help",
     ),
     Command(
         "tracker",

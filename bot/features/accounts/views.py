@@ -109,10 +109,10 @@ def account(wording: Wording, name: str | None) -> Message:
         return Message(blocks[0]["text"]["text"], tuple(blocks))
     said = linked_to(wording, name)
     commands = (
-        ("issue", "Create or show an issue"),
+        ("issue", "Create, show, or change an issue"),
         ("issues", "Search issues"),
         ("timelog", "Log time"),
-        ("digest", "Post new issues on a schedule"),
+        ("digest", "Post issues on a schedule"),
         ("tracker default", "Set this channel's project"),
         ("tracker unlink", "Unlink your account"),
     )

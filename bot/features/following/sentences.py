@@ -8,11 +8,12 @@ from bot.slack.sentences import NOT_ANNOUNCED
 from bot.slack.wording import Wording
 
 
-def sentence(error: BotError, _: Wording) -> str | None:
+def sentence(error: BotError, wording: Wording) -> str | None:
     """The sentence for an error of this feature; None for any other error."""
     match error:
         case PrivateIssueNotFollowed(number=number):
-            return f"#{number} is private, so a thread can't follow it."
+            see = f"{wording.command('issue')} {number}"
+            return f"#{number} is private, so a thread can't follow it. Type `{see}` to see it."
         case AlreadyFollowed(number=number):
             return f"This thread already follows #{number}. Its post here is kept up to date."
         case NotFollowed(why=Announced.UNSURE):

@@ -23,7 +23,7 @@ class Page(Button):
     query: str = Field(alias="q")
     offset: Number = Field(0, alias="o")
     before: tuple[Number, ...] = Field((), alias="b")
-    changes: tuple[Annotated[str, Field(pattern=CHANGE)], ...] = Field((), alias="c", max_length=5)
+    changes: tuple[Annotated[str, Field(pattern=CHANGE)], ...] = Field((), alias="c", max_length=12)
 
     def pack(self) -> str:
         packed = json.dumps(self.model_dump(by_alias=True, exclude_defaults=True), ensure_ascii=False)
