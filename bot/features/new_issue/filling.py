@@ -120,9 +120,9 @@ class FormFilling:
             project = await self._projects.by_id(session, project_id) if project_id else None
             if project and template:
                 try:
-                    draft = await self._long.complete(reply, view, await self._described(reply, view, draft))
+                    whole = await self._long.complete(reply, view, await self._described(reply, view, draft))
                     draft = await self._templates.switched(
-                        reply, session, view, project, draft, wanted=template
+                        reply, session, view, project, whole, wanted=template
                     )
                     metadata.pop(REST, None)
                     shown = replace(shown, description=None)
