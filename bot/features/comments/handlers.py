@@ -266,10 +266,11 @@ class CommentHandlers:
                 await reply.privately(views.commented(done, wording, text))
                 return
             announced: Announced | None = None
-            if done.public and done.certain:
+            meant_private = number in await self._store.created_issues.refused_privacy()
+            if done.public and done.certain and not meant_private:
                 by = (await reply.profile()).name
                 announced = await reply.announce(views.announced(done, wording, by, permalink))
-            await reply.privately(views.added(done, wording, announced))
+            await reply.privately(views.added(done, wording, announced, meant_private=meant_private))
 
         return FormResult(then=tell)
 

@@ -57,9 +57,11 @@ def commented(done: Commented, wording: Wording, text: str) -> Message:
     return _answer(done, wording, f"{did} {title(done.issue, wording)}: “{line(excerpt)}”")
 
 
-def added(done: Commented, wording: Wording, announced: Announced | None) -> Message:
+def added(done: Commented, wording: Wording, announced: Announced | None, *, meant_private: bool) -> Message:
     """The private answer about an added message. Unless it was announced, the answer says why, and a button
     shares the issue if that is only a question of who may see its project. A warning says enough by itself.
+
+    `meant_private`: the issue was to be private when it was created, and the service shows it.
     """
     issue = done.issue
     answer = _answer(done, wording, f"Added this message to {title(issue, wording)}.")
@@ -70,6 +72,8 @@ def added(done: Commented, wording: Wording, announced: Announced | None) -> Mes
     if issue.is_private or done.private:
         what = "issue" if issue.is_private else "comment"
         return _with(answer, context(f"Only you can see this: the {what} is private."))
+    if meant_private:
+        return _with(answer, context("Only you can see this: the issue was meant to be private."))
     why = "Only you can see this: the project is private, and others here may not have access to it."
     return _with(answer, context(why), actions([share_button(issue.id, public=False)]))
 

@@ -8,6 +8,7 @@ import pytest
 
 from bot.sandbox.tracker.data import Note
 from tests.features.files.attached import names
+from tests.support.digesting import ANA as OWNER
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
@@ -163,13 +164,16 @@ async def test_a_message_is_announced_only_where_everyone_may_see_the_comment(
     )
     other = next(number for number, issue in issues.items() if issue.project_id == SECURITY)
     issues[hidden].is_private = True
+    exposed = next(n for n, issue in issues.items() if issue.project_id == 1 and n not in (hidden, NUMBER))
+    await office.bot.store.created_issues.put(OWNER, exposed, issues[exposed].subject, privacy_refused=True)
     answers = {}
-    for number, values in ((hidden, {}), (NUMBER, {"Private note": True}), (other, {})):
+    for number, values in ((hidden, {}), (NUMBER, {"Private note": True}), (other, {}), (exposed, {})):
         form = await comment_form(ana, await ana.say(f"For #{number}"))
         answers[number] = text_of(await ana.after(ana.submit(form, values)))
         assert notes(office, number)
 
     assert "the issue is private" in answers[hidden]
+    assert "the issue was meant to be private" in answers[exposed]
     assert "the comment is private" in answers[NUMBER]
     assert "Share here" in answers[other]
     assert not [text for text in await texts(ben) if "added" in text]
