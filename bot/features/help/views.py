@@ -75,7 +75,8 @@ OPTIONS = {
     "Days: `on:yesterday`, `on:mon` to `on:sun`, `on:2026-07-01`",
     "digest": "Schedules: `daily 9am`, `weekdays 09:00`, `weekly mon 09:00`, `hourly`, `cron 0 9 * * 1-5`. "
     "Kinds: `kind:new|due|stale:14d|closed`. Filters: `tracker: priority: category: author: to: version:`, "
-    "with a minus to leave out. Options: `group:tracker|priority|category|assignee empty:yes tz:`",
+    "and a minus before one leaves out what it names. "
+    "Options: `group:tracker|priority|category|assignee empty:yes tz:`",
 }
 
 
