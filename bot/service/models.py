@@ -219,6 +219,11 @@ class Journal(Resource):
     created_on: Timestamp | None = None
 
 
+def _oldest_first(journals: tuple[Journal, ...]) -> tuple[Journal, ...]:
+    """Older versions of Redmine send the newest first to users who like to read them so."""
+    return tuple(sorted(journals, key=lambda journal: journal.id))
+
+
 class Issue(Resource):
     """An issue. Which of the lists are filled depends on the request's `include`.
 
@@ -253,7 +258,7 @@ class Issue(Resource):
     attachments: TupleOf[Attachment] = ()
     relations: TupleOf[Relation] = ()
     allowed_statuses: TupleOf[IssueStatus] = ()
-    journals: TupleOf[Journal] = ()
+    journals: Annotated[TupleOf[Journal], AfterValidator(_oldest_first)] = ()
 
     @property
     def is_open(self) -> bool:

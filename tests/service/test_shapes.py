@@ -7,6 +7,7 @@ from pydantic import SecretStr
 
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
+from bot.service.models import Issue
 from tests.service.scripted import Service
 
 
@@ -50,6 +51,12 @@ async def test_absent_null_and_invalid_values(client: Client, service: Service, 
     assert (odd.due_date, odd.done_ratio, odd.status, odd.subject) == (None, None, None, "kept")
     file = nested.attachments[0]
     assert (file.filename, file.created_on, nested.estimated_hours) == ("kept", None, None)
+
+
+def test_an_issues_history_is_oldest_first() -> None:
+    issue = Issue.model_validate({"id": 1, "journals": [{"id": 9}, {"id": 3}]})
+
+    assert [entry.id for entry in issue.journals] == [3, 9]
 
 
 async def test_an_issue_is_private_unless_the_service_says_otherwise(
