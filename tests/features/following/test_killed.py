@@ -22,7 +22,7 @@ from tests.support.office import TEAM
 from tests.support.replicas import Replica
 from tests.support.scene import Scene
 
-CHANGES = int(os.environ.get("ISSUEBOT_KILLED_CHANGES", "0"))
+CHANGES = int(os.environ.get("ISSUEBOT_KILLED_CHANGES", "12"))
 ISSUES, A_SECOND = 10, 2
 OWNERS = {Owner(None, TEAM, person.slack_id): person for person in (ANA, CHRIS)}
 TIMINGS = Timings(interval=0.3, heartbeat_timeout=2, longest_post=3, look_up_after=1, follow_every=1)
@@ -107,7 +107,6 @@ async def keep_killing(scene: Scene, rng: random.Random, threads: dict[str, Issu
     return kills
 
 
-@pytest.mark.skipif(not CHANGES, reason="takes long: set ISSUEBOT_KILLED_CHANGES to a number of changes")
 @pytest.mark.timeout(900)
 async def test_random_kills_neither_lose_nor_repeat_a_line(url_of_postgresql: str) -> None:
     rng = random.Random(20)  # noqa: S311 - not used for cryptography
