@@ -249,9 +249,9 @@ def build(
     )
     updates = Updates(client, issues, waits.lookups)
     assign = AssignHandlers(Assigning(accounts, issues, updates), rows)
-    commenting = Comments(client, accounts, projects, issues, updates=updates, files=attaching)
+    commenting = Comments(client, accounts, issues, updates=updates, files=attaching)
     comments = CommentHandlers(commenting, accounts, issues, jobs, store)
-    editing = Editing(client, accounts, issues, catalogs=catalogs, people=people, updates=updates)
+    editing = Editing(accounts, issues, catalogs=catalogs, people=people, updates=updates)
     edit = EditHandlers(editing, store.saved_input, assigned.told)
     issue = IssueHandlers(
         issues,
@@ -279,7 +279,7 @@ def build(
         publish_home=partial(home.show, shown=None, again=True),
     )
     related = RelatedHandlers(
-        RelatedIssues(client, accounts, projects),
+        RelatedIssues(client, accounts, projects, issues),
         issues,
         jobs,
         share=issue.share,

@@ -5,20 +5,17 @@ before. A service that doesn't tell the history tells at least when the issue wa
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
-from bot.errors import OutcomeUnknown, ServiceError, UserError
+from bot.errors import OutcomeUnknown, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files.attach import Files
 from bot.features.files.batch import Batch, State
-from bot.features.issues.issues import Issues
+from bot.features.issues.issues import Issues, is_public
 from bot.features.issues.updates import Updates, UpdateUnconfirmed
 from bot.features.projects.permissions import may
-from bot.features.projects.projects import Projects
 from bot.service.client import Client
 from bot.service.conventions import HIDES_NOTES
-from bot.service.filters import IssueFilters
 from bot.service.inputs import IssueChanges, UploadInput
 from bot.service.models import Issue, Journal
 from bot.store.owner import Owner
@@ -91,7 +88,6 @@ class Comments:
         self,
         client: Client,
         accounts: Accounts,
-        projects: Projects,
         issues: Issues,
         *,
         updates: Updates,
@@ -99,7 +95,6 @@ class Comments:
     ) -> None:
         self._client = client
         self._accounts = accounts
-        self._projects = projects
         self._issues = issues
         self._updates = updates
         self._files = files
@@ -121,9 +116,7 @@ class Comments:
         if not numbers:
             return None
         async with self._accounts.reading(owner) as session:
-            filters = IssueFilters(issue_ids=tuple(numbers), status="any")
-            found = await self._client.list_issues(session.key, filters, limit=len(numbers))
-        visible = {issue.id for issue in found.items}
+            visible = await self._issues.several(session, numbers)
         return next((number for number in numbers if number in visible), None)
 
     async def add(self, owner: Owner, number: int, comment: Comment, batch: Batch) -> Commented:
@@ -152,12 +145,7 @@ class Comments:
 
     async def _read(self, session: Session, number: int) -> Issue:
         """The issue, with its history if the service tells it. Raises IssueNotFound, ServiceError."""
-        optional = self._client.optional
-        issue = await optional.get_issue(session.key, number, ("attachments", "journals"))
-        if issue is None:
-            issue = await self._issues.one(session, number)
-            optional.note_missing("get_issue")
-        return issue
+        return await self._issues.detailed(session, number, ("attachments", "journals"))
 
     async def _send(
         self, session: Session, before: Issue, comment: Comment, uploads: tuple[UploadInput, ...]
@@ -192,12 +180,8 @@ class Comments:
         self, session: Session, issue: Issue, comment: Comment, note: Journal | None, *, certain: bool = True
     ) -> Commented:
         exposed = comment.private and note is not None and not note.private_notes
-        project = None
-        if issue.project:
-            with suppress(ServiceError):
-                project = await self._projects.by_id(session, issue.project.id)
-        everyone = project is not None and project.is_public is True and not issue.is_private
-        return Commented(issue, certain, comment.private, exposed, everyone and not comment.private)
+        public = is_public(issue, await self._issues.project_of(session, issue)) and not comment.private
+        return Commented(issue, certain, comment.private, exposed, public)
 
 
 def _has_history(issue: Issue) -> bool:

@@ -12,7 +12,6 @@ from bot.features.issues.service_changes import ServiceChange, service_changes, 
 from bot.features.issues.updates import Updates
 from bot.features.projects.catalog import Catalogs
 from bot.features.users.people import People
-from bot.service.client import Client
 from bot.service.conventions import IssueDetailInclude
 from bot.service.models import Issue
 from bot.store.owner import Owner
@@ -67,7 +66,6 @@ class Editing:
 
     def __init__(
         self,
-        client: Client,
         accounts: Accounts,
         issues: Issues,
         *,
@@ -75,7 +73,6 @@ class Editing:
         people: People,
         updates: Updates,
     ) -> None:
-        self._client = client
         self._accounts = accounts
         self._issues = issues
         self._catalogs = catalogs
@@ -128,10 +125,7 @@ class Editing:
         return Edited(after, changed, not_taken)
 
     async def _editable(self, session: Session, number: int) -> Editable:
-        issue = await self._client.optional.get_issue(session.key, number, STATUSES)
-        if issue is None:
-            issue = await self._issues.one(session, number)
-            self._client.optional.note_missing("get_issue")
+        issue = await self._issues.detailed(session, number, STATUSES)
         catalog = await self._catalogs.of(session, issue.project.id if issue.project else None)
         allowed = issue.allowed_statuses or catalog.statuses
         return Editable(issue, replace(catalog, statuses=allowed), catalog.statuses)

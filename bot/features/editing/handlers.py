@@ -11,8 +11,8 @@ from bot.features.editing.editing import EditConflict, Edited, Editing
 from bot.features.editing.edits import Edit
 from bot.features.editing.form import EditMetadata
 from bot.features.issues.actions import open_buttons
-from bot.features.issues.errors import NotUnderstood
-from bot.features.issues.issues import Assigned, IssueNotFound, IssueRefused
+from bot.features.issues.errors import NotUnderstood, fields_of
+from bot.features.issues.issues import Assigned, IssueNotFound
 from bot.features.issues.updates import UpdatesUnsupported
 from bot.service.models import Ref
 from bot.slack import forms
@@ -82,7 +82,7 @@ class EditHandlers:
         payload = {
             "edit": edit.model_dump(mode="json", exclude_defaults=True),
             "said": said,
-            "wrong": _fields_of(error),
+            "wrong": fields_of(error),
         }
         return button_row(
             "Open form", OpenEdit(issue=number, saved=await self._saved.put(reply.owner, payload))
@@ -164,15 +164,3 @@ class EditHandlers:
             wrong=[one.field.name for one in error.fields if one.field],
         )
         return FormResult(view=view, said=said)
-
-
-def _fields_of(error: BotError) -> tuple[str, ...]:
-    """The names of the fields that an error is about."""
-    match error:
-        case NotUnderstood(problem=problem, others=others):
-            return tuple(field for each in (problem, *others) for field in _fields_of(each))
-        case WrongField(field=field):
-            return (field,)
-        case IssueRefused(fields=fields):
-            return fields
-    return ()

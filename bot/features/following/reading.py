@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot.errors import AnswerTooLarge, Forbidden, NotFound, ServiceBroken
 from bot.features.accounts.accounts import Session
-from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.issues.issues import IssueNotFound, Issues, is_public
 from bot.service.client import Client
 from bot.service.conventions import IssueDetailInclude
 from bot.service.models import Issue, Project
@@ -28,7 +28,7 @@ class Seen:
     @property
     def public(self) -> bool:
         """Whether everyone can see it in the service."""
-        return self.project is not None and self.project.is_public is True and not self.issue.is_private
+        return is_public(self.issue, self.project)
 
     @property
     def fingerprint(self) -> str:
@@ -66,9 +66,7 @@ class IssueReader:
         return found
 
     async def _read(self, session: Session, number: int, projects: dict[int, Project | None]) -> Seen:
-        issue = await self._client.optional.get_issue(session.key, number, JOURNALS)
-        if issue is None:
-            issue = await self._issues.one(session, number)
+        issue = await self._issues.detailed(session, number, JOURNALS)
         if issue.project and issue.project.id not in projects:
             projects[issue.project.id] = await self._project(session, issue.project.id)
         public = [j for j in issue.journals if j.notes and j.private_notes is False]

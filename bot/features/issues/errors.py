@@ -1,7 +1,8 @@
 """Errors in reading `/issue`, with the draft of what was understood."""
 
-from bot.errors import UserError
+from bot.errors import BotError, UserError, WrongField
 from bot.features.issues.fields import Draft
+from bot.features.issues.issues import IssueRefused
 
 
 class NotUnderstood(UserError):
@@ -20,3 +21,15 @@ class UnknownSubcommand(UserError):
 
     text: str
     draft: Draft
+
+
+def fields_of(error: BotError) -> tuple[str, ...]:
+    """The names, in the form, of the fields that an error is about."""
+    match error:
+        case NotUnderstood(problem=problem, others=others):
+            return tuple(field for each in (problem, *others) for field in fields_of(each))
+        case WrongField(field=field):
+            return (field,)
+        case IssueRefused(fields=fields):
+            return fields
+    return ()

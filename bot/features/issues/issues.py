@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ from bot.features.projects.permissions import may
 from bot.features.projects.projects import Projects
 from bot.features.users.people import People
 from bot.service.client import Client
-from bot.service.conventions import SETS_PRIVACY
+from bot.service.conventions import SETS_PRIVACY, IssueDetailInclude
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.models import Child, Issue, Project, Ref
 from bot.store.channels import Channel
@@ -34,6 +34,8 @@ Similar = Callable[[Session, str, int], Coroutine[Any, Any, tuple[Issue, ...]]]
 """Finds open issues with a similar subject in a project."""
 Assigned = Callable[[Owner, Issue], Awaitable[None]]
 """Tells an issue's assignee that a user assigned it to them; never raises."""
+MOST = 50
+"""How many issues are read by their numbers."""
 SIMILAR_SECONDS = 1.0
 """How long a created issue waits for similar ones."""
 
@@ -60,6 +62,11 @@ class IssueNotFound(UserError):
     """The issue doesn't exist, or the user can't see it."""
 
     number: int
+
+
+def is_public(issue: Issue, project: Project | None) -> bool:
+    """Whether everyone can see the issue in the service; False if that isn't known."""
+    return project is not None and project.is_public is True and not issue.is_private
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ class Created:
     @property
     def public(self) -> bool:
         """Whether everyone can see it in the service, and the user didn't ask for a private issue."""
-        return self.project.is_public is True and not self.issue.is_private and not self.requested_private
+        return is_public(self.issue, self.project) and not self.requested_private
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,7 @@ class Shown:
     @property
     def public(self) -> bool:
         """Whether everyone can see it in the service."""
-        return self.project is not None and self.project.is_public is True and not self.issue.is_private
+        return is_public(self.issue, self.project)
 
 
 class Issues:
@@ -211,10 +218,10 @@ class Issues:
                 self._client.optional.note_missing("get_issue")
             others = (r.issue_to_id if r.issue_id == number else r.issue_id for r in issue.relations)
             named = {other for other in (*others, issue.parent and issue.parent.id) if other}
-            subjects, project = await asyncio.gather(
-                self._subjects(session, named), self._project(session, issue)
+            others_seen, project = await asyncio.gather(
+                self.several(session, sorted(named)), self.project_of(session, issue)
             )
-            return Shown(issue, children, subjects, project)
+            return Shown(issue, children, {n: other.subject for n, other in others_seen.items()}, project)
 
     async def suggest(self, session: Session, text: str, project_id: int | None) -> tuple[Issue, ...]:
         """Issues whose number or subject matches, most recently updated first. Raises ServiceError."""
@@ -240,6 +247,24 @@ class Issues:
             raise IssueNotFound(number)
         return items[0]
 
+    async def detailed(
+        self, session: Session, number: int, include: Collection[IssueDetailInclude] = ()
+    ) -> Issue:
+        """One issue with its details; as `one`, if the service doesn't tell them."""
+        optional = self._client.optional
+        if (issue := await optional.get_issue(session.key, number, include)) is None:
+            issue = await self.one(session, number)
+            optional.note_missing("get_issue")  # the issue exists, so the endpoint doesn't
+        return issue
+
+    async def several(self, session: Session, numbers: Sequence[int]) -> dict[int, Issue]:
+        """The first MOST of these issues, without those that the user can't see. Raises ServiceError."""
+        if not (wanted := numbers[:MOST]):
+            return {}
+        filters = IssueFilters(issue_ids=tuple(wanted), status="any")
+        page = await self._client.list_issues(session.key, filters, limit=len(wanted))
+        return {issue.id: issue for issue in page.items if issue.id in wanted}
+
     async def _children(self, session: Session, number: int) -> tuple[Child, ...]:
         filters = IssueFilters(parent_ids=(number,), status="any", sort=(Sort("id"),))
         page = await self._client.list_issues(session.key, filters, limit=100)
@@ -249,14 +274,7 @@ class Issues:
             if i.parent and i.parent.id == number
         )
 
-    async def _subjects(self, session: Session, numbers: set[int]) -> dict[int, str]:
-        if not numbers:
-            return {}
-        filters = IssueFilters(issue_ids=tuple(sorted(numbers)[:50]), status="any")
-        page = await self._client.list_issues(session.key, filters, limit=len(filters.issue_ids))
-        return {issue.id: issue.subject for issue in page.items if issue.id in numbers}
-
-    async def _project(self, session: Session, issue: Issue) -> Project | None:
+    async def project_of(self, session: Session, issue: Issue) -> Project | None:
         """The issue's project; None if it can't be read, and then the issue doesn't count as public."""
         with suppress(ServiceError):
             return await self._projects.by_id(session, issue.project.id) if issue.project else None

@@ -16,7 +16,6 @@ from bot.errors import (
     Refused,
     TooLarge,
     UserError,
-    WrongField,
 )
 from bot.features.files.attach import Files
 from bot.features.files.jobs import FileJobs, new_batch
@@ -24,7 +23,7 @@ from bot.features.files.views import progress
 from bot.features.issues import views
 from bot.features.issues.announce import FollowPost, announce_and_confirm
 from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, OpenDraft, OpenIssueForm
-from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
+from bot.features.issues.errors import UnknownSubcommand, fields_of
 from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.issues.inputs import names_in
 from bot.features.issues.issues import Assigned, IssueRefused, Issues, Source
@@ -163,7 +162,9 @@ class CreateFormHandlers:
         if isinstance(error, NotLinked | KeyInRequest) or not isinstance(error, OFFERED):
             return None
         said = "" if isinstance(error, UnknownSubcommand) else without_keys(reply.wording.sentence(error))
-        fields = _fields_of(error)
+        named = isinstance(error, AmbiguousName | UnknownName | Forbidden | NotFound)
+        # A name elsewhere than in the project is a WrongField.
+        fields = ("project",) if named else fields_of(error)
         saved = await self._saved.put(
             reply.owner,
             {
@@ -268,18 +269,3 @@ class CreateFormHandlers:
     async def _again(self, reply: Reply, view: View, shown: Shown) -> FormResult:
         """The submitted form with all entered values, and what is wrong."""
         return FormResult(view=await self._filling.refreshed(reply, view, None, shown), said=shown.said)
-
-
-def _fields_of(error: BotError) -> tuple[str, ...]:
-    """The names of the fields that an error is about."""
-    match error:
-        case NotUnderstood(problem=problem, others=others):
-            return tuple(field for each in (problem, *others) for field in _fields_of(each))
-        case WrongField(field=field):
-            return (field,)
-        case IssueRefused(fields=fields):
-            return fields
-        # A name elsewhere than in the project is a WrongField.
-        case AmbiguousName() | UnknownName() | Forbidden() | NotFound():
-            return ("project",)
-    return ()

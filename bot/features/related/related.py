@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.features.accounts.accounts import Accounts, Session
+from bot.features.issues.issues import Issues
 from bot.features.projects.projects import Projects
 from bot.features.related.words import fit, telling_words
 from bot.service.client import Client
@@ -42,10 +43,11 @@ class Found:
 class RelatedIssues:
     """Searches with the words of a message."""
 
-    def __init__(self, client: Client, accounts: Accounts, projects: Projects) -> None:
+    def __init__(self, client: Client, accounts: Accounts, projects: Projects, issues: Issues) -> None:
         self._client = client
         self._accounts = accounts
         self._projects = projects
+        self._issues = issues
 
     async def find(
         self,
@@ -65,20 +67,13 @@ class RelatedIssues:
         async with self._accounts.reading(owner) as session:
             project = None if everywhere else await self._projects.default_in(session, channel)
             named, near = await asyncio.gather(
-                self._named(session, numbers), self._nearest(session, words, project)
+                self._issues.several(session, numbers[:NAMED]), self._nearest(session, words, project)
             )
             if not near and project:
                 project, near = None, await self._nearest(session, words, None)
-        known = {issue.id for issue in named}
-        others = (issue for issue in near if issue.id not in known)
-        return Found((*named, *others)[:SHOWN], project)
-
-    async def _named(self, session: Session, numbers: Sequence[int]) -> tuple[Issue, ...]:
-        if not numbers:
-            return ()
-        filters = IssueFilters(issue_ids=tuple(numbers[:NAMED]), status="any")
-        found = {i.id: i for i in (await self._client.list_issues(session.key, filters, limit=NAMED)).items}
-        return tuple(found[number] for number in numbers[:NAMED] if number in found)
+        first = [named[number] for number in numbers[:NAMED] if number in named]
+        others = (issue for issue in near if issue.id not in named)
+        return Found((*first, *others)[:SHOWN], project)
 
     async def _nearest(
         self, session: Session, words: Sequence[str], project: Project | None

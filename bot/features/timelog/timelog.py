@@ -176,7 +176,7 @@ class Timelog:
         issue = None
         if draft.issue is not None:
             issue, _ = await asyncio.gather(
-                self._issue(session, draft.issue), self._activities.prefetch(session)
+                self._issues.detailed(session, draft.issue), self._activities.prefetch(session)
             )
             if issue.project is None:
                 raise ProjectNotTold(draft.issue)
@@ -193,14 +193,6 @@ class Timelog:
         hidden = await self._store.created_issues.refused_privacy()
         return Loggable(issue, project, known, usual, draft.issue in hidden)
 
-    async def _issue(self, session: Session, number: int) -> Issue:
-        """An issue with its spent hours, if the service tells them. Raises UserError, ServiceError."""
-        if detailed := await self._client.optional.get_issue(session.key, number):
-            return detailed
-        issue = await self._issues.one(session, number)
-        self._client.optional.note_missing("get_issue")  # the issue exists, so the endpoint doesn't
-        return issue
-
     async def _activity(self, session: Session, on: Loggable, typed: str | None) -> Ref | None:
         """The activity to log; None leaves it to the service. Raises UserError, ServiceError."""
         if typed is not None:
@@ -216,7 +208,7 @@ class Timelog:
         number = issue.id
 
         async def grown() -> bool:
-            after = (await self._issue(session, number)).spent_hours
+            after = (await self._issues.detailed(session, number)).spent_hours
             return after is not None and after > before and abs(after - before - hours) <= ROUNDING
 
         return bool(await looked_for(grown, self._looks))
