@@ -18,7 +18,7 @@ from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.sandbox.tracker.server import Tracker
 from bot.store.channels import Channel
-from bot.store.digests import Group
+from bot.store.digest_plans import Group
 from tests.support.apart import SECONDS_TO_STOP, Apart
 from tests.support.digesting import ANA
 from tests.support.office import TEAM, Office

@@ -26,15 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.database import Database
-from bot.store.digests import (
-    Covered,
-    Digest,
-    digest_of,
-    history_kept,
-    issues_covered,
-    seen_kept,
-    seen_of,
-)
+from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered, seen_kept, seen_of
 from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 from bot.store.upsert import insert

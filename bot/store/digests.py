@@ -22,31 +22,15 @@ from sqlalchemy import (
 )
 
 from bot.store.database import Database
+from bot.store.digest_plans import Plan, plan_columns, plan_of
 from bot.store.owner import Owner
 from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, UtcDateTime
 
-Group = Literal["tracker", "priority", "category", "assignee"]
 Notice = Literal["stopped", "unsure", "delayed"]
 """A notice for the owner: the digest was stopped; its last message may or may not have been posted; it is
 overdue and still can't be posted.
 """
-GROUPS: tuple[Group, ...] = get_args(Group)
-Kind = Literal["new", "due", "stale", "closed", "personal"]
-"""What a digest lists. A personal one lists its owner's issues to them alone."""
-KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
-STALE_DAYS = 14
-FilterKind = Literal["tracker", "priority", "category", "author", "to", "version"]
-STORED_FILTERS: Mapping[FilterKind, str] = {
-    "tracker": "trackers",
-    "priority": "priorities",
-    "category": "categories",
-    "author": "authors",
-    "to": "assignees",
-    "version": "versions",
-}
-"""The filters' names in the database."""
-FILTER_KINDS: tuple[FilterKind, ...] = get_args(FilterKind)
 NOTICES: Mapping[str, Notice] = {notice: notice for notice in get_args(Notice)}
 
 
@@ -79,34 +63,6 @@ class Pause(StrEnum):
 KEPT_AFTER_REMOVAL = timedelta(days=1)
 _NOT_REMOVED = DigestRow.removed_at.is_(None)
 _NO_NOTICES: Mapping[str, Any] = {"owner_notice": None, "channel_notice": False}
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A value that a digest is filtered by, such as a tracker or a person, as ID and name."""
-
-    id: int
-    name: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """A digest's settings. `schedule` is the canonical text of a schedule, `zone` a time zone's name.
-
-    `filters` and `excluded` have no kind without choices. `stale_days` counts for kind `stale` only. A
-    personal digest has no project: its `project_id` is 0, and `project` is the digest's name.
-    """
-
-    project_id: int
-    project: str
-    schedule: str
-    zone: str
-    kind: Kind = "new"
-    stale_days: int = STALE_DAYS
-    filters: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
-    excluded: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
-    group: Group = "tracker"
-    empty: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +143,7 @@ class StoredDigests:
                 created_at=now,
                 **_start_columns(start),
                 **owner.columns,
-                **_plan_columns(plan),
+                **plan_columns(plan),
                 **_NO_NOTICES,
             )
             .returning(DigestRow)
@@ -228,7 +184,7 @@ class StoredDigests:
 
         `next_due` is ignored if the digest is paused. With `start` and the time `now`, it begins anew.
         """
-        changed = {name: value for name, value in _plan_columns(plan).items() if name != "project_id"}
+        changed = {name: value for name, value in plan_columns(plan).items() if name != "project_id"}
         changed["history"] = history_kept(history)
         if start:
             changed |= {**_start_columns(start), "period_from": now}
@@ -394,18 +350,7 @@ def digest_of(row: Row[DigestRow]) -> Digest:
         owner=Owner(row.enterprise_id or None, row.team_id, row.user_id),
         owner_name=row.owner_name,
         channel_id=row.channel_id,
-        plan=Plan(
-            project_id=row.project_id,
-            project=row.project,
-            schedule=row.schedule,
-            zone=row.zone,
-            group=next(group for group in GROUPS if group == row.grouped_by),
-            empty=row.empty,
-            kind=KINDS[row.kind],
-            stale_days=row.stale_days or STALE_DAYS,
-            filters=_choices_of(row.filters),
-            excluded=_choices_of(row.filters.get("excluded") or {}),
-        ),
+        plan=plan_of(row),
         next_due=row.next_due,
         paused=Pause(row.paused) if row.paused else None,
         covered_to=row.covered_to,
@@ -438,35 +383,12 @@ def issues_covered(
     return [{**about, "issue_id": one.issue_id, "created_on": one.at} for one in covered]
 
 
-def _plan_columns(plan: Plan) -> dict[str, Any]:
-    return {
-        "project_id": plan.project_id,
-        "project": plan.project,
-        "schedule": plan.schedule,
-        "zone": plan.zone,
-        "kind": plan.kind,
-        "stale_days": plan.stale_days,
-        "filters": {**_choices_kept(plan.filters), "excluded": _choices_kept(plan.excluded)},
-        "grouped_by": plan.group,
-        "empty": plan.empty,
-    }
-
-
 def _start_columns(start: Start) -> dict[str, Any]:
     return {
         "covered_to": start.covered_to,
         "history": history_kept(start.history),
         "seen": seen_kept(start.seen),
     }
-
-
-def _choices_kept(filters: Mapping[FilterKind, tuple[Choice, ...]]) -> dict[str, Any]:
-    return {STORED_FILTERS[kind]: [[one.id, one.name] for one in chosen] for kind, chosen in filters.items()}
-
-
-def _choices_of(stored: Mapping[str, Any]) -> dict[FilterKind, tuple[Choice, ...]]:
-    named = ((kind, stored.get(name)) for kind, name in STORED_FILTERS.items())
-    return {kind: tuple(Choice(*one) for one in chosen) for kind, chosen in named if chosen}
 
 
 def _each(digests: Collection[Digest]) -> Update:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, Row, and_, delete, insert, select, update
 
 from bot.store.channels import Channel
+from bot.store.choice import Choice
 from bot.store.database import Database
-from bot.store.digests import Choice
 from bot.store.owner import Owner
 from bot.store.tables import TemplateRow
 

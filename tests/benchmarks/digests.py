@@ -29,7 +29,8 @@ from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
-from bot.store.digests import Plan, Start
+from bot.store.digest_plans import Plan
+from bot.store.digests import Start
 from bot.store.owner import Owner
 from bot.store.vault import Vault
 from tests.benchmarks.processes import running

@@ -36,7 +36,8 @@ from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from bot.slack.waits import Waits
 from bot.store.database import Database
-from bot.store.digests import Plan, Start
+from bot.store.digest_plans import Plan
+from bot.store.digests import Start
 from bot.store.followed import Followed
 from bot.store.owner import Owner
 from bot.store.store import Store

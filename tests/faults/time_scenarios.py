@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 
-from bot.store.digests import FILTER_KINDS
+from bot.store.digest_plans import FILTER_KINDS
 from tests.faults.scene import CHANNEL, NUMBER, Scene, owner, scenario
 from tests.support.digesting import AT, WEB
 from tests.support.office import TEAM

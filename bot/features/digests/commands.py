@@ -18,7 +18,7 @@ from bot.slack.grammar.errors import UnclosedQuote
 from bot.slack.grammar.options import Parsed, understand
 from bot.slack.grammar.requests import Help, who
 from bot.slack.grammar.tokens import Word
-from bot.store.digests import FILTER_KINDS, GROUPS, STALE_DAYS, FilterKind, Group, Kind
+from bot.store.digest_plans import FILTER_KINDS, GROUPS, STALE_DAYS, FilterKind, Group, Kind
 from bot.store.owner import Owner
 
 T = TypeVar("T")

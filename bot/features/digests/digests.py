@@ -33,7 +33,8 @@ from bot.service.conventions import ProjectStatus
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Project, Ref
 from bot.store.channels import Channel
-from bot.store.digests import Digest, FilterKind, Pause, Plan, Start
+from bot.store.digest_plans import FilterKind, Plan
+from bot.store.digests import Digest, Pause, Start
 from bot.store.owner import Owner
 from bot.store.store import Store
 

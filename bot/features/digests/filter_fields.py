@@ -8,7 +8,8 @@ from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, option
 from bot.slack.buttons import ActionExpired
-from bot.store.digests import FILTER_KINDS, Choice, FilterKind
+from bot.store.choice import Choice
+from bot.store.digest_plans import FILTER_KINDS, FilterKind
 
 EXCLUDED = "excluded"
 FIELDS = (*FILTER_KINDS, EXCLUDED)

@@ -23,17 +23,9 @@ from bot.slack.buttons import ActionExpired, Number
 from bot.slack.interaction import View
 from bot.slack.metadata import Metadata
 from bot.slack.text import bold, line, prose
-from bot.store.digests import (
-    GROUPS,
-    KINDS,
-    STALE_DAYS,
-    Choice,
-    Digest,
-    FilterKind,
-    Group,
-    Kind,
-    Plan,
-)
+from bot.store.choice import Choice
+from bot.store.digest_plans import GROUPS, KINDS, STALE_DAYS, FilterKind, Group, Kind, Plan
+from bot.store.digests import Digest
 
 SCHEDULES = [
     ("daily", "Every day"),

@@ -34,7 +34,7 @@ from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.replies import Reply
-from bot.store.digests import Choice
+from bot.store.choice import Choice
 
 
 class DigestForms:

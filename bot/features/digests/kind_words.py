@@ -10,7 +10,8 @@ from bot.features.digests.plans import DigestSettings
 from bot.features.issues.views import due, priority_and_assignee
 from bot.service.models import Issue
 from bot.slack.text import bold, line, moment
-from bot.store.digests import Digest, FilterKind, Kind, Plan
+from bot.store.digest_plans import FilterKind, Kind, Plan
+from bot.store.digests import Digest
 
 NOUNS: dict[Kind, str] = {
     "new": "new issues",

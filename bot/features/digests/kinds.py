@@ -11,7 +11,9 @@ from zoneinfo import ZoneInfo
 from bot.service.conventions import NOT, OR
 from bot.service.filters import DateRange, IssueFilters, TimeRange
 from bot.service.models import Issue, Ref
-from bot.store.digests import Choice, Digest, FilterKind, Kind, Plan
+from bot.store.choice import Choice
+from bot.store.digest_plans import FilterKind, Kind, Plan
+from bot.store.digests import Digest
 
 SOON_DAYS = 7
 """How many days ahead a digest of due issues looks."""

@@ -38,7 +38,8 @@ from bot.slack.blocks import (
 from bot.slack.retractable import delete_menu
 from bot.slack.text import bold, cut, line, link, moment
 from bot.slack.wording import Wording
-from bot.store.digests import KINDS, Digest, Group, Kind
+from bot.store.digest_plans import KINDS, Group, Kind
+from bot.store.digests import Digest
 
 NAME, SUBJECT, SHORT_SUBJECT, FACTS = 80, 150, 60, 300
 ROWS, PREVIEW_ROWS = 40, 5

@@ -9,7 +9,8 @@ from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog, Catalogs
 from bot.features.users.people import People, Who
 from bot.service.models import Project, Ref
-from bot.store.digests import STALE_DAYS, Choice, FilterKind, Group, Kind, Plan
+from bot.store.choice import Choice
+from bot.store.digest_plans import STALE_DAYS, FilterKind, Group, Kind, Plan
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
 Resolved = dict[FilterKind, tuple[Choice, ...]]

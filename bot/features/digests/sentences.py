@@ -7,7 +7,7 @@ from bot.features.digests import channels, commands, errors, schedules
 from bot.features.digests.channels import ChannelProblem
 from bot.features.series import series
 from bot.slack.wording import Wording
-from bot.store.digests import GROUPS
+from bot.store.digest_plans import GROUPS
 
 CRON = "`cron 0 9 * * 1-5`"
 SCHEDULES = {

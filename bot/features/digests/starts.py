@@ -10,7 +10,8 @@ from bot.features.digests.reading import own_issues, since, updates
 from bot.features.digests.schedules import parse
 from bot.service.client import Client
 from bot.service.filters import Sort, TimeRange
-from bot.store.digests import Covered, Plan, Start
+from bot.store.digest_plans import Plan
+from bot.store.digests import Covered, Start
 
 MOST_COUNTED = 2000
 """If the history needs more issues than this, it starts empty."""

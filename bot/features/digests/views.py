@@ -30,8 +30,10 @@ from bot.slack import forms
 from bot.slack.blocks import Block, Element, Message, actions, button, confirm, context, section, shortened
 from bot.slack.text import bold, code, cut, escape, line, moment
 from bot.slack.wording import Wording
+from bot.store.choice import Choice
+from bot.store.digest_plans import FilterKind, Plan
 from bot.store.digest_runs import RunState
-from bot.store.digests import Choice, Digest, FilterKind, Pause, Plan
+from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 
 NAME = 80

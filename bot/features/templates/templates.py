@@ -30,7 +30,7 @@ from bot.service.conventions import CREATES_ISSUES, ProjectStatus
 from bot.service.filters import IssueFilters
 from bot.service.models import Issue, Project, Ref
 from bot.store.channels import Channel
-from bot.store.digests import Choice
+from bot.store.choice import Choice
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.templates import Content, Template

@@ -17,7 +17,9 @@ from bot.sandbox.workspace.blocks.surfaces import check_blocks
 from bot.service.models import Issue, IssueStatus, Ref
 from bot.slack.blocks import JSON, Message
 from bot.slack.wording import Wording
-from bot.store.digests import GROUPS, Choice, Digest, Group, Plan
+from bot.store.choice import Choice
+from bot.store.digest_plans import GROUPS, Group, Plan
+from bot.store.digests import Digest
 from bot.store.owner import Owner
 
 NOW = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import Connection
 from structlog.testing import capture_logs
 
-from bot.store.digests import Covered, Plan, Start
+from bot.store.digest_plans import Plan
+from bot.store.digests import Covered, Start
 from bot.store.owner import Owner
 from bot.store.tables import Table
 from bot.store.time_entries import Entry
