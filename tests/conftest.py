@@ -33,7 +33,7 @@ def pytest_configure() -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     if find_spec("sniffio") is None:  # httpcore would look for it on disk several times a request
-        sys.modules["sniffio"] = None  # type: ignore[assignment]
+        sys.modules["sniffio"] = None  # type: ignore[assignment] # None makes its import fail at once
     *processors, _ = structlog.get_config()["processors"]
     renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*processors, renderer])
@@ -71,7 +71,7 @@ def redmine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     if absent and "redmine" in os.environ.get("ISSUEBOT_REQUIRE", "").split(","):
         pytest.fail(absent)
     if absent:
-        pytest.skip(absent)
+        pytest.skip(reason=absent)
     with running(tmp_path_factory.mktemp("redmine")) as world:
         yield World(**world)
 

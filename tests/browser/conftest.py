@@ -42,7 +42,7 @@ async def chromium() -> AsyncIterator[Browser]:
     if not executable and "browser" in os.environ.get("ISSUEBOT_REQUIRE", "").split(","):
         pytest.fail(missing)
     if not executable:
-        pytest.skip(missing)
+        pytest.skip(reason=missing)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGS)
         yield browser

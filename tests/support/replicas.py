@@ -1,11 +1,12 @@
 """Three replicas of the bot, each in its own process, behind a load balancer."""
 
 import asyncio
+import random
 import signal
 import time
 from asyncio.subprocess import Process
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from itertools import count
 from urllib.parse import parse_qs
@@ -60,6 +61,26 @@ class Replica:
         """Sends the signal and returns the exit code."""
         self.process.send_signal(how)
         return await asyncio.wait_for(self.process.wait(), SECONDS_TO_STOP)
+
+
+async def keep_killing(scene: Scene, rng: random.Random, ended: Callable[[], Awaitable[bool]]) -> int:
+    """Kills and replaces one of two ready processes until the work has ended; returns how many."""
+    kills = 0
+    async with aiohttp.ClientSession() as http:
+        replicas = [Replica(scene, http) for _ in range(2)]
+        try:
+            await asyncio.gather(*(replica.start() for replica in replicas))
+            while not await ended():
+                await asyncio.sleep(rng.uniform(0.2, 2))
+                replica = rng.choice(replicas)
+                await replica.end(signal.SIGKILL)
+                kills += 1
+                await replica.start()
+        finally:
+            for replica in replicas:
+                if replica.process.returncode is None:
+                    await replica.end(signal.SIGKILL)
+    return kills
 
 
 class Replicas:

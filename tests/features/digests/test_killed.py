@@ -3,12 +3,10 @@
 import asyncio
 import os
 import random
-import signal
 import sys
 from collections import Counter
 from datetime import datetime
 
-import aiohttp
 import pytest
 from sqlalchemy import select
 
@@ -16,7 +14,7 @@ from bot.sandbox.demo.life import go_on_reporting
 from bot.store.digest_runs import RunState
 from bot.store.tables import DigestIssueRow, DigestRunRow
 from bot.timings import Timings
-from tests.support.replicas import Replica
+from tests.support.replicas import keep_killing
 from tests.support.scene import PROJECTS, Scene
 
 DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "6"))
@@ -26,41 +24,25 @@ TIMINGS = Timings(interval=0.3, heartbeat_timeout=2, longest_post=3, look_up_aft
 LATE_ANSWER = ("chat.postMessage", "late answer:0.3")
 
 
-async def keep_killing(scene: Scene, rng: random.Random) -> int:
-    """Kills and replaces one of two ready processes until no digest is due; returns how many were killed."""
-    kills = 0
-    async with aiohttp.ClientSession() as http:
-        replicas = [Replica(scene, http) for _ in range(2)]
-        try:
-            await asyncio.gather(*(replica.start() for replica in replicas))
-            while await scene.left():
-                await asyncio.sleep(rng.uniform(0.2, 1.5))
-                replica = rng.choice(replicas)
-                await replica.end(signal.SIGKILL)
-                kills += 1
-                await replica.start()
-        finally:
-            for replica in replicas:
-                if replica.process.returncode is None:
-                    await replica.end(signal.SIGKILL)
-    return kills
-
-
 @pytest.mark.timeout(900)
 async def test_random_kills_neither_lose_nor_repeat_digests(url_of_postgresql: str) -> None:
     rng = random.Random(20)  # noqa: S311 - not used for cryptography
     async with Scene(url_of_postgresql, timings=TIMINGS).opened() as scene:
+
+        async def none_due() -> bool:
+            return not await scene.left()
+
         digests = await scene.add_digests(DIGESTS)
         # Slack answers late, so that processes die between a post and its answer
         scene.wire.faults += [LATE_ANSWER] * DIGESTS * 3
         numbers = [p.id for p in scene.tracker.data.projects.values() if p.identifier in PROJECTS]
         reporting = [asyncio.create_task(go_on_reporting(scene.tracker.data, n, 0.5)) for n in numbers]
         await scene.due(digests, over=DIGESTS / A_SECOND)
-        kills = await keep_killing(scene, rng)
+        kills = await keep_killing(scene, rng, none_due)
         for task in reporting:
             task.cancel()
         await scene.due(digests, over=1)
-        kills += await keep_killing(scene, rng)
+        kills += await keep_killing(scene, rng, none_due)
         posts = scene.posts()
         states = await scene.database.read(
             lambda connection: Counter(connection.scalars(select(DigestRunRow.state)))

@@ -3,11 +3,9 @@
 import asyncio
 import os
 import random
-import signal
 import sys
 from datetime import UTC, datetime
 
-import aiohttp
 import pytest
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
@@ -19,7 +17,7 @@ from bot.store.followed import Followed
 from bot.store.owner import Owner
 from bot.timings import Timings
 from tests.support.office import TEAM
-from tests.support.replicas import Replica
+from tests.support.replicas import keep_killing
 from tests.support.scene import Scene
 
 CHANGES = int(os.environ.get("ISSUEBOT_KILLED_CHANGES", "12"))
@@ -86,27 +84,6 @@ def texts(scene: Scene, thread: str) -> list[str]:
     return [message.text for message in messages if message.thread_ts == thread]
 
 
-async def keep_killing(scene: Scene, rng: random.Random, threads: dict[str, Issue]) -> int:
-    """Kills and replaces one of two ready processes until all changes are told; returns how many were."""
-    kills = 0
-    async with aiohttp.ClientSession() as http:
-        replicas = [Replica(scene, http) for _ in range(2)]
-        try:
-            await asyncio.gather(*(replica.start() for replica in replicas))
-            changing = asyncio.create_task(go_on_changing(list(threads.values()), rng))
-            while not (changing.done() and await all_told(scene, threads)):
-                await asyncio.sleep(rng.uniform(0.2, 2))
-                replica = rng.choice(replicas)
-                await replica.end(signal.SIGKILL)
-                kills += 1
-                await replica.start()
-        finally:
-            for replica in replicas:
-                if replica.process.returncode is None:
-                    await replica.end(signal.SIGKILL)
-    return kills
-
-
 @pytest.mark.timeout(900)
 async def test_random_kills_neither_lose_nor_repeat_a_line(url_of_postgresql: str) -> None:
     rng = random.Random(20)  # noqa: S311 - not used for cryptography
@@ -114,7 +91,12 @@ async def test_random_kills_neither_lose_nor_repeat_a_line(url_of_postgresql: st
         threads = await follow(scene)
         # Slack answers late, so that processes die between a line and its answer
         scene.wire.faults += [LATE_ANSWER] * CHANGES
-        kills = await keep_killing(scene, rng, threads)
+        changing = asyncio.create_task(go_on_changing(list(threads.values()), rng))
+
+        async def told_everything() -> bool:
+            return changing.done() and await all_told(scene, threads)
+
+        kills = await keep_killing(scene, rng, told_everything)
         told = {thread: texts(scene, thread)[1:] for thread in threads}
     looked_up = len(scene.wire.called("conversations.replies"))
     count = sum(map(len, told.values()))
