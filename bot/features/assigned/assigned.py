@@ -1,6 +1,6 @@
 """Decides whom to tell that an issue was assigned to them, and reads the issue with their own key."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.errors import KeyRejected, NotLinked
 from bot.features.accounts.accounts import Accounts
@@ -10,21 +10,21 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 
 
+@dataclass(frozen=True)
 class Assignments:
     """Finds out who has to be told about an assignment."""
 
-    def __init__(self, store: Store, accounts: Accounts, issues: Issues) -> None:
-        self._store = store
-        self._accounts = accounts
-        self._issues = issues
+    store: Store
+    accounts: Accounts
+    issues: Issues
 
     async def assignee_of(self, by: Owner, issue: Issue) -> Owner | None:
         """The issue's assignee, unless they aren't linked, don't want to be told, or are the user `by`."""
-        user_id = await self._issues.assignee_to_mention(by, issue)
+        user_id = await self.issues.assignee_to_mention(by, issue)
         if user_id is None:
             return None
         assignee = replace(by, user_id=user_id)
-        return assignee if await self._store.assignment_messages.wanted(assignee) else None
+        return assignee if await self.store.assignment_messages.wanted(assignee) else None
 
     async def as_seen_by(self, assignee: Owner, number: int) -> Issue | None:
         """The issue, read with the assignee's key; None if they can't see it or it isn't theirs anymore.
@@ -32,8 +32,8 @@ class Assignments:
         Raises KeyRejected, ServiceError.
         """
         try:
-            async with self._accounts.reading(assignee, background=True) as session:
-                issue = await self._issues.one(session, number)
+            async with self.accounts.reading(assignee, background=True) as session:
+                issue = await self.issues.one(session, number)
         except KeyRejected:
             raise
         except (IssueNotFound, NotLinked):
@@ -43,6 +43,6 @@ class Assignments:
     async def claim(self, assignee: Owner, issue: Issue) -> bool:
         """Whether this caller tells the assignee about this version of the issue; True for one caller."""
         version = issue.updated_on.isoformat() if issue.updated_on else ""
-        return await self._store.deliveries.claim(
+        return await self.store.deliveries.claim(
             f"assigned:{assignee.team_id}:{assignee.user_id}:{issue.id}:{version}"
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 import structlog
@@ -28,31 +29,23 @@ SECONDS = 15.0
 """How long a message about an assignment may take, with reading the issue."""
 
 
+@dataclass(frozen=True)
 class AssignedHandlers:
     """Tells users about issues that someone else assigned to them."""
 
-    def __init__(
-        self,
-        assignments: Assignments,
-        messages: AssignmentMessages,
-        workspaces: Workspaces,
-        platform: Platform,
-        *,
-        publish_home: Callable[[Reply], Awaitable[None]],
-    ) -> None:
-        self._assignments = assignments
-        self._messages = messages
-        self._workspaces = workspaces
-        self._platform = platform
-        self._publish_home = publish_home
+    assignments: Assignments
+    messages: AssignmentMessages
+    workspaces: Workspaces
+    platform: Platform
+    publish_home: Callable[[Reply], Awaitable[None]]
 
     def feature(self) -> Feature:
         return Feature(buttons={TellWhenAssigned: self.switched})
 
     async def switched(self, press: ButtonPress[TellWhenAssigned], reply: Reply) -> None:
         """*Turn on* or *Turn off* on the Home tab."""
-        await self._messages.turn(reply.owner, on=press.button.on)
-        await self._publish_home(reply)
+        await self.messages.turn(reply.owner, on=press.button.on)
+        await self.publish_home(reply)
 
     async def told(self, by: Owner, issue: Issue) -> None:
         """Tell an issue's assignee that `by` assigned it to them, once; never raises.
@@ -66,23 +59,23 @@ class AssignedHandlers:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
 
     async def _tell(self, by: Owner, issue: Issue) -> None:
-        assignee = await self._assignments.assignee_of(by, issue)
+        assignee = await self.assignments.assignee_of(by, issue)
         if assignee is None:
             return
-        slack = await self._workspaces.client(assignee.enterprise_id, assignee.team_id)
+        slack = await self.workspaces.client(assignee.enterprise_id, assignee.team_id)
         try:
-            seen = await self._assignments.as_seen_by(assignee, issue.id)
+            seen = await self.assignments.as_seen_by(assignee, issue.id)
         except KeyRejected as error:  # tell the user now: the key is deleted
-            message = account_views.link_offer(self._platform.wording.sentence(error))
+            message = account_views.link_offer(self.platform.wording.sentence(error))
         else:
-            if seen is None or not await self._assignments.claim(assignee, issue):
+            if seen is None or not await self.assignments.claim(assignee, issue):
                 return
             message = await self._message(slack, by, assignee, seen)
         await posting.to_person(slack, assignee.user_id, message)
 
     async def _message(self, slack: AsyncWebClient, by: Owner, assignee: Owner, issue: Issue) -> Message:
-        profiles, team_id = self._platform.profiles, assignee.team_id
+        profiles, team_id = self.platform.profiles, assignee.team_id
         actor, reader = await asyncio.gather(
             profiles.of(slack, team_id, by.user_id), profiles.of(slack, team_id, assignee.user_id)
         )
-        return views.assigned(issue, self._platform.wording, actor.name, datetime.now(reader.zone).date())
+        return views.assigned(issue, self.platform.wording, actor.name, datetime.now(reader.zone).date())

@@ -35,13 +35,13 @@ class AssignResult:
     outcome: Outcome
 
 
+@dataclass(frozen=True)
 class Assigning:
     """Assigns issues to the requesting user, with their key."""
 
-    def __init__(self, accounts: Accounts, issues: Issues, updates: Updates) -> None:
-        self._accounts = accounts
-        self._issues = issues
-        self._updates = updates
+    accounts: Accounts
+    issues: Issues
+    updates: Updates
 
     async def take(self, owner: Owner, number: int, *, agreed: int | None) -> AssignResult:
         """Assign an issue to the user; repeating it is safe.
@@ -50,15 +50,15 @@ class Assigning:
         person can't see the issue or the service can't change issues, NotLinked, Refused and the other
         ServiceErrors; OutcomeUnknown when the issue can't be read afterwards.
         """
-        async with self._accounts.reading(owner) as session:
-            issue = await self._issues.one(session, number)
+        async with self.accounts.reading(owner) as session:
+            issue = await self.issues.one(session, number)
         if _is_own(session, issue):
             return AssignResult(issue, Outcome.ALREADY)
-        self._updates.check_supported(number)
+        self.updates.check_supported(number)
         if issue.assigned_to and issue.assigned_to.id != agreed:
             return AssignResult(issue, Outcome.NEEDS_CONFIRMATION)
         changes = IssueChanges(assigned_to_id=session.user_id)
-        seen = await self._updates.apply(session, issue, changes, lambda now: _is_own(session, now))
+        seen = await self.updates.apply(session, issue, changes, lambda now: _is_own(session, now))
         return AssignResult(seen, Outcome.DONE if _is_own(session, seen) else Outcome.UNCHANGED)
 
 

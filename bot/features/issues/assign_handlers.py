@@ -1,6 +1,7 @@
 """Assigns an issue to the user who pressed *Assign to me*."""
 
 import time
+from dataclasses import dataclass
 from typing import Protocol
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -27,12 +28,12 @@ class RowUpdates(Protocol):
         """Show an issue's assignee in its row; `message` is the digest, None to read it from Slack."""
 
 
+@dataclass(frozen=True)
 class AssignHandlers:
     """Assigns issues to the user who pressed the button, and updates the digest that lists the issue."""
 
-    def __init__(self, assigning: Assigning, digest_rows: RowUpdates) -> None:
-        self._assigning = assigning
-        self._digest_rows = digest_rows
+    assigning: Assigning
+    digest_rows: RowUpdates
 
     def feature(self) -> Feature:
         return Feature(buttons={AssignToMe: self.assign_pressed, TakeIssue: self.take_pressed})
@@ -50,7 +51,7 @@ class AssignHandlers:
         issue = await self._assign(reply, asked)
         if reply.place.channel_id and asked.digest:
             fresh = time.time() - press.pressed_at < FRESH
-            await self._digest_rows.show(
+            await self.digest_rows.show(
                 reply.slack, reply.place.channel_id, asked.digest, issue, digest if fresh else None
             )
 
@@ -65,7 +66,7 @@ class AssignHandlers:
             return open_buttons(asked.issue, reply.wording)
 
         reply.recovery = there
-        result = await self._assigning.take(reply.owner, asked.issue, agreed=asked.holder)
+        result = await self.assigning.take(reply.owner, asked.issue, agreed=asked.holder)
         said = views.taken(result, reply.wording, asked)
         if in_form:
             await reply.show(forms.said(title, said.blocks))

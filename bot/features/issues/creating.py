@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
@@ -22,14 +23,14 @@ Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
 """Sends the files that an issue is created with."""
 
 
+@dataclass(frozen=True)
 class Creating:
     """Creates issues with the requesting user's key."""
 
-    def __init__(self, client: Client, store: Store, accounts: Accounts, looks: Sequence[float]) -> None:
-        self._client = client
-        self._store = store
-        self._accounts = accounts
-        self._looks = looks
+    client: Client
+    store: Store
+    accounts: Accounts
+    looks: Sequence[float]
 
     async def once(
         self, session: Session, new: NewIssue, attempted_at: datetime | None, upload: Upload | None
@@ -41,15 +42,15 @@ class Creating:
         if attempted_at:
             if found := await self._find_own(session, new, attempted_at):
                 return found
-            session = await self._accounts.reverified(session)
+            session = await self.accounts.reverified(session)
         if upload and (uploads := await upload(session)):
             new = new.model_copy(update={"uploads": uploads})
-            session = await self._accounts.reverified(session)  # uploads may take minutes
+            session = await self.accounts.reverified(session)  # uploads may take minutes
         started = datetime.now(UTC)
         try:
-            return await self._client.create_issue(session.key, new)
+            return await self.client.create_issue(session.key, new)
         except OutcomeUnknown:
-            found = await looked_for(partial(self._find_own, session, new, started), self._looks)
+            found = await looked_for(partial(self._find_own, session, new, started), self.looks)
             if found is None and new.uploads:
                 found = await self._repeat(session, new, started)
             if found is None:
@@ -59,8 +60,8 @@ class Creating:
     async def _repeat(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
         """Repeat the create: upload tokens work once, so it can't create a second issue."""
         with suppress(ServiceError, UserError):
-            session = await self._accounts.reverified(session)
-            return await self._client.create_issue(session.key, new)
+            session = await self.accounts.reverified(session)
+            return await self.client.create_issue(session.key, new)
         with suppress(ServiceError):
             return await self._find_own(session, new, since)
         return None
@@ -70,7 +71,7 @@ class Creating:
         filters = IssueFilters(
             project_id=int(new.project_id), author=("me",), status="any", sort=(Sort("id", descending=True),)
         )
-        for issue in (await self._client.list_issues(session.key, filters, limit=25)).items:
+        for issue in (await self.client.list_issues(session.key, filters, limit=25)).items:
             recent = issue.created_on is not None and issue.created_on >= since - CLOCK_SKEW
             mine = issue.author is not None and issue.author.id == session.user_id
             same = issue.subject == new.subject
@@ -81,7 +82,7 @@ class Creating:
     async def _is_older(self, issue: Issue, since: datetime) -> bool:
         """Whether the bot created it before `since`, by its own clock; True if that can't be looked up."""
         try:
-            return await self._store.created_issues.is_older(issue.id, issue.subject, since)
+            return await self.store.created_issues.is_older(issue.id, issue.subject, since)
         except Exception:
             log.exception("created issue not looked up", action="issue.not_looked_up", issue=issue.id)
             return True

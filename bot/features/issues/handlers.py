@@ -1,6 +1,7 @@
 """Handles `/issue`, an issue's card, and sharing it."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 
 from bot.errors import BotError, UserError, WrongField
@@ -55,39 +56,23 @@ class NotShared(UserError):
     why: NotAnnounced
 
 
+@dataclass(frozen=True)
 class IssueHandlers:
     """Handles `/issue`, an issue's card and its buttons."""
 
-    def __init__(
-        self,
-        issues: Issues,
-        deliveries: Deliveries,
-        parser: CommandParser,
-        *,
-        open_create_form: Callable[[Reply, Draft], Awaitable[None]],
-        offer_create_form: Callable[[Reply, Draft, BotError], Awaitable[Block | None]],
-        open_files_form: Callable[[Reply, int | None], Awaitable[None]],
-        comment: Callable[[Reply, int | None, str], Awaitable[None]],
-        list_templates: Callable[[Reply, str | None], Awaitable[None]],
-        open_template_form: Callable[[Reply, str | None], Awaitable[None]],
-        from_template: Callable[[Owner, Draft, Channel | None, str], Awaitable[Draft]],
-        change: Callable[[Reply, int, str], Awaitable[None]],
-        similar: Similar,
-        assigned: Assigned,
-    ) -> None:
-        self._issues = issues
-        self._deliveries = deliveries
-        self._parser = parser
-        self._open_create_form = open_create_form
-        self._offer_create_form = offer_create_form
-        self._open_files_form = open_files_form
-        self._comment = comment
-        self._list_templates = list_templates
-        self._open_template_form = open_template_form
-        self._from_template = from_template
-        self._change = change
-        self._similar = similar
-        self._assigned = assigned
+    issues: Issues
+    deliveries: Deliveries
+    parser: CommandParser
+    open_create_form: Callable[[Reply, Draft], Awaitable[None]]
+    offer_create_form: Callable[[Reply, Draft, BotError], Awaitable[Block | None]]
+    open_files_form: Callable[[Reply, int | None], Awaitable[None]]
+    comment: Callable[[Reply, int | None, str], Awaitable[None]]
+    list_templates: Callable[[Reply, str | None], Awaitable[None]]
+    open_template_form: Callable[[Reply, str | None], Awaitable[None]]
+    from_template: Callable[[Owner, Draft, Channel | None, str], Awaitable[Draft]]
+    change: Callable[[Reply, int, str], Awaitable[None]]
+    similar: Similar
+    assigned: Assigned
 
     def feature(self) -> Feature:
         return Feature(
@@ -108,19 +93,19 @@ class IssueHandlers:
             case CreateIssue(draft):
                 await self._create(reply, draft)
             case OpenForm(draft):
-                await self._open_create_form(reply, draft)
+                await self.open_create_form(reply, draft)
             case ShowIssue(number):
                 await self.show(reply, number)
             case ChangeIssue(number, text):
-                await self._change(reply, number, text)
+                await self.change(reply, number, text)
             case AttachFiles(number):
-                await self._open_files_form(reply, number)
+                await self.open_files_form(reply, number)
             case AddComment(number, text):
-                await self._comment(reply, number, text)
+                await self.comment(reply, number, text)
             case ListTemplates(project):
-                await self._list_templates(reply, project)
+                await self.list_templates(reply, project)
             case NewTemplate(project):
-                await self._open_template_form(reply, project)
+                await self.open_template_form(reply, project)
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
 
@@ -135,28 +120,28 @@ class IssueHandlers:
                 raise
             draft = error.draft
         try:
-            return parse(await self._parser.custom_fields(reply, unknown.project))
+            return parse(await self.parser.custom_fields(reply, unknown.project))
         except (AmbiguousName, UnknownName) as error:
             raise NotUnderstood(draft, WrongField("project", error), ()) from None
 
     async def _create(self, reply: Reply, draft: Draft) -> None:
-        reply.recovery = partial(self._offer_create_form, reply, draft)
+        reply.recovery = partial(self.offer_create_form, reply, draft)
         filled, text_format = draft, reply.wording.text_format
         try:
             if draft.template:
-                filled = await self._from_template(reply.owner, draft, reply.channel, text_format)
-            created = await self._issues.create(reply.owner, filled, reply.channel, similar=self._similar)
+                filled = await self.from_template(reply.owner, draft, reply.channel, text_format)
+            created = await self.issues.create(reply.owner, filled, reply.channel, similar=self.similar)
         except ProjectNotChosen:
-            await self._open_create_form(reply, draft)
+            await self.open_create_form(reply, draft)
         else:
             await announce_and_confirm(reply, created)
-            await self._assigned(reply.owner, created.issue)
+            await self.assigned(reply.owner, created.issue)
 
     async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an error in reading the command."""
         match error:
             case NotUnderstood(draft=draft) | UnknownSubcommand(draft=draft):
-                return await self._offer_create_form(reply, draft, error)
+                return await self.offer_create_form(reply, draft, error)
         return None
 
     async def show_pressed(self, press: ButtonPress[ShowPressed], reply: Reply) -> None:
@@ -168,7 +153,7 @@ class IssueHandlers:
         in_form = reply.in_form or reply.place.home
         if in_form:
             await reply.open(forms.loading(f"#{number}"))
-        shown = await self._issues.show(reply.owner, number)
+        shown = await self.issues.show(reply.owner, number)
         card = await self._card(reply, shown, shareable=not in_form)
         if in_form:
             await reply.show(forms.said(f"#{number}", card.blocks))
@@ -177,7 +162,7 @@ class IssueHandlers:
 
     async def more_pressed(self, press: ButtonPress[ShowMore], reply: Reply) -> None:
         """*Show more*: replace the card with one that has the whole description."""
-        shown = await self._issues.show(reply.owner, press.button.issue)
+        shown = await self.issues.show(reply.owner, press.button.issue)
         card = await self._card(reply, shown, shareable=not reply.in_form, whole=True)
         if reply.in_form:
             await reply.show(forms.said(f"#{shown.issue.id}", card.blocks))
@@ -209,7 +194,7 @@ class IssueHandlers:
 
     async def _share_or_ask(self, reply: Reply, number: int, *, asked: bool) -> None:
         """Share an issue. Unless everyone can see it or the user was `asked`, show the card, which asks."""
-        shown = await self._issues.show(reply.owner, number)
+        shown = await self.issues.show(reply.owner, number)
         if asked or shown.public or shown.issue.is_private:
             await self.share(reply, shown)
         else:
@@ -227,11 +212,11 @@ class IssueHandlers:
         twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{where}:{number}"
 
         async def announce() -> Announced:
-            mention = await self._issues.assignee_to_mention(reply.owner, shown.issue)
+            mention = await self.issues.assignee_to_mention(reply.owner, shown.issue)
             name, in_thread = (await reply.profile()).name, reply.place.thread_ts is not None
             post = views.shared(shown, reply.wording, name, mention, in_thread=in_thread)
             return await reply.announce(post)
 
-        announced = await announced_once(self._deliveries, twice, announce)
+        announced = await announced_once(self.deliveries, twice, announce)
         if announced is not None and announced is not Announced.YES:
             raise NotShared(number, announced)

@@ -1,6 +1,7 @@
 """Looks up the names in a draft."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from bot.errors import UserError, WrongField
 from bot.features.accounts.accounts import Session
@@ -12,13 +13,13 @@ from bot.service.inputs import CustomFieldInput, NewIssue
 from bot.service.models import Project, Ref
 
 
+@dataclass(frozen=True)
 class Names:
     """Looks names up in a project's catalog."""
 
-    def __init__(self, people: People, session: Session, catalog: Catalog) -> None:
-        self._people = people
-        self._session = session
-        self._catalog = catalog
+    people: People
+    session: Session
+    catalog: Catalog
 
     async def meant(self, draft: Draft) -> dict[str, Meant]:
         """The draft's values by option key. Raises WrongField for an unknown or ambiguous name."""
@@ -52,8 +53,8 @@ class Names:
 
     async def _ref(self, field: Field, name: Who) -> Ref:
         if field.kind is Kind.CHOICE:
-            return pick(field.name, str(name), field.known(self._catalog))
-        return await self._people.find(self._session, name, self._catalog)
+            return pick(field.name, str(name), field.known(self.catalog))
+        return await self.people.find(self.session, name, self.catalog)
 
 
 def request(draft: Draft, meant: Mapping[str, Meant], project: Project, catalog: Catalog) -> NewIssue:

@@ -7,6 +7,7 @@ after each change, and a change is never sent twice.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.features.accounts.accounts import Session
@@ -34,13 +35,13 @@ class UpdateUnconfirmed(UserError):
     number: int
 
 
+@dataclass(frozen=True)
 class Updates:
     """Changes issues with the requesting user's key."""
 
-    def __init__(self, client: Client, issues: Issues, looks: Sequence[float]) -> None:
-        self._client = client
-        self._issues = issues
-        self._looks = looks
+    client: Client
+    issues: Issues
+    looks: Sequence[float]
 
     async def apply(
         self,
@@ -61,7 +62,7 @@ class Updates:
         Raises UpdatesUnsupported, UpdateUnconfirmed, Refused and the other ServiceErrors; OutcomeUnknown when
         the issue can't be read afterwards.
         """
-        optional = self._client.optional
+        optional = self.client.optional
         lost: OutcomeUnknown | None = None
         try:
             await optional.update_issue(session.key, before.id, changes)
@@ -72,7 +73,7 @@ class Updates:
             raise UpdatesUnsupported(before.id) from None
         except OutcomeUnknown as error:
             lost = error
-        seen = await self._look(session, before.id, arrived if lost else None, read or self._issues.one)
+        seen = await self._look(session, before.id, arrived if lost else None, read or self.issues.one)
         if seen is None:
             raise lost or OutcomeUnknown("PUT", f"/issues/{before.id}.json", None, "could not be read again")
         if lost and not arrived(seen):
@@ -81,7 +82,7 @@ class Updates:
 
     def check_supported(self, number: int) -> None:
         """Raise UpdatesUnsupported for issue `number` if the service is known not to change issues."""
-        if self._client.optional.is_missing(UPDATE_ISSUE):
+        if self.client.optional.is_missing(UPDATE_ISSUE):
             raise UpdatesUnsupported(number)
 
     async def _look(
@@ -89,7 +90,7 @@ class Updates:
     ) -> Issue | None:
         """The issue after the change, None if it can't be read. With `arrived`, read until that is true."""
         seen: Issue | None = None
-        for wait in (0.0, *self._looks):
+        for wait in (0.0, *self.looks):
             await asyncio.sleep(wait)
             with suppress(ServiceError, UserError):
                 seen = await read(session, number)

@@ -1,5 +1,7 @@
 """The choices that the form for a new issue searches as the user types."""
 
+from dataclasses import dataclass
+
 from bot.features.accounts.accounts import Accounts
 from bot.features.issues.buttons import ChooseProject
 from bot.features.issues.fields import FIELDS, Kind, choices_of
@@ -16,14 +18,14 @@ from bot.slack.interaction import OptionsRequest
 from bot.slack.replies import Reply
 
 
+@dataclass(frozen=True)
 class ChoiceHandlers:
     """Answers the form's searched selects."""
 
-    def __init__(self, issues: Issues, accounts: Accounts, projects: Projects, catalogs: Catalogs) -> None:
-        self._issues = issues
-        self._accounts = accounts
-        self._projects = projects
-        self._catalogs = catalogs
+    issues: Issues
+    accounts: Accounts
+    projects: Projects
+    catalogs: Catalogs
 
     def feature(self) -> Feature:
         fields = FIELDS.values()
@@ -40,22 +42,22 @@ class ChoiceHandlers:
 
     async def project_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Projects by name or identifier."""
-        found = await self._projects.search(reply.owner, request.text)
+        found = await self.projects.search(reply.owner, request.text)
         return [option(project.name, str(project.id)) for project in found]
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues by number or subject, in the form's project."""
         chosen = forms.Values(request.view.json if request.view else {}).number("project")
         project = chosen or _project_of(request.block_id)
-        async with self._accounts.reading(reply.owner) as session:
-            found = await self._issues.suggest(session, request.text, project)
+        async with self.accounts.reading(reply.owner) as session:
+            found = await self.issues.suggest(session, request.text, project)
         return [issue_option(issue) for issue in found]
 
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """A select whose choices are too many to list at once."""
         name = request.name.partition(".")[2]
-        async with self._accounts.reading(reply.owner) as session:
-            catalog = await self._catalogs.of(session, _project_of(request.block_id))
+        async with self.accounts.reading(reply.owner) as session:
+            catalog = await self.catalogs.of(session, _project_of(request.block_id))
         sought = request.text.strip().casefold()
         refs = choices_of(catalog).get(name, ())
         return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
@@ -63,8 +65,8 @@ class ChoiceHandlers:
     async def custom_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """The select of a custom field that has a list of values."""
         name = request.block_id.partition(":")[0]
-        async with self._accounts.reading(reply.owner) as session:
-            catalog = await self._catalogs.of(session, _project_of(request.block_id))
+        async with self.accounts.reading(reply.owner) as session:
+            catalog = await self.catalogs.of(session, _project_of(request.block_id))
         field = catalog.custom_field(number_in(name.removeprefix("cf_")))
         return custom_values(field, request.text)
 

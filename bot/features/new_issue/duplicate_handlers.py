@@ -1,5 +1,7 @@
 """Looks up similar issues while a user types the subject of a new one."""
 
+from dataclasses import dataclass
+
 import structlog
 
 from bot.errors import BotError, KeyRejected
@@ -34,13 +36,13 @@ def source_from_metadata(metadata: JSON) -> Source | None:
     return None
 
 
+@dataclass(frozen=True)
 class DuplicateHandlers:
     """Looks for similar issues while a user types a new one."""
 
-    def __init__(self, duplicates: Duplicates, pauses: Debouncer, accounts: Accounts) -> None:
-        self._duplicates = duplicates
-        self._pauses = pauses
-        self._accounts = accounts
+    duplicates: Duplicates
+    pauses: Debouncer
+    accounts: Accounts
 
     def feature(self) -> Feature:
         return Feature(buttons={TypeSubject: self.subject_typed})
@@ -50,7 +52,7 @@ class DuplicateHandlers:
     ) -> list[Block]:
         """The notes below the form's subject; none on an error, so that the form still opens."""
         try:
-            known = await self._duplicates.find(session, subject, project_id, source_from_metadata(metadata))
+            known = await self.duplicates.find(session, subject, project_id, source_from_metadata(metadata))
         except BotError as error:
             log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
             return []
@@ -60,12 +62,12 @@ class DuplicateHandlers:
         """The subject changed: once the user pauses, look for similar issues."""
         if press.view is None:
             raise ActionExpired
-        key, view, pauses, typed_at = press.form_key, press.view.json, self._pauses, press.pressed_at
+        key, view, pauses, typed_at = press.form_key, press.view.json, self.pauses, press.pressed_at
         if not await pauses.wait(key, typed_at):
             return
         try:
             project = forms.Values(view).number("project")
-            async with self._accounts.reading(reply.owner) as session:
+            async with self.accounts.reading(reply.owner) as session:
                 typed = press.button.subject
                 found = await self.notes(reply, session, typed, project, press.view.metadata)
         except KeyRejected as error:  # tell the user now: the next interaction finds no key

@@ -25,13 +25,13 @@ class PossibleDuplicates:
     similar: tuple[Issue, ...] = ()
 
 
+@dataclass(frozen=True)
 class Duplicates:
     """Looks for possible duplicates with the requesting user's key."""
 
-    def __init__(self, client: Client, store: Store, issues: Issues) -> None:
-        self._client = client
-        self._store = store
-        self._issues = issues
+    client: Client
+    store: Store
+    issues: Issues
 
     async def find(
         self, session: Session, subject: str, project_id: int | None, source: Source | None
@@ -46,13 +46,13 @@ class Duplicates:
     async def _of_message(self, session: Session, source: Source | None) -> tuple[Issue, ...]:
         if source is None:
             return ()
-        made = await self._store.created_issues.from_message(
+        made = await self.store.created_issues.from_message(
             session.owner.team_id, source.channel_id, source.ts
         )
         found = []
         for one in made:
             try:
-                found.append(await self._issues.one(session, one.issue_id))
+                found.append(await self.issues.one(session, one.issue_id))
             except IssueNotFound:  # someone else's private issue
                 continue
         return tuple(found)
@@ -65,7 +65,7 @@ class Duplicates:
         latest = (Sort("updated_on", descending=True),)
         pages = await asyncio.gather(
             *(
-                self._client.list_issues(
+                self.client.list_issues(
                     session.key,
                     IssueFilters(project_id=project_id, subject=word, status="open", sort=latest),
                     limit=CANDIDATES,

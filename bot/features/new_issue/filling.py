@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.errors import WrongField
 from bot.features.accounts.accounts import Accounts, Session
@@ -33,47 +33,34 @@ from bot.store.saved_input import SavedInput
 from bot.store.templates import Template
 
 
+@dataclass(frozen=True)
 class FormFilling:
     """Fills in the form."""
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        projects: Projects,
-        catalogs: Catalogs,
-        people: People,
-        *,
-        duplicates: DuplicateHandlers,
-        jobs: FileJobs,
-        thread: ThreadInclusion,
-        templates: FormTemplates,
-        long: LongDescriptions,
-        saved: SavedInput,
-    ) -> None:
-        self._accounts = accounts
-        self._projects = projects
-        self._catalogs = catalogs
-        self._people = people
-        self._duplicates = duplicates
-        self._jobs = jobs
-        self._thread = thread
-        self._templates = templates
-        self._long = long
-        self._saved = saved
+    accounts: Accounts
+    projects: Projects
+    catalogs: Catalogs
+    people: People
+    duplicates: DuplicateHandlers
+    jobs: FileJobs
+    thread: ThreadInclusion
+    templates: FormTemplates
+    long: LongDescriptions
+    saved: SavedInput
 
     async def opened(self, reply: Reply, draft: Draft, *, metadata: JSON, shown: Shown) -> JSON:
         """The form as it opens, for the draft's project, the channel's, or the only one."""
-        async with self._accounts.reading(reply.owner) as session:
+        async with self.accounts.reading(reply.owner) as session:
             project = None
             try:
                 project = await self._project(reply, session, draft)
                 if project:
                     preset = not shown.said
-                    draft = await self._templates.opened(reply, session, project, draft, preset=preset)
+                    draft = await self.templates.opened(reply, session, project, draft, preset=preset)
             except (AmbiguousName, UnknownName) as error:
                 shown = _with_problems(reply, shown, [WrongField("project", error)])
                 near = probable(error)
-                project = await self._projects.by_id(session, near.id) if near else None
+                project = await self.projects.by_id(session, near.id) if near else None
             except WrongField as error:
                 shown = _with_problems(reply, shown, [error])
                 draft = draft.model_copy(update={"template": None})
@@ -81,10 +68,10 @@ class FormFilling:
 
     async def _project(self, reply: Reply, session: Session, draft: Draft) -> Project | None:
         if draft.project is not None:
-            return await self._projects.find(session, draft.project)
-        if (default := await self._projects.default_in(session, reply.channel)) is not None:
+            return await self.projects.find(session, draft.project)
+        if (default := await self.projects.default_in(session, reply.channel)) is not None:
             return default
-        projects = await self._projects.visible(session)
+        projects = await self.projects.visible(session)
         return projects[0] if len(projects) == 1 else None
 
     async def refreshed(
@@ -95,7 +82,7 @@ class FormFilling:
         metadata = dict(view.metadata)
         draft = create_form.carried_over(view.json)
         if saved := metadata.pop("draft", None):
-            waiting = Draft.model_validate(await self._saved.get(reply.owner, str(saved)) or {})
+            waiting = Draft.model_validate(await self.saved.get(reply.owner, str(saved)) or {})
             draft = draft.model_copy(
                 update={
                     "values": waiting.values | draft.values,
@@ -116,12 +103,12 @@ class FormFilling:
             fields=names_in(view.json),
             description=forms.Values(view.json).rich_text(DESCRIPTION.name),
         )
-        async with self._accounts.reading(reply.owner) as session:
-            project = await self._projects.by_id(session, project_id) if project_id else None
+        async with self.accounts.reading(reply.owner) as session:
+            project = await self.projects.by_id(session, project_id) if project_id else None
             if project and template:
                 try:
-                    whole = await self._long.complete(reply, view, await self._described(reply, view, draft))
-                    draft = await self._templates.switched(
+                    whole = await self.long.complete(reply, view, await self._described(reply, view, draft))
+                    draft = await self.templates.switched(
                         reply, session, view, project, whole, wanted=template
                     )
                     metadata.pop(REST, None)
@@ -149,33 +136,33 @@ class FormFilling:
         """The form with the choices of a project."""
         description = shown.description
         if description is None:
-            text, metadata = await self._long.started(reply, draft, metadata)
+            text, metadata = await self.long.started(reply, draft, metadata)
             description = await rich_input.prefilled(text, reply.wording.text_format) if text else None
         elif not rich_input.has_content(description):
             description = None
         rest, offered, files = await asyncio.gather(
-            self._long.field(reply, metadata),
-            self._thread.offered(reply, metadata),
-            self._jobs.form_field(reply, metadata),
+            self.long.field(reply, metadata),
+            self.thread.offered(reply, metadata),
+            self.jobs.form_field(reply, metadata),
         )
         attached = [*rest, *([thread_field(offered)] if offered else ()), *files]
         project_id = project.id if project else None
-        looking = self._duplicates.notes(reply, session, draft.subject, project_id, metadata)
+        looking = self.duplicates.notes(reply, session, draft.subject, project_id, metadata)
         templates: tuple[Template, ...] = ()
         details: Sequence[Block] = ()
         if project is None:
             notes, metadata = await looking, metadata | await self._waiting(reply, draft)
         else:
             catalog, notes, templates = await asyncio.gather(
-                self._catalogs.of(session, project.id),
+                self.catalogs.of(session, project.id),
                 looking,
-                self._templates.offered(reply.owner, project, metadata.get("place")),
+                self.templates.offered(reply.owner, project, metadata.get("place")),
             )
             chosen = next((one.id for one in templates if draft.template == f"#{one.id}"), 0)
             metadata = metadata | {"template": chosen}
-            meant, problems = await Names(self._people, session, catalog).known(draft)
+            meant, problems = await Names(self.people, session, catalog).known(draft)
             shown = _with_problems(reply, replace(shown, template=chosen), problems)
-            required = self._catalogs.required(reply.owner, project.id)
+            required = self.catalogs.required(reply.owner, project.id)
             details = create_form.project_fields(draft, meant, catalog, required, shown)
         return create_form.create_form(
             draft,
@@ -195,7 +182,7 @@ class FormFilling:
         waiting = draft.model_copy(update=hidden).model_dump(
             mode="json", exclude_defaults=True, exclude={"subject", "project"}
         )
-        return {"draft": await self._saved.put(reply.owner, waiting)} if waiting else {}
+        return {"draft": await self.saved.put(reply.owner, waiting)} if waiting else {}
 
 
 def _with_problems(reply: Reply, shown: Shown, problems: Sequence[WrongField]) -> Shown:

@@ -1,5 +1,7 @@
 """Creates an issue with files that a user chose before."""
 
+from dataclasses import dataclass
+
 from bot.features.accounts.accounts import Accounts
 from bot.features.files.jobs import FileJobs
 from bot.features.issues.buttons import NewIssueWithFiles
@@ -14,21 +16,21 @@ from bot.slack.interaction import ButtonPress, Place
 from bot.slack.replies import Reply
 
 
+@dataclass(frozen=True)
 class CreateWithFiles:
     """Opens the create form with files that were chosen before."""
 
-    def __init__(self, accounts: Accounts, issues: Issues, jobs: FileJobs, form: CreateFormHandlers) -> None:
-        self._accounts = accounts
-        self._issues = issues
-        self._jobs = jobs
-        self._form = form
+    accounts: Accounts
+    issues: Issues
+    jobs: FileJobs
+    form: CreateFormHandlers
 
     def feature(self) -> Feature:
         return Feature(buttons={NewIssueWithFiles: self.open_pressed})
 
     async def open_pressed(self, press: ButtonPress[NewIssueWithFiles], reply: Reply) -> None:
         """The button *Create a new issue with them*: the create form, with the files in it."""
-        job = await self._jobs.load(reply, press.button.job)
+        job = await self.jobs.load(reply, press.button.job)
         place = Place.from_json(job.place)
         if reply.in_form:  # this button was the form's answer: the new form replaces it
             await reply.show(loading(TITLE))
@@ -37,12 +39,12 @@ class CreateWithFiles:
             draft = await draft_from_message(reply.at(place), job.message)
             source = Source(place.channel_id, job.message["ts"])
         elif job.issue:
-            async with self._accounts.reading(reply.owner) as session:
-                issue = await self._issues.one(session, job.issue)
+            async with self.accounts.reading(reply.owner) as session:
+                issue = await self.issues.one(session, job.issue)
             draft = Draft(
                 subject=f"Files for #{issue.id} {issue.subject}",
                 project=f"#{issue.project.id}" if issue.project else None,
                 values={"desc": f"Files for #{issue.id}."},
             )
-        fresh = await self._jobs.save(reply, job.model_copy(update={"issue": None}))
-        await self._form.open_form(reply.at(place), draft, source, files_job=fresh)
+        fresh = await self.jobs.save(reply, job.model_copy(update={"issue": None}))
+        await self.form.open_form(reply.at(place), draft, source, files_job=fresh)

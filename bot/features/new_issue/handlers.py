@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -55,35 +56,21 @@ OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)
 """Errors that another try in the form may avoid."""
 
 
+@dataclass(frozen=True)
 class CreateFormHandlers:
     """The form for a new issue."""
 
-    def __init__(
-        self,
-        issues: Issues,
-        filling: FormFilling,
-        *,
-        files: Files,
-        jobs: FileJobs,
-        thread: ThreadInclusion,
-        long: LongDescriptions,
-        saved: SavedInput,
-        pauses: Debouncer,
-        assigned: Assigned,
-        templates: FormTemplates,
-        follow_post: FollowPost,
-    ) -> None:
-        self._templates = templates
-        self._issues = issues
-        self._filling = filling
-        self._files = files
-        self._jobs = jobs
-        self._thread = thread
-        self._long = long
-        self._saved = saved
-        self._pauses = pauses
-        self._assigned = assigned
-        self._follow_post = follow_post
+    issues: Issues
+    filling: FormFilling
+    files: Files
+    jobs: FileJobs
+    thread: ThreadInclusion
+    long: LongDescriptions
+    saved: SavedInput
+    pauses: Debouncer
+    assigned: Assigned
+    templates: FormTemplates
+    follow_post: FollowPost
 
     def feature(self) -> Feature:
         return Feature(
@@ -122,17 +109,17 @@ class CreateFormHandlers:
         draft, job, offered = await asyncio.gather(
             draft_from_message(reply, message),
             self._files_of(reply, message),
-            self._thread.look(reply, message),
+            self.thread.look(reply, message),
         )
         description = str(draft.values.get(DESCRIPTION.key) or "")
-        saved = await self._thread.save(reply, offered, message, description) if offered else None
+        saved = await self.thread.save(reply, offered, message, description) if offered else None
         await self.open_form(reply.at(thread), draft, Source(channel, ts), files_job=job, thread=saved)
 
     async def _files_of(self, reply: Reply, message: JSON) -> str | None:
         """The ID of the saved job for a message's files; None if it has none."""
         if not message.get("files"):
             return None
-        return await self._jobs.save(reply, await self._jobs.from_message(reply, message))
+        return await self.jobs.save(reply, await self.jobs.from_message(reply, message))
 
     async def open_form(
         self,
@@ -154,7 +141,7 @@ class CreateFormHandlers:
         metadata = {"place": reply.place.as_json(), "source": source_as_json(source), "files": files_job}
         if thread:
             metadata[FIELD] = thread
-        view = await self._filling.opened(reply, draft, metadata=metadata, shown=shown)
+        view = await self.filling.opened(reply, draft, metadata=metadata, shown=shown)
         await reply.show(view)
 
     async def offer(self, reply: Reply, draft: Draft, error: BotError) -> Block | None:
@@ -165,7 +152,7 @@ class CreateFormHandlers:
         named = isinstance(error, AmbiguousName | UnknownName | Forbidden | NotFound)
         # A name elsewhere than in the project is a WrongField.
         fields = ("project",) if named else fields_of(error)
-        saved = await self._saved.put(
+        saved = await self.saved.put(
             reply.owner,
             {
                 "draft": draft.model_dump(mode="json", exclude_defaults=True),
@@ -180,7 +167,7 @@ class CreateFormHandlers:
     async def open_draft(self, press: ButtonPress[OpenDraft], reply: Reply) -> None:
         """*Open form*: the form with the draft that was saved."""
         await reply.open(loading(TITLE))
-        saved = await self._saved.get(reply.owner, press.button.saved)
+        saved = await self.saved.get(reply.owner, press.button.saved)
         if saved is None:
             raise FormExpired("issue")
         shown = Shown(said=saved["said"], wrong=tuple(saved["wrong"]), needed=frozenset(saved["needed"]))
@@ -196,9 +183,9 @@ class CreateFormHandlers:
         project = pressed.project if isinstance(pressed, ChooseProject) else None
         template = f"#{pressed.template}" if isinstance(pressed, ChooseTemplate) else None
         shown = Shown(more=isinstance(pressed, MoreFields))
-        refreshed = await self._filling.refreshed(reply, view, project, shown, template)
+        refreshed = await self.filling.refreshed(reply, view, project, shown, template)
         known = view.json.get("hash")
-        over = self._pauses.hash_now(press.form_key, known) if known else None
+        over = self.pauses.hash_now(press.form_key, known) if known else None
         try:
             await reply.show(refreshed, over=over)
         except FormNotShown as error:
@@ -213,29 +200,29 @@ class CreateFormHandlers:
         view = form.view.json
         rich = forms.Values(view).rich_text(DESCRIPTION.name) or {}
         draft = create_form.submitted(view, await writer(reply, rich))
-        draft = await self._long.complete(reply, form.view, draft)
+        draft = await self.long.complete(reply, form.view, draft)
         if missing := create_form.missing(view, draft):
             return FormResult(errors=missing)
         if create_form.outdated(view) or "draft" in form.view.metadata:
             return await self._again(reply, form.view, Shown(said=create_form.OUTDATED))
-        draft, errors = await self._templates.checked(reply, form.view, draft)
+        draft, errors = await self.templates.checked(reply, form.view, draft)
         if errors:
             return FormResult(errors=errors)
         attempted, started = form.view.moment("attempted_at"), datetime.now(UTC)
         batch = new_batch(attempted)
         description = str(draft.values.get(DESCRIPTION.key) or "")
-        included = await self._thread.included(reply, form, description)
+        included = await self.thread.included(reply, form, description)
         draft = draft.model_copy(update={"values": draft.values | {DESCRIPTION.key: included.description}})
         reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
         try:
-            await self._jobs.fill_from_form(reply, form, batch, included.files)
-            made = await self._issues.create(
+            await self.jobs.fill_from_form(reply, form, batch, included.files)
+            made = await self.issues.create(
                 reply.owner,
                 draft,
                 reply.channel,
                 attempted,
                 source=source_from_metadata(form.view.metadata),
-                upload=lambda session: self._files.upload(session, batch),
+                upload=lambda session: self.files.upload(session, batch),
             )
         except OutcomeUnknown as error:
             metadata = {"attempted_at": started.isoformat()} | form.view.metadata
@@ -249,23 +236,23 @@ class CreateFormHandlers:
                 reply, form.view, Shown(said=said, wrong=error.fields, needed=frozenset(error.fields))
             )
         reply.committed = True
-        await self._files.attached(reply.owner, made.issue.id, batch)
+        await self.files.attached(reply.owner, made.issue.id, batch)
         if not reply.place.channel_id:
             blocks = views.created(made, reply.wording, Announced.NOWHERE).blocks
-            beside = await self._jobs.result_blocks(reply, made, batch)
+            beside = await self.jobs.result_blocks(reply, made, batch)
             view = forms.said("Created", [*blocks, *beside])
-            return FormResult(view=view, then=partial(self._assigned, reply.owner, made.issue))
+            return FormResult(view=view, then=partial(self.assigned, reply.owner, made.issue))
 
         async def announce() -> None:
             if batch.files:
-                await reply.privately(await self._jobs.results(reply, made.issue.id, batch))
+                await reply.privately(await self.jobs.results(reply, made.issue.id, batch))
             in_thread = form.view.metadata.get("source") and reply.place.thread_ts
-            follow = self._follow_post if in_thread else None
+            follow = self.follow_post if in_thread else None
             await announce_and_confirm(reply, made, included.notes, follow)
-            await self._assigned(reply.owner, made.issue)
+            await self.assigned(reply.owner, made.issue)
 
         return FormResult(then=announce)
 
     async def _again(self, reply: Reply, view: View, shown: Shown) -> FormResult:
         """The submitted form with all entered values, and what is wrong."""
-        return FormResult(view=await self._filling.refreshed(reply, view, None, shown), said=shown.said)
+        return FormResult(view=await self.filling.refreshed(reply, view, None, shown), said=shown.said)

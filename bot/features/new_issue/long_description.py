@@ -1,5 +1,7 @@
 """Keeps the rest of a description that Slack's form can't hold, so that it is added when the form is sent."""
 
+from dataclasses import dataclass
+
 from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, shortened
@@ -15,17 +17,17 @@ CODE = (("```", "```"), ("<pre>", "</pre>"))
 EXCERPT = 150
 
 
+@dataclass(frozen=True)
 class LongDescriptions:
     """Splits descriptions that are longer than the form's input."""
 
-    def __init__(self, saved: SavedInput) -> None:
-        self._saved = saved
+    saved: SavedInput
 
     async def started(self, reply: Reply, draft: Draft, metadata: JSON) -> tuple[str, JSON]:
         """What the input starts with, and the form's metadata with the rest, if there is any."""
         start, rest = split(str(draft.values.get(DESCRIPTION.key) or ""))
         if rest:
-            metadata = metadata | {FIELD: await self._saved.put(reply.owner, {FIELD: rest})}
+            metadata = metadata | {FIELD: await self.saved.put(reply.owner, {FIELD: rest})}
         return start, metadata
 
     async def field(self, reply: Reply, metadata: JSON) -> list[Block]:
@@ -47,7 +49,7 @@ class LongDescriptions:
     async def _rest(self, reply: Reply, metadata: JSON) -> str:
         if not (saved_id := metadata.get(FIELD)):
             return ""
-        saved = await self._saved.get(reply.owner, str(saved_id))
+        saved = await self.saved.get(reply.owner, str(saved_id))
         if saved is None:
             raise FormExpired("issue")
         return str(saved[FIELD])

@@ -1,6 +1,7 @@
 """Includes the thread that an issue is created from: its messages in the description, its files attached."""
 
 import asyncio
+from dataclasses import dataclass
 from enum import StrEnum, auto
 
 from pydantic import BaseModel, ConfigDict
@@ -58,13 +59,13 @@ class OfferedThread(BaseModel):
     scope: str = ""
 
 
+@dataclass(frozen=True)
 class ThreadInclusion:
     """Offers a message's thread in the form, and reads it when the form is submitted."""
 
-    def __init__(self, threads: Threads, saved: SavedInput, waits: Waits) -> None:
-        self._threads = threads
-        self._saved = saved
-        self._waits = waits
+    threads: Threads
+    saved: SavedInput
+    waits: Waits
 
     async def look(self, reply: Reply, message: JSON) -> OfferedThread | None:
         """Look at a message's thread, so that the form can offer it; None if it is in none."""
@@ -73,8 +74,8 @@ class ThreadInclusion:
             return None
         thread = Thread(reply.owner.team_id, channel_id, str(ts))
         try:
-            async with asyncio.timeout(self._waits.thread_look):
-                await self._threads.look(reply.slack, thread)
+            async with asyncio.timeout(self.waits.thread_look):
+                await self.threads.look(reply.slack, thread)
         except SLACK_FAILED as error:
             refused = _unreadable(error, channel_id)
             if refused.why not in (Unread.LIMITED, Unread.FAILED):  # it may work later
@@ -87,13 +88,13 @@ class ThreadInclusion:
         """Save what a form for a message offers; returns its ID. The form starts with the `description`."""
         if message["ts"] == offered.ts:
             offered = offered.model_copy(update={"parent": description})
-        return await self._saved.put(reply.owner, offered.model_dump(mode="json"))
+        return await self.saved.put(reply.owner, offered.model_dump(mode="json"))
 
     async def offered(self, reply: Reply, metadata: JSON) -> OfferedThread | None:
         """The thread that a form offers. Raises FormExpired after a day."""
         if not (saved := metadata.get(FIELD)):
             return None
-        payload = await self._saved.get(reply.owner, str(saved))
+        payload = await self.saved.get(reply.owner, str(saved))
         if payload is None:
             raise FormExpired("issue")
         return OfferedThread.model_validate(payload)
@@ -112,7 +113,7 @@ class ThreadInclusion:
         try:
             if not await _may_read(reply, offered.channel_id):
                 raise WrongField(FIELD, ThreadUnreadable(Unread.LEFT, ""))
-            await self._threads.read(reply.slack, thread, self._waits.thread)
+            await self.threads.read(reply.slack, thread, self.waits.thread)
         except SLACK_FAILED as error:
             raise WrongField(FIELD, _unreadable(error, offered.channel_id)) from None
         repeated = offered.ts in thread.messages and await _is_untouched(reply, offered.parent, description)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 from bot.features.files.jobs import FileJobs, Job
 from bot.features.issues.issues import Issues, Shown
@@ -18,23 +19,15 @@ from bot.slack.replies import Reply
 from bot.slack.text.outgoing import to_plain
 
 
+@dataclass(frozen=True)
 class RelatedHandlers:
     """Lists the issues that a message may be about."""
 
-    def __init__(
-        self,
-        related: RelatedIssues,
-        issues: Issues,
-        jobs: FileJobs,
-        *,
-        share: Callable[[Reply, Shown], Awaitable[None]],
-        create_from_message: Callable[[Reply, JSON], Awaitable[None]],
-    ) -> None:
-        self._related = related
-        self._issues = issues
-        self._jobs = jobs
-        self._share = share
-        self._create_from_message = create_from_message
+    related: RelatedIssues
+    issues: Issues
+    jobs: FileJobs
+    share: Callable[[Reply, Shown], Awaitable[None]]
+    create_from_message: Callable[[Reply, JSON], Awaitable[None]]
 
     def feature(self) -> Feature:
         return Feature(
@@ -56,7 +49,7 @@ class RelatedHandlers:
         thread = message.get("thread_ts") or message["ts"]
         reply = reply.at(Place(reply.place.channel_id, thread, reply.place.response_url))
         found, job_id = await asyncio.gather(
-            self._find(reply, message), self._jobs.save_message(reply, message)
+            self._find(reply, message), self.jobs.save_message(reply, message)
         )
         await self._show(reply, found, job_id, files=bool(message.get("files")))
 
@@ -70,7 +63,7 @@ class RelatedHandlers:
     async def create_pressed(self, press: ButtonPress[CreateFromMessage], reply: Reply) -> None:
         """*Create an issue*: replace the list with the form for a new issue."""
         job = await self._message(reply, press.button.job)
-        await self._create_from_message(reply.at(Place.from_json(job.place)), job.message)
+        await self.create_from_message(reply.at(Place.from_json(job.place)), job.message)
 
     async def share_pressed(self, press: ButtonPress[ShareInThread], reply: Reply) -> None:
         """*Share in thread*: post the issue there; ask first unless everyone can see it."""
@@ -80,16 +73,16 @@ class RelatedHandlers:
         else:
             await reply.open(loading(views.SHARING))
         job = await self._message(reply, job_id)
-        shown = await self._issues.show(reply.owner, number)
+        shown = await self.issues.show(reply.owner, number)
         if asked or shown.public or shown.issue.is_private:
-            await self._share(reply.at(Place.from_json(job.place)), shown)
+            await self.share(reply.at(Place.from_json(job.place)), shown)
             await reply.show(views.in_thread(shown.issue, reply.wording))
         else:
             await reply.show(views.question(shown.issue, reply.wording, job_id))
 
     async def _message(self, reply: Reply, job_id: str) -> Job:
         """The saved message. Raises JobExpired, ActionExpired."""
-        job = await self._jobs.load(reply, job_id)
+        job = await self.jobs.load(reply, job_id)
         if not job.message:
             raise ActionExpired
         return job
@@ -98,7 +91,7 @@ class RelatedHandlers:
         text = text_of(message)
         numbers: Sequence[int] = issues_named(text, reply.wording.base_url)
         plain = to_plain(text, lambda _: "")
-        return await self._related.find(reply.owner, plain, numbers, reply.channel, everywhere=everywhere)
+        return await self.related.find(reply.owner, plain, numbers, reply.channel, everywhere=everywhere)
 
     async def _show(self, reply: Reply, found: Found, job_id: str, *, files: bool) -> None:
         await reply.show(views.related(found, reply.wording, await reply.today(), job_id, files=files))

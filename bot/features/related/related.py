@@ -40,14 +40,14 @@ class Found:
     project: Project | None
 
 
+@dataclass(frozen=True)
 class RelatedIssues:
     """Searches with the words of a message."""
 
-    def __init__(self, client: Client, accounts: Accounts, projects: Projects, issues: Issues) -> None:
-        self._client = client
-        self._accounts = accounts
-        self._projects = projects
-        self._issues = issues
+    client: Client
+    accounts: Accounts
+    projects: Projects
+    issues: Issues
 
     async def find(
         self,
@@ -64,10 +64,10 @@ class RelatedIssues:
         set. Raises NotLinked, KeyRejected, ServiceError.
         """
         words = telling_words(text)
-        async with self._accounts.reading(owner) as session:
-            project = None if everywhere else await self._projects.default_in(session, channel)
+        async with self.accounts.reading(owner) as session:
+            project = None if everywhere else await self.projects.default_in(session, channel)
             named, near = await asyncio.gather(
-                self._issues.several(session, numbers[:NAMED]), self._nearest(session, words, project)
+                self.issues.several(session, numbers[:NAMED]), self._nearest(session, words, project)
             )
             if not near and project:
                 project, near = None, await self._nearest(session, words, None)
@@ -90,7 +90,7 @@ class RelatedIssues:
             status="any",
             sort=(Sort("updated_on", descending=True),),
         )
-        return await self._client.list_issues(session.key, filters, limit=CANDIDATES)
+        return await self.client.list_issues(session.key, filters, limit=CANDIDATES)
 
 
 def nearest(words: Sequence[str], issues: Sequence[Issue], totals: Mapping[str, int]) -> tuple[Issue, ...]:

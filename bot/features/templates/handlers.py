@@ -1,7 +1,7 @@
 """Lists a project's templates, and adds, changes and removes them."""
 
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
@@ -26,14 +26,14 @@ from bot.slack.replies import Reply
 from bot.store.templates import Content, Template
 
 
+@dataclass(frozen=True)
 class TemplateHandlers:
     """Handles `/issue template`, the list's buttons and the form."""
 
-    def __init__(self, templates: Templates, accounts: Accounts, projects: Projects, issues: Issues) -> None:
-        self._templates = templates
-        self._accounts = accounts
-        self._projects = projects
-        self._issues = issues
+    templates: Templates
+    accounts: Accounts
+    projects: Projects
+    issues: Issues
 
     def feature(self) -> Feature:
         return Feature(
@@ -49,19 +49,19 @@ class TemplateHandlers:
 
     async def show(self, reply: Reply, project: str | None) -> None:
         """The templates of the named project, or of the channel's."""
-        offered = await self._templates.listed(reply.owner, project, reply.channel)
+        offered = await self.templates.listed(reply.owner, project, reply.channel)
         await reply.privately(views.listing(offered))
 
     async def _show(self, reply: Reply, project: Project, said: str, *, replace: bool = False) -> None:
         """The templates below what was done. It reads nothing from the service, which might fail."""
-        templates = await self._templates.offered(reply.owner, project, reply.channel)
+        templates = await self.templates.offered(reply.owner, project, reply.channel)
         await reply.privately(views.listing(Offered(project, templates), said), replace=replace)
 
     async def open_new(self, reply: Reply, project: str | None) -> None:
         """The form for a new template of the named project, or of the channel's."""
         await reply.open(loading("New template"))
-        async with self._accounts.reading(reply.owner) as session:
-            chosen = await self._projects.chosen(session, project, reply.channel)
+        async with self.accounts.reading(reply.owner) as session:
+            chosen = await self.projects.chosen(session, project, reply.channel)
             metadata = TemplateMetadata(place=reply.place.as_json(), project_id=chosen.id)
             view = await self._form(reply, session, chosen, Entered(), metadata)
         await reply.show(view)
@@ -73,8 +73,8 @@ class TemplateHandlers:
     async def edit_pressed(self, press: ButtonPress[EditTemplate], reply: Reply) -> None:
         """*Edit*: the form with what is stored."""
         await reply.open(loading("Edit template"))
-        async with self._accounts.reading(reply.owner) as session:
-            project, template = await self._templates.one(session, press.button.template)
+        async with self.accounts.reading(reply.owner) as session:
+            project, template = await self.templates.one(session, press.button.template)
             description = await _rich(reply, template.content.description)
             metadata = TemplateMetadata(
                 place=reply.place.as_json(),
@@ -88,7 +88,7 @@ class TemplateHandlers:
 
     async def remove_pressed(self, press: ButtonPress[RemoveTemplate], reply: Reply) -> None:
         """*Remove*, which has asked."""
-        project, template = await self._templates.remove(reply.owner, press.button.template)
+        project, template = await self.templates.remove(reply.owner, press.button.template)
         await self._show(reply, project, views.removed(template), replace=True)
 
     async def issue_chosen(self, press: ButtonPress[CopyIssue], reply: Reply) -> None:
@@ -100,9 +100,9 @@ class TemplateHandlers:
         metadata, entered = TemplateMetadata.of(press.view), template_form.entered_in(press.view.json)
         reply = reply.at(Place.from_json(metadata.place))
         typed = await _text(reply, entered.description)
-        async with self._accounts.reading(reply.owner) as session:
-            project = await self._projects.by_id(session, metadata.project_id)
-            issue = await self._templates.to_copy(session, project, press.button.issue)
+        async with self.accounts.reading(reply.owner) as session:
+            project = await self.projects.by_id(session, metadata.project_id)
+            issue = await self.templates.to_copy(session, project, press.button.issue)
             kept = "" if _fingerprint(typed) == metadata.copied else typed.strip()
             copied = await _rich(reply, "\n\n".join(filter(None, (kept, issue.description))))
             refs = {row.key: row.answered(issue) for row in TEMPLATED}
@@ -119,8 +119,8 @@ class TemplateHandlers:
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues by number or subject that a template of the form's project may be made from."""
         project_id = TemplateMetadata.of(request.view).project_id
-        async with self._accounts.reading(reply.owner) as session:
-            found = await self._issues.suggest(session, request.text, project_id)
+        async with self.accounts.reading(reply.owner) as session:
+            found = await self.issues.suggest(session, request.text, project_id)
         return [issue_option(issue) for issue in found if copyable(issue, project_id)]
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
@@ -138,7 +138,7 @@ class TemplateHandlers:
                 required=entered.required,
             ),
         )
-        project, stored = await self._templates.save(
+        project, stored = await self.templates.save(
             reply.owner, template, entered.chosen, reply.wording.text_format
         )
 
@@ -150,8 +150,8 @@ class TemplateHandlers:
     async def _form(
         self, reply: Reply, session: Session, project: Project, entered: Entered, metadata: TemplateMetadata
     ) -> JSON:
-        catalog = await self._templates.changeable(session, project)
-        default = await self._projects.default_in(session, reply.channel)
+        catalog = await self.templates.changeable(session, project)
+        default = await self.projects.default_in(session, reply.channel)
         in_channel = default is not None and default.id == project.id
         return template_form.template_form(entered, project, catalog, metadata, in_channel=in_channel)
 

@@ -49,33 +49,24 @@ class Offered:
     templates: tuple[Template, ...]
 
 
+@dataclass(frozen=True)
 class Templates:
     """Reads and changes templates. The caller's key decides what the caller sees and may change."""
 
-    def __init__(
-        self,
-        client: Client,
-        store: Store,
-        accounts: Accounts,
-        projects: Projects,
-        *,
-        catalogs: Catalogs,
-        issues: Issues,
-    ) -> None:
-        self._client = client
-        self._store = store
-        self._accounts = accounts
-        self._projects = projects
-        self._catalogs = catalogs
-        self._issues = issues
+    client: Client
+    store: Store
+    accounts: Accounts
+    projects: Projects
+    catalogs: Catalogs
+    issues: Issues
 
     async def listed(self, owner: Owner, project: str | None, channel: Channel | None) -> Offered:
         """The templates of the named project, or of the channel's.
 
         Raises UserError, NotLinked, ServiceError.
         """
-        async with self._accounts.reading(owner) as session:
-            chosen = await self._projects.chosen(session, project, channel)
+        async with self.accounts.reading(owner) as session:
+            chosen = await self.projects.chosen(session, project, channel)
             return Offered(chosen, await self.offered(owner, chosen, channel))
 
     async def offered(self, owner: Owner, project: Project, channel: Channel | None) -> tuple[Template, ...]:
@@ -83,7 +74,7 @@ class Templates:
 
         A channel's template hides the project's with the same name.
         """
-        found = await self._store.templates.of_project(owner.team_id, project.id, channel)
+        found = await self.store.templates.of_project(owner.team_id, project.id, channel)
         own = [template for template in found if template.channel_id]
         names = {template.name.casefold() for template in own}
         return (*own, *(one for one in found if not one.channel_id and one.name.casefold() not in names))
@@ -107,8 +98,8 @@ class Templates:
         Raises WrongField for an unknown template and for parts that it requires and the draft leaves out, the
         other UserErrors, NotLinked, ServiceError.
         """
-        async with self._accounts.reading(owner) as session:
-            project = await self._projects.chosen(session, draft.project, channel)
+        async with self.accounts.reading(owner) as session:
+            project = await self.projects.chosen(session, draft.project, channel)
             template = await self.named(session, project, channel, draft.template or "")
         filled = applied(draft, template, text_format)
         if parts := missing(filled, template, text_format):
@@ -117,15 +108,15 @@ class Templates:
 
     async def stored(self, owner: Owner, template_id: int) -> Template | None:
         """A template, for a form that was filled in from it."""
-        return await self._store.templates.get(owner.team_id, template_id)
+        return await self.store.templates.get(owner.team_id, template_id)
 
     async def one(self, session: Session, template_id: int) -> tuple[Project, Template]:
         """A template and its project. Raises TemplateGone, also if the user can't see the project."""
-        template = await self._store.templates.get(session.owner.team_id, template_id)
+        template = await self.store.templates.get(session.owner.team_id, template_id)
         if template is None:
             raise TemplateGone
         try:
-            return await self._projects.by_id(session, template.project_id), template
+            return await self.projects.by_id(session, template.project_id), template
         except (Forbidden, NotFound):
             raise TemplateGone from None
 
@@ -133,21 +124,21 @@ class Templates:
         """The choices for a project's templates. Raises TemplatesForbidden if the user can't change them."""
         if project.status == ProjectStatus.CLOSED:
             raise TemplatesForbidden(project.name, known=True)
-        allowed = await may(self._client, session, project, CREATES_ISSUES)
+        allowed = await may(self.client, session, project, CREATES_ISSUES)
         if allowed is None:
             allowed = await self._has_created(session, project) or None
         if not allowed:
             raise TemplatesForbidden(project.name, known=allowed is False)
-        return await self._catalogs.of(session, project.id)
+        return await self.catalogs.of(session, project.id)
 
     async def _has_created(self, session: Session, project: Project) -> bool:
         mine = IssueFilters(project_id=project.id, author=("me",), status="any")
-        found = (await self._client.list_issues(session.key, mine, limit=1)).items
+        found = (await self.client.list_issues(session.key, mine, limit=1)).items
         return any(issue.author is not None and issue.author.id == session.user_id for issue in found)
 
     async def to_copy(self, session: Session, project: Project, number: int) -> Issue:
         """The issue that a template is made from. Raises NothingToCopy, UserError, ServiceError."""
-        issue = await self._issues.one(session, number)
+        issue = await self.issues.one(session, number)
         if not copyable(issue, project.id):
             raise WrongField("copy", NothingToCopy(number))
         return issue
@@ -159,11 +150,11 @@ class Templates:
 
         Raises WrongField, UserError, NotLinked, ServiceError.
         """
-        async with self._accounts.reading(owner) as session:
+        async with self.accounts.reading(owner) as session:
             if template.id:
                 project, _ = await self.one(session, template.id)
             else:
-                project = await self._projects.by_id(session, template.project_id)
+                project = await self.projects.by_id(session, template.project_id)
             catalog = await self.changeable(session, project)
         if session.key.get_secret_value() in repr(template):
             raise KeyInRequest
@@ -179,19 +170,19 @@ class Templates:
         template = replace(template, content=replace(content, choices=choices))
         if not template.id:
             channel = Channel(owner.team_id, template.channel_id)
-            there = await self._store.templates.of_project(owner.team_id, project.id, channel)
+            there = await self.store.templates.of_project(owner.team_id, project.id, channel)
             if sum(other.channel_id == template.channel_id for other in there) >= MOST:
                 raise TooManyTemplates(MOST)
-        if not await self._store.templates.put(owner, template):
+        if not await self.store.templates.put(owner, template):
             raise WrongField("name", NameTaken(template.name))
         return project, template
 
     async def remove(self, owner: Owner, template_id: int) -> tuple[Project, Template]:
         """Remove a template. Raises TemplateGone, TemplatesForbidden, NotLinked, ServiceError."""
-        async with self._accounts.reading(owner) as session:
+        async with self.accounts.reading(owner) as session:
             project, template = await self.one(session, template_id)
             await self.changeable(session, project)
-        await self._store.templates.remove(owner.team_id, template_id)
+        await self.store.templates.remove(owner.team_id, template_id)
         return project, template
 
 
