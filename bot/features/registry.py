@@ -11,6 +11,7 @@ from bot.features.accounts.linking import Linking
 from bot.features.accounts.uninstall import Uninstall
 from bot.features.assigned.assigned import Assignments
 from bot.features.assigned.handlers import AssignedHandlers
+from bot.features.background.slack import BackgroundSlack
 from bot.features.comments import sentences as comment_sentences
 from bot.features.comments.comments import Comments
 from bot.features.comments.handlers import CommentHandlers
@@ -153,7 +154,8 @@ def build(
     issues = Issues(client, store, accounts, projects, catalogs=catalogs, people=people, looks=waits.lookups)
     attaching = Files(client, accounts, issues, store, waits.lookups)
     digests = Digests(client, store, accounts, projects, catalogs)
-    poster = SlackPoster(workspaces, platform.wording, waits)
+    background = BackgroundSlack(workspaces, waits.channels)
+    poster = SlackPoster(background, platform.wording, waits)
     runs = DigestRuns(
         client,
         store,
@@ -214,7 +216,7 @@ def build(
         store,
         accounts,
         reader=reader,
-        poster=SlackThreadPoster(workspaces, platform, poster),
+        poster=SlackThreadPoster(background, platform),
         timings=timings,
     )
     follow = FollowHandlers(Following(accounts, store.followed, reader), store.deliveries)

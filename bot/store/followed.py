@@ -162,31 +162,26 @@ class StoredFollowed:
         )
         await self._database.execute(statement)
 
-    async def begin_sending(self, followed: Followed, lease_until: datetime) -> bool:
-        """Renew the lease; returns False if this process lost it, or the issue isn't followed anymore."""
+    async def begin_writing(self, followed: Followed, lease_until: datetime) -> bool:
+        """Renew the lease, and record the line that is about to be sent, if any.
 
-        def work(connection: Connection) -> bool:
-            still = select(FollowedIssueRow.id).where(FollowedIssueRow.id == followed.id)
-            return self._renews(connection, followed, lease_until) and connection.scalar(still) is not None
-
-        return await self._database.write(work)
-
-    async def begin_telling(
-        self, followed: Followed, *, telling: bool, at: datetime, lease_until: datetime
-    ) -> Followed | None:
-        """As `begin_sending`, and record that a line is about to be sent. Returns None in place of False."""
-        telling_now = (
+        Returns False if this process lost the lease, or the issue isn't followed anymore.
+        """
+        renews = (
+            update(FollowerRow)
+            .where(self._held(followed.owner))
+            .values(lease_until=lease_until)
+            .returning(FollowerRow.user_id)
+        )
+        tells = (
             update(FollowedIssueRow)
             .where(FollowedIssueRow.id == followed.id)
-            .values(telling=telling, telling_at=at, told=FollowedIssueRow.told + 1)
-            .returning(FollowedIssueRow)
+            .values(telling=followed.telling, telling_at=followed.telling_at, told=followed.told)
+            .returning(FollowedIssueRow.id)
         )
 
-        def work(connection: Connection) -> Followed | None:
-            if not self._renews(connection, followed, lease_until):
-                return None
-            row = connection.execute(telling_now).one_or_none()
-            return _followed_of(row) if row else None
+        def work(connection: Connection) -> bool:
+            return connection.scalar(renews) is not None and connection.scalar(tells) is not None
 
         return await self._database.write(work)
 
@@ -203,10 +198,6 @@ class StoredFollowed:
         """Delete the followers who follow nothing anymore."""
         idle = and_(FollowerRow.next_at < older_than, ~exists().where(_of_follower()))
         await self._database.delete_in_batches(FollowerRow, idle)
-
-    def _renews(self, connection: Connection, followed: Followed, lease_until: datetime) -> bool:
-        renewed = update(FollowerRow).where(self._held(followed.owner)).values(lease_until=lease_until)
-        return connection.scalar(renewed.returning(FollowerRow.user_id)) is not None
 
     def _held(self, owner: Owner) -> ColumnElement[bool]:
         return and_(FollowerRow.of(owner), FollowerRow.holder == self._processes.name)

@@ -16,19 +16,19 @@ import structlog
 
 from bot.errors import BotError, KeyUnreadable, NotLinked, TooManyRequests
 from bot.features.accounts.accounts import Accounts
-from bot.features.digests import periods
-from bot.features.digests.clock import Clock
-from bot.features.digests.posts import (
+from bot.features.background.clock import Clock
+from bot.features.background.outcomes import (
     Absent,
     ChannelStatus,
     Hidden,
     Outcome,
     Posted,
-    Poster,
     Refused,
     Unfinished,
     Unsure,
 )
+from bot.features.digests import periods
+from bot.features.digests.posts import Poster
 from bot.features.digests.reading import OVERLAP, Content, read
 from bot.service.client import Client
 from bot.store.digest_runs import Run, RunState
@@ -199,9 +199,9 @@ class Delivery:
                 case Posted(ts):
                     await self._finish(run, RunState.SENT, content, ts=ts)
                     return RunState.SENT
-                case Refused(why):
+                case Refused(gone):
                     await self._store.digest_runs.undo_sending(run)
-                    await self._stop([run], why)
+                    await self._stop([run], Pause.CHANNEL if gone else Pause.REFUSED)
                     return RunState.DROPPED
                 case Unsure():
                     await self.postpone(run, self._timings.look_up_after)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import structlog
 
-from bot.features.digests.posts import ChannelStatus, Poster
+from bot.features.background.outcomes import ChannelStatus
+from bot.features.digests.posts import Poster
 from bot.store.digests import Digest, StoredDigests
 
 log = structlog.get_logger(__name__)

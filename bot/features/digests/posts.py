@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import Enum
 from typing import Protocol
 
+from bot.features.background.outcomes import ChannelStatus, Found, Outcome
 from bot.service.models import Issue
-from bot.store.digests import Digest, Notice, Pause
+from bot.store.digests import Digest, Notice
 from bot.store.owner import Owner
 
 
@@ -29,63 +29,6 @@ class Edition:
     late: timedelta
     periods: tuple[int, ...]
     asked: bool = False
-
-
-class ChannelStatus(Enum):
-    """Whether a channel accepts digests."""
-
-    OPEN = "open"
-    GONE = "gone"
-    """Archived, deleted, or the bot is not in it."""
-    SHARED = "shared"
-    """People outside the company are in it."""
-    UNKNOWN = "unknown"
-    """Slack doesn't tell at the moment."""
-
-
-@dataclass(frozen=True)
-class Posted:
-    """The message is in the channel."""
-
-    ts: str
-
-
-@dataclass(frozen=True)
-class Refused:
-    """Nothing was posted, and a retry won't help."""
-
-    why: Pause
-
-
-@dataclass(frozen=True)
-class Delayed:
-    """Nothing was posted; it can be retried after `seconds`."""
-
-    seconds: float
-
-
-class Unsure:
-    """The message may have been posted."""
-
-
-@dataclass(frozen=True)
-class Unfinished:
-    """The search can continue after `seconds`, with messages before `searched_to`, Slack's `ts`."""
-
-    seconds: float
-    searched_to: str | None = None
-
-
-class Absent:
-    """The message isn't in the channel."""
-
-
-class Hidden:
-    """The message can't be looked up, now or later."""
-
-
-Outcome = Posted | Refused | Delayed | Unsure
-Found = Posted | Absent | Hidden | Unfinished
 
 
 class Poster(Protocol):

@@ -16,11 +16,12 @@ import structlog
 
 from bot.errors import NotLinked, ServiceError
 from bot.features.accounts.accounts import Accounts
+from bot.features.background.clock import Clock
+from bot.features.background.outcomes import ChannelStatus
 from bot.features.digests import periods
-from bot.features.digests.clock import Clock
 from bot.features.digests.delivery import LONGEST_BACKOFF, Delivery, OnFinished, RunKey, grouped, run_key
 from bot.features.digests.notice_sender import NoticeSender
-from bot.features.digests.posts import ChannelStatus, Poster
+from bot.features.digests.posts import Poster
 from bot.service.client import Client
 from bot.store.digest_runs import Claim, Run, RunState
 from bot.store.digests import Digest, Pause

@@ -16,10 +16,9 @@ import structlog
 
 from bot.errors import BotError, KeyRejected, KeyUnreadable, NotLinked, Unauthorized
 from bot.features.accounts.accounts import Accounts
-from bot.features.digests.clock import Clock
-from bot.features.following.posts import ThreadPoster
+from bot.features.background.clock import Clock
 from bot.features.following.reading import IssueReader, Seen
-from bot.features.following.showing import Showing
+from bot.features.following.showing import Showing, ThreadPoster
 from bot.service.client import Client
 from bot.service.conventions import PAGE
 from bot.service.filters import IssueFilters, Sort, TimeRange

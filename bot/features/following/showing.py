@@ -5,20 +5,54 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Protocol
 
 import structlog
 
-from bot.features.digests.clock import Clock
-from bot.features.digests.posts import ChannelStatus
-from bot.features.following.posts import Looked, Sent, ThreadPoster
+from bot.features.background.clock import Clock
+from bot.features.background.outcomes import (
+    Absent,
+    ChannelStatus,
+    Delayed,
+    Found,
+    Outcome,
+    Posted,
+    Refused,
+    Unfinished,
+    Unsure,
+)
 from bot.features.following.reading import Seen
 from bot.store.followed import Followed, StoredFollowed
+from bot.store.owner import Owner
 from bot.timings import Timings
 
 SAME_SECOND = timedelta(seconds=5)
 """For how long after an update another one may get the same time, with some room for unequal clocks."""
 
 log = structlog.get_logger(__name__)
+
+
+class ThreadPoster(Protocol):
+    """Writes to the threads that follow issues."""
+
+    async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
+        """Whether the channel may still be shown the issue."""
+
+    def slack_time(self) -> datetime | None:
+        """The time by Slack's clock; None before Slack's first response."""
+
+    async def update(self, followed: Followed, seen: Seen) -> Outcome:
+        """Show the issue in its post. Repeating it is safe."""
+
+    async def tell(self, followed: Followed, seen: Seen) -> Outcome:
+        """Add the line that says whether the issue is closed, without retries."""
+
+    async def find_line(self, followed: Followed, within: tuple[datetime, datetime]) -> Found:
+        """Look for the line that was being sent, between the two times."""
+
+    async def notify_owner(self, owner: Owner, posts: int) -> None:
+        """Tell the user that this many posts stopped because their key doesn't work anymore."""
 
 
 class Showing:
@@ -59,66 +93,65 @@ class Showing:
         settled = await self._settled(one)
         if settled is None:
             return False
-        sent = await self._update(settled, seen)
-        if sent is Sent.DONE and seen.closed != settled.closed:
-            sent = await self._tell(settled, seen)
-        if sent is Sent.GONE:
-            await self.end([one], "post gone")
-        elif sent is Sent.DONE:
-            now, updated_on = self._clock.now(), seen.issue.updated_on
-            # Times are in whole seconds: another change may still get the same one.
-            settled_on = updated_on if updated_on and updated_on < now - SAME_SECOND else None
-            await self._followed.record(one, seen_on=settled_on, changed_at=now)
-        return sent in (Sent.DONE, Sent.GONE)
-
-    async def _update(self, one: Followed, seen: Seen) -> Sent:
-        if seen.fingerprint == one.shown:
-            return Sent.DONE
-        began = time.monotonic()
-        if not await self._followed.begin_sending(one, self.lease_until()):
-            return Sent.LATER
-        sent = await self._in_time(began, lambda: self._poster.update(one, seen))
-        if sent is Sent.DONE:
-            await self._followed.record(one, shown=seen.fingerprint)
-        return sent
-
-    async def _tell(self, one: Followed, seen: Seen) -> Sent:
-        """Add the line that the issue was closed or reopened."""
-        began, at = time.monotonic(), self._poster.slack_time() or self._clock.now()
-        telling = await self._followed.begin_telling(
-            one, telling=seen.closed, at=at, lease_until=self.lease_until()
-        )
-        if telling is None:
-            return Sent.LATER
-        sent = await self._in_time(began, lambda: self._poster.tell(telling, seen))
-        if sent is Sent.DONE:
-            await self._followed.record(one, closed=seen.closed, telling=None)
-        elif sent is Sent.LATER:
-            await self._followed.record(one, telling=None)
-        return sent
+        for write in (self._update, self._tell):
+            match await write(settled, seen):
+                case Refused():
+                    await self.end([one], "post gone")
+                    return True
+                case Delayed() | Unsure():
+                    return False
+        now, updated_on = self._clock.now(), seen.issue.updated_on
+        # Times are in whole seconds: another change may still get the same one.
+        settled_on = updated_on if updated_on and updated_on < now - SAME_SECOND else None
+        await self._followed.record(one, seen_on=settled_on, changed_at=now)
+        return True
 
     async def _settled(self, one: Followed) -> Followed | None:
         """The same once it is known whether a line that was being sent arrived; None if it isn't yet."""
         if one.telling is None:
             return one
-        within = (one.telling_at or self._clock.now(), timedelta(seconds=self._longest))
-        found = await self._poster.find_line(one, *within)
-        log.info("line looked up", action="follow.looked_up", issue=one.issue_id, found=found.name)
-        if found is Looked.LATER:
+        sent_at = one.telling_at or self._clock.now()
+        found = await self._poster.find_line(one, (sent_at, sent_at + timedelta(seconds=self._longest)))
+        log.info("line looked up", action="follow.looked_up", issue=one.issue_id, found=type(found).__name__)
+        if isinstance(found, Unfinished):
             return None
-        closed = one.closed if found is Looked.ABSENT else one.telling
+        closed = one.closed if isinstance(found, Absent) else one.telling
         await self._followed.record(one, telling=None, closed=closed)
         return replace(one, telling=None, closed=closed)
 
-    async def _in_time(self, began: float, write: Callable[[], Awaitable[Sent]]) -> Sent:
+    async def _update(self, one: Followed, seen: Seen) -> Outcome | None:
+        """Show the issue in its post, unless the post shows it already."""
+        if seen.fingerprint == one.shown:
+            return None
+        outcome = await self._written(one, partial(self._poster.update, one, seen))
+        if isinstance(outcome, Posted):
+            await self._followed.record(one, shown=seen.fingerprint)
+        return outcome
+
+    async def _tell(self, one: Followed, seen: Seen) -> Outcome | None:
+        """Add the line that the issue was closed or reopened, if it was."""
+        if seen.closed == one.closed:
+            return None
+        at = self._poster.slack_time() or self._clock.now()
+        telling = replace(one, telling=seen.closed, telling_at=at, told=one.told + 1)
+        outcome = await self._written(telling, partial(self._poster.tell, telling, seen))
+        if isinstance(outcome, Posted):
+            await self._followed.record(one, closed=seen.closed, telling=None)
+        elif isinstance(outcome, Delayed):
+            await self._followed.record(one, telling=None)
+        return outcome
+
+    async def _written(self, one: Followed, write: Callable[[], Awaitable[Outcome]]) -> Outcome:
         """Write to Slack. The request is over once the lease ends and another process may look for it."""
-        if time.monotonic() > began + self._longest / 2:
-            return Sent.LATER
+        began = time.monotonic()
+        held = await self._followed.begin_writing(one, self.lease_until())
+        if not held or time.monotonic() > began + self._longest / 2:
+            return Delayed(0)
         try:
             async with asyncio.timeout_at(began + self._longest):
                 return await write()
         except TimeoutError:
-            return Sent.UNSURE
+            return Unsure()
 
 
 def _why_not(one: Followed, seen: Seen | None, status: ChannelStatus) -> str | None:

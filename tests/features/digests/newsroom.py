@@ -15,13 +15,10 @@ from pydantic import SecretStr
 from sqlalchemy import bindparam, select
 
 from bot.features.accounts.accounts import Accounts
-from bot.features.digests.digests import Digests, Planned
-from bot.features.digests.plans import DigestSettings
-from bot.features.digests.posts import (
+from bot.features.background.outcomes import (
     Absent,
     ChannelStatus,
     Delayed,
-    Edition,
     Found,
     Hidden,
     Outcome,
@@ -29,6 +26,9 @@ from bot.features.digests.posts import (
     Refused,
     Unsure,
 )
+from bot.features.digests.digests import Digests, Planned
+from bot.features.digests.plans import DigestSettings
+from bot.features.digests.posts import Edition
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import parse
 from bot.features.projects.catalog import Catalogs
@@ -41,7 +41,7 @@ from bot.slack.waits import Waits
 from bot.store.channels import Channel
 from bot.store.database import Database
 from bot.store.digest_runs import Run, RunState
-from bot.store.digests import Digest, Notice, Pause
+from bot.store.digests import Digest, Notice
 from bot.store.owner import Owner
 from bot.store.processes import Processes
 from bot.store.store import Store
@@ -109,7 +109,7 @@ class FakePoster:
             case "lose the request":
                 return Unsure()
             case "refuse":
-                return Refused(Pause.CHANNEL)
+                return Refused(gone=True)
             case "delay":
                 return Delayed(30)
         self.editions.append(edition)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from bot.features.digests.posts import ChannelStatus
+from bot.features.background.outcomes import ChannelStatus
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import ARCHIVED_PROJECT, CLOSED_PROJECT
 from bot.store.digest_runs import RunState

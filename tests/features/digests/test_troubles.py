@@ -6,10 +6,10 @@ from functools import partial
 
 import pytest
 
+from bot.features.background.outcomes import ChannelStatus
 from bot.features.digests import starts as usecase
 from bot.features.digests.errors import DuplicateDigest
 from bot.features.digests.plans import DigestSettings
-from bot.features.digests.posts import ChannelStatus
 from bot.features.digests.schedules import parse
 from bot.store.channels import Channel
 from bot.store.digests import Pause

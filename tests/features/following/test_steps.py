@@ -11,8 +11,15 @@ from pydantic import SecretStr
 from sqlalchemy import bindparam, select
 
 from bot.features.accounts.accounts import Accounts
-from bot.features.digests.posts import ChannelStatus
-from bot.features.following.posts import Looked, Sent
+from bot.features.background.outcomes import (
+    Absent,
+    ChannelStatus,
+    Delayed,
+    Found,
+    Outcome,
+    Posted,
+    Unsure,
+)
 from bot.features.following.reading import IssueReader, Seen
 from bot.features.following.runs import FollowRuns
 from bot.features.issues.issues import Issues
@@ -56,21 +63,21 @@ class FakePoster:
 
     def slack_time(self) -> None: ...
 
-    async def update(self, followed: Followed, seen: Seen) -> Sent:
+    async def update(self, followed: Followed, seen: Seen) -> Outcome:
         self.shown[followed.issue_id] = seen.issue.subject
-        return Sent.DONE
+        return Posted("1.1")
 
-    async def tell(self, followed: Followed, seen: Seen) -> Sent:
+    async def tell(self, followed: Followed, seen: Seen) -> Outcome:
         fault = self._rng.choice(FAULTS)
         if fault == "delay":
-            return Sent.LATER
+            return Delayed(0)
         if fault != "lose the request":
             self.lines.setdefault(followed.issue_id, []).append((followed.told, seen.closed))
-        return Sent.UNSURE if fault else Sent.DONE
+        return Unsure() if fault else Posted("1.2")
 
-    async def find_line(self, followed: Followed, *_: object) -> Looked:
+    async def find_line(self, followed: Followed, *_: object) -> Found:
         told = [number for number, _ in self.lines.get(followed.issue_id, ())]
-        return Looked.FOUND if followed.told in told else Looked.ABSENT
+        return Posted("1.2") if followed.told in told else Absent()
 
 
 class Steps:

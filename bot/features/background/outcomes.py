@@ -1,0 +1,61 @@
+"""What came of a write to Slack that no user waits for, and of looking for it later."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class ChannelStatus(Enum):
+    """Whether the bot may post in a channel."""
+
+    OPEN = "open"
+    GONE = "gone"
+    """Archived, deleted, or the bot is not in it."""
+    SHARED = "shared"
+    """People outside the company are in it."""
+    UNKNOWN = "unknown"
+    """Slack doesn't tell at the moment."""
+
+
+@dataclass(frozen=True)
+class Posted:
+    """The message is in the channel."""
+
+    ts: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Nothing was posted, and a retry won't help. `gone`: the bot can't post in the channel anymore."""
+
+    gone: bool = False
+
+
+@dataclass(frozen=True)
+class Delayed:
+    """Nothing was posted; it can be retried after `seconds`."""
+
+    seconds: float
+
+
+class Unsure:
+    """The message may have been posted."""
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """The search can continue after `seconds`, with messages before `searched_to`, Slack's `ts`."""
+
+    seconds: float
+    searched_to: str | None = None
+
+
+class Absent:
+    """The message isn't in the channel."""
+
+
+class Hidden:
+    """The message can't be looked up, now or later."""
+
+
+Outcome = Posted | Refused | Delayed | Unsure
+Found = Posted | Absent | Hidden | Unfinished
