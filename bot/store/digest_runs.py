@@ -19,7 +19,6 @@ from sqlalchemy import (
     and_,
     delete,
     exists,
-    or_,
     select,
     update,
 )
@@ -27,11 +26,10 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.database import Database
 from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered, seen_kept, seen_of
-from bot.store.processes import Processes
+from bot.store.processes import NO_HOLDER, Processes
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 from bot.store.upsert import insert
 
-NO_HOLDER = ""
 RUN_COLUMNS = {
     name: getattr(DigestRunRow, name).label(f"run_{name}")  # a digest has columns of the same names
     for name in ("due_at", "holder", "missed", "asked", "attempts", "sending_at", "searched_to", "covered_to")
@@ -364,9 +362,7 @@ class StoredRuns:
         await self._database.delete_in_batches(DigestRunRow, old)
 
     def _unheld(self, now: datetime) -> ColumnElement[bool]:
-        mine = (NO_HOLDER, self._processes.name)
-        dead = self._processes.dead(DigestRunRow.holder, now)
-        return and_(DigestRunRow.lease_until <= now, or_(DigestRunRow.holder.in_(mine), dead))
+        return self._processes.may_take(DigestRunRow.holder, DigestRunRow.lease_until, now)
 
     async def _write(self, statement: Update) -> None:
         await self._database.write(lambda connection: connection.execute(statement))

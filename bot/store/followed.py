@@ -13,11 +13,9 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, or_
 
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.processes import Processes
+from bot.store.processes import NO_HOLDER, Processes
 from bot.store.tables import FollowedIssueRow, FollowerRow
 from bot.store.upsert import insert
-
-NO_HOLDER = ""
 
 
 @dataclass(frozen=True)
@@ -203,9 +201,7 @@ class StoredFollowed:
         return and_(FollowerRow.of(owner), FollowerRow.holder == self._processes.name)
 
     def _unheld(self, now: datetime) -> ColumnElement[bool]:
-        mine = (NO_HOLDER, self._processes.name)
-        dead = self._processes.dead(FollowerRow.holder, now)
-        ended = and_(FollowerRow.lease_until <= now, or_(FollowerRow.holder.in_(mine), dead))
+        ended = self._processes.may_take(FollowerRow.holder, FollowerRow.lease_until, now)
         return or_(FollowerRow.lease_until.is_(None), ended)
 
     async def _found(self, which: ColumnElement[bool]) -> tuple[Followed, ...]:

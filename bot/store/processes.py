@@ -4,13 +4,24 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, SQLColumnExpression, delete, exists, false
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    SQLColumnExpression,
+    and_,
+    delete,
+    exists,
+    false,
+    or_,
+)
 
 from bot.store.database import Database, translated_errors
 from bot.store.tables import NOW, ProcessRow
 from bot.store.upsert import upsert
 
 KEPT = timedelta(minutes=30)
+NO_HOLDER = ""
 
 
 class Processes:
@@ -46,6 +57,13 @@ class Processes:
         if not self._beat_lately(now):
             self._steady_since = now
         self._last_beat = now
+
+    def may_take(
+        self, holder: SQLColumnExpression[Any], lease_until: SQLColumnExpression[Any], now: datetime
+    ) -> ColumnElement[bool]:
+        """Match rows whose lease has ended, and which no other live process holds."""
+        mine = (NO_HOLDER, self.name)
+        return and_(lease_until <= now, or_(holder.in_(mine), self.dead(holder, now)))
 
     def dead(self, holder: SQLColumnExpression[Any], now: datetime) -> ColumnElement[bool]:
         """Match rows whose holder is dead.
