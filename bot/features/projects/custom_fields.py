@@ -1,6 +1,7 @@
 """Parses commands whose options may be custom field names."""
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import TypeVar
 
 from bot.features.accounts.accounts import Accounts
@@ -13,13 +14,13 @@ from bot.slack.replies import Reply
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
 class CommandParser:
     """Parses a command, reading the project's custom fields only if it has an unknown option."""
 
-    def __init__(self, accounts: Accounts, projects: Projects, catalogs: Catalogs) -> None:
-        self._accounts = accounts
-        self._projects = projects
-        self._catalogs = catalogs
+    accounts: Accounts
+    projects: Projects
+    catalogs: Catalogs
 
     async def parse(self, reply: Reply, parse: Callable[[Collection[Ref]], T]) -> T:
         """Call `parse` with no custom fields, then with the project's if it raises UnknownField.
@@ -37,12 +38,12 @@ class CommandParser:
 
         Raises UserError, NotLinked, ServiceError.
         """
-        async with self._accounts.reading(reply.owner) as session:
+        async with self.accounts.reading(reply.owner) as session:
             if project_name == "any":
                 project = None
             elif project_name:
-                project = await self._projects.find(session, project_name)
+                project = await self.projects.find(session, project_name)
             else:
-                project = await self._projects.default_in(session, reply.channel)
-            catalog = await self._catalogs.of(session, project.id if project else None)
+                project = await self.projects.default_in(session, reply.channel)
+            catalog = await self.catalogs.of(session, project.id if project else None)
         return [Ref(id=field.id, name=field.name) for field in catalog.custom_fields]

@@ -1,6 +1,7 @@
 """The project commands of `/tracker`: projects, project, project new and default."""
 
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,13 +33,13 @@ class NoIdentifier(UserError):
     """The form has no identifier, and the name has no letter or digit for one."""
 
 
+@dataclass(frozen=True)
 class ProjectHandlers:
     """Handles projects and the default project of a channel."""
 
-    def __init__(self, projects: Projects, accounts: Accounts, pauses: Debouncer) -> None:
-        self._projects = projects
-        self._accounts = accounts
-        self._pauses = pauses
+    projects: Projects
+    accounts: Accounts
+    pauses: Debouncer
 
     def feature(self) -> Feature:
         return Feature(
@@ -51,12 +52,12 @@ class ProjectHandlers:
         )
 
     async def list_projects(self, reply: Reply, text: str) -> None:
-        found = await self._projects.search(reply.owner, text)
+        found = await self.projects.search(reply.owner, text)
         await reply.privately(views.projects(found, text, reply.wording))
 
     async def show(self, reply: Reply, wanted: str) -> None:
         try:
-            shown = await self._projects.show(reply.owner, wanted)
+            shown = await self.projects.show(reply.owner, wanted)
         except (AmbiguousName, UnknownName) as error:
             await self._offer(reply, error, ShowProject)
             return
@@ -69,7 +70,7 @@ class ProjectHandlers:
     async def set_default(self, reply: Reply, wanted: str) -> None:
         channel = _channel(reply)
         try:
-            project = await self._projects.set_default(reply.owner, channel, wanted)
+            project = await self.projects.set_default(reply.owner, channel, wanted)
         except (AmbiguousName, UnknownName) as error:
             await self._offer(reply, error, MakeDefault)
         else:
@@ -78,14 +79,14 @@ class ProjectHandlers:
     async def show_default(self, reply: Reply) -> None:
         """Show the channel's project and how to change it."""
         channel = _channel(reply)
-        async with self._accounts.reading(reply.owner) as session:
-            found = await self._projects.visible(session)
-            project = await self._projects.default_in(session, channel)
+        async with self.accounts.reading(reply.owner) as session:
+            found = await self.projects.visible(session)
+            project = await self.projects.default_in(session, channel)
         await reply.privately(views.default(project, found, channel, reply.wording))
 
     async def clear_default(self, reply: Reply) -> None:
         channel = _channel(reply)
-        await self._projects.clear_default(reply.owner, channel)
+        await self.projects.clear_default(reply.owner, channel)
         await reply.privately(views.default_cleared(channel))
 
     async def default_pressed(self, press: ButtonPress[MakeDefault], reply: Reply) -> None:
@@ -102,7 +103,7 @@ class ProjectHandlers:
 
     async def open_form(self, reply: Reply, name: str) -> None:
         await reply.open(loading("New project"))
-        await self._accounts.whoami(reply.owner)
+        await self.accounts.whoami(reply.owner)
         draft = ProjectDraft(name, identifier_of(name))
         await reply.show(views.new_form(draft, json.dumps({"place": reply.place.as_json()})))
 
@@ -110,7 +111,7 @@ class ProjectHandlers:
         """Suggest an identifier once the user stops typing the name."""
         if press.view is None:
             return
-        view, pauses, form_key = press.view.json, self._pauses, press.form_key
+        view, pauses, form_key = press.view.json, self.pauses, press.form_key
         if not await pauses.wait(form_key, press.pressed_at) or (form := views.with_suggestion(view)) is None:
             return
         now = pauses.hash_now(form_key, view["hash"])
@@ -130,7 +131,7 @@ class ProjectHandlers:
             return FormResult(errors={field: reply.wording.sentence(NoIdentifier())})
         started = datetime.now(UTC)
         try:
-            project = await self._projects.create(reply.owner, draft, form.view.moment("attempted_at"))
+            project = await self.projects.create(reply.owner, draft, form.view.moment("attempted_at"))
         except OutcomeUnknown as error:
             metadata.setdefault("attempted_at", started.isoformat())
             said = reply.wording.sentence(error)

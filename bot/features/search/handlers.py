@@ -1,6 +1,7 @@
 """The `/issues` command, its page buttons and the search form."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
@@ -36,13 +37,11 @@ PAGES = (PreviousPage, NextPage, IncludeClosed, AllProjects, ClearFilters, Filte
 MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
 
 
+@dataclass(frozen=True)
 class SearchHandlers:
-    def __init__(
-        self, search: Search, parser: CommandParser, show_issue: Callable[[Reply, int], Awaitable[None]]
-    ) -> None:
-        self._search = search
-        self._parser = parser
-        self._show_issue = show_issue
+    search: Search
+    parser: CommandParser
+    show_issue: Callable[[Reply, int], Awaitable[None]]
 
     def feature(self) -> Feature:
         return Feature(
@@ -61,7 +60,7 @@ class SearchHandlers:
         request = await self._request(reply, page)
         match request:
             case ShowIssue(number):
-                await self._show_issue(reply, number)
+                await self.show_issue(reply, number)
             case Help():
                 await reply.privately(help_views.of("issues", reply.wording.command))
             case Query():
@@ -100,7 +99,7 @@ class SearchHandlers:
     async def _request(self, reply: Reply, page: Page) -> Query | ShowIssue | Help:
         views.require_pageable(page)
         today, zone = await reply.today(), (await reply.profile()).zone
-        return await self._parser.parse(reply, partial(issues_command, page.query, reply.owner, today, zone))
+        return await self.parser.parse(reply, partial(issues_command, page.query, reply.owner, today, zone))
 
     async def _names(self, query: Query, page: Page, error: BotError) -> Block | None:
         """The names that an unknown or ambiguous one in the search may mean."""
@@ -112,6 +111,6 @@ class SearchHandlers:
     async def _find(self, reply: Reply, query: Query, page: Page) -> Message:
         query = reduce(changed, page.changes, query)
         reply.recovery = partial(self._names, query, page)
-        results = await self._search.find(reply.owner, query, reply.channel, page.offset)
+        results = await self.search.find(reply.owner, query, reply.channel, page.offset)
         shareable = reply.place.channel_id is not None
         return views.results(results, reply.wording, page, await reply.today(), shareable=shareable)

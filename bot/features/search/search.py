@@ -81,17 +81,15 @@ class Results:
     offers: tuple[Change, ...] = ()
 
 
+@dataclass(frozen=True)
 class Search:
     """Finds issues with the caller's key."""
 
-    def __init__(
-        self, client: Client, accounts: Accounts, projects: Projects, catalogs: Catalogs, people: People
-    ) -> None:
-        self._client = client
-        self._accounts = accounts
-        self._projects = projects
-        self._catalogs = catalogs
-        self._people = people
+    client: Client
+    accounts: Accounts
+    projects: Projects
+    catalogs: Catalogs
+    people: People
 
     async def find(self, owner: Owner, query: Query, channel: Channel | None, offset: int = 0) -> Results:
         """A page of issues from `offset`.
@@ -101,10 +99,10 @@ class Search:
         """
         if query.query is not None and replace(query, project=None, query=None, sort=()) != Query():
             raise SavedQueryNotAlone
-        async with self._accounts.reading(owner) as session:
+        async with self.accounts.reading(owner) as session:
             searched = await self._resolve(session, query, channel)
             page, meant = await asyncio.gather(
-                self._client.list_issues(session.key, searched.filters, offset=offset, limit=PAGE),
+                self.client.list_issues(session.key, searched.filters, offset=offset, limit=PAGE),
                 self._meant(session, searched, offset),
             )
             wider = () if page.items or offset else await self._wider(session, searched, channel)
@@ -117,7 +115,7 @@ class Search:
         if offset or not text or len(text.split()) > FEW_WORDS:
             return ()
         with suppress(ServiceError):
-            catalog = await self._catalogs.of(session, project.id if project else None)
+            catalog = await self.catalogs.of(session, project.id if project else None)
             for name, choices in CHOICES.items():
                 if getattr(query, name) or (name == "category" and project is None):
                     continue
@@ -139,7 +137,7 @@ class Search:
             with suppress(ServiceError, UserError):  # other projects may lack a name
                 wider = (await self._resolve(session, changed(searched.query, change), channel)).filters
                 if wider != filters:
-                    return bool((await self._client.list_issues(session.key, wider, limit=1)).items)
+                    return bool((await self.client.list_issues(session.key, wider, limit=1)).items)
             return False
 
         found = await asyncio.gather(*map(finds, changes))
@@ -195,8 +193,8 @@ class Search:
         if query.project == "any" or (query.ids and not query.project):
             return None
         if query.project:
-            return await self._projects.find(session, query.project)
-        return await self._projects.default_in(session, channel)
+            return await self.projects.find(session, query.project)
+        return await self.projects.default_in(session, channel)
 
     async def _found(
         self, session: Session, project: Project | None, name: str, typed: Who
@@ -208,9 +206,9 @@ class Search:
         if name == "subprojects" and project:
             subproject = await self._subproject(session, project, str(typed))
             return subproject.id, subproject.name
-        catalog = await self._catalogs.of(session, project.id if project else None)
+        catalog = await self.catalogs.of(session, project.id if project else None)
         if people:
-            ref = await self._people.find(session, typed, catalog)
+            ref = await self.people.find(session, typed, catalog)
         else:
             kind, known = {
                 "tracker_ids": ("tracker", catalog.trackers),
@@ -227,16 +225,16 @@ class Search:
     ) -> list[tuple[CustomField, str]]:
         if not query.custom_fields:
             return []
-        catalog = await self._catalogs.of(session, project.id if project else None)
+        catalog = await self.catalogs.of(session, project.id if project else None)
         fields = ((catalog.custom_field(number), typed) for number, typed in query.custom_fields.items())
         return [(field, field.known(typed)) for field, typed in fields]  # the service is case-sensitive
 
     async def _subproject(self, session: Session, project: Project, wanted: str) -> Project:
         """The subproject of `project` with that name. Raises NotASubproject for a project elsewhere."""
-        found = await self._projects.find(session, wanted)
+        found = await self.projects.find(session, wanted)
         ancestor = found.parent
         while ancestor and ancestor.id != project.id:
-            ancestor = (await self._projects.by_id(session, ancestor.id)).parent
+            ancestor = (await self.projects.by_id(session, ancestor.id)).parent
         if ancestor is None:
             raise NotASubproject(found.name, project.name)
         return found

@@ -1,5 +1,6 @@
 """Sharing, editing and deleting logged time."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import structlog
@@ -9,7 +10,7 @@ from bot.features.timelog import views
 from bot.features.timelog.buttons import DeleteTime, EditTime, ShareTime
 from bot.features.timelog.common import TimeMetadata, asked_again, entered, shown
 from bot.features.timelog.own_entries import LongDay, OwnEntries
-from bot.features.timelog.timelog import Loggable, TimeDraft, Timelog
+from bot.features.timelog.timelog import Timelog
 from bot.slack import forms, posting
 from bot.slack.audience import Audiences
 from bot.slack.blocks import Block, Message
@@ -44,16 +45,14 @@ class EditMetadata(TimeMetadata):
     replace: bool = False
 
 
+@dataclass(frozen=True)
 class EntryHandlers:
     """Shares, changes and deletes what was logged."""
 
-    def __init__(
-        self, timelog: Timelog, entries: OwnEntries, audiences: Audiences, deliveries: Deliveries
-    ) -> None:
-        self._timelog = timelog
-        self._entries = entries
-        self._audiences = audiences
-        self._deliveries = deliveries
+    timelog: Timelog
+    entries: OwnEntries
+    audiences: Audiences
+    deliveries: Deliveries
 
     def feature(self) -> Feature:
         return Feature(
@@ -69,7 +68,7 @@ class EntryHandlers:
         self, reply: Reply, did: str, spent: Spent, *, shareable: bool = True, note: str = ""
     ) -> Message:
         """The private confirmation with the user's totals; the arguments are those of `views.summary`."""
-        totals = await self._entries.totals(reply.owner, await reply.today())
+        totals = await self.entries.totals(reply.owner, await reply.today())
         shareable = shareable and reply.place.channel_id is not None
         return views.summary(did, spent, totals, reply.wording, shareable=shareable, note=note)
 
@@ -77,15 +76,15 @@ class EntryHandlers:
 
     async def share_pressed(self, press: ButtonPress[ShareTime], reply: Reply) -> None:
         """*Share here*; asks first unless everyone can see the project."""
-        entry = await self._entries.one(reply.owner, press.button.entry)
-        on = await self._on(reply, entry)
+        entry = await self.entries.one(reply.owner, press.button.entry)
+        on = await self.timelog.on_of(reply.owner, entry)
         if on.private:
             raise PrivateTimeNotShared
         if not (on.public or press.button.asked):
             await reply.privately(views.share_anyway(entry, on.project.name))
             return
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
-        announced = await announced_once(self._deliveries, twice, partial(self.post, reply, entry))
+        announced = await announced_once(self.deliveries, twice, partial(self.post, reply, entry))
         if announced is not None and announced is not Announced.YES:
             raise TimeNotShared(announced)
         if announced and press.button.asked:
@@ -97,16 +96,8 @@ class EntryHandlers:
         announced, ts = await reply.post(message)
         posted = announced in (Announced.YES, Announced.UNSURE)
         if posted and reply.place.channel_id and isinstance(spent, Entry):
-            await self._entries.posted(reply.owner, spent, Post(reply.place.channel_id, ts))
+            await self.entries.posted(reply.owner, spent, Post(reply.place.channel_id, ts))
         return announced
-
-    async def _on(self, reply: Reply, entry: Entry) -> Loggable:
-        """What an entry is on, as the user sees it now. Raises BotError."""
-        project = None if entry.issue_id else f"#{entry.project_id}"
-        draft = TimeDraft(issue=entry.issue_id, project=project, activity=entry.activity)
-        on = await self._timelog.loggable(reply.owner, draft)
-        assert on is not None  # noqa: S101 - the draft names an issue or a project
-        return on
 
     # Editing
 
@@ -117,21 +108,20 @@ class EntryHandlers:
     async def open_form(self, reply: Reply, entry_id: int | None) -> None:
         """Open the form for one of the user's own entries; None opens the latest one."""
         await reply.open(loading("Edit time"))
-        found = await self._entries.changeable(reply.owner, entry_id)
+        entry, activities = await self.entries.changeable(reply.owner, entry_id)
         pressed = isinstance(reply.interaction, ButtonPress)
-        metadata = EditMetadata(entry=found.entry.id, place=reply.place.as_json(), replace=pressed)
-        await reply.show(views.change_form(found, reply.wording, metadata.dump()))
+        metadata = EditMetadata(entry=entry.id, place=reply.place.as_json(), replace=pressed)
+        await reply.show(views.change_form(entry, activities, reply.wording, metadata.dump()))
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Change the entry and its public post, and confirm the new values."""
         metadata = EditMetadata.of(form.view)
         wanted = await entered(form, reply, metadata)
         try:
-            entry = await self._entries.change(reply.owner, metadata.entry, wanted)
+            entry = await self.entries.change(reply.owner, metadata.entry, wanted)
         except LongDay as long:
             return await asked_again(form, reply, metadata, long)
-        stale = await self._update_post(reply, entry)
-        note = views.stale_post(stale) if stale else ""
+        note = await self._update_post(reply, entry)
 
         async def confirm() -> None:
             summary = await self.confirmation(reply, "Changed to", entry, note=note)
@@ -142,31 +132,30 @@ class EntryHandlers:
         return shown("Time changed", await self.confirmation(reply, "Changed to", entry, note=note))
 
     async def _update_post(self, reply: Reply, entry: Entry) -> str:
-        """Update the entry's public post, if everyone in that channel may still see it.
-
-        Returns the channel whose post still shows the earlier entry, or an empty string.
+        """Update the entry's public post, if everyone in that channel may still see it; returns a note if it
+        still shows the earlier entry.
         """
         post = entry.post
         if post is None:
             return ""
+        stale = views.stale_post(post.channel_id)
         try:
-            on = await self._on(reply, entry)
+            on = await self.timelog.on_of(reply.owner, entry)
         except BotError as error:
             log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
-            return post.channel_id
-        blocked = await self._audiences.why_not_share(reply.slack, reply.owner.team_id, post.channel_id)
+            return stale
+        blocked = await self.audiences.why_not_share(reply.slack, reply.owner.team_id, post.channel_id)
         if post.ts is None or not on.public or blocked:
-            return post.channel_id
+            return stale
         name = (await reply.profile()).name
         message = await retractable(views.announced(entry, reply.wording, name), reply)
-        updated = await posting.update(reply.slack, post.channel_id, post.ts, message)
-        return "" if updated else post.channel_id
+        return "" if await posting.update(reply.slack, post.channel_id, post.ts, message) else stale
 
     # Deleting
 
     async def delete_pressed(self, press: ButtonPress[DeleteTime], reply: Reply) -> None:
         """*Delete entry*, below a confirmation or in the form: delete the entry and its post."""
-        entry = await self._entries.one(reply.owner, press.button.entry)
+        entry = await self.entries.one(reply.owner, press.button.entry)
 
         async def elsewhere(_: BotError) -> Block:
             return views.elsewhere(entry, reply.wording)
@@ -174,10 +163,14 @@ class EntryHandlers:
         reply.recovery = elsewhere
         if reply.in_form:
             await reply.show(loading("Delete entry"))
-        await self._entries.delete(reply.owner, entry.id)
-        stale = await self._delete_post(reply, entry)
-        totals = await self._entries.totals(reply.owner, await reply.today())
-        told = views.deleted(entry, totals, reply.wording, views.stale_post(stale) if stale else "")
+        await self.entries.delete(reply.owner, entry)
+        note = ""
+        if (post := entry.post) is not None:
+            place = Place(post.channel_id)
+            if post.ts is None or not await posting.delete_post(reply.slack, place, post.ts):
+                note = views.stale_post(post.channel_id)
+        totals = await self.entries.totals(reply.owner, await reply.today())
+        told = views.deleted(entry, totals, reply.wording, note)
         if not reply.in_form:
             await reply.privately(told, replace=True)
             return
@@ -186,12 +179,3 @@ class EntryHandlers:
         place = Place.from_json(metadata.place)
         if not shown_in_form or (metadata.replace and place.channel_id):
             await reply.at(place).privately(told, replace=metadata.replace)
-
-    async def _delete_post(self, reply: Reply, entry: Entry) -> str:
-        """Delete the entry's public post; returns the channel where that failed, or an empty string."""
-        post = entry.post
-        if post is None:
-            return ""
-        place = Place(post.channel_id)
-        gone = post.ts is not None and await posting.delete_post(reply.slack, place, post.ts)
-        return "" if gone else post.channel_id

@@ -1,8 +1,8 @@
 """Logging time with `/timelog` or its form."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -41,6 +41,8 @@ from bot.slack.text import prose
 from bot.store.deliveries import Deliveries
 from bot.store.saved_input import SavedInput
 
+D = TypeVar("D", bound=TimeDraft)
+
 
 class LoggedAlready(UserError):
     """*Log anyway* was pressed before."""
@@ -62,22 +64,15 @@ class LogMetadata(TimeMetadata):
     activity: str | None = None
 
 
+@dataclass(frozen=True)
 class TimelogHandlers:
     """Logs time from commands and forms."""
 
-    def __init__(
-        self,
-        timelog: Timelog,
-        saved: SavedInput,
-        deliveries: Deliveries,
-        entries: EntryHandlers,
-        pauses: Debouncer,
-    ) -> None:
-        self._pauses = pauses
-        self._timelog = timelog
-        self._saved = saved
-        self._deliveries = deliveries
-        self._entries = entries
+    timelog: Timelog
+    saved: SavedInput
+    deliveries: Deliveries
+    entries: EntryHandlers
+    pauses: Debouncer
 
     def feature(self) -> Feature:
         return Feature(
@@ -107,7 +102,7 @@ class TimelogHandlers:
             case TimeDraft() as draft:
                 await self.open_form(reply, draft)
             case EditLastEntry():
-                await self._entries.open_form(reply, None)
+                await self.entries.open_form(reply, None)
             case Help():
                 await reply.privately(help_views.of("timelog", reply.wording.command))
 
@@ -120,7 +115,7 @@ class TimelogHandlers:
         """
         reply.recovery = partial(self._open_form_row, reply, wanted)
         try:
-            logged = await self._timelog.log(reply.owner, wanted)
+            logged = await self.timelog.log(reply.owner, wanted)
         except ActivityNeeded as needed:
             said = _another_reason(reply, needed)
             await self._show_form(reply, needed.on, wanted, said, agreed=wanted.agreed)
@@ -137,18 +132,14 @@ class TimelogHandlers:
 
     async def fill_pressed(self, press: ButtonPress[FillTimeForm], reply: Reply) -> None:
         """*Open form*: the form with what was typed before, and what was wrong with it."""
-        draft, said = await self._saved_draft(reply, press.button.saved)
+        draft, said = await self._saved_draft(reply, press.button.saved, TimeDraft)
         await self.open_form(reply, draft, said)
 
     async def log_anyway_pressed(self, press: ButtonPress[LogTimeAnyway], reply: Reply) -> None:
         """*Log anyway*: log what was typed, once, and delete the question."""
         saved = press.button.saved
-        draft, _ = await self._saved_draft(reply, saved)
-        try:
-            wanted = TimeToLog.model_validate(draft.model_dump())
-        except ValidationError:
-            raise DraftExpired from None
-        async with claimed(self._deliveries, f"time:{saved}", LoggedAlready()):
+        wanted, _ = await self._saved_draft(reply, saved, TimeToLog)
+        async with claimed(self.deliveries, f"time:{saved}", LoggedAlready()):
             logged = await self._log(reply, wanted)
         if logged:
             await self._confirm(reply, logged)
@@ -159,14 +150,13 @@ class TimelogHandlers:
         return button_row("Open form", FillTimeForm(saved=saved))
 
     async def _save(self, reply: Reply, draft: TimeDraft, said: str | None = None) -> str:
-        return await self._saved.put(reply.owner, {"time": draft.model_dump(mode="json"), "said": said})
+        return await self.saved.put(reply.owner, {"time": draft.model_dump(mode="json"), "said": said})
 
-    async def _saved_draft(self, reply: Reply, saved_id: str) -> tuple[TimeDraft, str | None]:
-        saved = await self._saved.get(reply.owner, saved_id) or {}
-        typed = saved.get("time")
+    async def _saved_draft(self, reply: Reply, saved_id: str, kind: type[D]) -> tuple[D, str | None]:
+        """What was typed, and what was wrong with it. Raises DraftExpired."""
+        saved = await self.saved.get(reply.owner, saved_id) or {}
         try:
-            complete = isinstance(typed, dict) and "agreed" in typed
-            return (TimeToLog if complete else TimeDraft).model_validate(typed), saved.get("said")
+            return kind.model_validate(saved.get("time")), saved.get("said")
         except ValidationError:
             raise DraftExpired from None
 
@@ -176,13 +166,13 @@ class TimelogHandlers:
         """Confirm logged time to the user, and `announce` it in the thread that it came from."""
         posted, note = None, ""
         if announce and logged.on.public:
-            posted = await self._entries.post(reply, logged.spent)
+            posted = await self.entries.post(reply, logged.spent)
             note = "" if posted is Announced.YES else prose(not_posted(posted))
         elif announce:
             note = prose(views.PRIVATE)
         shareable = not logged.on.private and posted is not Announced.YES
         await reply.privately(
-            await self._entries.confirmation(reply, "Logged", logged.spent, shareable=shareable, note=note)
+            await self.entries.confirmation(reply, "Logged", logged.spent, shareable=shareable, note=note)
         )
 
     # The form
@@ -200,30 +190,28 @@ class TimelogHandlers:
         await reply.open(loading("Log time"))
         message = shortcut.message
         thread = Place(reply.place.channel_id, message.get("thread_ts") or message.get("ts"))
-        reply = reply.at(thread)
         number = issue_named(text_of(message), reply.wording.base_url)
-        draft, on = TimeDraft(issue=number), None
-        try:
-            on = await self._timelog.loggable(reply.owner, draft)
-        except NotLinked:
-            raise
-        except UserError:
-            pass  # the number was only a guess
-        await self._show_form(reply, on, draft, announce=True)
+        await self._fill_form(reply.at(thread), TimeDraft(issue=number), announce=True)
 
     async def open_form(self, reply: Reply, draft: TimeDraft, said: str | None = None) -> None:
         """Open the form at once, then fill it with the draft, and say what is wrong with it."""
         await reply.open(loading("Log time"))
+        await self._fill_form(reply, draft, said)
+
+    async def _fill_form(
+        self, reply: Reply, draft: TimeDraft, said: str | None = None, *, announce: bool = False
+    ) -> None:
         on = None
         try:
-            on = await self._timelog.loggable(reply.owner, draft)
+            on = await self.timelog.loggable(reply.owner, draft)
             if on is not None and draft.activity is not None:
                 pick("activity", draft.activity, on.activities)
         except NotLinked:
             raise
         except UserError as error:
-            said = said or reply.wording.sentence(error)
-        await self._show_form(reply, on, draft, said)
+            if not announce:  # an issue in a message was only a guess
+                said = said or reply.wording.sentence(error)
+        await self._show_form(reply, on, draft, said, announce=announce)
 
     async def _show_form(
         self,
@@ -235,11 +223,12 @@ class TimelogHandlers:
         agreed: int = 0,
         announce: bool = False,
     ) -> None:
-        project = f"#{on.project.id}" if on and on.issue is None else None
-        place = reply.place.as_json()
-        activity = None if on else draft.activity
         metadata = LogMetadata(
-            place=place, project=project, agreed=agreed, announce=announce, activity=activity
+            place=reply.place.as_json(),
+            project=f"#{on.project.id}" if on and on.issue is None else None,
+            agreed=agreed,
+            announce=announce,
+            activity=None if on else draft.activity,
         )
         values = views.entered(draft, await reply.today())
         await reply.show(views.time_form(on, values, metadata.dump(), said))
@@ -251,18 +240,18 @@ class TimelogHandlers:
         """
         if press.view is None:
             raise ActionExpired
-        if not self._pauses.begin(press.form_key, press.pressed_at):
+        if not self.pauses.begin(press.form_key, press.pressed_at):
             return
         metadata = LogMetadata.of(press.view)
-        on = await self._timelog.loggable(reply.owner, TimeDraft(issue=press.button.issue))
+        on = await self.timelog.loggable(reply.owner, TimeDraft(issue=press.button.issue))
         values = views.entered_in(press.view.json, await reply.today())
         values = replace(values, activity=values.activity or metadata.activity)
-        if self._pauses.is_latest(press.form_key, press.pressed_at):
+        if self.pauses.is_latest(press.form_key, press.pressed_at):
             await reply.show(views.time_form(on, values, metadata.dump()))
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues by number or subject, the user's own before anything is typed."""
-        found = await self._timelog.suggest(reply.owner, request.text)
+        found = await self.timelog.suggest(reply.owner, request.text)
         return [issue_option(issue) for issue in found]
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
@@ -279,7 +268,7 @@ class TimelogHandlers:
             agreed=values.agreed,
         )
         try:
-            logged = await self._timelog.log(reply.owner, wanted)
+            logged = await self.timelog.log(reply.owner, wanted)
         except ActivityNeeded as needed:  # the form was sent before it showed the issue's activities
             fields = views.entered_in(form.view.json, values.spent_on)
             said = _another_reason(reply, needed) or "Choose an activity."
@@ -293,7 +282,7 @@ class TimelogHandlers:
         reply.committed = True
         if reply.place.channel_id:
             return FormResult(then=partial(self._confirm, reply, logged, announce=metadata.announce))
-        return shown("Time logged", await self._entries.confirmation(reply, "Logged", logged.spent))
+        return shown("Time logged", await self.entries.confirmation(reply, "Logged", logged.spent))
 
 
 def _another_reason(reply: Reply, needed: ActivityNeeded) -> str | None:

@@ -20,8 +20,7 @@ from bot.service.client import Client
 from bot.service.inputs import TimeEntryChanges
 from bot.service.models import Ref
 from bot.store.owner import Owner
-from bot.store.store import Store
-from bot.store.time_entries import Entry, Post
+from bot.store.time_entries import Entry, Post, TimeEntries
 
 log = structlog.get_logger(__name__)
 
@@ -39,14 +38,6 @@ class TimeChange:
     activity: Ref | None
     comment: str
     agreed: int = 0
-
-
-@dataclass(frozen=True)
-class Changeable:
-    """One of the user's own entries, and the activities that it can have."""
-
-    entry: Entry
-    activities: tuple[Ref, ...]
 
 
 @dataclass(frozen=True)
@@ -80,51 +71,42 @@ class CantDeleteTime(UserError):
     """The service doesn't delete time entries."""
 
 
+@dataclass(frozen=True)
 class OwnEntries:
     """Changes and deletes time entries with the user's own key."""
 
-    def __init__(
-        self,
-        client: Client,
-        store: Store,
-        accounts: Accounts,
-        projects: Projects,
-        activities: Activities,
-        *,
-        looks: Sequence[float],
-    ) -> None:
-        self._client = client
-        self._entries = store.time_entries
-        self._accounts = accounts
-        self._projects = projects
-        self._activities = activities
-        self._looks = looks
+    client: Client
+    entries: TimeEntries
+    accounts: Accounts
+    projects: Projects
+    activities: Activities
+    looks: Sequence[float]
 
     async def one(self, owner: Owner, entry_id: int | None) -> Entry:
         """An entry of the user, their last one for None. Raises NothingLoggedYet, NotOwnEntry."""
         if entry_id is None:
-            latest = await self._entries.latest(owner, 1)
+            latest = await self.entries.latest(owner, 1)
             if not latest:
                 raise NothingLoggedYet
             return latest[0]
-        entry = await self._entries.get(owner, entry_id)
+        entry = await self.entries.get(owner, entry_id)
         if entry is None:
             raise NotOwnEntry
         return entry
 
     async def add(self, owner: Owner, entry: Entry) -> bool:
         """Store a new entry; returns whether that worked."""
-        return await _stored(self._entries.add(owner, entry), entry)
+        return await _stored(self.entries.add(owner, entry), entry)
 
-    async def changeable(self, owner: Owner, entry_id: int | None) -> Changeable:
-        """As `one`, with the activities. Raises UserError, NotLinked, ServiceError."""
-        async with self._accounts.reading(owner) as session:
+    async def changeable(self, owner: Owner, entry_id: int | None) -> tuple[Entry, tuple[Ref, ...]]:
+        """As `one`, with the activities that it can have. Raises UserError, NotLinked, ServiceError."""
+        async with self.accounts.reading(owner) as session:
             entry = await self.one(owner, entry_id)
-            project = await self._projects.with_activities(session, entry.project_id)
-            found = await self._activities.of(session, project)
+            project = await self.projects.with_activities(session, entry.project_id)
+            found = await self.activities.of(session, project)
         if entry.activity_id is not None and entry.activity_id not in {ref.id for ref in found}:
             found = (Ref(id=entry.activity_id, name=entry.activity), *found)
-        return Changeable(entry, found)
+        return entry, found
 
     async def change(self, owner: Owner, entry_id: int, wanted: TimeChange) -> Entry:
         """Change an entry. All fields are sent: after a change with an unknown outcome the service's entry
@@ -132,58 +114,56 @@ class OwnEntries:
 
         Raises NotOwnEntry, EntryGone, LongDay, NotLinked, ServiceError.
         """
-        session = await self._accounts.writing(owner)
+        session = await self.accounts.writing(owner)
         entry = await self.one(owner, entry_id)
         await self.check_day(owner, wanted.hours, wanted.spent_on, wanted.agreed, before=entry)
         minutes = round(wanted.hours * MINUTES)
         changed = replace(entry, minutes=minutes, spent_on=wanted.spent_on, comments=wanted.comment)
         if wanted.activity:
             changed = replace(changed, activity_id=wanted.activity.id, activity=wanted.activity.name)
-        fields = {"hours": wanted.hours, "spent_on": wanted.spent_on, "comments": wanted.comment}
-        activity = {} if changed.activity_id is None else {"activity_id": changed.activity_id}
-        changes = TimeEntryChanges.model_validate(fields | activity)
+        changes = TimeEntryChanges(hours=wanted.hours, spent_on=wanted.spent_on, comments=wanted.comment)
+        if changed.activity_id is not None:
+            changes = changes.model_copy(update={"activity_id": changed.activity_id})
         try:
-            await self._client.update_time_entry(session.key, entry.id, changes)
+            await self.client.update_time_entry(session.key, entry.id, changes)
         except NotFound:
-            await self._entries.forget(owner, entry.id)
+            await self.entries.forget(owner, entry.id)
             raise EntryGone from None
-        await _stored(self._entries.change(owner, changed), entry)
+        await _stored(self.entries.change(owner, changed), entry)
         return changed
 
-    async def delete(self, owner: Owner, entry_id: int) -> Entry:
-        """Delete an entry; returns it as it was. It may be gone already.
-
-        Raises NotOwnEntry, CantDeleteTime, NotLinked, ServiceError.
-        """
-        session = await self._accounts.writing(owner)
-        entry = await self.one(owner, entry_id)
-        if self._client.optional.is_missing(DELETE):
+    async def delete(self, owner: Owner, entry: Entry) -> None:
+        """Delete an entry, which may be gone already. Raises CantDeleteTime, NotLinked, ServiceError."""
+        session = await self.accounts.writing(owner)
+        if self.client.optional.is_missing(DELETE):
             raise CantDeleteTime
         try:
-            await self._client.optional.delete_time_entry(session.key, entry.id)
+            await self.client.optional.delete_time_entry(session.key, entry.id)
         except NotFound:
             if await self._exists(session, entry):
-                self._client.optional.note_missing(DELETE)
+                self.client.optional.note_missing(DELETE)
                 raise CantDeleteTime from None
         except OutcomeUnknown:
-            if not await self._has_gone(session, entry):
+
+            async def gone() -> bool:
+                return not await self._exists(session, entry)
+
+            if not await looked_for(gone, self.looks):
                 raise
-        await _stored(self._entries.forget(owner, entry.id), entry)
-        return entry
+        await _stored(self.entries.forget(owner, entry.id), entry)
 
     async def totals(self, owner: Owner, today: date) -> Totals:
         """Minutes that the user logged with the bot; `today` is the date in their time zone."""
         monday = today - timedelta(days=today.weekday())
         day, week = await asyncio.gather(
-            self._entries.minutes(owner, today, today),
-            self._entries.minutes(owner, monday, monday + timedelta(days=6)),
+            self.entries.minutes(owner, today, today),
+            self.entries.minutes(owner, monday, monday + timedelta(days=6)),
         )
         return Totals(day, week)
 
     async def posted(self, owner: Owner, entry: Entry, post: Post) -> None:
         """Store where an entry was posted, so that an edit can update the post."""
-        announced = self._entries.announced(owner, entry.id, post)
-        await _stored(announced, entry, "time.post_not_remembered")
+        await _stored(self.entries.announced(owner, entry.id, post), entry, "time.post_not_remembered")
 
     async def check_day(
         self, owner: Owner, hours: Decimal, day: date, agreed: int, before: Entry | None = None
@@ -192,7 +172,7 @@ class OwnEntries:
 
         `before` is the entry that the hours replace.
         """
-        minutes = await self._entries.minutes(owner, day, day) + round(hours * MINUTES)
+        minutes = await self.entries.minutes(owner, day, day) + round(hours * MINUTES)
         if before and before.spent_on == day:
             minutes -= before.minutes
         if minutes > max(DAY, agreed):
@@ -201,20 +181,12 @@ class OwnEntries:
     async def _exists(self, session: Session, entry: Entry) -> bool:
         """Whether the service has the entry, by a change of nothing. Raises ServiceError."""
         try:
-            await self._client.update_time_entry(session.key, entry.id, TimeEntryChanges())
+            await self.client.update_time_entry(session.key, entry.id, TimeEntryChanges())
         except NotFound:
             return False
         except Refused:
             pass
         return True
-
-    async def _has_gone(self, session: Session, entry: Entry) -> bool:
-        """Whether a deletion with no answer was made."""
-
-        async def gone() -> bool:
-            return not await self._exists(session, entry)
-
-        return bool(await looked_for(gone, self._looks))
 
 
 async def _stored(storing: Awaitable[None], entry: Entry, action: str = "time.not_remembered") -> bool:

@@ -20,8 +20,8 @@ from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.inputs import NewTimeEntry
 from bot.service.models import Issue, Project, Ref, TimeEntry
+from bot.store.created_issues import CreatedIssues
 from bot.store.owner import Owner
-from bot.store.store import Store
 from bot.store.time_entries import Entry, Spent
 
 SUGGESTED = 20
@@ -102,51 +102,47 @@ class Logged:
     on: Loggable
 
 
+@dataclass(frozen=True)
 class Timelog:
     """Creates time entries."""
 
-    def __init__(
-        self,
-        client: Client,
-        store: Store,
-        accounts: Accounts,
-        projects: Projects,
-        issues: Issues,
-        *,
-        activities: Activities,
-        entries: OwnEntries,
-        looks: Sequence[float],
-    ) -> None:
-        self._looks = looks
-        self._client = client
-        self._store = store
-        self._accounts = accounts
-        self._projects = projects
-        self._issues = issues
-        self._activities = activities
-        self._entries = entries
+    client: Client
+    accounts: Accounts
+    projects: Projects
+    issues: Issues
+    activities: Activities
+    entries: OwnEntries
+    created: CreatedIssues
+    looks: Sequence[float]
 
     async def loggable(self, owner: Owner, draft: TimeDraft) -> Loggable | None:
         """The issue or project to log time on, None if none was given yet.
 
         Raises UserError if the user can't see it, NotLinked, ServiceError.
         """
-        async with self._accounts.reading(owner) as session:
+        async with self.accounts.reading(owner) as session:
             if draft.issue is None and draft.project is None:
                 return None
-            return await self._loggable(session, draft)
+            return await self._on(session, draft)
+
+    async def on_of(self, owner: Owner, entry: Entry) -> Loggable:
+        """What an entry is on, as the user sees it now. Raises UserError, NotLinked, ServiceError."""
+        project = None if entry.issue_id else f"#{entry.project_id}"
+        draft = TimeDraft(issue=entry.issue_id, project=project, activity=entry.activity)
+        async with self.accounts.reading(owner) as session:
+            return await self._on(session, draft)
 
     async def suggest(self, owner: Owner, text: str) -> tuple[Issue, ...]:
         """Issues that match the typed text; if it is empty, the user's own open ones.
 
         Raises NotLinked, ServiceError.
         """
-        async with self._accounts.reading(owner) as session:
+        async with self.accounts.reading(owner) as session:
             if text.strip().lstrip("#"):
-                return await self._issues.suggest(session, text, None)
+                return await self.issues.suggest(session, text, None)
             latest = (Sort("updated_on", descending=True),)
             mine = IssueFilters(assigned_to=("me",), status="open", sort=latest)
-            return (await self._client.list_issues(session.key, mine, limit=SUGGESTED)).items
+            return (await self.client.list_issues(session.key, mine, limit=SUGGESTED)).items
 
     async def log(self, owner: Owner, wanted: TimeToLog) -> Logged:
         """Log time once, and store the entry as this user's.
@@ -154,12 +150,12 @@ class Timelog:
         Raises ActivityNeeded, LongDay, NotLinked, ServiceError, and UserError for unknown names;
         OutcomeUnknown only if the issue's spent hours don't show the time either.
         """
-        async with self._accounts.reading(owner) as session:
-            on = await self._loggable(session, wanted)
+        async with self.accounts.reading(owner) as session:
+            on = await self._on(session, wanted)
             activity = await self._activity(session, on, wanted.activity)
-            await self._entries.check_day(owner, wanted.hours, wanted.spent_on, wanted.agreed)
+            await self.entries.check_day(owner, wanted.hours, wanted.spent_on, wanted.agreed)
         try:
-            made = await self._client.create_time_entry(session.key, _new(on, wanted, activity))
+            made = await self.client.create_time_entry(session.key, _new(on, wanted, activity))
         except Refused as error:
             if activity is None and on.activities:
                 raise ActivityNeeded(on, error) from error
@@ -170,34 +166,34 @@ class Timelog:
             return Logged(_spent(on, wanted, activity, None), on)
         spent = _spent(on, wanted, activity, made)
         entry = Entry(id=made.id, **asdict(spent))
-        return Logged(entry if await self._entries.add(owner, entry) else spent, on)
+        return Logged(entry if await self.entries.add(owner, entry) else spent, on)
 
-    async def _loggable(self, session: Session, draft: TimeDraft) -> Loggable:
+    async def _on(self, session: Session, draft: TimeDraft) -> Loggable:
         issue = None
         if draft.issue is not None:
             issue, _ = await asyncio.gather(
-                self._issues.detailed(session, draft.issue), self._activities.prefetch(session)
+                self.issues.detailed(session, draft.issue), self.activities.prefetch(session)
             )
             if issue.project is None:
                 raise ProjectNotTold(draft.issue)
             project_id = issue.project.id
         elif draft.project is not None:
-            project_id = (await self._projects.find(session, draft.project)).id
+            project_id = (await self.projects.find(session, draft.project)).id
         else:
             raise NothingToLogOn
-        project = await self._projects.with_activities(session, project_id)
-        known = await self._activities.of(session, project)
+        project = await self.projects.with_activities(session, project_id)
+        known = await self.activities.of(session, project)
         usual = known[0] if len(known) == 1 else None
         if usual is None and draft.activity is None:
-            usual = await self._activities.last_used(session, project, known)
-        hidden = await self._store.created_issues.refused_privacy()
+            usual = await self.activities.last_used(session, project, known)
+        hidden = await self.created.refused_privacy()
         return Loggable(issue, project, known, usual, draft.issue in hidden)
 
     async def _activity(self, session: Session, on: Loggable, typed: str | None) -> Ref | None:
         """The activity to log; None leaves it to the service. Raises UserError, ServiceError."""
         if typed is not None:
             return pick("activity", typed, on.activities)
-        if on.usual is None and on.activities and await self._activities.default_is_missing(session):
+        if on.usual is None and on.activities and await self.activities.default_is_missing(session):
             raise ActivityNeeded(on)
         return on.usual
 
@@ -208,10 +204,10 @@ class Timelog:
         number = issue.id
 
         async def grown() -> bool:
-            after = (await self._issues.detailed(session, number)).spent_hours
+            after = (await self.issues.detailed(session, number)).spent_hours
             return after is not None and after > before and abs(after - before - hours) <= ROUNDING
 
-        return bool(await looked_for(grown, self._looks))
+        return bool(await looked_for(grown, self.looks))
 
 
 def _new(on: Loggable, wanted: TimeToLog, activity: Ref | None) -> NewTimeEntry:

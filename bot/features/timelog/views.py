@@ -1,6 +1,7 @@
 """Time tracking in Slack: the forms, the confirmation and the public post."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -17,7 +18,7 @@ from bot.features.timelog.buttons import (
     LogTimeAnyway,
     ShareTime,
 )
-from bot.features.timelog.own_entries import MINUTES, Changeable, LongDay, Totals
+from bot.features.timelog.own_entries import MINUTES, LongDay, Totals
 from bot.features.timelog.timelog import Loggable, TimeDraft, TimeToLog
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
@@ -62,92 +63,72 @@ def entered(draft: TimeDraft, today: date) -> Entered:
     return Entered(draft.spent_on or today, hours, draft.activity, draft.comment)
 
 
+def entered_in(view: JSON, today: date) -> Entered:
+    """The form's values, to copy into the form for another issue, whose activities have different ids."""
+    values = forms.Values(view)
+    activity = values.chosen("activity", "text")
+    return Entered(values.day("date") or today, values.text("hours"), activity, values.text("comment"))
+
+
 def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | None = None) -> JSON:
     """The form that logs time: on a project, or on an issue chosen in it (`on` is None until then)."""
-    blocks: list[Block] = []
     if on is not None and on.issue is None:
-        blocks.append(section(f"On {bold(on.project.name)}"))
+        blocks = [section(f"On {bold(on.project.name)}")]
     else:
-        issue = on.issue if on else None
-        chosen = issue_option(issue) if issue else None
-        blocks.append(
-            forms.field(
-                "issue",
-                "Issue",
-                forms.searched(ChooseIssue.action, chosen, "Search by number or subject"),
-                optional=False,
-                dispatch=True,
-            )
-        )
-    blocks.append(_hours(values.hours))
+        chosen = issue_option(on.issue) if on and on.issue else None
+        search = forms.searched(ChooseIssue.action, chosen, "Search by number or subject")
+        blocks = [forms.field("issue", "Issue", search, optional=False, dispatch=True)]
     if on is None:
-        blocks.append(context("Choose an issue to see its activities."))
-    elif on.activities:
-        chosen_activity = (
-            _matching(values.activity, on.activities) if values.activity else on.usual or on.activities[0]
-        )
-        blocks.append(_activity(on.activities, chosen_activity, on.project.id))
-    blocks += _when_and_why(values.day, values.comment)
+        blocks += [context("Choose an issue to see its activities."), *_fields(values)]
+    else:
+        blocks += _fields(values, on.activities, _activity(values.activity, on), on.project.id)
     view = forms.form("time.log", "Log time", blocks, submit="Log time", metadata=metadata)
     return forms.warned(view, said) if said else view
 
 
-def change_form(found: Changeable, wording: Wording, metadata: str) -> JSON:
+def change_form(entry: Entry, activities: Sequence[Ref], wording: Wording, metadata: str) -> JSON:
     """The form that changes an entry."""
-    entry = found.entry
-    blocks: list[Block] = [
+    values = Entered(entry.spent_on, as_typed(_hours(entry.minutes)), comment=entry.comments)
+    blocks = [
         section(f"On {_what(entry, wording)}"),
-        _hours(as_typed(_hours_of(entry.minutes))),
+        *_fields(values, activities, entry.activity_id, entry.project_id),
+        actions([delete_button(entry, wording)]),
     ]
-    if found.activities:
-        chosen = next((ref for ref in found.activities if ref.id == entry.activity_id), None)
-        blocks.append(_activity(found.activities, chosen, entry.project_id))
-    blocks += _when_and_why(entry.spent_on, entry.comments)
-    blocks.append(actions([delete_button(entry, wording)]))
     return forms.form("time.change", "Edit time", blocks, submit="Save", metadata=metadata)
 
 
-def entered_in(view: JSON, today: date) -> Entered:
-    """The form's values, to copy into the form for another issue, whose activities have different ids."""
-    values = forms.Values(view)
-    return Entered(
-        values.day("date") or today,
-        values.text("hours"),
-        values.chosen("activity", "text"),
-        values.text("comment"),
-    )
-
-
-def _hours(typed: str | None) -> Block:
-    element = forms.text("hours", typed, placeholder="e.g. 1.5, 90m or 1h30", most=20)
-    return forms.field("hours", "Hours", element, optional=False)
-
-
-def _activity(known: Sequence[Ref], chosen: Ref | None, project_id: int) -> Block:
-    choices = [(str(ref.id), ref.name) for ref in known][: forms.LIST]
-    element = forms.choice("activity", choices, str(chosen.id) if chosen else None, "Choose an activity")
-    return forms.field(f"activity:{project_id}", "Activity", element, optional=False)
-
-
-def _when_and_why(day: date, comment: str | None) -> list[Block]:
-    return [
-        forms.field("date", "Date", forms.day("date", day), optional=False),
-        forms.field("comment", "Comment", forms.text("comment", comment, most=COMMENT_LENGTH)),
+def _fields(
+    values: Entered, activities: Sequence[Ref] = (), chosen: int | None = None, project_id: int | None = None
+) -> list[Block]:
+    """The fields that both forms have; `chosen` is the ID of an activity."""
+    hours = forms.text("hours", values.hours, placeholder="e.g. 1.5, 90m or 1h30", most=20)
+    comment = forms.text("comment", values.comment, most=COMMENT_LENGTH)
+    blocks = [
+        forms.field("hours", "Hours", hours, optional=False),
+        forms.field("date", "Date", forms.day("date", values.day), optional=False),
+        forms.field("comment", "Comment", comment),
     ]
+    if activities:
+        choices = [(str(ref.id), ref.name) for ref in activities[: forms.LIST]]
+        select = forms.choice("activity", choices, str(chosen), "Choose an activity")
+        blocks.insert(1, forms.field(f"activity:{project_id}", "Activity", select, optional=False))
+    return blocks
 
 
-def _matching(wanted: str, known: Sequence[Ref]) -> Ref | None:
-    try:
-        return pick("activity", wanted, known)
-    except UserError:
-        return None
+def _activity(wanted: str | None, on: Loggable) -> int | None:
+    """The ID of the activity that is chosen at first."""
+    if not wanted:
+        return next((ref.id for ref in (on.usual, *on.activities) if ref), None)
+    with suppress(UserError):
+        return pick("activity", wanted, on.activities).id
+    return None
 
 
 def as_typed(amount: Decimal) -> str:
     """Hours as people type them: `1.5`, or `0:20` if two decimals can't express them."""
     minutes = round(amount * MINUTES)
     if minutes * CENTS % MINUTES == 0:
-        return f"{_hours_of(minutes).normalize():f}"
+        return f"{_hours(minutes).normalize():f}"
     return f"{minutes // MINUTES}:{minutes % MINUTES:02}"
 
 
@@ -258,12 +239,12 @@ def _url(spent: Spent, wording: Wording) -> str:
     return project_url(wording.base_url, spent.project_id)
 
 
-def _hours_of(minutes: int) -> Decimal:
+def _hours(minutes: int) -> Decimal:
     return Decimal(minutes) / MINUTES
 
 
 def _long(minutes: int) -> str:
-    return format_hours(_hours_of(minutes))
+    return format_hours(_hours(minutes))
 
 
 def _day(value: date, today: date) -> str:
