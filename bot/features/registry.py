@@ -7,7 +7,6 @@ from bot import telemetry
 from bot.features import sentences as shared_sentences
 from bot.features.accounts.accounts import Accounts
 from bot.features.accounts.handlers import AccountHandlers
-from bot.features.accounts.linking import Linking
 from bot.features.accounts.uninstall import Uninstall
 from bot.features.assigned.assigned import Assignments
 from bot.features.assigned.handlers import AssignedHandlers
@@ -120,7 +119,7 @@ class Features:
     """The merged routes of all features, and the parts that run in the background."""
 
     routes: Feature
-    linking: Linking
+    linking: AccountHandlers
     home: HomeHandlers
     digest_runs: DigestRuns
     follow_runs: FollowRuns
@@ -188,17 +187,10 @@ def build(
         platform,
         publish_home=home.refresh,
     )
-    activities = Activities(client, store, projects)
-    entries = OwnEntries(client, store, accounts, projects, activities, looks=waits.lookups)
+    activities = Activities(client, store.time_entries, projects)
+    entries = OwnEntries(client, store.time_entries, accounts, projects, activities, waits.lookups)
     tracking = Timelog(
-        client,
-        store,
-        accounts,
-        projects,
-        issues,
-        activities=activities,
-        entries=entries,
-        looks=waits.lookups,
+        client, accounts, projects, issues, activities, entries, store.created_issues, waits.lookups
     )
     entry_handlers = EntryHandlers(tracking, entries, platform.audiences, store.deliveries)
     timelog = TimelogHandlers(
@@ -319,4 +311,4 @@ def build(
             Feature(buttons={DeletePost: delete_pressed, OpenPage: acknowledge_link_button}),
         ]
     )
-    return Features(routes, Linking(accounts), home, runs, follow_runs, poster, projects, catalogs)
+    return Features(routes, account, home, runs, follow_runs, poster, projects, catalogs)

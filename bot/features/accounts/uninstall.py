@@ -5,7 +5,7 @@ and deletes data only if Slack refuses it. It raises any other failure, and Slac
 """
 
 import asyncio
-from collections.abc import Awaitable
+from dataclasses import dataclass
 
 import structlog
 
@@ -25,23 +25,12 @@ SECONDS_TO_ANSWER = 2.5
 log = structlog.get_logger(__name__)
 
 
-async def _accepted(call: Awaitable[object]) -> bool:
-    try:
-        async with asyncio.timeout(SECONDS_TO_ANSWER):
-            await call
-    except SLACK_FAILED as error:
-        if reason(error) not in REFUSED:
-            raise
-        return False
-    return True
-
-
+@dataclass(frozen=True)
 class Uninstall:
     """Handles Slack's events about removed apps and revoked tokens."""
 
-    def __init__(self, store: Store, workspaces: Workspaces) -> None:
-        self._store = store
-        self._workspaces = workspaces
+    store: Store
+    workspaces: Workspaces
 
     def feature(self) -> Feature:
         return Feature(
@@ -59,7 +48,7 @@ class Uninstall:
         if await self._token_works(enterprise_id, team_id):
             log.info("app still installed", action="slack.still_installed", **about)
         else:
-            await self._store.installations.remove(enterprise_id, team_id)
+            await self.store.installations.remove(enterprise_id, team_id)
             log.info("workspace data deleted", action="slack.uninstalled", **about)
 
     async def team_access_revoked(self, event: Event, _: Reply) -> None:
@@ -70,7 +59,7 @@ class Uninstall:
             if await self._token_works(enterprise_id, team_id, within=team_id):
                 log.info("app still installed", action="slack.still_installed", team=team_id)
             else:
-                await self._store.installations.forget_team(team_id)
+                await self.store.installations.forget_team(team_id)
                 log.info("workspace data deleted", action="slack.access_revoked", team=team_id)
 
         await asyncio.gather(*map(handle_workspace, event.event["team_ids"]))
@@ -100,14 +89,21 @@ class Uninstall:
         Raises any Slack error that doesn't settle the question.
         """
         try:
-            slack = await self._workspaces.client(enterprise_id, team_id)
+            slack = await self.workspaces.client(enterprise_id, team_id)
         except TokenUnusable:
             raise
         except NotInstalled:
             return False
         # auth.test checks the whole organization, even when the app was removed from this workspace.
         call = slack.users_conversations(team_id=within, limit=1) if within else slack.auth_test()
-        return await _accepted(call)
+        try:
+            async with asyncio.timeout(SECONDS_TO_ANSWER):
+                await call
+        except SLACK_FAILED as error:
+            if reason(error) not in REFUSED:
+                raise
+            return False
+        return True
 
 
 def _installation_of(payload: JSON) -> tuple[str | None, str | None]:

@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from enum import Enum
 
 from bot.errors import UserError
 from bot.slack.grammar import values
 from bot.slack.grammar.errors import KeyTyped
 from bot.slack.grammar.options import Parsed
-from bot.slack.grammar.requests import Help, Me, SlackUser
+from bot.slack.grammar.requests import Me, SlackUser
 from bot.slack.grammar.tokens import words
 from bot.slack.grammar.values import person, unknown_word
 
@@ -28,24 +29,16 @@ class UserNotNamed(UserError):
     command: str
 
 
-@dataclass(frozen=True)
-class Account:
-    """`/tracker`: show the caller's account."""
+class Bare(Enum):
+    """Subcommands that carry nothing, as typed."""
 
-
-@dataclass(frozen=True)
-class Link:
-    """`/tracker link`: open the form for the API key."""
-
-
-@dataclass(frozen=True)
-class Unlink:
-    """`/tracker unlink`."""
-
-
-@dataclass(frozen=True)
-class Whoami:
-    """`/tracker whoami`."""
+    ACCOUNT = ""
+    LINK = "link"
+    UNLINK = "unlink"
+    WHOAMI = "whoami"
+    SHOW_DEFAULT = "default"
+    CLEAR_DEFAULT = "default none"
+    HELP = "help"
 
 
 @dataclass(frozen=True)
@@ -91,46 +84,16 @@ class EditUser:
 
 
 @dataclass(frozen=True)
-class ShowDefault:
-    """`/tracker default`: show the channel's project."""
-
-
-@dataclass(frozen=True)
 class SetDefault:
     """`/tracker default web`: set the channel's project."""
 
     project: str
 
 
-@dataclass(frozen=True)
-class ClearDefault:
-    """`/tracker default none`: clear the channel's project."""
+TrackerRequest = Bare | Projects | ShowProject | NewProject | ShowUser | NewUser | EditUser | SetDefault
 
-
-TrackerRequest = (
-    Account
-    | Link
-    | Unlink
-    | Whoami
-    | Projects
-    | ShowProject
-    | NewProject
-    | ShowUser
-    | NewUser
-    | EditUser
-    | ShowDefault
-    | SetDefault
-    | ClearDefault
-    | Help
-)
-
-_BARE_COMMANDS: dict[str, TrackerRequest] = {
-    "link": Link(),
-    "unlink": Unlink(),
-    "whoami": Whoami(),
-    "help": Help(),
-}
-_COMMANDS = (*_BARE_COMMANDS, "projects", "project", "default", "user")
+_ALONE = ("link", "unlink", "whoami", "help")
+_COMMANDS = (*_ALONE, "projects", "project", "default", "user")
 _SYNONYMS = {
     **dict.fromkeys(("login", "signin", "connect", "auth", "key"), "link"),
     **dict.fromkeys(("logout", "signout", "disconnect"), "unlink"),
@@ -155,23 +118,25 @@ def tracker_command(text: str) -> TrackerRequest:
     values.reject_api_key(text)
     parsed = Parsed(words(text), {})
     if not parsed.words:
-        return Account()
+        return Bare.ACCOUNT
     typed = parsed.words[0].text.lower()
     command = _SYNONYMS.get(typed, typed)
     rest = parsed.after(1).text
     if command == "link" and rest:
         raise KeyTyped
-    if command in _BARE_COMMANDS:
+    if command in _ALONE:
         if rest:
             raise NothingTakenAfter(command)
-        return _BARE_COMMANDS[command]
+        return Bare(command)
     match command:
         case "projects":
             return Projects(rest)
         case "project":
             return _project(parsed.after(1))
         case "default":
-            return _default(rest)
+            if not rest:
+                return Bare.SHOW_DEFAULT
+            return Bare.CLEAR_DEFAULT if rest.lower() in _NONE else SetDefault(rest)
         case "user":
             return _user(parsed.after(1))
     raise unknown_word(typed, (*_COMMANDS, *_SYNONYMS), "tracker")
@@ -189,19 +154,13 @@ def _project(args: Parsed) -> Projects | ShowProject | NewProject:
 def _user(args: Parsed) -> ShowUser | NewUser | EditUser:
     first = args.words[0].text.lower() if args.words else "me"
     if first in _NEW:
-        return _new_user(args.after(1))
+        mentioned = [word.user for word in args.words[1:]]
+        if len(mentioned) > 1 or None in mentioned:
+            raise NotOneMention
+        return NewUser(*mentioned)
     if first in ("edit", "change", "update"):
         return EditUser(_who(args.after(1), "user edit"))
     return ShowUser(_who(args, "user") if args.words else Me())
-
-
-def _new_user(args: Parsed) -> NewUser:
-    if not args.words:
-        return NewUser()
-    mentioned = args.words[0].user if len(args.words) == 1 else None
-    if mentioned is None:
-        raise NotOneMention
-    return NewUser(mentioned)
 
 
 def _who(args: Parsed, command: str) -> Me | SlackUser | int:
@@ -213,9 +172,3 @@ def _who(args: Parsed, command: str) -> Me | SlackUser | int:
     if number is None or not int(number[1]):
         raise UserNotNamed(command)
     return int(number[1])
-
-
-def _default(wanted: str) -> ShowDefault | SetDefault | ClearDefault:
-    if not wanted:
-        return ShowDefault()
-    return ClearDefault() if wanted.lower() in _NONE else SetDefault(wanted)

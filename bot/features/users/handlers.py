@@ -1,6 +1,7 @@
 """The `/tracker user` command: show, create and change accounts in the service."""
 
 import json
+from dataclasses import dataclass
 
 from bot.features.users import views
 from bot.features.users.users import Details, Users, UserTarget, details_of
@@ -37,11 +38,11 @@ def details_from(known: Contact) -> Details:
     )
 
 
+@dataclass(frozen=True)
 class UserHandlers:
     """Shows accounts to users and lets administrators create and change them."""
 
-    def __init__(self, users: Users) -> None:
-        self._users = users
+    users: Users
 
     def feature(self) -> Feature:
         return Feature(
@@ -52,17 +53,17 @@ class UserHandlers:
         )
 
     async def show(self, reply: Reply, who: Me | SlackUser | int) -> None:
-        shown = await self._users.show(reply.owner, target_of(who, reply.owner))
+        shown = await self.users.show(reply.owner, target_of(who, reply.owner))
         await reply.privately(views.user(shown, reply.wording))
 
     async def open_new(self, reply: Reply, mentioned: SlackUser | None) -> None:
         """Open the form for a new account, prefilled from the mentioned user's Slack profile."""
         await reply.open(loading("New account"))
-        await self._users.require_administrator(reply.owner)
+        await self.users.require_administrator(reply.owner)
         details, slack_user = Details(), None
         if mentioned is not None:
             known = await contact(reply.slack, mentioned.id, reply.owner)
-            await self._users.require_unlinked(known.owner)
+            await self.users.require_unlinked(known.owner)
             details, slack_user = details_from(known), mentioned.id
         metadata = json.dumps({"for": slack_user, "place": reply.place.as_json()})
         await reply.show(views.new_form(details, slack_user, metadata))
@@ -72,7 +73,7 @@ class UserHandlers:
         view, slack_user = form.view.json, form.view.text("for")
         owner = Owner(reply.owner.enterprise_id, reply.owner.team_id, slack_user) if slack_user else None
         details, by_mail = views.submitted(view), views.by_mail(view)
-        created = await self._users.create(reply.owner, details, owner, by_mail=by_mail)
+        created = await self.users.create(reply.owner, details, owner, by_mail=by_mail)
 
         async def confirm() -> None:
             notified = False
@@ -85,13 +86,13 @@ class UserHandlers:
 
     async def open_edit(self, reply: Reply, who: Me | SlackUser | int) -> None:
         await reply.open(loading("Edit account"))
-        shown = await self._users.editable(reply.owner, target_of(who, reply.owner))
+        shown = await self.users.editable(reply.owner, target_of(who, reply.owner))
         metadata = json.dumps({"user": shown.id, "place": reply.place.as_json()})
         await reply.show(views.edit_form(shown, details_of(shown), reply.wording, metadata))
 
     async def submit_edit(self, form: FormSubmission, reply: Reply) -> FormResult:
         user_id, details = number_in(form.view.metadata.get("user")), views.submitted(form.view.json)
-        await self._users.change(reply.owner, user_id, details)
+        await self.users.change(reply.owner, user_id, details)
 
         async def confirm() -> None:
             await reply.privately(views.changed(user_id, details, reply.wording))

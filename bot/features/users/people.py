@@ -1,5 +1,7 @@
 """Finds the service's user for `me`, a Slack user or a typed name."""
 
+from dataclasses import dataclass
+
 from bot.errors import StoredSecretError, UserError
 from bot.features.accounts.accounts import Session
 from bot.features.name_matching import pick
@@ -16,9 +18,9 @@ class UserNotLinked(UserError):
     """The mentioned Slack user isn't linked."""
 
 
+@dataclass(frozen=True)
 class People:
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    store: Store
 
     async def find(self, session: Session, who: Who, catalog: Catalog) -> Ref:
         """The matching user. Raises UserNotLinked, UnknownName, AmbiguousName."""
@@ -31,7 +33,7 @@ class People:
     async def linked(self, slack_user: Owner) -> Ref:
         """The user that a Slack user is linked to. Raises UserNotLinked."""
         try:
-            link = await self._store.links.get(slack_user)
+            link = await self.store.links.get(slack_user)
         except StoredSecretError:
             link = None
         if link is None:

@@ -5,7 +5,8 @@ account the bot uses it to link the Slack user. No key leaves this module otherw
 """
 
 import asyncio
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from enum import Enum, auto
 from typing import Literal
 
@@ -78,18 +79,18 @@ class CreatedAccount:
     linking: LinkOutcome
 
 
+@dataclass(frozen=True)
 class Users:
     """Reads and writes accounts with the caller's key."""
 
-    def __init__(self, client: Client, store: Store, accounts: Accounts, people: People) -> None:
-        self._client = client
-        self._store = store
-        self._accounts = accounts
-        self._people = people
+    client: Client
+    store: Store
+    accounts: Accounts
+    people: People
 
     async def show(self, owner: Owner, target: UserTarget) -> User:
         """A user as the caller sees them. Raises NoSuchUser, UserNotLinked, NotLinked, ServiceError."""
-        async with self._accounts.reading(owner) as session:
+        async with self.accounts.reading(owner) as session:
             return await self._read(session, target)
 
     async def editable(self, owner: Owner, target: UserTarget) -> User:
@@ -108,13 +109,13 @@ class Users:
 
         Checked before a form opens. The service checks again when it is submitted.
         """
-        if (await self._accounts.whoami(owner)).admin is False:
+        if (await self.accounts.whoami(owner)).admin is False:
             raise AdministratorsOnly
 
     async def require_unlinked(self, slack_user: Owner) -> None:
         """Raise AlreadyLinked if the Slack user is linked. Only they can replace their own link."""
         try:
-            link = await self._store.links.get(slack_user)
+            link = await self.store.links.get(slack_user)
         except StoredSecretError:
             raise AlreadyLinked(None) from None
         if link is not None:
@@ -128,20 +129,14 @@ class Users:
         The service generates a password to be changed at the first login, and emails it if `by_mail`.
         Raises AlreadyLinked, AdministratorsOnly, CreationUnconfirmed, NotLinked and ServiceError.
         """
-        session = await self._accounts.writing(owner)
+        session = await self.accounts.writing(owner)
         if slack_user is not None:
             await self.require_unlinked(slack_user)
         new = NewUser(
-            login=details.login,
-            firstname=details.firstname,
-            lastname=details.lastname,
-            mail=details.mail,
-            generate_password=True,
-            must_change_passwd=True,
-            send_information=by_mail,
+            **asdict(details), generate_password=True, must_change_passwd=True, send_information=by_mail
         )
         try:
-            user = await self._client.create_user(session.key, new)
+            user = await self.client.create_user(session.key, new)
         except Forbidden:
             raise AdministratorsOnly from None
         except OutcomeUnknown:
@@ -155,27 +150,26 @@ class Users:
         Raises AdministratorsOnly, NoSuchUser, NotLinked and ServiceError, and OutcomeUnknown only if no read
         confirms the change.
         """
-        session = await self._accounts.writing(owner)
-        changes = UserChanges(
-            login=details.login, firstname=details.firstname, lastname=details.lastname, mail=details.mail
-        )
+        session = await self.accounts.writing(owner)
         try:
-            await self._client.update_user(session.key, user_id, changes)
+            await self.client.update_user(session.key, user_id, UserChanges(**asdict(details)))
         except Forbidden:
             raise AdministratorsOnly from None
         except NotFound:
             raise NoSuchUser(user_id) from None
         except OutcomeUnknown:
-            if not await self._has_details(session, user_id, details):
-                raise
+            with suppress(ServiceError):
+                if details_of(await self.client.get_user(session.key, user_id)) == details:
+                    return
+            raise
 
     async def _read(self, session: Session, target: UserTarget) -> User:
         if isinstance(target, Owner):
-            user_id = (await self._people.linked(target)).id
+            user_id = (await self.people.linked(target)).id
         else:
             user_id = session.user_id if target == "me" else target
         try:
-            return _without_key(await self._client.get_user(session.key, user_id, ("memberships", "groups")))
+            return _without_key(await self.client.get_user(session.key, user_id, ("memberships", "groups")))
         except NotFound:
             raise NoSuchUser(user_id) from None
 
@@ -184,23 +178,17 @@ class Users:
         if user.api_key is None:
             return LinkOutcome.NO_KEY
         try:
-            own = await self._client.get_user(user.api_key, "current")
+            works = (await self.client.get_user(user.api_key, "current")).id == user.id
         except ServiceError:
-            return LinkOutcome.NO_KEY
-        if own.id != user.id:
+            works = False
+        if not works:
             return LinkOutcome.NO_KEY
         try:
-            added = await self._store.links.add(slack_user, user.api_key, user.id, full_name(user))
+            added = await self.store.links.add(slack_user, user.api_key, user.id, full_name(user))
         except Exception:  # the account exists, so a failed link is not a failed creation
             log.exception("new account not linked", action="user.not_linked", user_id=user.id)
             return LinkOutcome.NOT_STORED
         return LinkOutcome.LINKED if added else LinkOutcome.ALREADY_LINKED
-
-    async def _has_details(self, session: Session, user_id: int, details: Details) -> bool:
-        try:
-            return details_of(await self._client.get_user(session.key, user_id)) == details
-        except ServiceError:
-            return False
 
 
 def details_of(user: User) -> Details:

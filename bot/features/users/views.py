@@ -149,16 +149,15 @@ def changed(user_id: int, details: Details, wording: Wording) -> Message:
 
 
 def _inputs(details: Details) -> list[Block]:
+    inputs = (
+        ("firstname", "First name", details.firstname, FIRST_NAME_LENGTH),
+        ("lastname", "Last name", details.lastname, None),
+        ("login", "Login", details.login, LOGIN_LENGTH),
+        ("mail", "Email", details.mail, None),
+    )
     return [
-        forms.field(
-            "firstname",
-            "First name",
-            forms.text("firstname", details.firstname, most=FIRST_NAME_LENGTH),
-            optional=False,
-        ),
-        forms.field("lastname", "Last name", forms.text("lastname", details.lastname), optional=False),
-        forms.field("login", "Login", forms.text("login", details.login, most=LOGIN_LENGTH), optional=False),
-        forms.field("mail", "Email", forms.text("mail", details.mail), optional=False),
+        forms.field(name, label, forms.text(name, value, most=most), optional=False)
+        for name, label, value, most in inputs
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from bot.features.help import views
 from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.query import Query
-from bot.features.tracker.commands import Account, tracker_command
+from bot.features.tracker.commands import Bare, tracker_command
 from bot.store.owner import Owner
 
 EXAMPLES = {
@@ -33,7 +33,7 @@ def test_every_example_of_a_search_parses(typed: str) -> None:
 def test_every_example_of_an_account_command_parses(typed: str) -> None:
     mentioned = re.sub(r"@\w+", "<@U2>", typed)
 
-    assert (tracker_command(mentioned) == Account()) == (typed == "")
+    assert (tracker_command(mentioned) == Bare.ACCOUNT) == (typed == "")
 
 
 def test_the_help_of_a_search_lists_every_option() -> None:

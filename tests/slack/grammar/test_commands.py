@@ -14,19 +14,14 @@ from bot.features.issues.fields import FIELDS, Draft
 from bot.features.search.commands import issues_command
 from bot.features.search.query import Query
 from bot.features.tracker.commands import (
-    Account,
-    ClearDefault,
+    Bare,
     EditUser,
-    Link,
     NewProject,
     NewUser,
     Projects,
     SetDefault,
-    ShowDefault,
     ShowProject,
     ShowUser,
-    Unlink,
-    Whoami,
     tracker_command,
 )
 from bot.service.filters import DateRange, Sort
@@ -234,11 +229,11 @@ def test_invalid_searches_say_what_to_type(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "request_"),
     [
-        ("", Account()),
-        ("help", Help()),
-        ("Link", Link()),
-        ("unlink", Unlink()),
-        ("whoami", Whoami()),
+        ("", Bare.ACCOUNT),
+        ("help", Bare.HELP),
+        ("Link", Bare.LINK),
+        ("unlink", Bare.UNLINK),
+        ("whoami", Bare.WHOAMI),
         ("projects", Projects()),
         ("projects web shop", Projects("web shop")),
         ("project web", ShowProject("web")),
@@ -254,8 +249,8 @@ def test_invalid_searches_say_what_to_type(text: str, said: str) -> None:
         ("user edit #5", EditUser(5)),
         ("user edit <@U2>", EditUser(SlackUser("U2"))),
         ("default “Web shop”", SetDefault("Web shop")),
-        ("default none", ClearDefault()),
-        ("default", ShowDefault()),
+        ("default none", Bare.CLEAR_DEFAULT),
+        ("default", Bare.SHOW_DEFAULT),
     ],
 )
 def test_tracker_commands_parse(text: str, request_: object) -> None:
