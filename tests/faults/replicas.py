@@ -89,9 +89,8 @@ class Replicas(Scene):
         if payload["type"] not in ("block_actions", "view_submission"):
             return payload
         workspace = self.office.workspace
-        channel = (payload.get("channel") or {}).get("id")
         in_modal = (payload.get("view") or {}).get("type") == "modal"
-        trigger = workspace._triggers.issue(payload["user"]["id"], channel, in_modal=in_modal)
+        trigger = workspace._triggers.issue(payload["user"]["id"], in_modal=in_modal)
         actions = [a | {"action_ts": workspace.state.new_ts()} for a in payload.get("actions") or ()]
         return payload | {"trigger_id": trigger} | ({"actions": actions} if actions else {})
 

@@ -204,7 +204,7 @@ def acting(scene: Scene, user_id: str, kind: str) -> JSON:
     """Returns the fields that every payload from a user has."""
     state = scene.office.workspace.state
     return payloads.interaction(state, kind, state.users[user_id]) | {
-        "trigger_id": scene.office.workspace._triggers.issue(user_id, scene.where, in_modal=True),
+        "trigger_id": scene.office.workspace._triggers.issue(user_id, in_modal=True),
         "action_ts": state.new_ts(),
     }
 

@@ -274,7 +274,7 @@ def events(scene: Scene) -> Iterator[tuple[Kind, JSON]]:
                 "type": "entity_details_requested",
                 "user": user_id,
                 "external_ref": {"id": reference, "type": "issue"},
-                "trigger_id": scene.office.workspace._triggers.issue(user_id or LENA, scene.where),
+                "trigger_id": scene.office.workspace._triggers.issue(user_id or LENA),
                 "event_ts": state.new_ts(),
             }
             yield "events_api", payloads.event(state, inner, shared=False)

@@ -86,7 +86,7 @@ def broken(printed: io.StringIO) -> list[str]:
 def fresh(office: Office, payload: Any) -> Any:
     """Returns the payload with a new ID and a valid trigger, unless those parts were changed."""
     if isinstance(payload.get("trigger_id"), str) and payload["trigger_id"].count(".") == 2:
-        payload["trigger_id"] = office.workspace._triggers.issue("U0ANA0001", "C0GENERAL01")
+        payload["trigger_id"] = office.workspace._triggers.issue("U0ANA0001")
     if isinstance(event := payload.get("event"), dict) and "event_ts" in event:
         event["event_ts"] = f"{time.time():.6f}"
     if isinstance(view := payload.get("view"), dict) and isinstance(view.get("id"), str):

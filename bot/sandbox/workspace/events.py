@@ -74,7 +74,7 @@ class Events:
     def entity_opened(self, user: User, message: Message, url: str) -> None:
         """Report that a user opened the details of the Work Object for a link."""
         entity = message.entities[url]
-        trigger_id = self._triggers.issue(user.id, message.channel)
+        trigger_id = self._triggers.issue(user.id)
         self._state.details[user.id] = Details(trigger_id, entity)
         self._state.changed((user.id,))
         if "entity_details_requested" not in self._state.app.events:

@@ -1,27 +1,18 @@
 """User interactions: each becomes a payload, is delivered, and takes effect through its acknowledgement."""
 
 from bot.sandbox.workspace import payloads
-from bot.sandbox.workspace.blocks.elements import OPTION, OPTION_GROUP
-from bot.sandbox.workspace.blocks.schema import Problems, fields, items, problem
+from bot.sandbox.workspace.blocks.elements import OPTION
+from bot.sandbox.workspace.blocks.schema import Problems, fields, items
 from bot.sandbox.workspace.blocks.surfaces import elements_of
 from bot.sandbox.workspace.exchange import Exchange, Gone, PageError
 from bot.sandbox.workspace.forms import VALUE_KEYS, entered
 from bot.sandbox.workspace.model import Channel, Command, Message, Shortcut, User, View
 from bot.sandbox.workspace.posting import content, post
-from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_list, as_object
+from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_object
 from bot.sandbox.workspace.typed import as_command
 
-SUGGESTIONS = fields({}, {"options": items(OPTION, 0, 100), "option_groups": items(OPTION_GROUP, 0, 100)})
+SUGGESTIONS = fields({"options": items(OPTION, 0, 100)}, {})
 COPIED = ("text", "value", "style", "placeholder", "confirm")
-
-
-def _check_suggestions(answer: JsonObject) -> Problems:
-    """Return Slack's errors for the app's response to an options request; empty when it is valid."""
-    problems: Problems = []
-    SUGGESTIONS(answer, "", problems)
-    if ("options" in answer) == ("option_groups" in answer):
-        problem(problems, "must have either options or option_groups", "")
-    return problems
 
 
 class Interactions:
@@ -53,7 +44,7 @@ class Interactions:
             "api_app_id": self._state.app.id,
             "is_enterprise_install": "false",
             "response_url": self._exchange.response_urls.issue("commands", user.id, channel.id),
-            "trigger_id": self._exchange.triggers.issue(user.id, channel.id),
+            "trigger_id": self._exchange.triggers.issue(user.id),
         }
         answer = await self._exchange.delivery.deliver("slash_commands", payload, takes_answer=True)
         gone = channel.id not in self._state.channels
@@ -96,7 +87,7 @@ class Interactions:
         payload |= {
             "callback_id": shortcut.callback_id,
             "action_ts": self._state.new_ts(),
-            "trigger_id": self._exchange.triggers.issue(user.id, channel.id if channel else None),
+            "trigger_id": self._exchange.triggers.issue(user.id),
         }
         if message is not None and channel is not None:
             payload |= {
@@ -169,14 +160,14 @@ class Interactions:
         return surface
 
     def _on_view(self, user: User, view: View) -> JsonObject:
-        trigger = self._exchange.triggers.issue(user.id, view.channel, in_modal=view.type == "modal")
+        trigger = self._exchange.triggers.issue(user.id, in_modal=view.type == "modal")
         payload = payloads.interaction(self._state, "block_actions", user) | self._surface(view)
         return payload | {"trigger_id": trigger}
 
     def _on_message(self, user: User, message: Message) -> JsonObject:
         payload = payloads.interaction(self._state, "block_actions", user) | self._surface(message)
         return payload | {
-            "trigger_id": self._exchange.triggers.issue(user.id, message.channel),
+            "trigger_id": self._exchange.triggers.issue(user.id),
             "response_url": self._exchange.response_urls.issue(
                 "actions", user.id, message.channel, message.ts
             ),
@@ -185,7 +176,7 @@ class Interactions:
     async def suggest(
         self, user: User, source: Message | View, block_id: str, action_id: str, *, typed: str
     ) -> JsonObject:
-        """Ask the app for an external select's options; return valid `options` or `option_groups`.
+        """Ask the app for an external select's options.
 
         Raises Gone when the select doesn't exist, PageError without a valid response in time.
         """
@@ -200,10 +191,9 @@ class Interactions:
                     where, "operation_timeout", "The app didn't return options within 3 seconds."
                 )
             raise PageError("The options couldn't be loaded. Try again.")
-        body = as_object(answer.payload)
-        if problems := _check_suggestions(body):
+        problems: Problems = []
+        SUGGESTIONS(answer.payload, "", problems)
+        if problems:
             self._state.violate(where, "invalid_options", "; ".join(problems))
             raise PageError("The options couldn't be loaded. Try again.")
-        if body.get("option_groups") is not None:
-            return {"option_groups": as_list(body["option_groups"])}
-        return {"options": as_list(body.get("options"))}
+        return {"options": as_object(answer.payload)["options"]}

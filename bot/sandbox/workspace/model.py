@@ -105,7 +105,6 @@ class View:
     hash: str
     root_id: str
     previous_id: str | None = None
-    channel: str | None = None
     values: JsonObject = field(default_factory=dict)
     errors: dict[str, str] | None = None
     busy: bool = False

@@ -54,31 +54,12 @@ class Submissions:
                     values[block_id][action_id] = value
         return shown | {"state": {"values": values}}
 
-    def _response_urls(self, user: User, view: View) -> list[JsonObject]:
-        urls: list[JsonObject] = []
-        for block in view.blocks:
-            part = as_object(block.get("element"))
-            if not part.get("response_url_enabled"):
-                continue
-            value = view.values[block["block_id"]][part["action_id"]]
-            channel = value.get("selected_conversation") or value.get("selected_channel")
-            if channel in self._state.channels:
-                urls.append(
-                    {
-                        "block_id": block["block_id"],
-                        "action_id": part["action_id"],
-                        "channel_id": channel,
-                        "response_url": self._exchange.response_urls.issue("app", user.id, channel),
-                    }
-                )
-        return urls
-
     async def _submit(self, user: User, view: View) -> None:
         payload = payloads.interaction(self._state, WHERE, user)
         payload |= {
             "view": self._handed_over(view),
-            "trigger_id": self._exchange.triggers.issue(user.id, view.channel, in_modal=True),
-            "response_urls": self._response_urls(user, view),
+            "trigger_id": self._exchange.triggers.issue(user.id, in_modal=True),
+            "response_urls": [],
         }
         answer = await self._exchange.delivery.deliver("interactive", payload, takes_answer=True)
         view.busy = False
@@ -103,7 +84,7 @@ class Submissions:
         elif action == "update":
             update_view(self._state, view, body.get("view"))
         elif action == "push":
-            open_view(self._state, user.id, body.get("view"), channel=view.channel, on_top=True)
+            open_view(self._state, user.id, body.get("view"), on_top=True)
         elif action == "errors":
             self._show_errors(view, as_object(body.get("errors")))
         else:

@@ -12,10 +12,9 @@ KEPT_SECONDS = 600.0
 
 @dataclass(slots=True)
 class Trigger:
-    """A user's recent interaction, and where it happened."""
+    """A user's recent interaction."""
 
     user: str
-    channel: str | None
     at: float
     in_modal: bool
     used: bool = False
@@ -29,12 +28,12 @@ class Triggers:
         self._known: dict[str, Trigger] = {}
         self._counter = itertools.count(1_000_000_000)
 
-    def issue(self, user: str, channel: str | None, *, in_modal: bool = False) -> str:
+    def issue(self, user: str, *, in_modal: bool = False) -> str:
         """Return a new trigger ID for an interaction by `user`."""
         now = self._state.clock.now()
         self._known = {key: known for key, known in self._known.items() if known.at > now - KEPT_SECONDS}
         trigger_id = f"{next(self._counter)}.{int(now)}.{secrets.token_hex(16)}"
-        self._known[trigger_id] = Trigger(user, channel, now, in_modal)
+        self._known[trigger_id] = Trigger(user, now, in_modal)
         return trigger_id
 
     def redeem(self, trigger_id: str) -> Trigger:

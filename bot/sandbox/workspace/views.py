@@ -4,7 +4,7 @@ from typing import Literal
 
 from bot.sandbox.workspace.blocks.surfaces import check_view, with_ids
 from bot.sandbox.workspace.blocks.tokens import check_tokens
-from bot.sandbox.workspace.forms import entered, with_current_conversation
+from bot.sandbox.workspace.forms import entered
 from bot.sandbox.workspace.model import View
 from bot.sandbox.workspace.shapes import ApiError, JsonObject
 from bot.sandbox.workspace.state import State
@@ -46,7 +46,7 @@ def _unique(state: State, body: JsonObject, itself: View | None = None) -> None:
         raise ApiError("duplicate_external_id", f"Another view has the external_id {body['external_id']}.")
 
 
-def open_view(state: State, user: str, view: object, *, channel: str | None, on_top: bool) -> View:
+def open_view(state: State, user: str, view: object, *, on_top: bool) -> View:
     """Open a modal for a user, alone or on top of the stack."""
     body = definition(view, "modal")
     check_tokens(state, "view", body["blocks"])
@@ -60,7 +60,6 @@ def open_view(state: State, user: str, view: object, *, channel: str | None, on_
         state.close_all(user)
     below = stack[-1] if on_top else None
     view_id = state.new_id("V")
-    with_current_conversation(state, body["blocks"], channel)
     shown = View(
         id=view_id,
         user=user,
@@ -69,7 +68,6 @@ def open_view(state: State, user: str, view: object, *, channel: str | None, on_
         hash=state.new_hash(),
         root_id=below.root_id if below else view_id,
         previous_id=below.id if below else None,
-        channel=channel,
         values=entered(body["blocks"], {}),
     )
     state.push(shown)
@@ -81,7 +79,6 @@ def update_view(state: State, shown: View, view: object) -> View:
     body = definition(view, shown.type)
     check_tokens(state, "view", body["blocks"])
     _unique(state, body, shown)
-    with_current_conversation(state, body["blocks"], shown.channel)
     shown.body, shown.errors, shown.hash = body, None, state.new_hash()
     shown.values = entered(body["blocks"], {}, shown.values)
     state.changed((shown.user,))

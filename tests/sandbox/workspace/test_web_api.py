@@ -1,5 +1,6 @@
 """The Web API through slack_sdk's client: responses and errors."""
 
+import dataclasses
 from collections.abc import Mapping
 from io import BytesIO
 
@@ -8,9 +9,8 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace.server import Workspace
-from tests.sandbox.workspace.harness import MANIFEST, SERVICE_URL, App, ManualClock, Page, button, plain
+from tests.sandbox.workspace.harness import SERVICE_URL, App, ManualClock, Page, button, plain
 
 GENERAL, LEADERS, PARTNERS = "C0GENERAL01", "C0LEADERS01", "C0PARTNERS1"
 
@@ -50,29 +50,21 @@ async def test_unknown_method_missing_argument_and_missing_scope_are_errors(
 ) -> None:
     assert await app.error(app.web.api_call("chat.sing")) == "unknown_method"
     assert await app.error(app.web.api_call("chat.postMessage", json={"text": "x"})) == "invalid_arguments"
-    with pytest.raises(SlackApiError) as raised:
-        await app.web.team_info()
-    assert raised.value.response["error"] == "missing_scope"
-    assert raised.value.response["needed"] == "team:read"
     im = workspace.state.im("U0ANA0001").id
-    assert await app.error(app.web.conversations_info(channel=im)) == "missing_scope"
+    with pytest.raises(SlackApiError) as raised:
+        await app.web.conversations_info(channel=im)
+    assert (raised.value.response["error"], raised.value.response["needed"]) == ("missing_scope", "im:read")
     assert rules(workspace)[-1] == "missing_scope"
 
 
-async def test_users_include_email_only_with_its_scope(web: AsyncWebClient) -> None:
+async def test_users_include_email_only_with_its_scope(web: AsyncWebClient, workspace: Workspace) -> None:
     user = (await web.users_info(user="U0ANA0001", include_locale=True))["user"]
     assert (user["tz"], user["locale"], user["real_name"]) == ("Europe/Madrid", "es-ES", "Ana Ruiz")
     assert "email" not in user["profile"]
-    manifest = MANIFEST | {"oauth_config": {"scopes": {"bot": ["users:read", "users:read.email"]}}}
-    other = Workspace(manifest=manifest, people=PEOPLE)
-    await other.start(port=0)
-    try:
-        asked = AsyncWebClient(token=other.bot_token, base_url=other.api_url)
-        members = (await asked.users_list())["members"]
-    finally:
-        await other.stop()
-    assert {"ana@harbor.example", "lena@quayside.example"} <= {m["profile"].get("email") for m in members}
-    assert [member["id"] for member in members if member["is_stranger"]] == ["U0LENA0001"]
+    scopes = (*workspace.state.app.scopes, "users:read.email")
+    workspace.state.app = dataclasses.replace(workspace.state.app, scopes=scopes)
+    lena = (await web.users_info(user="U0LENA0001"))["user"]
+    assert (lena["profile"]["email"], lena["is_stranger"]) == ("lena@quayside.example", True)
 
 
 async def test_app_sees_only_accessible_conversations(app: App) -> None:

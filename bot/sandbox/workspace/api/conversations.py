@@ -81,56 +81,30 @@ def members(state: State, given: Arguments) -> JsonObject:
     return {"members": sorted(channel.members), "response_metadata": {"next_cursor": ""}}
 
 
-def _kinds(state: State, given: Arguments) -> set[str]:
-    """Return the conversation types in `types`; each requires its own scope."""
+def of_member(state: State, given: Arguments) -> JsonObject:
+    """users.conversations: the conversations the app shares with `user`, or all of the app's own.
+
+    Each type in `types` requires its own scope. Slack omits `is_member` here.
+    """
     names = [name.strip() for name in (given.text("types") or "public_channel").split(",")]
     if unknown := set(names) - set(TYPES):
         raise ApiError("invalid_types", f"There are no conversations of the type {', '.join(unknown)}.")
     kinds = {TYPES[name] for name in names}
     for kind in sorted(kinds):
         need_scope(state, READ_SCOPES[kind].format("read"))
-    return kinds
-
-
-def _listed(state: State, given: Arguments, channels: Sequence[Channel]) -> JsonObject:
-    kinds, without_archived = _kinds(state, given), given.flag("exclude_archived")
+    members = {state.app.bot_user_id, given.text("user") or state.app.bot_user_id}
     wanted = [
         channel
-        for channel in channels
-        if channel.kind in kinds and not (without_archived and channel.is_archived)
+        for channel in state.channels.values()
+        if channel.kind in kinds
+        and members <= channel.members
+        and not (given.flag("exclude_archived") and channel.is_archived)
     ]
     shown, following = _page(given, wanted, lambda channel: channel.id)
-    return {
-        "channels": [payloads.conversation(state, channel) for channel in shown],
-        "response_metadata": {"next_cursor": following},
-    }
-
-
-def of_workspace(state: State, given: Arguments) -> JsonObject:
-    """conversations.list: public channels, and conversations the app is a member of."""
-    return _listed(
-        state,
-        given,
-        [
-            channel
-            for channel in state.channels.values()
-            if channel.kind == "channel" or state.app.bot_user_id in channel.members
-        ],
-    )
-
-
-def of_member(state: State, given: Arguments) -> JsonObject:
-    """users.conversations: the conversations the app shares with `user`, or all of the app's own.
-
-    Slack omits `is_member` here.
-    """
-    wanted = {state.app.bot_user_id, given.text("user") or state.app.bot_user_id}
-    found = _listed(
-        state, given, [channel for channel in state.channels.values() if wanted <= channel.members]
-    )
-    for shown in found["channels"]:
-        shown.pop("is_member", None)
-    return found
+    channels = [payloads.conversation(state, channel) for channel in shown]
+    for channel in channels:
+        channel.pop("is_member", None)
+    return {"channels": channels, "response_metadata": {"next_cursor": following}}
 
 
 def _of_history(state: State, given: Arguments) -> Channel:

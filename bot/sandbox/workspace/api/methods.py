@@ -46,12 +46,10 @@ class WebApi:
             "auth.test": Method(lookups.auth_test),
             "apps.connections.open": Method(lambda _state, _given: {"url": socket_url()}, app_level=True),
             "users.info": Method(lookups.users_info, "users:read"),
-            "users.list": Method(lookups.users_list, "users:read"),
             "users.conversations": Method(conversations.of_member),
             "conversations.info": Method(conversations.info),
             "conversations.open": Method(conversations.open_im),
             "conversations.members": Method(conversations.members),
-            "conversations.list": Method(conversations.of_workspace),
             "conversations.history": Method(conversations.history),
             "conversations.replies": Method(conversations.replies),
             "chat.postMessage": Method(chat.post_message, "chat:write"),
@@ -66,8 +64,6 @@ class WebApi:
             "views.publish": Method(surfaces.publish),
             "entity.presentDetails": Method(partial(entities.present, triggers=triggers)),
             "files.info": Method(lookups.files_info, "files:read"),
-            "bots.info": Method(lookups.bots_info, "users:read"),
-            "team.info": Method(lookups.team_info, "team:read"),
         }
 
     async def handle(self, request: web.Request) -> web.Response:

@@ -11,9 +11,7 @@ from bot.sandbox.workspace.shapes import ApiError, Clock
 
 MESSAGE_BURST = 5
 PER_MINUTE = {
-    "conversations.list": 20,
     "users.conversations": 50,
-    "users.list": 20,
     "conversations.history": 50,
     "conversations.replies": 50,
     "conversations.open": 50,
@@ -21,8 +19,6 @@ PER_MINUTE = {
     "chat.update": 50,
     "chat.delete": 50,
     "chat.unfurl": 50,
-    "bots.info": 50,
-    "team.info": 50,
     "chat.postEphemeral": 100,
     "conversations.members": 100,
     "users.info": 100,

@@ -30,7 +30,7 @@ def open_modal(state: State, given: Arguments, triggers: Triggers, *, on_top: bo
     trigger = triggers.redeem(given.required("trigger_id")[0])
     if on_top and not trigger.in_modal:
         raise ApiError("invalid_trigger_id", "Pushing a view needs a trigger from an open form.")
-    return _shown(state, open_view(state, trigger.user, view, channel=trigger.channel, on_top=on_top))
+    return _shown(state, open_view(state, trigger.user, view, on_top=on_top))
 
 
 def update(state: State, given: Arguments) -> JsonObject:

@@ -8,7 +8,7 @@ import secrets
 from typing import Literal
 
 from bot.sandbox.workspace.blocks import elements
-from bot.sandbox.workspace.blocks.elements import IMAGE, ONE_IMAGE, plain, rich
+from bot.sandbox.workspace.blocks.elements import plain, rich
 from bot.sandbox.workspace.blocks.rich_text import ELEMENTS
 from bot.sandbox.workspace.blocks.schema import (
     IDENTIFIER,
@@ -29,9 +29,6 @@ from bot.sandbox.workspace.shapes import JsonObject, as_list, as_object
 
 Surface = Literal["message", "modal", "home"]
 MAX_BLOCKS = {"message": 50, "modal": 100, "home": 100}
-MARKDOWN = 12_000
-
-CONTEXT = by_type({**IMAGE, "plain_text": rich(3000), "mrkdwn": rich(3000)})
 
 
 def _block(required: dict[str, Rule], optional: dict[str, Rule] | None = None) -> Rule:
@@ -60,21 +57,12 @@ SHARED: dict[str, Rule] = {
     ),
     "divider": _block({}),
     "header": _block({"text": plain(150)}),
-    "context": _block({"elements": items(CONTEXT, 1, 10)}),
+    "context": _block({"elements": items(rich(3000), 1, 10)}),
     "actions": _block({"elements": items(by_type(elements.IN_ACTIONS), 1, 25)}),
-    "image": both(
-        _block(
-            {"alt_text": string(2000)},
-            {"title": plain(2000), "image_url": string(3000, 1), "slack_file": anything},
-        ),
-        ONE_IMAGE,
-    ),
     "rich_text": _block({"elements": ELEMENTS}),
 }
 BLOCKS: dict[str, Rule] = {
-    "message": by_type(
-        {**SHARED, "input": _input(elements.IN_INPUT), "markdown": _block({"text": string(MARKDOWN, 1)})}
-    ),
+    "message": by_type({**SHARED, "input": _input(elements.IN_INPUT)}),
     "modal": by_type({**SHARED, "input": _input({**elements.IN_INPUT, **elements.FILE_INPUT})}),
     "home": by_type({**SHARED, "input": _input(elements.IN_INPUT)}),
 }
@@ -112,9 +100,6 @@ def check_blocks(blocks: object, surface: Surface, path: str = "/blocks") -> Pro
     items(BLOCKS[surface], 0, MAX_BLOCKS[surface])(blocks, path, problems)
     if isinstance(blocks, list) and all(isinstance(block, dict) for block in blocks):
         _check_ids(blocks, path, problems)
-        markdown = sum(len(str(block.get("text", ""))) for block in blocks if block.get("type") == "markdown")
-        if markdown > MARKDOWN:
-            problem(problems, f"all markdown blocks together may have {MARKDOWN} characters", path)
     return problems
 
 
@@ -159,6 +144,5 @@ def with_ids(blocks: list[JsonObject]) -> list[JsonObject]:
     for block in named:
         block.setdefault("block_id", secrets.token_urlsafe(4)[:5])
         for part in elements_of(block):
-            if part.get("type") != "image":
-                part.setdefault("action_id", secrets.token_urlsafe(4)[:5])
+            part.setdefault("action_id", secrets.token_urlsafe(4)[:5])
     return named

@@ -3,7 +3,6 @@
 import { nameOf, pressed, act } from "./actions.js";
 import { h, icon, reconcile, safeUrl, uid } from "./dom.js";
 import { control } from "./inputs.js";
-import { markdown } from "./markdown.js";
 import { menu } from "./menu.js";
 import { plain, textNodes } from "./mrkdwn.js";
 import { richText } from "./richtext.js";
@@ -45,16 +44,10 @@ function focusName(block, item, ctx) {
   return `${ctx.surface.key}/${block.block_id}/${item.action_id}`;
 }
 
-function picture(element, className) {
-  const src = element.image_url || (element.slack_file || {}).url;
-  return h("img", { class: className, src: src ? safeUrl(src) : null, alt: element.alt_text || "", loading: "lazy" });
-}
-
 /** An element of an actions block, or a section's accessory. */
 function element(block, item, ctx) {
-  if (item.type === "button" || item.type === "workflow_button") return button(block, item, ctx);
+  if (item.type === "button") return button(block, item, ctx);
   if (item.type === "overflow") return overflow(block, item, ctx);
-  if (item.type === "image") return picture(item, "accessory-image");
   const made = control(block, item, {
     surface: ctx.surface, label: nameOf(block, item), id: uid("element"), focus: focusName(block, item, ctx),
   });
@@ -75,7 +68,7 @@ function input(block, ctx) {
     surface: ctx.surface, label, id, describe, required, focus: focusName(block, block.element, ctx),
     invalid: Boolean(error), submit: ctx.submit,
   });
-  const grouped = ["checkboxes", "radio_buttons"].includes(block.element.type);
+  const grouped = block.element.type === "checkboxes";
   return h("div", { class: `block input-block${error ? " has-error" : ""}` },
     h(grouped ? "span" : "label", {
       class: "label", for: grouped ? null : id, on: { click: () => document.getElementById(id).focus() },
@@ -93,16 +86,11 @@ const BLOCKS = {
       block.fields ? h("div", { class: "fields" }, block.fields.map((f) => h("div", { class: "text" }, textNodes(f)))) : null),
     block.accessory ? h("div", { class: "accessory" }, element(block, block.accessory, ctx)) : null),
   divider: () => h("hr", { class: "block divider" }),
-  context: (block) => h("div", { class: "block context" }, block.elements.map((item) => (item.type === "image"
-    ? picture(item, "context-image")
-    : h("span", { class: "text" }, textNodes(item))))),
+  context: (block) => h("div", { class: "block context" }, block.elements.map((item) => h("span", { class: "text" }, textNodes(item)))),
   header: (block) => h("h3", { class: "block header" }, plain(block.text)),
   actions: (block, ctx) => h("div", { class: "block actions" }, block.elements.map((item) => element(block, item, ctx))),
-  image: (block) => h("figure", { class: "block image-block" },
-    block.title ? h("figcaption", {}, plain(block.title)) : null, picture(block, "image")),
   input,
   rich_text: (block) => h("div", { class: "block rich-text text" }, richText(block)),
-  markdown: (block) => h("div", { class: "block markdown text" }, markdown(block.text || "")),
 };
 
 /** Renders `blocks` into `parent`, keeping the nodes of unchanged ones. `ctx`: {surface, errors?, submit?}. */

@@ -6,11 +6,11 @@ import { plain } from "./mrkdwn.js";
 
 /**
  * `label` is its accessible name; `chosen()` returns the selected options, `choose(options)` sets them; `load(text)`
- * returns groups [{label, options}] or a promise of them; `wait` is the minimum query length; `many`, `clearable`,
- * `max`. Options are Slack's: {text, value, description?}.
+ * returns options or a promise of them; `wait` is the minimum query length; `many`, `clearable`. Options are Slack's:
+ * {text, value, description?}.
  */
 export function combobox({
-  label, id, focus, describe, invalid, required, placeholder, chosen, choose, load, many, clearable, max, wait = 0, debounce = 0,
+  label, id, focus, describe, invalid, required, placeholder, chosen, choose, load, many, clearable, wait = 0, debounce = 0,
 }) {
   const listId = uid("list");
   const input = h("input", {
@@ -66,7 +66,6 @@ export function combobox({
     const now = chosen();
     active = shown.findIndex((entry) => entry.option === option);
     const has = now.some((o) => o.value === option.value);
-    if (!has && max && now.length >= max) return;
     pick(has ? now.filter((o) => o.value !== option.value) : [...now, option]);
   }
 
@@ -98,8 +97,8 @@ export function combobox({
     const answer = async () => {
       const pending = load(text);
       if (pending instanceof Promise) note("Searching…");
-      const groups = await pending;
-      if (turn === asked && list) fill(groups);
+      const options = await pending;
+      if (turn === asked && list) fill(options);
     };
     if (debounce && text) {
       note("Searching…");
@@ -114,23 +113,16 @@ export function combobox({
     placePopup();
   }
 
-  function fill(groups) {
-    shown = [];
+  function fill(options) {
     const now = new Set(chosen().map((o) => o.value));
-    const nodes = groups.filter((g) => g.options.length).map((group) => h("div", { role: "group", "aria-label": group.label || null },
-      group.label ? h("div", { class: "listbox-group" }, group.label) : null,
-      group.options.map((option) => {
-        const entry = h("div", {
-          class: "option", role: "option", id: uid("option"), "aria-selected": String(now.has(option.value)),
-          on: { click: () => take(option) },
-        }, h("span", { class: "option-text" }, name(option),
-          option.description ? h("span", { class: "option-note" }, plain(option.description)) : null),
-        now.has(option.value) ? icon("check", 16) : null);
-        shown.push({ option, entry });
-        return entry;
-      })));
+    shown = options.map((option) => ({ option, entry: h("div", {
+      class: "option", role: "option", id: uid("option"), "aria-selected": String(now.has(option.value)),
+      on: { click: () => take(option) },
+    }, h("span", { class: "option-text" }, name(option),
+      option.description ? h("span", { class: "option-note" }, plain(option.description)) : null),
+    now.has(option.value) ? icon("check", 16) : null) }));
     if (!shown.length) return note(typed && input.value.trim() ? `No matches for “${input.value.trim()}”` : "No options");
-    list.replaceChildren(...nodes);
+    list.replaceChildren(...shown.map(({ entry }) => entry));
     const current = shown.findIndex(({ option }) => now.has(option.value));
     placePopup();
     if (typed) return activate(0);
@@ -184,14 +176,8 @@ export function combobox({
   return box;
 }
 
-/** Groups filtered to the options whose text contains every word typed. */
-export function narrow(groups, text) {
+/** The options whose text contains every word typed. */
+export function narrow(options, text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return groups.map((group) => ({
-    ...group,
-    options: group.options.filter((option) => {
-      const name = `${plain(option.text)} ${option.search || ""}`.toLowerCase();
-      return words.every((word) => name.includes(word));
-    }),
-  }));
+  return options.filter((option) => words.every((word) => plain(option.text).toLowerCase().includes(word)));
 }

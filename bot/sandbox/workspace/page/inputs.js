@@ -69,14 +69,11 @@ function richTextInput(block, element, field) {
 function textInput(block, element, field) {
   const { surface } = field;
   const long = Boolean(element.multiline);
-  const kind = { email_text_input: "email", url_text_input: "url" }[element.type] || "text";
-  const number = element.type === "number_input";
   const saved = surface.get(block, element);
   const node = h(long ? "textarea" : "input", {
     ...shared(field),
     class: "field",
-    type: long ? null : kind,
-    inputmode: number ? (element.is_decimal_allowed ? "decimal" : "numeric") : null,
+    type: long ? null : "text",
     rows: long ? 4 : null,
     autocomplete: "off",
     placeholder: plain(element.placeholder) || null,
@@ -95,17 +92,16 @@ function textInput(block, element, field) {
   return h("div", { class: "field-wrap" }, node, count.node);
 }
 
-function nativeInput(type, read, write) {
+function nativeInput(type) {
   return (block, element, field) => {
     const { surface, submit } = field;
     const saved = surface.get(block, element);
     const node = h("input", {
-      ...shared(field), type, class: "field field-short", value: saved === null ? "" : write(saved),
+      ...shared(field), type, class: "field field-short", value: saved || "",
     });
     node.addEventListener("change", async () => {
-      const stands = await changedValue(surface, block, element, node.value ? read(node.value) : null);
-      const now = surface.get(block, element);
-      if (!stands) node.value = now === null ? "" : write(now);
+      const stands = await changedValue(surface, block, element, node.value || null);
+      if (!stands) node.value = surface.get(block, element) || "";
     });
     node.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && submit) {
@@ -117,17 +113,10 @@ function nativeInput(type, read, write) {
   };
 }
 
-function localStamp(seconds) {
-  const date = new Date(seconds * 1000);
-  return new Date(date - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
-}
-
-function choices(block, element, { surface, label, id, focus, describe }) {
-  const many = element.type === "checkboxes";
-  const chosen = () => [surface.get(block, element) || []].flat();
-  const name = `${id}-choice`;
+function checkboxes(block, element, { surface, label, id, focus, describe }) {
+  const chosen = () => surface.get(block, element);
   const box = h("div", {
-    class: "choices", role: many ? "group" : "radiogroup", "aria-label": label, "aria-describedby": describe, id,
+    class: "choices", role: "group", "aria-label": label, "aria-describedby": describe, id,
   });
   const draw = () => {
     for (const [index, node] of [...box.querySelectorAll("input")].entries()) {
@@ -135,10 +124,10 @@ function choices(block, element, { surface, label, id, focus, describe }) {
     }
   };
   for (const [index, option] of element.options.entries()) {
-    const input = h("input", { type: many ? "checkbox" : "radio", name, dataset: { focus: `${focus}/${index}` } });
+    const input = h("input", { type: "checkbox", dataset: { focus: `${focus}/${index}` } });
     input.addEventListener("change", async () => {
       const rest = chosen().filter((o) => o.value !== option.value);
-      await changedValue(surface, block, element, many ? (input.checked ? [...rest, option] : rest) : option);
+      await changedValue(surface, block, element, input.checked ? [...rest, option] : rest);
       draw();
     });
     box.append(h("label", { class: "choice" }, input, h("span", {},
@@ -151,15 +140,10 @@ function choices(block, element, { surface, label, id, focus, describe }) {
 
 const INPUTS = {
   plain_text_input: textInput,
-  number_input: textInput,
-  email_text_input: textInput,
-  url_text_input: textInput,
   rich_text_input: richTextInput,
-  datepicker: nativeInput("date", String, String),
-  timepicker: nativeInput("time", String, String),
-  datetimepicker: nativeInput("datetime-local", (text) => Math.floor(new Date(text) / 1000), localStamp),
-  checkboxes: choices,
-  radio_buttons: choices,
+  datepicker: nativeInput("date"),
+  timepicker: nativeInput("time"),
+  checkboxes,
   file_input: dropArea,
 };
 

@@ -3,25 +3,15 @@
 /** For each element type: the name of its value in Slack's state, and the property with its initial value. */
 const KINDS = {
   plain_text_input: ["value", "initial_value"],
-  number_input: ["value", "initial_value"],
-  email_text_input: ["value", "initial_value"],
-  url_text_input: ["value", "initial_value"],
   rich_text_input: ["rich_text_value", "initial_value"],
   static_select: ["selected_option", "initial_option"],
   external_select: ["selected_option", "initial_option"],
-  radio_buttons: ["selected_option", "initial_option"],
   multi_static_select: ["selected_options", "initial_options"],
   multi_external_select: ["selected_options", "initial_options"],
   checkboxes: ["selected_options", "initial_options"],
-  users_select: ["selected_user", "initial_user"],
-  multi_users_select: ["selected_users", "initial_users"],
   conversations_select: ["selected_conversation", "initial_conversation"],
-  multi_conversations_select: ["selected_conversations", "initial_conversations"],
-  channels_select: ["selected_channel", "initial_channel"],
-  multi_channels_select: ["selected_channels", "initial_channels"],
   datepicker: ["selected_date", "initial_date"],
   timepicker: ["selected_time", "initial_time"],
-  datetimepicker: ["selected_date_time", "initial_date_time"],
   file_input: ["files", null],
 };
 
@@ -29,26 +19,17 @@ export function valueName(element) {
   return KINDS[element.type] ? KINDS[element.type][0] : null;
 }
 
-function isMany(name) {
-  return name === "files" || (name !== "value" && name.endsWith("s"));
-}
-
 function initial(element) {
   const [name, preset] = KINDS[element.type];
   const given = preset ? element[preset] : null;
   if (given !== undefined && given !== null) return given;
-  return isMany(name) ? [] : null;
+  return ["selected_options", "files"].includes(name) ? [] : null;
 }
 
 function elementsOf(block) {
   if (block.type === "input") return [block.element];
   if (block.type === "section") return block.accessory ? [block.accessory] : [];
   return block.type === "actions" ? block.elements : [];
-}
-
-function optionsOf(element) {
-  const groups = element.option_groups ? element.option_groups.flatMap((g) => g.options) : element.options || [];
-  return new Set(groups.map((o) => o.value));
 }
 
 const surfaces = new Map();
@@ -139,7 +120,7 @@ function fieldName(block, element) {
 }
 
 function stillOffered(element, value) {
-  if (!/^(multi_)?static_select$|^radio_buttons$|^checkboxes$/.test(element.type) || value === null) return true;
-  const offered = optionsOf(element);
+  if (!element.options || value === null) return true;
+  const offered = new Set(element.options.map((o) => o.value));
   return [value].flat().every((option) => offered.has(option.value));
 }
