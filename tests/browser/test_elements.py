@@ -73,7 +73,7 @@ async def test_form_offers_own_channels_and_search_results(
     app.answers["block_suggestion"] = {"options": list(option.values())}
     channels = {"include": ["public", "private"]}
     form = modal(
-        field("Channel", type="conversations_select", default_to_current_conversation=True, filter=channels),
+        field("Channel", type="conversations_select", initial_conversation=TRIAGE, filter=channels),
         field("Categories", type="multi_external_select", min_query_length=0),
     )
     await ana.go_to("# triage")
